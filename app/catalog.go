@@ -1,0 +1,128 @@
+package app
+
+import (
+	"fmt"
+	"time"
+)
+
+// Catalog is all that an admin has published: what may exist, and from what clusters are made. The maps are keyed by
+// name. A Catalog is not changed after it was read; share it freely.
+type Catalog struct {
+	Providers map[string]*ProviderSpec
+	Hardware  map[string]*HardwareType
+	Images    map[string]*ImageType
+	Services  map[string]*Service
+	Templates map[string]*Template
+}
+
+// NewCatalog gives an empty catalog whose maps can be written to.
+func NewCatalog() *Catalog {
+	return &Catalog{
+		Providers: map[string]*ProviderSpec{},
+		Hardware:  map[string]*HardwareType{},
+		Images:    map[string]*ImageType{},
+		Services:  map[string]*Service{},
+		Templates: map[string]*Template{},
+	}
+}
+
+// About is what every catalog entry carries for people: Label, Description and Icon are shown, Origin says where the
+// entry was written.
+type About struct {
+	Name        string `json:"name"`
+	Label       string `json:"label,omitempty"`
+	Description string `json:"description,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+	Origin      Origin `json:"-"`
+}
+
+// Title is the label, or the name where there is no label.
+func (a About) Title() string {
+	if a.Label != "" {
+		return a.Label
+	}
+	return a.Name
+}
+
+// Origin is a place in a catalog file. Line counts from 1; 0 means that the line is not known.
+type Origin struct {
+	File string
+	Line int
+}
+
+// String gives "file:line", "file", or "" where nothing is known.
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// ProviderSpec is a named account with a kind of cloud. Type names a member of the providers family; Settings are the
+// fields that its descriptor declares.
+type ProviderSpec struct {
+	About
+	Type     string         `json:"type"`
+	Settings map[string]any `json:"-"` // may hold secrets: never printed
+}
+
+// HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.
+type HardwareType struct {
+	About
+	Providers map[string]Flavor `json:"providers"`
+}
+
+// Flavor is one provider's machine size. CostPerHour is in the account's currency, 0 where unknown. CPU counts virtual
+// cores, MemoryGB and DiskGB are in GiB; 0 means unknown. Extra keeps what else the entry said.
+type Flavor struct {
+	Flavor      string            `json:"flavor"`
+	CostPerHour float64           `json:"cost_per_hour,omitempty"`
+	CPU         float64           `json:"cpu,omitempty"`
+	MemoryGB    float64           `json:"memory_gb,omitempty"`
+	DiskGB      float64           `json:"disk_gb,omitempty"`
+	Extra       map[string]string `json:"extra,omitempty"`
+}
+
+// ImageType is an operating system, with what each provider (by name of the ProviderSpec) calls it.
+type ImageType struct {
+	About
+	Providers map[string]Image `json:"providers"`
+}
+
+// Image is one provider's machine image and the user that it lets in over SSH ("" means root).
+type Image struct {
+	Image   string            `json:"image"`
+	SSHUser string            `json:"ssh_user,omitempty"`
+	Extra   map[string]string `json:"extra,omitempty"`
+}
+
+// Service is software that can be placed on nodes, with what it depends on and how each action is carried out.
+type Service struct {
+	About
+	Provides  []string                  `json:"provides,omitempty"`
+	Conflicts []string                  `json:"conflicts,omitempty"`
+	Install   Dependencies              `json:"install"`
+	Runtime   Dependencies              `json:"runtime"`
+	Actions   map[Action]*ServiceAction `json:"actions,omitempty"`
+	Links     []Link                    `json:"links,omitempty"`
+}
+
+// Dependencies of one phase. Requires must be on the cluster, by name or through another service's Provides; Uses
+// order the work only where present.
+type Dependencies struct {
+	Requires []string `json:"requires,omitempty"`
+	Uses     []string `json:"uses,omitempty"`
+}
+
+// ServiceAction tells an automator how to carry out one action. Timeout 0 means the automator's default.
+type ServiceAction struct {
+	Automator string            `json:"automator"`
+	Fields    map[string]string `json:"fields,omitempty"`
+	Timeout   time.Duration     `json:"timeout,omitempty"`
+}
+
+// Link is a URL shown on the cluster's page; macros in URL are expanded when it is read.
+type Link struct {
+	Label string `json:"label"`
+	URL   string `json:"url"`
+}

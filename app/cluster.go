@@ -1,0 +1,101 @@
+package app
+
+import (
+	"strconv"
+	"time"
+)
+
+// ClusterStatus is the state of a cluster in one word.
+type ClusterStatus string
+
+// The states of a cluster. A failed cluster always has a way forward: resume or delete.
+const (
+	ClusterPending ClusterStatus = "pending" // an operation is waiting or running
+	ClusterActive  ClusterStatus = "active"  // all is as it was asked for
+	ClusterFailed  ClusterStatus = "failed"  // the last operation did not end well
+	ClusterDeleted ClusterStatus = "deleted" // every machine is gone, proven with the provider
+)
+
+// Cluster is what a user asked for, and gets. ID is unique in the installation and part of every host name.
+type Cluster struct {
+	ID          string         `json:"id"`
+	Tenant      string         `json:"tenant"`
+	Name        string         `json:"name"`
+	Owner       string         `json:"owner"`
+	Template    string         `json:"template"`
+	Provider    string         `json:"provider"`
+	Size        int            `json:"size"`
+	Services    []string       `json:"services"`
+	Status      ClusterStatus  `json:"status"`
+	Message     string         `json:"message,omitempty"`
+	CostPerHour float64        `json:"cost_per_hour"`
+	Config      map[string]any `json:"-"`
+	DNSSuffix   string         `json:"dns_suffix"`
+	Links       []Link         `json:"-"` // unexpanded
+	CreatedAt   time.Time      `json:"created_at"`
+	ExpiresAt   time.Time      `json:"expires_at,omitzero"` // zero: never
+	DeletedAt   time.Time      `json:"deleted_at,omitzero"`
+}
+
+// NodeStatus is the state of a node in one word.
+type NodeStatus string
+
+// The states of a node.
+const (
+	NodePlanned NodeStatus = "planned" // nothing was asked of the provider yet
+	NodeCreated NodeStatus = "created" // the machine exists
+	NodeReady   NodeStatus = "ready"   // it answers and has proved who it is
+	NodeDeleted NodeStatus = "deleted" // the provider was asked and has it no more
+)
+
+// Node is one machine of a cluster, from before it exists until after it is gone.
+type Node struct {
+	Cluster   string            `json:"cluster"`
+	Name      string            `json:"name"` // n1, n2, …
+	Hostname  string            `json:"hostname"`
+	Hardware  string            `json:"hardware"`
+	Image     string            `json:"image"`
+	Services  []string          `json:"services"`
+	Status    NodeStatus        `json:"status"`
+	MachineID string            `json:"machine_id,omitempty"` // the provider's own id
+	Addresses map[string]string `json:"addresses,omitempty"`  // by kind: access_v4, bind_v4
+	SSHUser   string            `json:"ssh_user,omitempty"`
+	SSHPort   int               `json:"ssh_port,omitempty"`
+	HostKey   string            `json:"host_key,omitempty"` // authorized_keys form of the machine's public host key
+	OwnRoot   bool              `json:"own_root"`           // the machine has a file system of its own
+}
+
+// Kinds of address. Access is where people and Muster reach a machine, bind is where its services listen.
+const (
+	AddressAccess = "access_v4"
+	AddressBind   = "bind_v4"
+)
+
+// Address gives the address of a kind, falling back to the other kind; "" where none is known.
+func (n Node) Address(kind string) string {
+	if a := n.Addresses[kind]; a != "" {
+		return a
+	}
+	switch kind {
+	case AddressAccess:
+		return n.Addresses[AddressBind]
+	case AddressBind:
+		return n.Addresses[AddressAccess]
+	}
+	return ""
+}
+
+// NodeName is the name of the i-th node of a cluster, counted from 1.
+func NodeName(i int) string { return "n" + strconv.Itoa(i) }
+
+// NodeNumber is the inverse of NodeName; 0 for anything else.
+func NodeNumber(name string) int {
+	if len(name) < 2 || name[0] != 'n' {
+		return 0
+	}
+	i, err := strconv.Atoi(name[1:])
+	if err != nil || i < 1 {
+		return 0
+	}
+	return i
+}

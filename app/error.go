@@ -1,0 +1,96 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code says what kind of failure an Error is. Faces turn it into their own words (HTTP status, exit code, chat text)
+// and jobs/retry.go turns it into again, later, elsewhere or never.
+type Code string
+
+// The codes. The first group is about what was asked, the second about who asked, the third about the world outside.
+const (
+	EInvalid  Code = "invalid"   // the request is malformed; asking again unchanged cannot work
+	ENotFound Code = "not_found" // no such thing, or not one that this actor may see
+	EConflict Code = "conflict"  // the thing is in a state that does not allow this
+	ENoLayout Code = "no_layout" // no layout satisfies the template's constraints
+	EStale    Code = "stale"     // the fence is old: another attempt owns the step now
+	ETooLarge Code = "too_large" // a body, list or count is over its limit
+
+	EUnauthorized Code = "unauthorized" // not signed in
+	EForbidden    Code = "forbidden"    // signed in, but not allowed
+
+	ECredentials Code = "credentials" // the other side refused our credentials
+	ECapacity    Code = "capacity"    // the other side has no room now; elsewhere may work
+	EQuota       Code = "quota"       // a limit of the account is reached
+	ERateLimit   Code = "rate_limit"  // asked too often; RetryAfter says when to come back
+	ETransient   Code = "transient"   // network failure, 5xx: the same call may work later
+	ETimeout     Code = "timeout"     // did not finish in time; its effect is unknown
+	EHostKey     Code = "host_key"    // a machine did not prove its identity
+	EScript      Code = "script"      // a service action ran and failed
+	ECancelled   Code = "cancelled"   // stopped because someone asked for it
+	EInternal    Code = "internal"    // a bug or an unexpected state; the message is not shown to people
+)
+
+// Error is the one error type that carries a meaning. Message is a full sentence for the person who asked. Hint, when
+// set, says what would make it possible. Reason is a finer, machine-readable kind (such as "missing_dependency"),
+// Field names the input that was wrong.
+type Error struct {
+	Code       Code          `json:"code"`
+	Reason     string        `json:"kind,omitempty"`
+	Message    string        `json:"message"`
+	Hint       string        `json:"hint,omitempty"`
+	Field      string        `json:"field,omitempty"`
+	RetryAfter time.Duration `json:"-"`
+	Err        error         `json:"-"`
+}
+
+// Error gives the message, followed by the cause when there is one.
+func (e *Error) Error() string {
+	if _, told := e.Err.(quiet); e.Err == nil || told {
+		return e.Message
+	}
+	return e.Message + ": " + e.Err.Error()
+}
+
+// Unwrap gives the cause, or nil.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error with a code and a formatted message; %w keeps the cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	e := &Error{Code: code, Message: err.Error()}
+	if cause := errors.Unwrap(err); cause != nil {
+		e.Err = quiet{cause}
+	}
+	return e
+}
+
+// quiet marks a cause whose text is already part of the message, so that it is not printed twice, while errors.Is and
+// errors.As still reach it.
+type quiet struct{ error }
+
+func (q quiet) Unwrap() error { return q.error }
+
+// CodeOf gives the code of the first Error in the chain, "" for nil, and EInternal for anything else.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return EInternal
+}
+
+// AsError gives the first Error in the chain. Anything without one becomes an EInternal whose message hides the cause.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: EInternal, Message: "internal error", Err: err}
+}

@@ -1,0 +1,44 @@
+package app
+
+import "time"
+
+// EventKind says what changed.
+type EventKind string
+
+// The kinds of event. Each carries the ids that it is about; a reader asks for the rest.
+const (
+	EventCluster   EventKind = "cluster"   // the cluster's status or message changed
+	EventOperation EventKind = "operation" // an operation was accepted, started or ended, or its count moved
+	EventStep      EventKind = "step"      // a step changed its state
+	EventNode      EventKind = "node"      // a node changed its status
+)
+
+// Event is one entry of a cluster's numbered feed. Seq grows by time, with gaps; asking for what came after a number
+// never misses any.
+type Event struct {
+	Seq       int64     `json:"seq"`
+	At        time.Time `json:"at"`
+	Tenant    string    `json:"-"`
+	Cluster   string    `json:"cluster"`
+	Operation int64     `json:"operation,omitempty"`
+	Kind      EventKind `json:"kind"`
+	Node      string    `json:"node,omitempty"`
+	Step      string    `json:"step,omitempty"`   // step id, such as n1.app.start
+	Status    string    `json:"status,omitempty"` // the new state
+	Message   string    `json:"message,omitempty"`
+	Done      int       `json:"done,omitempty"`
+	Total     int       `json:"total,omitempty"`
+}
+
+// LogLine is one line that a step's command printed, or that Muster said about it. Seq grows within a tenant.
+type LogLine struct {
+	Seq       int64     `json:"seq"`
+	At        time.Time `json:"at"`
+	Operation int64     `json:"operation"`
+	Index     int       `json:"index"`
+	Attempt   int       `json:"attempt"`
+	Step      string    `json:"step"`
+	Node      string    `json:"node"`
+	Stream    Stream    `json:"stream"`
+	Text      string    `json:"text"`
+}

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// Action is what a step does to a node.
+type Action string
+
+// Machine actions need no service. Service actions are carried out by the service's automator.
+const (
+	ActionCreate    Action = "create"    // ask the provider for the machine
+	ActionConfirm   Action = "confirm"   // wait until it answers and has proved who it is
+	ActionBootstrap Action = "bootstrap" // prepare it for the automators that its services use
+	ActionDelete    Action = "delete"    // give it back
+
+	ActionInstall    Action = "install"
+	ActionConfigure  Action = "configure"
+	ActionInitialize Action = "initialize"
+	ActionStart      Action = "start"
+	ActionStop       Action = "stop"
+	ActionRemove     Action = "remove"
+)
+
+// ServiceActions are the actions that a service may define, in the order of a create, then those that undo.
+var ServiceActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, ActionStart, ActionStop, ActionRemove}
+
+// OnMachine tells machine actions from service actions.
+func (a Action) OnMachine() bool {
+	switch a {
+	case ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete:
+		return true
+	}
+	return false
+}
+
+// Plan is a graph of steps without stages. Steps are in topological order: every need points to an earlier step.
+type Plan struct {
+	Kind  OperationKind `json:"kind"`
+	Steps []PlanStep    `json:"steps"`
+}
+
+// PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
+// done when its needs are, and keeps "all of these before all of those" from costing a product of edges.
+type PlanStep struct {
+	ID      string `json:"id"` // "n1.create", "n1.app.start"; joins: "all.app.start"
+	Node    string `json:"node,omitempty"`
+	Action  Action `json:"action,omitempty"`
+	Service string `json:"service,omitempty"`
+	Join    bool   `json:"join,omitempty"`
+	Needs   []int  `json:"needs,omitempty"`
+	// Rank is the estimated time from the start of this step to the end of the plan along the longest path; among
+	// ready steps the greatest goes first.
+	Rank time.Duration `json:"rank"`
+}
+
+// Acts counts the steps that do something, which is what progress is measured in.
+func (p Plan) Acts() int {
+	n := 0
+	for _, s := range p.Steps {
+		if !s.Join {
+			n++
+		}
+	}
+	return n
+}
+
+// Duration is the estimated length of the plan on unlimited workers.
+func (p Plan) Duration() time.Duration {
+	var d time.Duration
+	for _, s := range p.Steps {
+		d = max(d, s.Rank)
+	}
+	return d
+}
+
+// Hash names the plan: what was approved is what runs. It is hex, 64 digits.
+func (p Plan) Hash() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("app: a plan holds only plain values: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// NeedsOf gives the steps that step i really waits for, with joins replaced by what they join, in order, each once.
+func (p Plan) NeedsOf(i int) []int {
+	seen := make(map[int]bool)
+	var out []int
+	var walk func(i int)
+	walk = func(i int) {
+		for _, n := range p.Steps[i].Needs {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			if p.Steps[n].Join {
+				walk(n)
+			} else {
+				out = append(out, n)
+			}
+		}
+	}
+	walk(i)
+	return out
+}
+
+// PlanRequest is what a planner needs to know. Nodes are in number order. Services holds the entry of every service
+// on a node; Config is the unexpanded cluster configuration, read for which services' addresses its macros name.
+type PlanRequest struct {
+	Kind     OperationKind
+	Nodes    []PlanNode
+	Services map[string]*Service
+	Config   map[string]any
+}
+
+// PlanNode is a node as the planner sees it; Services are sorted by name.
+type PlanNode struct {
+	Name     string
+	Services []string
+}
+
+// Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.
+type Planner interface {
+	Plan(r PlanRequest) (Plan, error)
+}
+
+// PlanNodes numbers the nodes of a layout n1, n2, … in layout order.
+func PlanNodes(l Layout) []PlanNode {
+	nodes := make([]PlanNode, 0, l.Size())
+	for _, g := range l.Groups {
+		for range g.Count {
+			nodes = append(nodes, PlanNode{Name: NodeName(len(nodes) + 1), Services: g.Services})
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,90 @@
+package app
+
+import "context"
+
+// Provider is one account with one kind of cloud. Members stay thin: they return what the cloud said, with an *Error
+// carrying one of ECredentials, ECapacity, EQuota, ERateLimit, ETransient, ETimeout, ENotFound, EInvalid. All methods
+// may be called at the same time from several goroutines and obey ctx.
+type Provider interface {
+	// Create makes one machine for spec.Intent, or returns the one that an earlier call with the same intent made.
+	// It returns as soon as the machine exists; it need not answer yet. After an error the machine may or may not
+	// exist: List by tag tells.
+	Create(ctx context.Context, spec MachineSpec) (Machine, error)
+	// Describe gives the machine as it is now; ENotFound where it does not exist (any more).
+	Describe(ctx context.Context, id string) (Machine, error)
+	// List gives every machine that carries all of the tags; none is an empty list and no error.
+	List(ctx context.Context, tags map[string]string) ([]Machine, error)
+	// Delete removes the machine with all that was made for it, and returns when it is gone or sure to go. An absent
+	// machine is success.
+	Delete(ctx context.Context, id string) error
+}
+
+// ProviderCloser is a Provider that holds something to let go of when the process ends. Machines stay.
+type ProviderCloser interface {
+	Close() error
+}
+
+// Tags that every machine carries. Machines without our TagInstallation are never touched.
+const (
+	TagInstallation = "muster-installation"
+	TagTenant       = "muster-tenant"
+	TagCluster      = "muster-cluster"
+	TagNode         = "muster-node"
+	TagIntent       = "muster-intent"
+)
+
+// MachineSpec is the machine that is wanted.
+type MachineSpec struct {
+	Intent   string            // one per machine ever wanted; the key of idempotency
+	Hostname string            // full name
+	Flavor   Flavor            // the provider's hardware
+	Image    Image             // the provider's image
+	Tags     map[string]string // at least the five tags above
+	// HostKey is the private host key (OpenSSH PEM) that the machine shall prove itself with. Providers that cannot
+	// hand it over leave Machine.HostKey empty, and the key is pinned at first contact.
+	HostKey []byte
+	// AuthorizedKey lets Muster in: one line in authorized_keys form.
+	AuthorizedKey string
+}
+
+// MachineState is the state of a machine in one word.
+type MachineState string
+
+// The states of a machine.
+const (
+	MachineStarting MachineState = "starting"
+	MachineRunning  MachineState = "running"
+	MachineStopped  MachineState = "stopped" // exists, but does not run: lost unless someone starts it
+)
+
+// Machine is what a provider knows of a machine.
+type Machine struct {
+	ID        string
+	State     MachineState
+	Hostname  string
+	Addresses map[string]string // by kind: access_v4, bind_v4; absent until known
+	SSHUser   string
+	SSHPort   int // 0 means 22
+	Tags      map[string]string
+	HostKey   string // authorized_keys form of the host key that it was given, "" where it could not be given
+	OwnRoot   bool   // it has a file system of its own, so /etc/hosts there is only its own
+	Note      string // for people: what kind of machine this is, such as "namespaces + OpenSSH"
+}
+
+// Descriptor describes a member of a family: its fields make forms, prompts and validation.
+type Descriptor struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	Fields      []Field `json:"fields"`
+}
+
+// Field is one setting of a family member.
+type Field struct {
+	Name     string   `json:"name"`
+	Label    string   `json:"label"`
+	Help     string   `json:"help,omitempty"`
+	Required bool     `json:"required,omitempty"`
+	Secret   bool     `json:"secret,omitempty"`
+	Default  string   `json:"default,omitempty"`
+	Options  []string `json:"options,omitempty"`
+}

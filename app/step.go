@@ -1,0 +1,58 @@
+package app
+
+import "time"
+
+// StepState is the state of a step in the ledger.
+type StepState string
+
+// The states of a step:
+//
+//	waiting ──needs met──▶ ready ──node free──▶ queued ──claimed──▶ running ──▶ succeeded
+//	                         ▲                                        │
+//	                         └────── again: back-off, lost claim ─────┤
+//	                                                                  ├──▶ failed
+//	waiting, ready, queued ───── operation cancelled or failed ───────┴──▶ dropped
+//
+// At most one step of a node is queued or running; the ledger has a unique index for it.
+const (
+	StepWaiting   StepState = "waiting"   // for the steps that it needs
+	StepReady     StepState = "ready"     // needs are met; the node is busy or the back-off is not over
+	StepQueued    StepState = "queued"    // a doorbell has been or is about to be rung
+	StepRunning   StepState = "running"   // claimed by a worker until Deadline
+	StepSucceeded StepState = "succeeded" // done
+	StepFailed    StepState = "failed"    // out of attempts, or not worth another
+	StepDropped   StepState = "dropped"   // never to run: the operation was cancelled or deleted
+)
+
+// Ended tells whether the step will not change by itself any more.
+func (s StepState) Ended() bool {
+	return s == StepSucceeded || s == StepFailed || s == StepDropped
+}
+
+// Step is a step of a plan in the ledger. Attempt counts the tries begun so far.
+type Step struct {
+	Operation int64         `json:"operation"`
+	Index     int           `json:"index"`
+	ID        string        `json:"id"`
+	Node      string        `json:"node,omitempty"`
+	Action    Action        `json:"action,omitempty"`
+	Service   string        `json:"service,omitempty"`
+	State     StepState     `json:"state"`
+	Attempt   int           `json:"attempt"`
+	Worker    string        `json:"worker,omitempty"`
+	Needs     []int         `json:"needs,omitempty"` // indexes, as in the plan
+	Join      bool          `json:"join,omitempty"`
+	Rank      time.Duration `json:"-"`
+	ErrorCode Code          `json:"error_code,omitempty"`
+	Error     string        `json:"error,omitempty"`
+	StartedAt time.Time     `json:"started_at,omitzero"`
+	EndedAt   time.Time     `json:"ended_at,omitzero"`
+	NotBefore time.Time     `json:"not_before,omitzero"`
+}
+
+// Fence names one attempt of one step. Every write of a worker carries it; a write with an old fence changes nothing.
+type Fence struct {
+	Operation int64 `json:"operation"`
+	Index     int   `json:"index"`
+	Attempt   int   `json:"attempt"`
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"math"
+	"time"
+)
+
+// Template is what users ask for by name: defaults, what may be used instead, and the constraints that every layout
+// keeps. The model is Coopr's.
+type Template struct {
+	About
+	Defaults      TemplateDefaults `json:"defaults"`
+	Compatibility Compatibility    `json:"compatibility"`
+	Constraints   Constraints      `json:"constraints"`
+	Lease         Lease            `json:"lease"`
+	Links         []Link           `json:"links,omitempty"`
+	Extends       string           `json:"extends,omitempty"`
+	Includes      []string         `json:"includes,omitempty"`
+}
+
+// TemplateDefaults are used where a request says nothing. Config is the cluster configuration; macros in its string
+// values are expanded when services are set up.
+type TemplateDefaults struct {
+	Services  []string       `json:"services"`
+	Provider  string         `json:"provider,omitempty"`
+	Hardware  string         `json:"hardware,omitempty"`
+	Image     string         `json:"image,omitempty"`
+	DNSSuffix string         `json:"dns_suffix,omitempty"`
+	Config    map[string]any `json:"config,omitempty"`
+}
+
+// Compatibility lists what a request may use. An empty list allows everything.
+type Compatibility struct {
+	Services []string `json:"services,omitempty"`
+	Hardware []string `json:"hardware,omitempty"`
+	Images   []string `json:"images,omitempty"`
+}
+
+// Constraints hold for every layout of the template.
+type Constraints struct {
+	MustCoexist [][]string                   `json:"must_coexist,omitempty"` // all of a group on a node, or none
+	CantCoexist [][]string                   `json:"cant_coexist,omitempty"` // never all of a group on one node
+	Services    map[string]ServiceConstraint `json:"services,omitempty"`
+	Size        SizeRange                    `json:"size"`
+}
+
+// ServiceConstraint limits one service. Min and Max count nodes. MinSet tells a written 0 ("may be left out") from an
+// absent minimum ("at least one, since it was asked for"). Empty lists allow every type.
+type ServiceConstraint struct {
+	Hardware []string `json:"hardware,omitempty"`
+	Images   []string `json:"images,omitempty"`
+	Min      int      `json:"min"`
+	MinSet   bool     `json:"min_set"`
+	Max      int      `json:"max"` // math.MaxInt32 means no limit
+}
+
+// Unlimited is the Max of a service or size that has none.
+const Unlimited = math.MaxInt32
+
+// SizeRange is how many nodes a cluster of a template may have; Min is at least 1.
+type SizeRange struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+// Lease says how long clusters may live. 0 means: Initial for ever, Max no limit, Step any.
+type Lease struct {
+	Initial time.Duration `json:"initial"`
+	Max     time.Duration `json:"max"`
+	Step    time.Duration `json:"step"`
+}
