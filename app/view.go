@@ -1,0 +1,58 @@
+package app
+
+import "time"
+
+// ClusterRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the
+// template's initial lease; 0 means for ever, where the template allows it. Config is merged over the template's.
+// PlanHash, when set, must be the hash of the plan that is made now, so that what was previewed is what runs.
+type ClusterRequest struct {
+	LayoutRequest
+	Name      string         `json:"name"`
+	Lease     *time.Duration `json:"lease,omitempty"`
+	DNSSuffix string         `json:"dns_suffix,omitempty"`
+	Config    map[string]any `json:"config,omitempty"`
+	PlanHash  string         `json:"plan_hash,omitempty"`
+}
+
+// Preview is what a create would do, worked out before anything is accepted.
+type Preview struct {
+	Template string        `json:"template"`
+	Layout   Layout        `json:"layout"`
+	Plan     Plan          `json:"plan"`
+	PlanHash string        `json:"plan_hash"`
+	Duration time.Duration `json:"duration"`       // estimate, on unlimited workers
+	Lease    time.Duration `json:"lease"`          // 0: for ever
+	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
+}
+
+// ClusterSummary is one line of a list of clusters. Operation is the latest one.
+type ClusterSummary struct {
+	Cluster
+	Operation *Operation `json:"operation,omitempty"`
+}
+
+// ClusterView is all about one cluster except steps and logs. Operations are newest first. Links have their macros
+// expanded as far as addresses are known; those that cannot be expanded yet are left out.
+type ClusterView struct {
+	Cluster
+	Nodes      []Node      `json:"nodes"`
+	Operations []Operation `json:"operations"`
+	Links      []Link      `json:"links"`
+}
+
+// ClusterFilter narrows a list. The zero value lists live clusters, newest first.
+type ClusterFilter struct {
+	Deleted bool   // also those that are gone
+	Name    string // only this exact name
+	Limit   int    // 0: 200; at most 1000
+}
+
+// LogFilter narrows a cluster's log. Lines come oldest first: those after After, or, with Tail, the last Limit lines.
+type LogFilter struct {
+	Operation int64
+	Node      string
+	Step      string
+	After     int64
+	Tail      bool
+	Limit     int // 0: 500; at most 5000
+}
