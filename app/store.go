@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps everything in SQL, the only truth. Each method is one transaction: it happens as a whole or not at all.
+// Errors are *Error (ENotFound, EConflict, EStale) or unexpected. Reads of a tenant's rows name the tenant; a row of
+// another tenant is ENotFound.
+type Store interface {
+	PeopleStore
+	ClusterStore
+	Ledger
+	Feed
+}
+
+// PeopleStore keeps accounts, tokens and the installation's own facts.
+type PeopleStore interface {
+	// Installation gives this installation's id, made when the store was first opened.
+	Installation(ctx context.Context) (string, error)
+	// CreateUser adds an account; EConflict where the name is taken.
+	CreateUser(ctx context.Context, u User) error
+	SetPassword(ctx context.Context, tenant, name, hash string) error
+	// User gives an account or ENotFound.
+	User(ctx context.Context, tenant, name string) (User, error)
+	CountUsers(ctx context.Context) (int, error)
+	// CreateToken keeps a token's hash. The newest token of the same user and label replaces the older.
+	CreateToken(ctx context.Context, tenant, user, label string, hash []byte, at time.Time) error
+	// UserOfToken gives the account that a token's hash belongs to, or ENotFound.
+	UserOfToken(ctx context.Context, hash []byte) (User, error)
+}
+
+// Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of
+// the catalog do not reach a running cluster. Provider settings, which may be secret, are not part of it.
+type Definition struct {
+	Config   map[string]any      `json:"config,omitempty"`
+	Links    []Link              `json:"links,omitempty"`
+	Services map[string]*Service `json:"services"`
+	Hardware map[string]Flavor   `json:"hardware"`
+	Images   map[string]Image    `json:"images"`
+}
+
+// NewCluster is a cluster about to be accepted, with all that comes with it.
+type NewCluster struct {
+	Cluster    Cluster
+	Definition Definition
+	PublicKey  string
+	PrivateKey []byte
+	Nodes      []NewNode
+	Operation  NewOperation
+}
+
+// NewNode is a node of a new cluster. Intent names the machine that will be asked for.
+type NewNode struct {
+	Node    Node
+	Intent  string
+	HostKey []byte // private
+}
+
+// NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;
+// Cancel asks that one to stop first.
+type NewOperation struct {
+	Operation Operation
+	Plan      Plan
+	Cancel    bool
+}
+
+// ClusterSecrets are the keys of a cluster.
+type ClusterSecrets struct {
+	PublicKey  string
+	PrivateKey []byte
+}
+
+// ClusterStore keeps clusters and nodes.
+type ClusterStore interface {
+	// NextClusterNumber gives a number that no cluster has had.
+	NextClusterNumber(ctx context.Context) (int64, error)
+	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
+	// EConflict where a live cluster of the tenant has the name.
+	CreateCluster(ctx context.Context, n NewCluster) (Operation, error)
+	Cluster(ctx context.Context, tenant, id string) (Cluster, error)
+	// Clusters gives them newest first, each with its latest operation.
+	Clusters(ctx context.Context, tenant string, f ClusterFilter) ([]ClusterSummary, error)
+	// Nodes gives them in number order.
+	Nodes(ctx context.Context, tenant, cluster string) ([]Node, error)
+	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
+	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
+	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
+	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone.
+	MarkLost(ctx context.Context, tenant, cluster, message string) error
+	// LiveIntents gives the ids of every intent of a provider that has not ended.
+	LiveIntents(ctx context.Context, provider string) (map[string]bool, error)
+	// ActiveClusters gives clusters in the state active, of all tenants.
+	ActiveClusters(ctx context.Context) ([]Cluster, error)
+}
+
+// ClaimedStep is a step that was just claimed, with the rows that belong to it.
+type ClaimedStep struct {
+	Tenant   string
+	Step     Step
+	Deadline time.Time
+	Cluster  Cluster
+	Node     Node
+	Intent   string
+	HostKey  []byte // private; for create only
+}
+
+// Finish is the end of an attempt, as the ledger takes it.
+type Finish struct {
+	Fence    Fence
+	Worker   string
+	Now      time.Time
+	Err      *Error        // nil: succeeded
+	Retry    Retry         // where Err is set
+	Node     *NodeUpdate   // what to write on the node, on success
+	ClaimFor time.Duration // > 0: claim the node's next step for that long
+}
+
+// NodeUpdate changes a node. Empty fields stay as they are.
+type NodeUpdate struct {
+	Status  NodeStatus
+	Machine *Machine
+	HostKey string
+	Gone    bool // the machine is proven to be gone: end its intent
+}
+
+// Ledger keeps operations and steps, and moves them by the rules drawn at StepState.
+type Ledger interface {
+	// SubmitOperation accepts an operation on a cluster that exists.
+	SubmitOperation(ctx context.Context, n NewOperation) (Operation, error)
+	// ResumeOperation makes the failed steps of a failed operation ready again. EConflict in any other state.
+	ResumeOperation(ctx context.Context, tenant string, id int64, who string, now time.Time) (Operation, error)
+	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
+	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
+
+	// ClaimStep claims the queued step of the tenant with the greatest rank, or gives nil.
+	ClaimStep(ctx context.Context, tenant, worker string, now time.Time, claimFor time.Duration) (*ClaimedStep, error)
+	// ExtendClaims moves the deadlines of the fences that still hold.
+	ExtendClaims(ctx context.Context, worker string, held []Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
+	// FinishStep ends an attempt: outputs land on the node, successors become ready, free nodes get their next step
+	// queued, and the operation and cluster move on when nothing is left. EStale for an old fence.
+	FinishStep(ctx context.Context, f Finish) (*ClaimedStep, error)
+	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
+	SweepSteps(ctx context.Context, now time.Time) (int, error)
+	// ReleaseClaims takes back every claim of workers whose name begins with prefix: their process is known to be gone.
+	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
+
+	// Unrung gives queued steps whose doorbell is to be rung, greatest rank first.
+	Unrung(ctx context.Context, limit int) ([]Bell, error)
+	// MarkRung notes that doorbells were rung.
+	MarkRung(ctx context.Context, bells []Bell, now time.Time) error
+	// UnringAll forgets every bell rung before then: the queue was lost. It gives how many.
+	UnringAll(ctx context.Context, before time.Time) (int, error)
+	// Committed gives a channel that gets a (coalesced) value after every commit that may have queued steps.
+	Committed() <-chan struct{}
+}
+
+// Bell tells a tenant's workers that a step is queued. It carries no more than ids.
+type Bell struct {
+	Tenant    string `json:"tenant"`
+	Operation int64  `json:"operation"`
+	Index     int    `json:"index"`
+	Attempt   int    `json:"attempt"`
+}
+
+// Feed keeps what happened, for people to follow and replay.
+type Feed interface {
+	// Events gives a cluster's events after a number, oldest first.
+	Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]Event, error)
+	Logs(ctx context.Context, tenant, cluster string, f LogFilter) ([]LogLine, error)
+	// AppendLogs adds lines whose fence still holds; others are dropped.
+	AppendLogs(ctx context.Context, lines []LogLine) error
+	// Watch gives a channel that gets a (coalesced) value whenever events or logs of the cluster were committed.
+	Watch(cluster string) (changed <-chan struct{}, stop func())
+}
