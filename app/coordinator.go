@@ -35,6 +35,7 @@ type Assignment struct {
 	Tenant   string
 	Worker   string
 	StepID   string
+	Tries    int // attempts since the operation was last resumed, this one included
 	Action   Action
 	Service  string
 	Node     Node

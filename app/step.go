@@ -39,6 +39,7 @@ type Step struct {
 	Service   string        `json:"service,omitempty"`
 	State     StepState     `json:"state"`
 	Attempt   int           `json:"attempt"`
+	Tries     int           `json:"-"` // attempts since the operation was last resumed
 	Worker    string        `json:"worker,omitempty"`
 	Needs     []int         `json:"needs,omitempty"` // indexes, as in the plan
 	Join      bool          `json:"join,omitempty"`

@@ -33,7 +33,8 @@ CREATE TABLE steps (
     state      TEXT NOT NULL,
     needs_left BIGINT NOT NULL,
     rank       BIGINT NOT NULL, -- microseconds to the end of the plan
-    attempt    BIGINT NOT NULL, -- tries begun
+    attempt    BIGINT NOT NULL, -- begun so far; the fence
+    tries      BIGINT NOT NULL, -- begun since the operation was last resumed
     worker     TEXT NOT NULL,
     deadline   BIGINT NOT NULL, -- of the claim
     not_before BIGINT NOT NULL,

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+)
+
+// Unrung implements app.Ledger: a queued step that was never rung is the outbox.
+func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
+	var bells []app.Bell
+	err := s.each(ctx, func(row scanner) error {
+		var b app.Bell
+		err := row.Scan(&b.Tenant, &b.Operation, &b.Index, &b.Attempt)
+		b.Attempt++
+		bells = append(bells, b)
+		return err
+	}, `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 ORDER BY rank DESC, operation, idx LIMIT ?`, limit)
+	return bells, err
+}
+
+// MarkRung implements app.Ledger. A step that was claimed in the meantime is left alone.
+func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		for _, b := range bells {
+			if err := t.exec(`UPDATE steps SET rung_at = ? WHERE operation = ? AND idx = ? AND attempt = ? AND state = 'queued'`,
+				micros(now), b.Operation, b.Index, b.Attempt-1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// UnringAll implements app.Ledger.
+func (s *Store) UnringAll(ctx context.Context, before time.Time) (int, error) {
+	var some bool
+	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE state = 'queued' AND rung_at > 0 AND rung_at < ?)`,
+		micros(before)).Scan(&some)
+	if err != nil || !some {
+		return 0, err
+	}
+	var n int64
+	err = s.write(ctx, func(t *tx) error {
+		n, err = t.count(`UPDATE steps SET rung_at = 0 WHERE state = 'queued' AND rung_at > 0 AND rung_at < ?`, micros(before))
+		t.queued = t.queued || n > 0
+		return err
+	})
+	return int(n), err
+}

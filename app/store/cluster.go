@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const clusterColumns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
+	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at`
+
+func scanCluster(row scanner, more ...any) (app.Cluster, error) {
+	var c app.Cluster
+	var services []byte
+	var created, expires, deleted int64
+	err := row.Scan(append([]any{&c.ID, &c.Tenant, &c.Name, &c.Owner, &c.Template, &c.Provider, &c.Size, &services, &c.Status,
+		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted}, more...)...)
+	if err != nil {
+		return c, err
+	}
+	c.CreatedAt, c.ExpiresAt, c.DeletedAt = fromMicros(created), fromMicros(expires), fromMicros(deleted)
+	return c, json.Unmarshal(services, &c.Services)
+}
+
+// NextClusterNumber implements app.ClusterStore.
+func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		return t.row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
+			ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`).Scan(&n)
+	})
+	return n, err
+}
+
+// CreateCluster implements app.ClusterStore.
+func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Operation, err error) {
+	c := n.Cluster
+	definition, err := json.Marshal(n.Definition)
+	if err != nil {
+		return op, fmt.Errorf("store: definition: %w", err)
+	}
+	err = s.write(ctx, func(t *tx) error {
+		changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
+				message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
+			VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+			ON CONFLICT DO NOTHING`,
+			c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
+			c.Message, c.CostPerHour, c.DNSSuffix, definition, n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
+			micros(c.CreatedAt), micros(c.ExpiresAt))
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
+				Hint: "Choose another name, or delete that one first."}
+		}
+		for _, n := range n.Nodes {
+			if err := s.insertNode(t, c, n); err != nil {
+				return err
+			}
+		}
+		if err := t.event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
+			Status: string(c.Status)}); err != nil {
+			return err
+		}
+		op, err = t.submit(n.Operation)
+		return err
+	})
+	return op, err
+}
+
+func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode) error {
+	err := t.exec(`INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, services, status, machine_id,
+			addresses, ssh_user, ssh_port, host_key, own_root, secret)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?)`,
+		c.ID, n.Node.Name, app.NodeNumber(n.Node.Name), c.Tenant, n.Node.Hostname, n.Node.Hardware, n.Node.Image,
+		jsonText(n.Node.Services), n.Node.Status, n.Node.SSHUser, s.seal(n.HostKey, "nodes/"+c.ID+"/"+n.Node.Name))
+	if err != nil {
+		return err
+	}
+	return t.exec(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, '', ?, 0)`, n.Intent, c.Tenant, c.ID, n.Node.Name, c.Provider, micros(c.CreatedAt))
+}
+
+// Cluster implements app.ClusterStore.
+func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, error) {
+	c, err := scanCluster(s.reads.QueryRowContext(ctx,
+		`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+	return c, clusterError(err, id)
+}
+
+func clusterError(err error, id string) error {
+	if isNoRows(err) {
+		return app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+	}
+	if err != nil {
+		return fmt.Errorf("store: cluster %s: %w", id, err)
+	}
+	return nil
+}
+
+// Clusters implements app.ClusterStore.
+func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 200
+	}
+	list := []app.ClusterSummary{}
+	err := s.each(ctx, func(row scanner) error {
+		var o operationRow
+		c, err := scanCluster(row, o.dest()...)
+		if err != nil {
+			return err
+		}
+		op := o.operation()
+		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
+		return nil
+	}, `SELECT `+clusterColumns+`, `+operationColumns+` FROM clusters c
+		JOIN operations o ON o.id = (SELECT id FROM operations WHERE cluster = c.id ORDER BY
+			CASE WHEN status IN ('running', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)
+		WHERE c.tenant = ? AND (? OR c.deleted_at = 0) AND (? = '' OR c.name = ?) ORDER BY c.number DESC LIMIT ?`,
+		tenant, f.Deleted, f.Name, f.Name, min(limit, 1000))
+	return list, err
+}
+
+// Definition implements app.ClusterStore.
+func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d app.Definition, err error) {
+	var text []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&text)
+	if err = clusterError(err, cluster); err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(text, &d)
+}
+
+// ClusterSecrets implements app.ClusterStore.
+func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k app.ClusterSecrets, err error) {
+	var sealed []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
+		Scan(&k.PublicKey, &sealed)
+	if err = clusterError(err, cluster); err != nil {
+		return k, err
+	}
+	k.PrivateKey, err = s.open(sealed, "clusters/"+cluster)
+	return k, err
+}
+
+// ExpiredClusters implements app.ClusterStore.
+func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
+	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
+		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
+			AND o.status IN ('waiting', 'running', 'cancelling', 'failed')) LIMIT ?`, micros(now), limit)
+}
+
+// ActiveClusters implements app.ClusterStore.
+func (s *Store) ActiveClusters(ctx context.Context) ([]app.Cluster, error) {
+	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.status = 'active'`)
+}
+
+func (s *Store) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		c, err := scanCluster(row)
+		list = append(list, c)
+		return err
+	}, query, args...)
+	return list, err
+}
+
+// MarkLost implements app.ClusterStore.
+func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ? WHERE tenant = ? AND id = ? AND status = 'active'`,
+			message, tenant, cluster)
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
+			Status: string(app.ClusterFailed), Message: message})
+	})
+}
+
+// LiveIntents implements app.ClusterStore.
+func (s *Store) LiveIntents(ctx context.Context, provider string) (map[string]bool, error) {
+	live := map[string]bool{}
+	err := s.each(ctx, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		live[id] = true
+		return err
+	}, `SELECT id FROM intents WHERE provider = ? AND ended_at = 0`, provider)
+	return live, err
+}
+
+// setCluster changes a cluster's status and tells those who watch.
+func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
+	if err := t.exec(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ?`, status, message, tenant, id); err != nil {
+		return err
+	}
+	return t.event(app.Event{At: at, Tenant: tenant, Cluster: id, Kind: app.EventCluster, Status: string(status), Message: message})
+}
+
+// jsonText writes a plain value; it cannot fail for the types that we keep.
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("store: " + err.Error())
+	}
+	return string(b)
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// Events implements app.Feed.
+func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
+	events := []app.Event{}
+	err := s.each(ctx, func(row scanner) error {
+		var e app.Event
+		var at int64
+		err := row.Scan(&e.Seq, &at, &e.Tenant, &e.Cluster, &e.Operation, &e.Kind, &e.Node, &e.Step, &e.Status, &e.Message, &e.Done, &e.Total)
+		e.At = fromMicros(at)
+		events = append(events, e)
+		return err
+	}, `SELECT seq, at, tenant, cluster, operation, kind, node, step, status, message, done, total FROM events
+		WHERE tenant = ? AND cluster = ? AND seq > ? ORDER BY seq LIMIT ?`, tenant, cluster, after, limit)
+	return events, err
+}
+
+// Logs implements app.Feed.
+func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
+	order := "ASC"
+	if f.Tail {
+		order = "DESC"
+	}
+	lines := []app.LogLine{}
+	err := s.each(ctx, func(row scanner) error {
+		var l app.LogLine
+		var at int64
+		err := row.Scan(&l.Seq, &at, &l.Operation, &l.Index, &l.Attempt, &l.Step, &l.Node, &l.Stream, &l.Text)
+		l.At = fromMicros(at)
+		lines = append(lines, l)
+		return err
+	}, `SELECT seq, at, operation, idx, attempt, step, node, stream, text FROM logs
+		WHERE tenant = ? AND cluster = ? AND seq > ? AND (? = 0 OR operation = ?) AND (? = '' OR node = ?) AND (? = '' OR step = ?)
+		ORDER BY seq `+order+` LIMIT ?`,
+		tenant, cluster, f.After, f.Operation, f.Operation, f.Node, f.Node, f.Step, f.Step, f.Limit)
+	if f.Tail {
+		for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+			lines[i], lines[j] = lines[j], lines[i]
+		}
+	}
+	return lines, err
+}
+
+// AppendLogs implements app.Feed. The tenant, cluster, step and node of a line are those of its fence.
+func (s *Store) AppendLogs(ctx context.Context, lines []app.LogLine) error {
+	return s.write(ctx, func(t *tx) error {
+		for _, l := range lines {
+			var cluster string
+			err := t.row(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
+				SELECT ?, tenant, cluster, operation, idx, attempt, step, node, ?, ? FROM steps
+				WHERE operation = ? AND idx = ? AND attempt = ? AND state = 'running' RETURNING cluster`,
+				micros(l.At), l.Stream, l.Text, l.Operation, l.Index, l.Attempt).Scan(&cluster)
+			if isNoRows(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			t.clusters[cluster] = true
+		}
+		return nil
+	})
+}

@@ -1,0 +1,43 @@
+package store
+
+import "sync"
+
+// hub wakes those who watch a cluster. It carries no data: the watcher reads what came after the number that it knows,
+// so a missed or doubled signal loses nothing.
+type hub struct {
+	mu       sync.Mutex
+	watchers map[string]map[chan struct{}]bool
+}
+
+func newHub() *hub { return &hub{watchers: map[string]map[chan struct{}]bool{}} }
+
+func (h *hub) notify(cluster string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.watchers[cluster] {
+		select {
+		case c <- struct{}{}:
+		default: // it has not looked since the last one
+		}
+	}
+}
+
+// Watch implements app.Feed.
+func (s *Store) Watch(cluster string) (<-chan struct{}, func()) {
+	h := s.hub
+	c := make(chan struct{}, 1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers[cluster] == nil {
+		h.watchers[cluster] = map[chan struct{}]bool{}
+	}
+	h.watchers[cluster][c] = true
+	return c, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers[cluster], c)
+		if len(h.watchers[cluster]) == 0 {
+			delete(h.watchers, cluster)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+)
+
+// ClaimStep implements app.Ledger.
+func (s *Store) ClaimStep(ctx context.Context, tenant, worker string, now time.Time, claimFor time.Duration) (*app.ClaimedStep, error) {
+	var c *app.ClaimedStep
+	err := s.write(ctx, func(t *tx) error {
+		var err error
+		c, err = s.claim(t, worker, now, claimFor,
+			`SELECT operation, idx FROM steps WHERE state = 'queued' AND tenant = ? ORDER BY rank DESC, operation, idx LIMIT 1`, tenant)
+		return err
+	})
+	return c, err
+}
+
+// claim takes the step that which picks, if any, and gathers what belongs to it.
+func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duration, which string, args ...any) (*app.ClaimedStep, error) {
+	deadline := now.Add(claimFor)
+	c := &app.ClaimedStep{Deadline: fromMicros(micros(deadline))}
+	var cluster string
+	st, err := scanStep(t.row(`UPDATE steps SET state = 'running', attempt = attempt + 1, tries = tries + 1, worker = ?, deadline = ?,
+			started_at = ?, ended_at = 0, not_before = 0, error = '', error_code = ''
+		WHERE (operation, idx) = (`+which+`) RETURNING `+stepColumns+`, tenant, cluster`,
+		append([]any{worker, micros(deadline), micros(now)}, args...)...), &c.Tenant, &cluster)
+	if isNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Step = st
+	if c.Cluster, err = scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, cluster)); err != nil {
+		return nil, err
+	}
+	var sealed []byte
+	if c.Node, c.Intent, sealed, err = t.nodeOf(cluster, st.Node); err != nil {
+		return nil, err
+	}
+	if st.Action == app.ActionCreate {
+		if c.HostKey, err = s.open(sealed, "nodes/"+cluster+"/"+st.Node); err != nil {
+			return nil, err
+		}
+	}
+	o, err := t.operation(st.Operation)
+	if err != nil {
+		return nil, err
+	}
+	return c, t.stepEvent(now, o, st, app.StepRunning, "")
+}
+
+// ExtendClaims implements app.Ledger.
+func (s *Store) ExtendClaims(ctx context.Context, worker string, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
+	deadline := now.Add(claimFor)
+	out := make([]app.Directive, len(held))
+	err := s.write(ctx, func(t *tx) error {
+		for i, f := range held {
+			out[i] = app.Directive{Fence: f, Deadline: deadline}
+			err := t.row(`UPDATE steps SET deadline = ? WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND state = 'running'
+				RETURNING (SELECT status = 'cancelling' FROM operations o WHERE o.id = operation)`,
+				micros(deadline), f.Operation, f.Index, f.Attempt, worker).Scan(&out[i].Cancel)
+			if isNoRows(err) {
+				out[i] = app.Directive{Fence: f, Lost: true}
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
