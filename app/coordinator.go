@@ -63,6 +63,7 @@ type HostEntry struct {
 type Report struct {
 	Fence    Fence
 	Worker   string
+	Action   Action
 	WantNext bool
 	Err      *Error
 	Retry    Retry    // what to do about Err, decided by jobs/retry.go

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Keys makes SSH keys.
+type Keys interface {
+	// NewKey gives a fresh ed25519 key: the private part as OpenSSH PEM, the public part in authorized_keys form.
+	NewKey(comment string) (private []byte, public string, err error)
+}
+
+// Deps is what the use cases need from outside. All fields are required.
+type Deps struct {
+	Store   Store
+	Solver  Solver
+	Planner Planner
+	Keys    Keys
+	// Catalog gives the catalog as it is published now.
+	Catalog func() *Catalog
+	Now     func() time.Time
+}
+
+// App is the use cases. Every face and every worker calls the same ones, so rules, limits and audit are the same
+// everywhere. Its methods may be called from many goroutines.
+type App struct {
+	Deps
+	configs configCache
+}
+
+// New gives the use cases on top of their needs.
+func New(d Deps) *App { return &App{Deps: d} }
+
+// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers.
+func (a *App) Catalog(_ context.Context, _ Actor) (*Catalog, error) { return a.Deps.Catalog(), nil }

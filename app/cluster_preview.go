@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+// solveTime is how long a layout may be looked for before the person is told that it takes too long.
+const solveTime = 10 * time.Second
+
+// Preview works out what a create would do. Nothing is accepted or written.
+func (a *App) Preview(ctx context.Context, _ Actor, r ClusterRequest) (Preview, error) {
+	_, p, err := a.prepare(ctx, r)
+	return p, err
+}
+
+// draft is a request with all of its defaults filled in.
+type draft struct {
+	template   *Template
+	definition Definition
+	nodes      []PlanNode
+	dnsSuffix  string
+}
+
+// prepare is the part of a create that needs no decision: solve, plan, price.
+func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, error) {
+	ctx, cancel := context.WithTimeout(ctx, solveTime)
+	defer cancel()
+	c := a.Deps.Catalog()
+	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	t := c.Templates[r.Template]
+	lease, err := t.Lease.initial(r.Lease)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	d := draft{template: t, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
+	if err := checkDNSSuffix(d.dnsSuffix); err != nil {
+		return draft{}, Preview{}, err
+	}
+	d.definition = define(c, t, layout, r.Config)
+	plan, err := a.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services, Config: d.definition.Config})
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	return d, Preview{
+		Template: r.Template, Layout: layout, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(),
+		Lease: lease, Cost: layout.CostPerHour * lease.Hours(),
+	}, nil
+}
+
+// define takes from the catalog what the cluster needs of it.
+func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition {
+	d := Definition{
+		Config: mergeConfig(t.Defaults.Config, config), Links: t.Links,
+		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
+	}
+	for _, g := range l.Groups {
+		d.Hardware[g.Hardware] = c.Hardware[g.Hardware].Providers[l.Provider]
+		d.Images[g.Image] = c.Images[g.Image].Providers[l.Provider]
+		for _, s := range g.Services {
+			d.Services[s] = c.Services[s]
+		}
+	}
+	return d
+}
+
+// mergeConfig lays over onto base, map by map; neither is changed.
+func mergeConfig(base, over map[string]any) map[string]any {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range over {
+		b, isMap := out[k].(map[string]any)
+		if o, ok := v.(map[string]any); ok && isMap {
+			v = mergeConfig(b, o)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// initial gives how long a new cluster may live; 0 is for ever. The rules are Coopr's: without an initial lease in the
+// template anything goes, with one it is also the longest.
+func (l Lease) initial(asked *time.Duration) (time.Duration, error) {
+	switch {
+	case asked == nil:
+		return l.Initial, nil
+	case *asked < 0:
+		return 0, &Error{Code: EInvalid, Field: "lease", Message: "A lease cannot be negative.", Hint: `Say for example "8h", or "forever".`}
+	case l.Initial == 0:
+		return *asked, nil
+	case *asked == 0:
+		return 0, &Error{Code: EInvalid, Field: "lease", Message: "This template does not allow clusters that live for ever.",
+			Hint: "Ask for at most " + l.Initial.String() + "."}
+	case *asked > l.Initial:
+		return 0, &Error{Code: EInvalid, Field: "lease", Message: "The lease is longer than this template allows.",
+			Hint: "Ask for at most " + l.Initial.String() + "."}
+	}
+	return *asked, nil
+}

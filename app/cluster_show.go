@@ -1,0 +1,130 @@
+package app
+
+import "context"
+
+// Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
+func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
+	c, err := a.find(ctx, actor, id)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	v := ClusterView{Cluster: c, Links: []Link{}}
+	if v.Nodes, err = a.Store.Nodes(ctx, actor.Tenant, c.ID); err != nil {
+		return ClusterView{}, err
+	}
+	if v.Operations, err = a.Store.Operations(ctx, actor.Tenant, c.ID); err != nil {
+		return ClusterView{}, err
+	}
+	if c.Status == ClusterDeleted {
+		return v, nil
+	}
+	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	for _, l := range d.Links {
+		// A link to a node that has no address yet cannot be shown yet.
+		if url, err := ExpandString(l.URL, MacroCluster{Owner: c.Owner, Nodes: v.Nodes}, nil); err == nil {
+			v.Links = append(v.Links, Link{Label: l.Label, URL: url})
+		}
+	}
+	return v, nil
+}
+
+// Clusters lists those of the actor's tenant, newest first.
+func (a *App) Clusters(ctx context.Context, actor Actor, f ClusterFilter) ([]ClusterSummary, error) {
+	return a.Store.Clusters(ctx, actor.Tenant, f)
+}
+
+func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error) {
+	c, err := a.Store.Cluster(ctx, actor.Tenant, id)
+	if CodeOf(err) != ENotFound {
+		return c, err
+	}
+	named, e := a.Store.Clusters(ctx, actor.Tenant, ClusterFilter{Name: id, Limit: 1})
+	if e != nil {
+		return c, e
+	}
+	if len(named) == 1 && id != "" {
+		return named[0].Cluster, nil
+	}
+	return c, err
+}
+
+// Steps gives the steps of an operation of the cluster in plan order; operation 0 is the latest.
+func (a *App) Steps(ctx context.Context, actor Actor, cluster string, operation int64) ([]Step, error) {
+	c, err := a.find(ctx, actor, cluster)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range ops {
+		if operation == 0 || o.ID == operation {
+			return a.Store.Steps(ctx, actor.Tenant, o.ID)
+		}
+	}
+	return nil, Errorf(ENotFound, "Cluster %q has no operation %d.", c.Name, operation)
+}
+
+// Limits of what one answer holds.
+const (
+	maxEvents   = 1000
+	maxLogLines = 5000
+)
+
+// Events gives what happened to a cluster after a number, oldest first; limit 0 means 1,000, which is also the most.
+func (a *App) Events(ctx context.Context, actor Actor, cluster string, after int64, limit int) ([]Event, error) {
+	c, err := a.find(ctx, actor, cluster)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 || limit > maxEvents {
+		limit = maxEvents
+	}
+	return a.Store.Events(ctx, actor.Tenant, c.ID, after, limit)
+}
+
+// Logs gives lines of a cluster's log.
+func (a *App) Logs(ctx context.Context, actor Actor, cluster string, f LogFilter) ([]LogLine, error) {
+	c, err := a.find(ctx, actor, cluster)
+	if err != nil {
+		return nil, err
+	}
+	if f.Limit <= 0 {
+		f.Limit = 500
+	}
+	f.Limit = min(f.Limit, maxLogLines)
+	return a.Store.Logs(ctx, actor.Tenant, c.ID, f)
+}
+
+// Watch gives a channel that gets a value, coalesced, whenever events or logs of the cluster were committed. It carries
+// no data, so it needs no permission; what changed is asked for with Events and Logs. Cluster is an id. Call stop.
+func (a *App) Watch(_ Actor, cluster string) (changed <-chan struct{}, stop func()) {
+	return a.Store.Watch(cluster)
+}
+
+// ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.
+func (a *App) ClusterKey(ctx context.Context, actor Actor, cluster string) (user string, pem []byte, err error) {
+	c, err := a.find(ctx, actor, cluster)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := actor.mayChange(c); err != nil {
+		return "", nil, err
+	}
+	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(secrets.PrivateKey) == 0 {
+		return "", nil, Errorf(EConflict, "Cluster %q is gone, and its key with it.", c.Name)
+	}
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil || len(nodes) == 0 {
+		return "root", secrets.PrivateKey, err
+	}
+	return nodes[0].SSHUser, secrets.PrivateKey, nil
+}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// DefaultDNSSuffix ends host names where neither request nor template say otherwise; "internal" is reserved for this.
+const DefaultDNSSuffix = "internal"
+
+// maxSlug leaves room for "-<number>-n<number>" within a DNS label of 63.
+const maxSlug = 40
+
+var (
+	clusterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,62}$`)
+	dnsSuffix   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+	notInLabel  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+func checkClusterName(name string) error {
+	if clusterName.MatchString(name) {
+		return nil
+	}
+	return &Error{Code: EInvalid, Field: "name", Message: "A cluster's name starts with a letter and has at most 63 letters, digits, '-', '_' and '.'.",
+		Hint: "For example web-1."}
+}
+
+func checkDNSSuffix(s string) error {
+	if len(s) <= 150 && dnsSuffix.MatchString(s) {
+		return nil
+	}
+	return &Error{Code: EInvalid, Field: "dns_suffix", Message: "The DNS suffix is not a domain name in small letters.", Hint: "For example dev.example.com."}
+}
+
+// clusterID makes an id that is unique by its number and can be part of a DNS label.
+func clusterID(name string, number int64) string {
+	slug := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(slug) > maxSlug {
+		slug = strings.TrimRight(slug[:maxSlug], "-")
+	}
+	return slug + "-" + strconv.FormatInt(number, 10)
+}
+
+// hostname is the full name of a node.
+func hostname(cluster, node, suffix string) string {
+	return cluster + "-" + node + "." + strings.TrimPrefix(suffix, ".")
+}
+
+// cutLabel splits a host name after its first label.
+func cutLabel(host string) (label, suffix string) {
+	label, suffix, _ = strings.Cut(host, ".")
+	return label, suffix
+}

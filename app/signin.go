@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"strings"
+)
+
+// SignIn gives the actor that a name and password stand for. EUnauthorized does not tell which of the two was wrong.
+// The faces limit how often it is asked.
+func (a *App) SignIn(ctx context.Context, tenant, user, password string) (Actor, error) {
+	if tenant == "" {
+		tenant = DefaultTenant
+	}
+	u, err := a.Store.User(ctx, tenant, strings.TrimSpace(user))
+	if err != nil && CodeOf(err) != ENotFound {
+		return Actor{}, err
+	}
+	if !passwordFits(u.PasswordHash, password) {
+		return Actor{}, &Error{Code: EUnauthorized, Field: "password", Message: "That name and password do not fit together."}
+	}
+	return u.Actor(), nil
+}
+
+// ActorOfToken gives the actor of an API token, or EUnauthorized.
+func (a *App) ActorOfToken(ctx context.Context, token string) (Actor, error) {
+	u, err := a.Store.UserOfToken(ctx, HashToken(token))
+	if CodeOf(err) == ENotFound {
+		return Actor{}, &Error{Code: EUnauthorized, Message: "This token is not valid (any more).", Hint: "Sign in again or make a new token."}
+	}
+	if err != nil {
+		return Actor{}, err
+	}
+	return u.Actor(), nil
+}
+
+// EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
+// accounts already. A wanted password, when given, is used instead of a random one.
+func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, err error) {
+	n, err := a.Store.CountUsers(ctx)
+	if err != nil || n > 0 {
+		return "", err
+	}
+	if password = wanted; password == "" {
+		password = NewPassword()
+	}
+	err = a.Store.CreateUser(ctx, User{Tenant: DefaultTenant, Name: "admin", Role: RoleAdmin,
+		PasswordHash: HashPassword(password), CreatedAt: a.Now()})
+	return password, err
+}
+
+// IssueToken makes an API token for a user. The newest token of a label replaces the older one.
+func (a *App) IssueToken(ctx context.Context, tenant, user, label string) (string, error) {
+	token := NewToken()
+	return token, a.Store.CreateToken(ctx, tenant, user, label, HashToken(token), a.Now())
+}

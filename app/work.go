@@ -1,0 +1,166 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+var _ Coordinator = (*App)(nil)
+
+// ClaimFor is how long a claim holds without a heartbeat. A worker that was not heard of for so long is taken for dead.
+const ClaimFor = 15 * time.Second
+
+// stepTime is how long one attempt may take where its service says nothing.
+const (
+	machineStepTime = 10 * time.Minute
+	serviceStepTime = 30 * time.Minute
+)
+
+// Claim implements Coordinator. A step that cannot be handed out (say, its configuration does not expand) fails at
+// once, with the reason for the person who asked, and the next one is tried.
+func (a *App) Claim(ctx context.Context, tenant, worker string) (*Assignment, error) {
+	for {
+		c, err := a.Store.ClaimStep(ctx, tenant, worker, a.Now(), ClaimFor)
+		if err != nil || c == nil {
+			return nil, err
+		}
+		as, err := a.assign(ctx, worker, c)
+		if err == nil {
+			return as, nil
+		}
+		if err := a.reject(ctx, worker, c, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// reject ends the attempt of a claimed step that cannot be handed out.
+func (a *App) reject(ctx context.Context, worker string, c *ClaimedStep, cause error) error {
+	var e *Error
+	if !errors.As(cause, &e) {
+		e = &Error{Code: EInternal, Message: "The step could not be prepared.", Err: cause}
+	}
+	f := Finish{Fence: fenceOf(c.Step), Worker: worker, Now: a.Now(), Err: e}
+	if e.Code == EInternal || e.Code == ETransient {
+		f.Retry = Retry{Again: c.Step.Tries < 3, After: time.Second}
+	}
+	_, err := a.Store.FinishStep(ctx, f)
+	return err
+}
+
+func fenceOf(s Step) Fence { return Fence{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt} }
+
+// Heartbeat implements Coordinator.
+func (a *App) Heartbeat(ctx context.Context, worker string, held []Fence) ([]Directive, error) {
+	return a.Store.ExtendClaims(ctx, worker, held, a.Now(), ClaimFor)
+}
+
+// Report implements Coordinator.
+func (a *App) Report(ctx context.Context, r Report) (*Assignment, error) {
+	f := Finish{Fence: r.Fence, Worker: r.Worker, Now: a.Now(), Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate()}
+	if r.WantNext {
+		f.ClaimFor = ClaimFor
+	}
+	c, err := a.Store.FinishStep(ctx, f)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	as, err := a.assign(ctx, r.Worker, c)
+	if err != nil {
+		return nil, a.reject(ctx, r.Worker, c, err)
+	}
+	return as, nil
+}
+
+// nodeUpdate is what a success means for the node.
+func (r Report) nodeUpdate() *NodeUpdate {
+	if r.Err != nil {
+		return nil
+	}
+	switch r.Action {
+	case ActionCreate:
+		return &NodeUpdate{Status: NodeCreated, Machine: r.Machine}
+	case ActionConfirm:
+		return &NodeUpdate{Status: NodeReady, Machine: r.Machine, HostKey: r.HostKey}
+	case ActionDelete:
+		return &NodeUpdate{Status: NodeDeleted, Gone: true}
+	}
+	return nil
+}
+
+// Log implements Coordinator.
+func (a *App) Log(ctx context.Context, lines []LogLine) error { return a.Store.AppendLogs(ctx, lines) }
+
+// assign gathers all that a claimed step needs.
+func (a *App) assign(ctx context.Context, worker string, c *ClaimedStep) (*Assignment, error) {
+	oc, err := a.configs.get(ctx, a, c)
+	if err != nil {
+		return nil, err
+	}
+	as := &Assignment{
+		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: worker, StepID: c.Step.ID, Tries: c.Step.Tries,
+		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime,
+	}
+	switch as.Action {
+	case ActionCreate, ActionConfirm, ActionDelete:
+		if err := a.assignMachine(ctx, as, c, oc); err != nil {
+			return nil, err
+		}
+	}
+	if as.Action != ActionCreate && as.Action != ActionDelete {
+		as.SSHKey = oc.secrets.PrivateKey
+	}
+	switch {
+	case as.Action == ActionBootstrap:
+		as.Automators = oc.automators(c.Node)
+	case !as.Action.OnMachine():
+		as.Call = oc.definition.Services[as.Service].Actions[as.Action]
+		if as.Call == nil {
+			return nil, Errorf(EInternal, "service %s has no action %s", as.Service, as.Action)
+		}
+		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
+			as.Timeout = serviceStepTime
+		}
+		if as.Config, as.Hosts, err = oc.expand(ctx, a, c); err != nil {
+			return nil, err
+		}
+	}
+	return as, nil
+}
+
+func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
+	spec := a.Deps.Catalog().Providers[c.Cluster.Provider]
+	if spec == nil {
+		return &Error{Code: EInvalid, Message: "Provider " + c.Cluster.Provider + " is not in the catalog any more.",
+			Hint: "Put it back, then resume."}
+	}
+	as.Provider = *spec
+	installation, err := a.Store.Installation(ctx)
+	if err != nil {
+		return err
+	}
+	as.Machine = MachineSpec{
+		Intent: c.Intent, Hostname: c.Node.Hostname,
+		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
+		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey,
+		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,
+			TagNode: c.Node.Name, TagIntent: c.Intent},
+	}
+	return nil
+}
+
+// automators are those that a node's services use, sorted.
+func (oc *operationConfig) automators(n Node) []string {
+	var names []string
+	for _, s := range n.Services {
+		if svc := oc.definition.Services[s]; svc != nil {
+			for _, act := range svc.Actions {
+				names = append(names, act.Automator)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
