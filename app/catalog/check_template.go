@@ -1,0 +1,134 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+func (c *checker) template(e *entry, t *app.Template) {
+	c.heritage(e, t)
+	c.defaults(e, t)
+	for _, list := range []struct {
+		kind  kind
+		key   string
+		names []string
+	}{
+		{kindService, "services", t.Compatibility.Services},
+		{kindHardware, "hardware", t.Compatibility.Hardware},
+		{kindImage, "images", t.Compatibility.Images},
+	} {
+		for i, n := range list.names {
+			c.refer(e, list.kind, n, "compatibility", list.key, i)
+		}
+	}
+	c.groups(e, "must_coexist", t.Constraints.MustCoexist)
+	c.groups(e, "cant_coexist", t.Constraints.CantCoexist)
+	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
+		c.constraint(e, n, t.Constraints.Services[n], t.Constraints.Size)
+	}
+	if s := t.Constraints.Size; s.Min > s.Max {
+		c.report(e, SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.spell([]any{"constraints", "size"}), s.Min, s.Max)
+	}
+	if l := t.Lease; l.Max > 0 && l.Initial > l.Max {
+		c.report(e, SeverityError, []any{"lease", "initial"}, "", "%s is longer than max", e.spell([]any{"lease", "initial"}))
+	} else if l.Max > 0 && l.Initial == 0 {
+		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial is for ever, but max sets a limit", e.spell([]any{"lease"}))
+	}
+}
+
+// heritage checks what a template is made from, and says plainly that it is not merged.
+func (c *checker) heritage(e *entry, t *app.Template) {
+	if t.Extends != "" {
+		c.refer(e, kindTemplate, t.Extends, "extends")
+	}
+	for _, k := range []string{"extends", "includes"} {
+		if k == "extends" && t.Extends != "" || k == "includes" && len(t.Includes) > 0 {
+			c.report(e, SeverityWarning, []any{k}, "write out what it would add", "%s is kept, but not merged by this version", k)
+		}
+	}
+}
+
+// defaults checks what a request gets that says nothing.
+func (c *checker) defaults(e *entry, t *app.Template) {
+	d := t.Defaults
+	if len(d.Services) == 0 && t.Extends == "" && len(t.Includes) == 0 {
+		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.spell([]any{"defaults", "services"}))
+	}
+	for i, n := range d.Services {
+		c.refer(e, kindService, n, "defaults", "services", i)
+		c.allowed(e, kindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
+		if slices.Index(d.Services, n) < i {
+			c.report(e, rule(e), []any{"defaults", "services", i}, "", "%s names %q twice", e.spell([]any{"defaults", "services"}), n)
+		}
+	}
+	if d.Provider != "" {
+		c.refer(e, kindProvider, d.Provider, "defaults", "provider")
+	}
+	if d.Hardware != "" {
+		c.refer(e, kindHardware, d.Hardware, "defaults", "hardware")
+		c.allowed(e, kindHardware, d.Hardware, t.Compatibility.Hardware, "hardware", "defaults", "hardware")
+		if h, ok := c.value(kindHardware, d.Hardware).(*app.HardwareType); ok && d.Provider != "" {
+			if _, has := h.Providers[d.Provider]; !has {
+				c.unmapped(e, kindHardware, d.Hardware, d.Provider)
+			}
+		}
+	}
+	if d.Image != "" {
+		c.refer(e, kindImage, d.Image, "defaults", "image")
+		c.allowed(e, kindImage, d.Image, t.Compatibility.Images, "images", "defaults", "image")
+		if i, ok := c.value(kindImage, d.Image).(*app.ImageType); ok && d.Provider != "" {
+			if _, has := i.Providers[d.Provider]; !has {
+				c.unmapped(e, kindImage, d.Image, d.Provider)
+			}
+		}
+	}
+}
+
+func (c *checker) value(k kind, name string) any {
+	if e := c.entries[key{k, name}]; e != nil {
+		return e.value
+	}
+	return nil
+}
+
+// allowed checks that a default is among what the template itself allows.
+func (c *checker) allowed(e *entry, k kind, name string, list []string, listKey string, path ...any) {
+	if len(list) > 0 && !slices.Contains(list, name) {
+		c.report(e, rule(e), path, "add it there", "%s is %s, which %s does not list", e.spell(path), key{k, name}, e.spell([]any{"compatibility", listKey}))
+	}
+}
+
+// unmapped reports defaults that cannot be had together.
+func (c *checker) unmapped(e *entry, k kind, name, provider string) {
+	c.report(e, rule(e), []any{"defaults", string(k)}, "", "%s knows no name for provider %q, the default", key{k, name}, provider)
+}
+
+func (c *checker) groups(e *entry, which string, groups [][]string) {
+	for i, g := range groups {
+		for j, n := range g {
+			c.refer(e, kindService, n, "constraints", which, i, j)
+		}
+		if len(g) < 2 {
+			c.report(e, rule(e), []any{"constraints", which, i}, "", "%s needs at least two services", e.spell([]any{"constraints", which, i}))
+		}
+	}
+}
+
+func (c *checker) constraint(e *entry, service string, sc app.ServiceConstraint, size app.SizeRange) {
+	at := []any{"constraints", "services", service}
+	c.refer(e, kindService, service, at...)
+	for i, n := range sc.Hardware {
+		c.refer(e, kindHardware, n, append(slices.Clone(at), "hardware", i)...)
+	}
+	for i, n := range sc.Images {
+		c.refer(e, kindImage, n, append(slices.Clone(at), "images", i)...)
+	}
+	if sc.Min > sc.Max {
+		c.report(e, SeverityError, at, "", "%s: min %d is greater than max %d", e.spell(at), sc.Min, sc.Max)
+	}
+	if sc.Min > size.Max {
+		c.report(e, SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.spell(at), sc.Min, size.Max)
+	}
+}

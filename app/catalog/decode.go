@@ -1,0 +1,436 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// Limits that keep a hostile or broken file from eating the process. A file of the greatest size stays far below
+// maxNodes; only aliases that multiply each other reach it.
+const (
+	maxDepth = 64
+	maxNodes = 1_000_000
+)
+
+// decoder fills structs from one document and reports all that does not fit. Strict, it refuses unknown keys and
+// converts nothing; lenient, for Coopr's JSON, it warns of unknown keys, takes null for absent, and takes text for
+// numbers and numbers for text where the meaning is plain.
+type decoder struct {
+	out     *reporter
+	file    string
+	lenient bool
+	subject string // what is being read, such as `service "app"`; opens every message
+	depth   int
+	nodes   *int // visited so far in this file
+	private bool // values are not to be quoted: they may be secrets
+}
+
+// noder is a type that reads itself from a node.
+type noder interface {
+	fromNode(d *decoder, n *yaml.Node, path string)
+}
+
+// errShape marks a value that does not have the shape that it should; the message is made where it is reported.
+var errShape = errors.New("wrong shape")
+
+// field is one key of a mapping, as both the decoder and the schema see it.
+type field struct {
+	key   string
+	doc   string
+	need  bool // must be there
+	rest  bool // takes the keys that no other field has
+	least *float64
+	name  bool // must be a catalog name
+	hide  bool // holds secrets
+	index []int
+	typ   reflect.Type
+}
+
+// fieldsOf lists the keys of a struct from its tags: yaml (the key), doc, need, least, name, hide.
+func fieldsOf(t reflect.Type) []field {
+	var fs []field
+	for _, sf := range reflect.VisibleFields(t) {
+		key := sf.Tag.Get("yaml")
+		if key == "" {
+			continue
+		}
+		f := field{key: key, doc: sf.Tag.Get("doc"), index: sf.Index, typ: sf.Type}
+		_, f.need = sf.Tag.Lookup("need")
+		_, f.name = sf.Tag.Lookup("name")
+		_, f.hide = sf.Tag.Lookup("hide")
+		f.rest = key == ",rest"
+		if s, ok := sf.Tag.Lookup("least"); ok {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				panic("catalog: tag least of " + t.Name() + "." + sf.Name)
+			}
+			f.least = &v
+		}
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+func (d *decoder) report(n *yaml.Node, s Severity, message, hint string) {
+	if d.subject != "" {
+		message = d.subject + ": " + message
+	}
+	d.out.add(Problem{Origin: app.Origin{File: d.file, Line: n.Line}, Column: n.Column, Severity: s, Message: message, Hint: hint})
+}
+
+// wrong reports a value of the wrong type or shape.
+func (d *decoder) wrong(n *yaml.Node, path, expected, hint string) {
+	if path != "" {
+		path += ": "
+	}
+	d.report(n, SeverityError, fmt.Sprintf("%sfound %s, expected %s", path, d.describe(n), expected), hint)
+}
+
+// describe says what a node is, in words.
+func (d *decoder) describe(n *yaml.Node) string {
+	kind := ""
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.ScalarNode:
+		switch n.ShortTag() {
+		case "!!null":
+			return "nothing"
+		case "!!str", "!!timestamp":
+			kind = "the text"
+		case "!!int", "!!float":
+			kind = "the number"
+		case "!!bool":
+			kind = "the truth value"
+		default:
+			kind = "a value tagged " + n.ShortTag()
+		}
+	default:
+		return "something else"
+	}
+	if d.private {
+		return kind
+	}
+	v := n.Value
+	if utf8.RuneCountInString(v) > 40 {
+		v = string([]rune(v)[:40]) + "…"
+	}
+	if kind == "the text" {
+		return kind + " " + strconv.Quote(v)
+	}
+	return kind + " " + v
+}
+
+// enter follows an alias and counts the visit. False means that the limits are reached, which it has reported.
+func (d *decoder) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
+	for i := 0; n.Kind == yaml.AliasNode && n.Alias != nil && i < maxDepth; i++ {
+		n = n.Alias
+	}
+	*d.nodes++
+	if *d.nodes == maxNodes {
+		d.report(n, SeverityError, fmt.Sprintf("the file has more than %d values, counting each alias as what it stands for", maxNodes), "")
+	}
+	if *d.nodes >= maxNodes {
+		return n, false
+	}
+	if d.depth >= maxDepth {
+		d.report(n, SeverityError, fmt.Sprintf("%s: nested more than %d deep", clip(path), maxDepth), "")
+		return n, false
+	}
+	d.depth++
+	return n, true
+}
+
+func clip(path string) string {
+	if len(path) > 60 {
+		return strings.ToValidUTF8(path[:60], "") + "…"
+	}
+	return path
+}
+
+// value fills v from n.
+func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
+	n, ok := d.enter(n, path)
+	if !ok {
+		return
+	}
+	defer func() { d.depth-- }()
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if x, ok := v.Addr().Interface().(noder); ok {
+		x.fromNode(d, n, path)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.mapping(n, v, path)
+	case reflect.Map:
+		d.table(n, v, path)
+	case reflect.Slice:
+		d.list(n, v, path)
+	case reflect.String:
+		if s, ok := d.text(n, path); ok {
+			v.SetString(s)
+		}
+	case reflect.Int:
+		if i, ok := d.integer(n, path); ok {
+			v.SetInt(int64(i))
+		}
+	case reflect.Float64:
+		if f, ok := d.number(n, path); ok {
+			v.SetFloat(f)
+		}
+	case reflect.Interface:
+		if x := d.plain(n, path); x != nil {
+			v.Set(reflect.ValueOf(x))
+		}
+	default:
+		panic("catalog: cannot decode into " + v.Type().String())
+	}
+}
+
+// mapping fills a struct.
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, path, "a mapping", d.emptyHint(n))
+		return
+	}
+	fields := fieldsOf(v.Type())
+	byKey, keys, rest := map[string]field{}, []string{}, (*field)(nil)
+	for _, f := range fields {
+		if f.rest {
+			rest = &f
+			continue
+		}
+		byKey[f.key] = f
+		keys = append(keys, f.key)
+	}
+	seen := map[string]bool{}
+	d.pairs(n, path, func(key string, k, x *yaml.Node) {
+		f, known := byKey[key]
+		switch {
+		case known && d.absent(x):
+			return
+		case known:
+			seen[key] = true
+		case rest != nil && x.Kind == yaml.ScalarNode:
+			d.keep(x, key, v.FieldByIndex(rest.index))
+			return
+		default:
+			d.unknown(k, path, keys)
+			return
+		}
+		was, before := d.private, d.out.errors
+		d.private = was || f.hide
+		d.value(x, v.FieldByIndex(f.index), join(path, key))
+		d.private = was
+		if d.out.errors == before {
+			d.limits(x, f, v.FieldByIndex(f.index), join(path, key))
+		}
+	})
+	for _, f := range fields {
+		if f.need && !seen[f.key] {
+			d.report(n, SeverityError, fmt.Sprintf("%s is missing; it is required", join(path, f.key)), "")
+		}
+	}
+}
+
+// keep takes a value that no field has as text.
+func (d *decoder) keep(x *yaml.Node, key string, m reflect.Value) {
+	if d.absent(x) {
+		return
+	}
+	if m.IsNil() {
+		m.Set(reflect.MakeMap(m.Type()))
+	}
+	m.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(x.Value))
+}
+
+// unknown reports a key that no field has: an error when strict, else a warning.
+func (d *decoder) unknown(k *yaml.Node, path string, known []string) {
+	severity := SeverityError
+	if d.lenient {
+		severity = SeverityWarning
+	}
+	hint := didYouMean(k.Value, known)
+	switch {
+	case k.ShortTag() == "!!merge":
+		hint = "merge keys are not read: write the keys out, or use an alias for the whole value"
+	case hint == "" && len(known) > 0:
+		hint = "known keys: " + strings.Join(known, ", ")
+	}
+	d.report(k, severity, fmt.Sprintf("%s is not a known key", join(path, clip(k.Value))), hint)
+}
+
+// limits checks what a field's tags say of a value that was read well.
+func (d *decoder) limits(n *yaml.Node, f field, v reflect.Value, path string) {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	switch {
+	case f.least != nil && asFloat(v) < *f.least:
+		d.wrong(n, path, fmt.Sprintf("a number of at least %v", *f.least), "")
+	case f.need && v.Kind() == reflect.String && v.Len() == 0:
+		d.report(n, SeverityError, path+" is empty; it is required", "")
+	case f.name && !goodName(v.String()):
+		d.wrong(n, path, "a name of letters, digits, '_', '.' and '-', shorter than 256", "")
+	}
+}
+
+func asFloat(v reflect.Value) float64 {
+	if v.CanInt() {
+		return float64(v.Int())
+	}
+	return v.Float()
+}
+
+// table fills a map with text keys.
+func (d *decoder) table(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, path, "a mapping", d.emptyHint(n))
+		return
+	}
+	m := reflect.MakeMap(v.Type())
+	d.pairs(n, path, func(key string, _, x *yaml.Node) {
+		if d.absent(x) {
+			return
+		}
+		e := reflect.New(v.Type().Elem()).Elem()
+		d.value(x, e, join(path, clip(key)))
+		m.SetMapIndex(reflect.ValueOf(key), e)
+	})
+	v.Set(m)
+}
+
+func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		hint := d.emptyHint(n)
+		if n.Kind == yaml.ScalarNode && hint == "" {
+			hint = "put it in brackets to make a list of one"
+		}
+		d.wrong(n, path, "a list", hint)
+		return
+	}
+	s := reflect.MakeSlice(v.Type(), 0, min(len(n.Content), 1024))
+	for i, x := range n.Content {
+		e := reflect.New(v.Type().Elem()).Elem()
+		d.value(x, e, fmt.Sprintf("%s[%d]", path, i))
+		s = reflect.Append(s, e)
+		if *d.nodes >= maxNodes {
+			break
+		}
+	}
+	v.Set(s)
+}
+
+// pairs walks a mapping's keys in order and reports keys that are no text or come twice.
+func (d *decoder) pairs(n *yaml.Node, path string, visit func(key string, k, x *yaml.Node)) {
+	seen := make(map[string]int, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content) && *d.nodes < maxNodes; i += 2 {
+		k, x := n.Content[i], n.Content[i+1]
+		if k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str" && k.ShortTag() != "!!merge" {
+			d.wrong(k, join(path, "key"), "text", quoteHint(k))
+			continue
+		}
+		if line, twice := seen[k.Value]; twice {
+			d.report(k, SeverityError, fmt.Sprintf("%s is there twice; the first is on line %d", join(path, clip(k.Value)), line), "")
+			continue
+		}
+		seen[k.Value] = k.Line
+		visit(k.Value, k, x)
+	}
+}
+
+// text reads a string. A bare date is text too: it has no other meaning here.
+func (d *decoder) text(n *yaml.Node, path string) (string, bool) {
+	if n.Kind == yaml.ScalarNode {
+		switch n.ShortTag() {
+		case "!!str", "!!timestamp":
+			return n.Value, true
+		case "!!int", "!!float", "!!bool":
+			if d.lenient {
+				return n.Value, true
+			}
+		}
+	}
+	d.wrong(n, path, "text", quoteHint(n))
+	return "", false
+}
+
+func quoteHint(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" || len(n.Value) > 40 {
+		return ""
+	}
+	return "put it in quotes to make it text"
+}
+
+func (d *decoder) integer(n *yaml.Node, path string) (int, bool) {
+	if n.Kind == yaml.ScalarNode {
+		i, err := 0, error(nil)
+		switch tag := n.ShortTag(); {
+		case tag == "!!int":
+			err = n.Decode(&i)
+		case tag == "!!str" && d.lenient:
+			i, err = strconv.Atoi(n.Value)
+		default:
+			err = errShape
+		}
+		if err == nil && i >= math.MinInt32 && i <= math.MaxInt32 {
+			return i, true
+		}
+	}
+	d.wrong(n, path, "a whole number", "")
+	return 0, false
+}
+
+func (d *decoder) number(n *yaml.Node, path string) (float64, bool) {
+	if n.Kind == yaml.ScalarNode {
+		f, err := 0.0, error(nil)
+		switch tag := n.ShortTag(); {
+		case tag == "!!int", tag == "!!float":
+			err = n.Decode(&f)
+		case tag == "!!str" && d.lenient:
+			f, err = strconv.ParseFloat(n.Value, 64)
+		default:
+			err = errShape
+		}
+		if err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, true
+		}
+	}
+	d.wrong(n, path, "a number", "")
+	return 0, false
+}
+
+// absent tells whether a value stands for no value: null in Coopr's JSON. In our own form a key without a value is
+// refused instead, since something was probably forgotten.
+func (d *decoder) absent(n *yaml.Node) bool {
+	return d.lenient && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+func (d *decoder) emptyHint(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return "leave the key out, or indent what belongs under it"
+	}
+	return ""
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,74 @@
+package catalog
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	envReference = regexp.MustCompile(`\$\{env:([^}]*)\}`)
+	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// resolve replaces ${env:NAME} in a provider's settings, at any depth. Ok is false when some are left, because they
+// could not be or were not to be looked up.
+func (c *checker) resolve(e *entry, settings map[string]any) (out map[string]any, ok bool) {
+	ok = true
+	var walk func(x any, path []any) any
+	walk = func(x any, path []any) any {
+		switch x := x.(type) {
+		case map[string]any:
+			m := make(map[string]any, len(x))
+			for _, k := range slices.Sorted(maps.Keys(x)) {
+				m[k] = walk(x[k], append(slices.Clone(path), k))
+			}
+			return m
+		case []any:
+			l := make([]any, len(x))
+			for i := range x {
+				l[i] = walk(x[i], append(slices.Clone(path), i))
+			}
+			return l
+		case string:
+			s, resolved := c.expand(e, x, path)
+			ok = ok && resolved
+			return s
+		}
+		return x
+	}
+	return walk(settings, []any{"settings"}).(map[string]any), ok
+}
+
+// expand replaces the references in one text. A value that was looked up is not looked into again.
+func (c *checker) expand(e *entry, s string, path []any) (string, bool) {
+	ok := true
+	out := envReference.ReplaceAllStringFunc(s, func(ref string) string {
+		name := envReference.FindStringSubmatch(ref)[1]
+		if !envName.MatchString(name) {
+			ok = false
+			c.report(e, SeverityError, path, "write ${env:NAME}", "%s: %q is not the name of an environment variable", e.spell(path), name)
+			return ref
+		}
+		if c.options.Env == nil {
+			ok = false
+			return ref
+		}
+		v, found := c.options.Env(name)
+		if !found {
+			ok = false
+			c.report(e, SeverityError, path, "set it where Muster runs", "%s: the environment variable %s is not set", e.spell(path), name)
+			return ref
+		}
+		return v
+	})
+	if ok && !strings.Contains(s, "${env:") {
+		return out, true
+	}
+	if strings.Count(s, "${env:") > len(envReference.FindAllString(s, -1)) {
+		c.report(e, SeverityError, path, "write ${env:NAME}", "%s: ${env: is not closed with }", e.spell(path))
+		return s, false
+	}
+	return out, ok
+}

@@ -1,0 +1,308 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// Limits on what is read. A catalog of a large installation stays far below them; they are there for a wrong directory.
+const (
+	maxFileSize = 4 << 20
+	maxFiles    = 10_000
+)
+
+// Options say what a catalog is checked against. The zero value checks all that the catalog itself can tell.
+type Options struct {
+	// Env looks up the variables that providers' settings name as ${env:NAME}; a missing one is a problem. Nil leaves
+	// such settings as they are written and does not check the provider's settings, which is right for a place that has
+	// no secrets, such as a build system.
+	Env func(name string) (value string, ok bool)
+	// ProviderTypes are the kinds of cloud that there are. Nil means that types are not checked.
+	ProviderTypes []string
+	// CheckProvider tells whether the settings fit a type of ProviderTypes. When its error is an *app.Error, Field names
+	// the setting. The message must not quote a value.
+	CheckProvider func(typ string, settings map[string]any) error
+	// Automators are the tools that there are; nil means that they are not checked.
+	Automators []string
+	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
+	// Field names the field.
+	CheckAction func(automator string, fields map[string]string) error
+	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.
+	Warn func(Problem)
+}
+
+// Source is a tree of catalog files. Name stands before file names in problems.
+type Source struct {
+	Name string
+	FS   fs.FS
+}
+
+// Dir is the source that reads a directory.
+func Dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
+
+// Load reads directories into one catalog. In each, every *.yaml and *.yml file at any depth is of Muster's form, and
+// *.json files in the folders providers, hardwaretypes, imagetypes, services and clustertemplates (of which dir may
+// also be one itself) are of Coopr's. Names that begin with a dot are passed over. An entry of a later directory
+// replaces the one of the same kind and name of an earlier directory.
+//
+// The error is Problems, when at least one of them is an error; there is no catalog then.
+func Load(o Options, dirs ...string) (*app.Catalog, error) {
+	sources := make([]Source, len(dirs))
+	for i, d := range dirs {
+		sources[i] = Dir(d)
+	}
+	return LoadFS(o, sources...)
+}
+
+// LoadFS is Load for any trees of files.
+func LoadFS(o Options, sources ...Source) (*app.Catalog, error) {
+	r := LintFS(o, sources...)
+	if r.Problems.Count(SeverityError) > 0 {
+		return nil, r.Problems
+	}
+	if o.Warn != nil {
+		for _, p := range r.Problems {
+			o.Warn(p)
+		}
+	}
+	return r.Catalog, nil
+}
+
+// Report is all that can be said of a catalog. Catalog holds the entries that could be read, even where others are
+// wrong, so that tools can go on with the part that stands.
+type Report struct {
+	Catalog  *app.Catalog
+	Problems Problems // errors and warnings, by file and line
+	Counts   Counts   // entries that are named, after replacement, readable or not
+}
+
+// Counts tells how many entries of each kind a catalog has.
+type Counts struct {
+	Providers int `json:"providers"`
+	Hardware  int `json:"hardware"`
+	Images    int `json:"images"`
+	Services  int `json:"services"`
+	Templates int `json:"templates"`
+}
+
+// OK tells whether Load would give the catalog.
+func (r Report) OK() bool { return r.Problems.Count(SeverityError) == 0 }
+
+// Lint reads directories as Load does and reports everything that is wrong.
+func Lint(o Options, dirs ...string) Report {
+	sources := make([]Source, len(dirs))
+	for i, d := range dirs {
+		sources[i] = Dir(d)
+	}
+	return LintFS(o, sources...)
+}
+
+// LintFS is Lint for any trees of files.
+func LintFS(o Options, sources ...Source) Report {
+	out := &reporter{}
+	all := map[key]*entry{}
+	unread := map[string]bool{}
+	for _, s := range sources {
+		r := &sourceReader{out: out, source: s, entries: map[key]*entry{}, unread: unread}
+		r.read()
+		for k, e := range r.entries {
+			all[k] = e
+		}
+	}
+	c := &checker{options: o, out: out, entries: all, unread: unread}
+	c.check()
+	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all)}
+}
+
+func catalogOf(entries map[key]*entry) *app.Catalog {
+	c := app.NewCatalog()
+	for k, e := range entries {
+		switch v := e.value.(type) {
+		case *app.ProviderSpec:
+			c.Providers[k.name] = v
+		case *app.HardwareType:
+			c.Hardware[k.name] = v
+		case *app.ImageType:
+			c.Images[k.name] = v
+		case *app.Service:
+			c.Services[k.name] = v
+		case *app.Template:
+			c.Templates[k.name] = v
+		}
+	}
+	return c
+}
+
+func countsOf(entries map[key]*entry) Counts {
+	by := map[kind]int{}
+	for k := range entries {
+		by[k.kind]++
+	}
+	return Counts{
+		Providers: by[kindProvider], Hardware: by[kindHardware], Images: by[kindImage],
+		Services: by[kindService], Templates: by[kindTemplate],
+	}
+}
+
+// sourceReader reads one source.
+type sourceReader struct {
+	out     *reporter
+	source  Source
+	entries map[key]*entry
+	unread  map[string]bool
+	files   int
+	loose   []string // JSON files outside of Coopr's folders
+}
+
+var errEnough = errors.New("enough")
+
+func (r *sourceReader) read() {
+	self := cooprFolders[filepath.Base(r.source.Name)]
+	err := fs.WalkDir(r.source.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			r.problem(name, SeverityError, "cannot be read: "+reason(err), "")
+			return nil
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		}
+		return r.file(name, self)
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		r.problem("", SeverityError, fmt.Sprintf("has more than %d catalog files", maxFiles), "is this the right directory?")
+	case err != nil:
+		r.problem("", SeverityError, "cannot be read: "+reason(err), "")
+	case len(r.entries) == 0 && r.out.errors == 0:
+		hint := ""
+		if len(r.loose) > 0 {
+			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services and clustertemplates"
+		}
+		r.problem("", SeverityWarning, "there is no catalog entry here", hint)
+	}
+}
+
+// file reads one file if it is one of ours.
+func (r *sourceReader) file(name string, self kind) error {
+	folder, base := path.Split(name)
+	folder = strings.TrimSuffix(folder, "/")
+	var parse func(data []byte) parsed
+	shown := r.shown(name)
+	switch ext := strings.ToLower(path.Ext(base)); ext {
+	case ".yaml", ".yml":
+		parse = func(data []byte) parsed { return parseNative(r.out, shown, data) }
+	case ".json":
+		k := cooprFolders[folder]
+		if folder == "" {
+			k = self
+		}
+		if k == "" {
+			if folder == "" {
+				r.loose = append(r.loose, name)
+			}
+			return nil
+		}
+		parse = func(data []byte) parsed { return parseCoopr(r.out, shown, k, data) }
+	default:
+		return nil
+	}
+	if r.files++; r.files > maxFiles {
+		return errEnough
+	}
+	data, err := r.bytes(name)
+	if err != nil {
+		r.problem(name, SeverityError, "cannot be read: "+reason(err), "")
+		return nil
+	}
+	p := parse(data)
+	for _, e := range p.entries {
+		r.keep(e)
+	}
+	for n := range p.unread {
+		r.unread[n] = true
+	}
+	return nil
+}
+
+// keep takes an entry, unless this source has one of the same name already.
+func (r *sourceReader) keep(e *entry) {
+	if first := r.entries[e.key]; first != nil {
+		at := e.at("name")
+		r.out.add(Problem{
+			Origin: app.Origin{File: e.file, Line: at.Line}, Column: at.Column, Severity: SeverityError,
+			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.key, app.Origin{File: first.file, Line: first.at("name").Line}),
+		})
+		return
+	}
+	r.entries[e.key] = e
+}
+
+// bytes reads a regular file (also behind a symbolic link) up to the limit; a pipe would block for ever.
+func (r *sourceReader) bytes(name string) ([]byte, error) {
+	info, err := fs.Stat(r.source.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := r.source.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	if err == nil && len(data) > maxFileSize {
+		err = fmt.Errorf("it is larger than %d MiB", maxFileSize>>20)
+	}
+	return data, err
+}
+
+// shown is a file's name as the person who runs Muster would write it.
+func (r *sourceReader) shown(name string) string {
+	if name == "" || name == "." {
+		return r.source.Name
+	}
+	return filepath.Join(r.source.Name, filepath.FromSlash(name))
+}
+
+func (r *sourceReader) problem(name string, s Severity, message, hint string) {
+	r.out.add(Problem{Origin: app.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
+}
+
+// reason gives the bare cause, since the file is named already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// sortedEntries gives entries in the order of kinds, then names, so that the same catalog gives the same words.
+func sortedEntries(entries map[key]*entry) []*entry {
+	list := make([]*entry, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b *entry) int {
+		return strings.Compare(a.key.String(), b.key.String())
+	})
+	return list
+}

@@ -1,0 +1,328 @@
+package catalog
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// The structs of Muster's own form. Their tags are all that the decoder and the schema know: yaml is the key, need
+// marks it as required, least bounds a number, name asks for a catalog name, hide keeps values out of messages, doc is
+// what an editor shows.
+
+type aboutDoc struct {
+	Kind        string `yaml:"kind" need:"" doc:"What this entry describes."`
+	Name        string `yaml:"name" need:"" name:"" doc:"The name by which other entries and requests refer to it: letters, digits, '_', '.' and '-'."`
+	Label       string `yaml:"label" doc:"A title for people; the name where absent."`
+	Description string `yaml:"description" doc:"A sentence or two for the person who chooses."`
+	Icon        string `yaml:"icon" doc:"The URL of a picture."`
+}
+
+type providerDoc struct {
+	aboutDoc
+	Type     string         `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
+	Settings map[string]any `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
+}
+
+type hardwareDoc struct {
+	aboutDoc
+	Providers map[string]flavorDoc `yaml:"providers" need:"" doc:"What each provider, by name, calls this size of machine."`
+}
+
+type flavorDoc struct {
+	Flavor      string            `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
+	CostPerHour float64           `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
+	CPU         float64           `yaml:"cpu" least:"0" doc:"Virtual cores."`
+	MemoryGB    float64           `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
+	DiskGB      float64           `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+	Extra       map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
+}
+
+type imageDoc struct {
+	aboutDoc
+	Providers map[string]imageOnDoc `yaml:"providers" need:"" doc:"What each provider, by name, calls this operating system."`
+}
+
+type imageOnDoc struct {
+	Image   string            `yaml:"image" need:"" doc:"The provider's own name for the image."`
+	SSHUser string            `yaml:"ssh_user" doc:"The user that the image lets in over SSH; root where absent."`
+	Extra   map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
+}
+
+type serviceDoc struct {
+	aboutDoc
+	Provides  []string   `yaml:"provides" doc:"Other names that this service can stand for in requires and uses."`
+	Conflicts []string   `yaml:"conflicts" doc:"Services that may not be on the same cluster."`
+	Install   needsDoc   `yaml:"install" doc:"What must be installed before this service is."`
+	Runtime   needsDoc   `yaml:"runtime" doc:"What must run before this service starts."`
+	Actions   actionsDoc `yaml:"actions" doc:"How each act is carried out on a node. An act that is absent does nothing."`
+	Links     []linkDoc  `yaml:"links" doc:"Pages of this service, shown with the cluster."`
+}
+
+type needsDoc struct {
+	Requires []string `yaml:"requires" doc:"Services that must be on the cluster."`
+	Uses     []string `yaml:"uses" doc:"Services that go first where they are on the cluster."`
+}
+
+type actionsDoc struct {
+	Install    *actionDoc `yaml:"install" doc:"Put the software on the node."`
+	Configure  *actionDoc `yaml:"configure" doc:"Write its configuration; run again whenever that changes."`
+	Initialize *actionDoc `yaml:"initialize" doc:"Prepare its data, once, before the first start."`
+	Start      *actionDoc `yaml:"start" doc:"Start it and wait until it answers."`
+	Stop       *actionDoc `yaml:"stop" doc:"Stop it; harmless when it does not run."`
+	Remove     *actionDoc `yaml:"remove" doc:"Take it off the node, with its data."`
+}
+
+type actionDoc struct {
+	Automator string            `yaml:"automator" need:"" doc:"The tool that carries it out, such as shell."`
+	Timeout   duration          `yaml:"timeout" doc:"How long one try may take; the automator's own limit where absent or 0."`
+	Fields    map[string]string `yaml:"fields" doc:"What the tool needs to know. For shell: script, and optionally args."`
+}
+
+// fromNode takes plain text as a shell script.
+func (a *actionDoc) fromNode(d *decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		if n.Value == "" {
+			d.wrong(n, path, "a shell script", "leave the key out where there is nothing to do")
+			return
+		}
+		*a = actionDoc{Automator: "shell", Fields: map[string]string{"script": n.Value}}
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, path, "a shell script, or a mapping with automator, timeout and fields", d.emptyHint(n))
+		return
+	}
+	type mapping actionDoc // without this method
+	d.value(n, valueOf((*mapping)(a)), path)
+}
+
+func (actionDoc) schema() map[string]any {
+	type mapping actionDoc
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "string", "minLength": 1, "description": "A script, run with sh -eu."},
+		schemaOf[mapping](),
+	}}
+}
+
+type linkDoc struct {
+	Label string `yaml:"label" need:"" doc:"The text of the link."`
+	URL   string `yaml:"url" need:"" doc:"The address; may hold macros such as %ip.service.web[0]%."`
+}
+
+type templateDoc struct {
+	aboutDoc
+	Extends       string         `yaml:"extends" doc:"A template to take everything from that is not said here."`
+	Includes      []string       `yaml:"includes" doc:"Partial templates whose defaults and compatibility are added."`
+	Defaults      defaultsDoc    `yaml:"defaults" doc:"What a cluster gets where the request says nothing."`
+	Compatibility compatDoc      `yaml:"compatibility" doc:"What a request may use instead. An absent list allows everything."`
+	Constraints   constraintsDoc `yaml:"constraints" doc:"What holds for every layout of this template."`
+	Lease         leaseDoc       `yaml:"lease" doc:"How long clusters live."`
+	Links         []linkDoc      `yaml:"links" doc:"Pages shown with the cluster."`
+}
+
+type defaultsDoc struct {
+	Services  []defaultServiceDoc `yaml:"services" doc:"The services of the cluster."`
+	Provider  string              `yaml:"provider" doc:"The provider, by name."`
+	Hardware  string              `yaml:"hardware" doc:"The hardware; any compatible one where absent."`
+	Image     string              `yaml:"image" doc:"The image; any compatible one where absent."`
+	DNSSuffix string              `yaml:"dns_suffix" doc:"The domain of the nodes' host names."`
+	Config    map[string]any      `yaml:"config" doc:"The cluster configuration. Macros in its texts, such as %ip.service.store%, are expanded for each node. Scripts see lb.port as CONFIG_LB_PORT."`
+}
+
+// defaultServiceDoc is a service's name, or the name with a piece of configuration.
+type defaultServiceDoc struct {
+	Name   string         `yaml:"name" need:"" doc:"The service."`
+	Config map[string]any `yaml:"config" doc:"Becomes the cluster configuration under the service's name."`
+}
+
+func (s *defaultServiceDoc) fromNode(d *decoder, n *yaml.Node, path string) {
+	if n.Kind != yaml.MappingNode {
+		s.Name, _ = d.text(n, path)
+		return
+	}
+	type mapping defaultServiceDoc
+	d.value(n, valueOf((*mapping)(s)), path)
+}
+
+func (defaultServiceDoc) schema() map[string]any {
+	type mapping defaultServiceDoc
+	return map[string]any{"oneOf": []any{map[string]any{"type": "string"}, schemaOf[mapping]()}}
+}
+
+type compatDoc struct {
+	Services []string `yaml:"services" doc:"Services that a request may ask for."`
+	Hardware []string `yaml:"hardware" doc:"Hardware that a request may ask for."`
+	Images   []string `yaml:"images" doc:"Images that a request may ask for."`
+}
+
+type constraintsDoc struct {
+	MustCoexist [][]string               `yaml:"must_coexist" doc:"Groups of services of which a node has all or none."`
+	CantCoexist [][]string               `yaml:"cant_coexist" doc:"Groups of services of which no node has all."`
+	Services    map[string]constraintDoc `yaml:"services" doc:"Limits by service."`
+	Size        sizeDoc                  `yaml:"size" doc:"How many nodes a cluster may have."`
+}
+
+type constraintDoc struct {
+	Min      *int     `yaml:"min" least:"0" doc:"Fewest nodes with this service; 0 means that it may be left out. One where absent."`
+	Max      *int     `yaml:"max" least:"0" doc:"Most nodes with this service. No limit where absent."`
+	Hardware []string `yaml:"hardware" doc:"Hardware that this service may be on. Any where absent."`
+	Images   []string `yaml:"images" doc:"Images that this service may be on. Any where absent."`
+}
+
+type sizeDoc struct {
+	Min *int `yaml:"min" least:"1" doc:"Fewest nodes; 1 where absent."`
+	Max *int `yaml:"max" least:"1" doc:"Most nodes; no limit where absent."`
+}
+
+type leaseDoc struct {
+	Initial duration `yaml:"initial" doc:"How long a new cluster lives; for ever where absent or 0."`
+	Max     duration `yaml:"max" doc:"How long it may live in all; no limit where absent or 0."`
+	Step    duration `yaml:"step" doc:"By how much it may be prolonged at once; any where absent or 0."`
+}
+
+// nativeDocs gives a fresh struct for a kind.
+func nativeDoc(k kind) any {
+	switch k {
+	case kindProvider:
+		return &providerDoc{}
+	case kindHardware:
+		return &hardwareDoc{}
+	case kindImage:
+		return &imageDoc{}
+	case kindService:
+		return &serviceDoc{}
+	case kindTemplate:
+		return &templateDoc{}
+	}
+	panic("catalog: no such kind: " + string(k))
+}
+
+// fromNative turns a struct of our own form into the app's word for it.
+func fromNative(e *entry, doc any) any {
+	switch doc := doc.(type) {
+	case *providerDoc:
+		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: orEmpty(doc.Settings)}
+	case *hardwareDoc:
+		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
+		for name, f := range doc.Providers {
+			h.Providers[name] = app.Flavor(f)
+		}
+		return h
+	case *imageDoc:
+		i := &app.ImageType{About: doc.about(e), Providers: make(map[string]app.Image, len(doc.Providers))}
+		for name, on := range doc.Providers {
+			i.Providers[name] = app.Image(on)
+		}
+		return i
+	case *serviceDoc:
+		return doc.service(e)
+	case *templateDoc:
+		return doc.template(e)
+	}
+	panic("catalog: no such document")
+}
+
+func (a aboutDoc) about(e *entry) app.About { return e.about(a.Label, a.Description, a.Icon) }
+
+func (s *serviceDoc) service(e *entry) *app.Service {
+	out := &app.Service{
+		About: s.about(e), Provides: s.Provides, Conflicts: s.Conflicts,
+		Install: app.Dependencies(s.Install), Runtime: app.Dependencies(s.Runtime),
+		Actions: map[app.Action]*app.ServiceAction{}, Links: links(s.Links),
+	}
+	for action, doc := range s.Actions.byName() {
+		if doc != nil {
+			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout)}
+		}
+	}
+	return out
+}
+
+func (a actionsDoc) byName() map[app.Action]*actionDoc {
+	return map[app.Action]*actionDoc{
+		app.ActionInstall: a.Install, app.ActionConfigure: a.Configure, app.ActionInitialize: a.Initialize,
+		app.ActionStart: a.Start, app.ActionStop: a.Stop, app.ActionRemove: a.Remove,
+	}
+}
+
+func (t *templateDoc) template(e *entry) *app.Template {
+	out := &app.Template{
+		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links),
+		Defaults: app.TemplateDefaults{
+			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
+			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
+		},
+		Compatibility: app.Compatibility(t.Compatibility),
+		Constraints: app.Constraints{
+			MustCoexist: t.Constraints.MustCoexist, CantCoexist: t.Constraints.CantCoexist,
+			Services: make(map[string]app.ServiceConstraint, len(t.Constraints.Services)),
+			Size:     sizeRange(t.Constraints.Size.Min, t.Constraints.Size.Max),
+		},
+		Lease: app.Lease{
+			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
+		},
+	}
+	for _, s := range t.Defaults.Services {
+		addDefault(&out.Defaults, s.Name, s.Config)
+	}
+	for name, c := range t.Constraints.Services {
+		out.Constraints.Services[name] = serviceConstraint(c.Hardware, c.Images, c.Min, c.Max)
+	}
+	return out
+}
+
+// addDefault adds a default service; its piece of configuration takes its place under the service's name, key by key.
+func addDefault(d *app.TemplateDefaults, name string, config map[string]any) {
+	d.Services = append(d.Services, name)
+	if len(config) == 0 {
+		return
+	}
+	into, ok := d.Config[name].(map[string]any)
+	if !ok {
+		into = make(map[string]any, len(config))
+		d.Config[name] = into
+	}
+	for k, v := range config {
+		into[k] = v
+	}
+}
+
+func serviceConstraint(hardware, images []string, least, most *int) app.ServiceConstraint {
+	c := app.ServiceConstraint{Hardware: hardware, Images: images, Max: app.Unlimited}
+	if least != nil {
+		c.Min, c.MinSet = *least, true
+	}
+	if most != nil {
+		c.Max = *most
+	}
+	return c
+}
+
+func sizeRange(least, most *int) app.SizeRange {
+	r := app.SizeRange{Min: 1, Max: app.Unlimited}
+	if least != nil {
+		r.Min = *least
+	}
+	if most != nil {
+		r.Max = *most
+	}
+	return r
+}
+
+func links(docs []linkDoc) []app.Link {
+	out := make([]app.Link, len(docs))
+	for i, l := range docs {
+		out[i] = app.Link(l)
+	}
+	return out
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}

@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// Severity tells what keeps a catalog from being used from what only deserves a look.
+type Severity string
+
+// The severities. Load fails on the first kind only.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Problem is one thing wrong with a catalog. Column counts from 1; 0 means that it is not known. Hint, when set, says
+// what would put it right. No problem ever quotes a provider's setting, which may be a secret.
+type Problem struct {
+	Origin   app.Origin `json:"origin"`
+	Column   int        `json:"column,omitempty"`
+	Severity Severity   `json:"severity"`
+	Message  string     `json:"message"`
+	Hint     string     `json:"hint,omitempty"`
+}
+
+// String gives "file:line:column: severity: message; hint", the form that editors know how to jump to.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Origin.String())
+	if p.Column > 0 && p.Origin.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Column)
+	}
+	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
+	if p.Hint != "" {
+		b.WriteString("; " + p.Hint)
+	}
+	return b.String()
+}
+
+// Problems is all that is wrong with a catalog, in the order of files and lines.
+type Problems []Problem
+
+var _ error = Problems(nil)
+
+// Error gives one problem per line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Count tells how many problems have the severity.
+func (ps Problems) Count(s Severity) int {
+	n := 0
+	for _, p := range ps {
+		if p.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// maxProblems bounds what a hopeless file can make us say.
+const maxProblems = 1000
+
+// reporter gathers problems and counts the errors, so that a reader can tell whether a stretch of work went well.
+type reporter struct {
+	list   Problems
+	errors int
+}
+
+func (r *reporter) add(p Problem) {
+	if p.Severity == SeverityError {
+		r.errors++
+	}
+	if len(r.list) < maxProblems {
+		r.list = append(r.list, p)
+	}
+}
+
+// sorted gives the problems in reading order. Where there were too many, the last one says so.
+func (r *reporter) sorted() Problems {
+	slices.SortStableFunc(r.list, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Origin.File, b.Origin.File),
+			cmp.Compare(a.Origin.Line, b.Origin.Line),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	if len(r.list) == maxProblems {
+		return append(slices.Clip(r.list), Problem{
+			Severity: SeverityError,
+			Message:  fmt.Sprintf("there are %d problems or more; only the first ones that were met are listed", maxProblems),
+		})
+	}
+	return r.list
+}
