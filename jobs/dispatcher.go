@@ -1,0 +1,126 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+)
+
+const (
+	sweepEvery = 500 * time.Millisecond
+	// A bell that nobody answered for so long is rung again, in case the queue lost it without losing everything.
+	bellPatience = 30 * time.Second
+	expireEvery  = 5 * time.Second
+	ringBatch    = 500
+)
+
+// Dispatcher rings the doorbells of queued steps, takes back claims that ran out, and ends leases.
+type Dispatcher struct {
+	Ledger app.Ledger
+	Queue  *Queue
+	Expire func(ctx context.Context) (int, error)
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Run works until ctx ends.
+func (d *Dispatcher) Run(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	var expired, patience time.Time
+	var trouble quietly
+	for {
+		trouble.say(d.Log, "dispatcher", d.ring(ctx))
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.Ledger.Committed():
+			continue
+		case <-tick.C:
+		}
+		now := d.Now()
+		trouble.say(d.Log, "dispatcher", d.sweep(ctx, now, &patience))
+		if now.Sub(expired) >= expireEvery {
+			expired = now
+			n, err := d.Expire(ctx)
+			trouble.say(d.Log, "leases", err)
+			if n > 0 {
+				d.Log.Info("leases ended", "clusters", n)
+			}
+		}
+	}
+}
+
+// ring empties the outbox.
+func (d *Dispatcher) ring(ctx context.Context) error {
+	for {
+		bells, err := d.Ledger.Unrung(ctx, ringBatch)
+		if err != nil || len(bells) == 0 {
+			return err
+		}
+		rung := 0
+		for _, b := range bells {
+			if err = d.Queue.Ring(ctx, b); err != nil {
+				break
+			}
+			rung++
+		}
+		if rung > 0 {
+			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Time) error {
+	n, err := d.Ledger.SweepSteps(ctx, now)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		d.Log.Info("steps taken back or due", "steps", n)
+	}
+	lost, err := d.Queue.Lost(ctx)
+	if err != nil {
+		return err
+	}
+	if lost {
+		n, err := d.Ledger.UnringAll(ctx, now)
+		if n > 0 {
+			d.Log.Warn("the queue was lost; ringing again", "steps", n)
+		}
+		return err
+	}
+	if now.Sub(*patience) >= bellPatience {
+		*patience = now
+		_, err = d.Ledger.UnringAll(ctx, now.Add(-bellPatience))
+	}
+	return err
+}
+
+// quietly says the same trouble once, not twice a second, and says when it is over.
+type quietly struct{ last map[string]string }
+
+func (q *quietly) say(log *slog.Logger, where string, err error) {
+	if q.last == nil {
+		q.last = map[string]string{}
+	}
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	switch {
+	case text == q.last[where]:
+	case err != nil:
+		log.Warn(where+" is in trouble", "error", err)
+	default:
+		log.Info(where + " is well again")
+	}
+	q.last[where] = text
+}

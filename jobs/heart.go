@@ -1,0 +1,135 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// heart keeps a worker's claims alive, all in one message, and stops steps whose claim is gone. It beats only while
+// there is something to hold.
+type heart struct {
+	worker string
+	coord  app.Coordinator
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	held map[app.Fence]*hold
+	wake chan struct{}
+	stop chan struct{}
+	done chan struct{}
+}
+
+type hold struct {
+	cancel   context.CancelCauseFunc
+	deadline time.Time
+	lost     bool
+}
+
+// beatEvery leaves room for three lost messages in the life of a claim.
+const beatEvery = app.ClaimFor / 4
+
+func startHeart(worker string, coord app.Coordinator, log *slog.Logger) *heart {
+	h := &heart{worker: worker, coord: coord, log: log, held: map[app.Fence]*hold{},
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	go h.run()
+	return h
+}
+
+func (h *heart) close() {
+	close(h.stop)
+	<-h.done
+}
+
+// hold begins to keep a claim alive. The context ends when the claim does or when the step is cancelled. Calling the
+// function lets go, and tells whether the claim was lost.
+func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (context.Context, func() (lost bool)) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	v := &hold{cancel: cancel, deadline: deadline}
+	h.mu.Lock()
+	h.held[f] = v
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+	return ctx, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.held, f)
+		cancel(nil)
+		return v.lost
+	}
+}
+
+func (h *heart) run() {
+	defer close(h.done)
+	timer := time.NewTimer(beatEvery)
+	defer timer.Stop()
+	for {
+		idle := len(h.fences()) == 0
+		if idle {
+			select {
+			case <-h.wake:
+			case <-h.stop:
+				return
+			}
+		}
+		timer.Reset(beatEvery)
+		select {
+		case <-timer.C:
+			h.beat()
+		case <-h.stop:
+			return
+		}
+	}
+}
+
+func (h *heart) fences() []app.Fence {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fences := make([]app.Fence, 0, len(h.held))
+	for f := range h.held {
+		fences = append(fences, f)
+	}
+	return fences
+}
+
+func (h *heart) beat() {
+	fences := h.fences()
+	if len(fences) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
+	defer cancel()
+	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)
+	if err != nil {
+		h.log.Warn("heartbeat did not arrive", "error", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range directives {
+		v := h.held[d.Fence]
+		switch {
+		case v == nil:
+		case d.Lost:
+			v.lost = true
+			v.cancel(errLost)
+		case d.Cancel:
+			v.deadline = d.Deadline
+			v.cancel(errCancelled)
+		default:
+			v.deadline = d.Deadline
+		}
+	}
+	// What could not be extended in time is another worker's by now: stop before it begins.
+	for _, v := range h.held {
+		if time.Until(v.deadline) < beatEvery {
+			v.lost = true
+			v.cancel(errLost)
+		}
+	}
+}

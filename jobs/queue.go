@@ -1,0 +1,110 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"muster/app"
+)
+
+// taskStep is asynq's name for a doorbell.
+const taskStep = "step"
+
+// bellTime is how long asynq lets one bell be served: a worker goes from step to step on it, and each step has its own
+// limit. Without it asynq would cut in after 30 minutes.
+const bellTime = 7 * 24 * time.Hour
+
+// Queue is the connection to Redis.
+type Queue struct {
+	client       redis.UniversalClient
+	tasks        *asynq.Client
+	installation string
+	mark         string // what the mark in Redis must read; "" until set
+}
+
+// OpenQueue connects to the Redis at url (redis://, rediss://, unix://). The installation keeps several of them apart
+// on one Redis. Redis need not answer yet. Close it.
+func OpenQueue(url, installation string) (*Queue, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "REDIS_URL is not the address of a Redis: " + hideURL(err, url),
+			Hint: "It looks like redis://user:password@host:6379/0."}
+	}
+	client := redis.NewClient(o)
+	return &Queue{client: client, tasks: asynq.NewClientFromRedisClient(client), installation: installation}, nil
+}
+
+// hideURL keeps a password that stands in an address out of messages.
+func hideURL(err error, url string) string {
+	if text := err.Error(); url == "" || len(text) < len(url) {
+		return text
+	}
+	return "it cannot be read"
+}
+
+// Close lets go of the connection.
+func (q *Queue) Close() error { return q.client.Close() }
+
+// Ping tells whether Redis answers.
+func (q *Queue) Ping(ctx context.Context) error {
+	if err := q.client.Ping(ctx).Err(); err != nil {
+		return &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+	}
+	return nil
+}
+
+func (q *Queue) name(tenant string) string { return "muster:" + q.installation + ":" + tenant }
+
+// Ring puts a bell in its tenant's queue. An error is ETransient.
+func (q *Queue) Ring(ctx context.Context, b app.Bell) error {
+	payload, err := json.Marshal(b)
+	if err != nil {
+		return fmt.Errorf("jobs: bell: %w", err)
+	}
+	_, err = q.tasks.EnqueueContext(ctx, asynq.NewTask(taskStep, payload), asynq.Queue(q.name(b.Tenant)), asynq.MaxRetry(0), asynq.Timeout(bellTime))
+	if err != nil {
+		return &app.Error{Code: app.ETransient, Message: "Redis did not take a doorbell", Err: err}
+	}
+	return nil
+}
+
+// Lost tells, once, that what was in Redis is gone: it was flushed, restarted empty, or replaced. The first call after
+// opening tells so too, since nobody knows what happened before.
+func (q *Queue) Lost(ctx context.Context) (bool, error) {
+	key := "muster:" + q.installation + ":mark"
+	got, err := q.client.Get(ctx, key).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return false, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+	}
+	if q.mark != "" && got == q.mark {
+		return false, nil
+	}
+	if got == "" {
+		got = app.NewToken()
+		ok, err := q.client.SetNX(ctx, key, got, 0).Result()
+		if err != nil {
+			return false, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+		}
+		if !ok { // another server was faster; its mark is read the next time
+			return true, nil
+		}
+	}
+	q.mark = got
+	return true, nil
+}
+
+// asynqLog passes what asynq says on to slog, one level lower: what matters to people is said by us.
+type asynqLog struct{ log *slog.Logger }
+
+func (l asynqLog) Debug(args ...any) {}
+func (l asynqLog) Info(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Warn(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Error(args ...any) { l.log.Warn(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }

@@ -1,0 +1,161 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/jobs/remote"
+)
+
+// create asks the provider for the machine. An attempt that is not the first looks for the machine that an earlier one
+// may have made: the answer may have been lost, and asking twice would make two.
+func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	p, err := w.Providers.Provider(ctx, as.Provider)
+	if err != nil {
+		return err
+	}
+	if as.Fence.Attempt > 1 {
+		made, err := p.List(ctx, intentTags(as.Machine.Tags))
+		if err != nil {
+			return fmt.Errorf("%s: list: %w", as.Provider.Name, err)
+		}
+		if len(made) > 0 && made[0].State != app.MachineStopped {
+			r.Machine = &made[0]
+			out(app.StreamSystem, "An earlier attempt had made machine "+made[0].ID+".")
+			return nil
+		}
+	}
+	m, err := p.Create(ctx, as.Machine)
+	if err != nil {
+		return fmt.Errorf("%s: create: %w", as.Provider.Name, err)
+	}
+	r.Machine = &m
+	out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s.", m.ID, as.Provider.Name, inWords(m.Note)))
+	return nil
+}
+
+func inWords(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " (" + note + ")"
+}
+
+func intentTags(tags map[string]string) map[string]string {
+	return map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]}
+}
+
+const firstLook = 100 * time.Millisecond
+
+// confirm waits until the machine has an address, answers, and has proved who it is.
+func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	p, err := w.Providers.Provider(ctx, as.Provider)
+	if err != nil {
+		return err
+	}
+	m, err := awaitAddress(ctx, p, as)
+	if err != nil {
+		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
+	}
+	n := as.Node
+	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
+	if m.SSHUser != "" {
+		n.SSHUser = m.SSHUser
+	}
+	if m.HostKey != "" {
+		n.HostKey = m.HostKey
+	}
+	as.Node = n
+	r.Machine = &m
+	return w.awaitLogin(ctx, as, out, r)
+}
+
+// awaitAddress asks the provider until the machine runs and has an address.
+func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.Machine, error) {
+	for try := 1; ; try++ {
+		m, err := p.Describe(ctx, as.Node.MachineID)
+		switch {
+		case err != nil && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ERateLimit:
+			return m, err
+		case err != nil:
+		case m.State == app.MachineStopped:
+			return m, app.Errorf(app.ENotFound, "Machine %s has stopped and does not come up.", m.ID)
+		case m.State == app.MachineRunning && m.Addresses[app.AddressAccess]+m.Addresses[app.AddressBind] != "":
+			return m, nil
+		}
+		if err := pause(ctx, min(backOff(firstLook, try), 5*time.Second)); err != nil {
+			return m, app.Errorf(app.ETimeout, "Machine %s did not come up.", as.Node.MachineID)
+		}
+	}
+}
+
+// awaitLogin logs in until it works. The connection is kept for the node's next steps.
+func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	t := target(as.Node, as.SSHKey)
+	conn, err := remote.Wait(ctx, t)
+	if err != nil {
+		return err
+	}
+	if t.HostKey == "" {
+		t.HostKey = conn.HostKey()
+		r.HostKey = t.HostKey
+		out(app.StreamSystem, "The host key was pinned at first contact.")
+	}
+	w.shells.Adopt(t, conn)
+	out(app.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
+	return nil
+}
+
+// goneLooks is how often a deleted machine is looked for before its going is called failed for now.
+const goneLooks = 20
+
+// delete removes every machine that carries the node's intent, whether or not we ever learned its id, and proves with
+// the provider's own list that none is left.
+func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output) error {
+	p, err := w.Providers.Provider(ctx, as.Provider)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		left, err := p.List(ctx, intentTags(as.Machine.Tags))
+		if err != nil {
+			return fmt.Errorf("%s: list: %w", as.Provider.Name, err)
+		}
+		ids := make([]string, 0, len(left)+1)
+		for _, m := range left {
+			ids = append(ids, m.ID)
+		}
+		if try == 1 && as.Node.MachineID != "" && len(left) == 0 {
+			ids = append(ids, as.Node.MachineID) // perhaps not listed (yet)
+		}
+		if len(ids) == 0 {
+			out(app.StreamSystem, "The provider has nothing of this node any more.")
+			return nil
+		}
+		if try > goneLooks {
+			return app.Errorf(app.ETransient, "%s still lists %v after it was deleted.", as.Provider.Name, ids)
+		}
+		for _, id := range ids {
+			if err := p.Delete(ctx, id); err != nil {
+				return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, id, err)
+			}
+			out(app.StreamSystem, "Machine "+id+" was deleted.")
+		}
+		if try > 1 {
+			if err := pause(ctx, min(backOff(firstLook, try), 5*time.Second)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
