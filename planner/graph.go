@@ -1,0 +1,138 @@
+package planner
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// graph collects steps and needs in any order, and then makes a plan of them.
+type graph struct {
+	nodes []app.PlanNode
+	steps []app.PlanStep // Needs are places in steps
+	place []place
+}
+
+// place is where a step would like to stand in the plan: by node, then action, then service.
+type place struct {
+	node, action int
+	service      string
+}
+
+// joined is the node of joins. They come as soon as they can, so that what waits for them can take its own place.
+const joined = -1
+
+// actionOrder is the order in which the actions of a node are listed where nothing else orders them.
+var actionOrder = func() map[app.Action]int {
+	order := map[app.Action]int{app.ActionCreate: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
+	for _, a := range app.ServiceActions {
+		order[a] = len(order)
+	}
+	order[app.ActionDelete] = len(order)
+	return order
+}()
+
+// act adds a step of a node; service is "" for machine actions. It gives the step's place in steps.
+func (g *graph) act(node int, service string, action app.Action) int {
+	name := g.nodes[node].Name
+	id := name + "." + string(action)
+	if service != "" {
+		id = name + "." + service + "." + string(action)
+	}
+	return g.add(app.PlanStep{ID: id, Node: name, Action: action, Service: service}, node)
+}
+
+// join adds a step that is done when others are. Service and action say what is joined; service "" joins joins.
+func (g *graph) join(service string, action app.Action, needs ...int) int {
+	id := "all." + string(action)
+	if service != "" {
+		id = "all." + service + "." + string(action)
+	}
+	step := g.add(app.PlanStep{ID: id, Action: action, Service: service, Join: true}, joined)
+	g.need(step, needs...)
+	return step
+}
+
+func (g *graph) add(s app.PlanStep, node int) int {
+	g.steps = append(g.steps, s)
+	g.place = append(g.place, place{node, actionOrder[s.Action], s.Service})
+	return len(g.steps) - 1
+}
+
+func (g *graph) need(step int, on ...int) {
+	g.steps[step].Needs = append(g.steps[step].Needs, on...)
+}
+
+// plan puts the steps in topological order, as near to their own places as their needs allow, and ranks them.
+func (g *graph) plan(kind app.OperationKind) app.Plan {
+	waits := make([]int, len(g.steps))
+	serves := make([][]int, len(g.steps))
+	ready := &queue{graph: g}
+	for i := range g.steps {
+		slices.Sort(g.steps[i].Needs)
+		g.steps[i].Needs = slices.Compact(g.steps[i].Needs)
+		waits[i] = len(g.steps[i].Needs)
+		for _, n := range g.steps[i].Needs {
+			serves[n] = append(serves[n], i)
+		}
+		if waits[i] == 0 {
+			ready.steps = append(ready.steps, i)
+		}
+	}
+	heap.Init(ready)
+	p := app.Plan{Kind: kind, Steps: make([]app.PlanStep, 0, len(g.steps))}
+	index := make([]int, len(g.steps))
+	for ready.Len() > 0 {
+		i := heap.Pop(ready).(int)
+		index[i] = len(p.Steps)
+		s := g.steps[i]
+		for j, n := range s.Needs {
+			s.Needs[j] = index[n]
+		}
+		slices.Sort(s.Needs)
+		p.Steps = append(p.Steps, s)
+		for _, j := range serves[i] {
+			if waits[j]--; waits[j] == 0 {
+				heap.Push(ready, j)
+			}
+		}
+	}
+	if len(p.Steps) != len(g.steps) {
+		panic("planner: a cycle got past the check of the services' dependencies")
+	}
+	rank(p.Steps)
+	return p
+}
+
+// rank works out the longest remaining time from each step, the last step first.
+func rank(steps []app.PlanStep) {
+	for i := len(steps) - 1; i >= 0; i-- {
+		s := &steps[i]
+		s.Rank += estimate(*s) // until here Rank is the longest time after the step
+		for _, n := range s.Needs {
+			steps[n].Rank = max(steps[n].Rank, s.Rank)
+		}
+	}
+}
+
+// queue is a heap of the steps whose needs are met.
+type queue struct {
+	graph *graph
+	steps []int
+}
+
+func (q *queue) Len() int { return len(q.steps) }
+func (q *queue) Less(i, j int) bool {
+	a, b := q.graph.place[q.steps[i]], q.graph.place[q.steps[j]]
+	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.action, b.action), strings.Compare(a.service, b.service)) < 0
+}
+func (q *queue) Swap(i, j int) { q.steps[i], q.steps[j] = q.steps[j], q.steps[i] }
+func (q *queue) Push(x any)    { q.steps = append(q.steps, x.(int)) }
+func (q *queue) Pop() any {
+	last := q.steps[len(q.steps)-1]
+	q.steps = q.steps[:len(q.steps)-1]
+	return last
+}

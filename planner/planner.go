@@ -1,0 +1,61 @@
+package planner
+
+import (
+	"slices"
+
+	"muster/app"
+)
+
+// Planner makes plans. It holds nothing and can be shared.
+type Planner struct{}
+
+var _ app.Planner = Planner{}
+
+// New gives a planner.
+func New() Planner { return Planner{} }
+
+// kinds says how each kind of operation is planned.
+var kinds = map[app.OperationKind]func(g *graph, r app.PlanRequest) error{
+	app.OperationCreate: create,
+	app.OperationDelete: remove,
+}
+
+// Plan orders the work of an operation. It is EInvalid, with a reason, for a kind that is not known ("kind"), nodes
+// that share a name ("node"), a service without an entry ("missing_service"), services that wait for each other
+// ("cycle"), and a configuration whose macros are wrong ("macro", "macro_index"). Without nodes the plan is empty.
+func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
+	plan, ok := kinds[r.Kind]
+	if !ok {
+		return app.Plan{}, refuse("kind", "There is no plan for an operation of kind %q.", r.Kind)
+	}
+	r.Nodes = slices.Clone(r.Nodes)
+	seen := map[string]bool{}
+	for i, n := range r.Nodes {
+		if n.Name == "" || seen[n.Name] {
+			return app.Plan{}, refuse("node", "Every node must have a name of its own; %q is there twice or empty.", n.Name)
+		}
+		seen[n.Name] = true
+		r.Nodes[i].Services = set(n.Services)
+	}
+	g := &graph{nodes: r.Nodes}
+	if err := plan(g, r); err != nil {
+		return app.Plan{}, err
+	}
+	return g.plan(r.Kind), nil
+}
+
+// set gives the names sorted and each once. It copies only where they are not so already, and never changes its input.
+func set(names []string) []string {
+	for i := 1; i < len(names); i++ {
+		if names[i-1] >= names[i] {
+			return slices.Compact(slices.Sorted(slices.Values(names)))
+		}
+	}
+	return names
+}
+
+func refuse(reason, format string, args ...any) *app.Error {
+	e := app.Errorf(app.EInvalid, format, args...)
+	e.Reason = reason
+	return e
+}

@@ -1,0 +1,117 @@
+package planner_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// parseProblem reads a request from the lines of a golden file:
+//
+//	kind delete
+//	service app provides=web actions=install,start runtime.requires=store runtime.uses=cache install.requires=base
+//	node app base          one node with these services
+//	node x3 app base       three of them
+//	config peers %host.service.app%
+//
+// The kind is create and the actions are install, configure, initialize, start, stop unless given.
+func parseProblem(t testing.TB, text string) app.PlanRequest {
+	t.Helper()
+	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{}, Config: map[string]any{}}
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		switch words[0] {
+		case "kind":
+			r.Kind = app.OperationKind(words[1])
+		case "service":
+			r.Services[words[1]] = parseService(t, words[1], words[2:])
+		case "node":
+			count, services := 1, words[1:]
+			if len(services) > 0 && services[0][0] == 'x' {
+				if n, err := strconv.Atoi(services[0][1:]); err == nil {
+					count, services = n, services[1:]
+				}
+			}
+			for range count {
+				r.Nodes = append(r.Nodes, app.PlanNode{Name: app.NodeName(len(r.Nodes) + 1), Services: services})
+			}
+		case "config":
+			r.Config[words[1]] = strings.Join(words[2:], " ")
+		default:
+			t.Fatalf("unknown line %q", line)
+		}
+	}
+	return r
+}
+
+func parseService(t testing.TB, name string, words []string) *app.Service {
+	s := &app.Service{About: app.About{Name: name}}
+	actions := "install,configure,initialize,start,stop"
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		list := strings.Split(value, ",")
+		switch key {
+		case "provides":
+			s.Provides = list
+		case "install.requires":
+			s.Install.Requires = list
+		case "install.uses":
+			s.Install.Uses = list
+		case "runtime.requires":
+			s.Runtime.Requires = list
+		case "runtime.uses":
+			s.Runtime.Uses = list
+		case "actions":
+			actions = value
+		default:
+			t.Fatalf("service %s: unknown word %q", name, word)
+		}
+	}
+	s.Actions = map[app.Action]*app.ServiceAction{}
+	for a := range strings.SplitSeq(actions, ",") {
+		if a != "" {
+			s.Actions[app.Action(a)] = &app.ServiceAction{Automator: "shell"}
+		}
+	}
+	return s
+}
+
+// ids gives the ids of steps, in order.
+func ids(p app.Plan, steps []int) []string {
+	out := make([]string, len(steps))
+	for i, n := range steps {
+		out[i] = p.Steps[n].ID
+	}
+	return out
+}
+
+// index finds a step by id.
+func index(t testing.TB, p app.Plan, id string) int {
+	t.Helper()
+	for i, s := range p.Steps {
+		if s.ID == id {
+			return i
+		}
+	}
+	t.Fatalf("no step %s in %v", id, listing(p))
+	return 0
+}
+
+// listing writes every step with its needs and rank.
+func listing(p app.Plan) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "%-24s %6s", s.ID, s.Rank)
+		if len(s.Needs) > 0 {
+			b.WriteString("  <- " + strings.Join(ids(p, s.Needs), ", "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

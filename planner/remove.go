@@ -1,0 +1,11 @@
+package planner
+
+import "muster/app"
+
+// remove plans the end of a cluster: every machine is given back, all at once and whatever its services do.
+func remove(g *graph, r app.PlanRequest) error {
+	for n := range r.Nodes {
+		g.act(n, "", app.ActionDelete)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package planner
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Text writes a plan for people: node by node, each step with the time at which it can begin at the earliest and what
+// it waits for beside the step before it on the node. Neighbouring nodes with the same steps are told once. The error
+// is the writer's.
+func Text(w io.Writer, p app.Plan) error {
+	b := bufio.NewWriter(w)
+	d := newDrawing(p)
+	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind, amount(p.Acts(), "step"), amount(len(d.nodes), "node"), p.Duration())
+	for i := 0; i < len(d.nodes); {
+		first, block := i, d.block(d.nodes[i])
+		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
+		}
+		b.WriteString("\n" + heading(d.nodes[first:i], d.services(d.nodes[first])) + "\n" + block)
+	}
+	if path := d.longest(); len(path) > 1 {
+		b.WriteString("\nlongest path\n")
+		for _, i := range path {
+			fmt.Fprintf(b, "  %8s  %s\n", d.begin[i], p.Steps[i].ID)
+		}
+	}
+	return b.Flush()
+}
+
+func heading(nodes, services []string) string {
+	title := and(nodes)
+	if len(nodes) > 2 {
+		title = fmt.Sprintf("%s to %s (%d nodes)", nodes[0], nodes[len(nodes)-1], len(nodes))
+	}
+	if len(services) == 0 {
+		return title
+	}
+	return title + ": " + strings.Join(services, ", ")
+}
+
+func amount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// drawing is a plan with what the drawings need to know about it.
+type drawing struct {
+	plan  app.Plan
+	nodes []string         // in order of their first steps
+	steps map[string][]int // by node
+	begin []time.Duration  // earliest, from the start of the plan
+}
+
+func newDrawing(p app.Plan) *drawing {
+	d := &drawing{plan: p, steps: map[string][]int{}, begin: make([]time.Duration, len(p.Steps))}
+	for i, s := range p.Steps {
+		for _, n := range s.Needs {
+			d.begin[i] = max(d.begin[i], d.begin[n]+estimate(p.Steps[n]))
+		}
+		if s.Join {
+			continue
+		}
+		if len(d.steps[s.Node]) == 0 {
+			d.nodes = append(d.nodes, s.Node)
+		}
+		d.steps[s.Node] = append(d.steps[s.Node], i)
+	}
+	return d
+}
+
+// services gives the services that have steps on a node, sorted.
+func (d *drawing) services(node string) []string {
+	var names []string
+	for _, i := range d.steps[node] {
+		if s := d.plan.Steps[i].Service; s != "" {
+			names = append(names, s)
+		}
+	}
+	return set(names)
+}
+
+// block is what Text says of one node, without its name.
+func (d *drawing) block(node string) string {
+	width := 0
+	for _, i := range d.steps[node] {
+		width = max(width, len(d.local(i)))
+	}
+	var b strings.Builder
+	for _, i := range d.steps[node] {
+		line := fmt.Sprintf("  %8s  %-*s", d.begin[i], width, d.local(i))
+		if after := d.after(node, i); after != "" {
+			line += "  after " + after
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// local is a step's name on its node.
+func (d *drawing) local(i int) string {
+	s := d.plan.Steps[i]
+	if s.Service == "" {
+		return string(s.Action)
+	}
+	return s.Service + "." + string(s.Action)
+}
+
+// after tells what a step waits for. What a reader expects is left unsaid: that it comes after the one of the same
+// service before it, and the first of each after bootstrap.
+func (d *drawing) after(node string, step int) string {
+	service := d.plan.Steps[step].Service
+	var parts, addresses []string
+	others := map[string][]string{} // single steps of other nodes, by what they do
+	for _, n := range d.plan.Steps[step].Needs {
+		s := d.plan.Steps[n]
+		switch {
+		case s.Join && s.Action == app.ActionConfirm:
+			addresses = append(addresses, d.confirmed(node, n)...)
+		case s.Join:
+			parts = append(parts, fmt.Sprintf("%s on all %d nodes", d.local(n), len(s.Needs)))
+		case s.Node == node && s.Service != "" && s.Service != service:
+			parts = append(parts, d.local(n))
+		case s.Node == node:
+		case s.Action == app.ActionConfirm && service != "":
+			addresses = append(addresses, s.ID)
+		default:
+			others[d.local(n)] = append(others[d.local(n)], s.ID)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(others)) {
+		if few := others[what]; len(few) <= 3 {
+			parts = append(parts, few...)
+		} else {
+			parts = append(parts, fmt.Sprintf("%s on %d nodes", what, len(few)))
+		}
+	}
+	if len(addresses) > 0 {
+		parts = append(parts, strings.Join(addresses, ", ")+" (config names their addresses)")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// confirmed names the machines that a join waits to see confirmed, as seen from a node.
+func (d *drawing) confirmed(node string, join int) []string {
+	s := d.plan.Steps[join]
+	if s.Service != "" {
+		return []string{fmt.Sprintf("confirm on all %d nodes with %s", len(s.Needs), s.Service)}
+	}
+	var parts []string
+	for _, n := range s.Needs {
+		if need := d.plan.Steps[n]; need.Join {
+			parts = append(parts, d.confirmed(node, n)...)
+		} else if need.Node != node {
+			parts = append(parts, need.ID)
+		}
+	}
+	return parts
+}
+
+// longest is the path that decides how long the plan takes, without joins. Of equals the first is taken.
+func (d *drawing) longest() []int {
+	steps := d.plan.Steps
+	serves := map[int][]int{}
+	at := -1
+	for i, s := range steps {
+		if len(s.Needs) == 0 && (at < 0 || s.Rank > steps[at].Rank) {
+			at = i
+		}
+		for _, n := range s.Needs {
+			serves[n] = append(serves[n], i)
+		}
+	}
+	var path []int
+	for at >= 0 {
+		if !steps[at].Join {
+			path = append(path, at)
+		}
+		next := -1
+		for _, i := range serves[at] {
+			if steps[i].Rank == steps[at].Rank-estimate(steps[at]) {
+				next = i
+				break
+			}
+		}
+		at = next
+	}
+	return path
+}
+
+// Dot writes a plan for Graphviz: a box for each node, a dot for each join, arrows from what is needed to what waits
+// for it, with the reasons as tooltips. The error is the writer's.
+func Dot(w io.Writer, p app.Plan) error {
+	b := bufio.NewWriter(w)
+	d := newDrawing(p)
+	q := strconv.Quote
+	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
+		q(fmt.Sprintf("%s: %s, about %s", p.Kind, amount(p.Acts(), "step"), p.Duration())))
+	for k, node := range d.nodes {
+		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
+		for _, i := range d.steps[node] {
+			fmt.Fprintf(b, "\t\t%s [label=%s];\n", q(p.Steps[i].ID), q(d.local(i)))
+		}
+		b.WriteString("\t}\n")
+	}
+	for _, s := range p.Steps {
+		if s.Join {
+			fmt.Fprintf(b, "\t%s [shape=point, xlabel=%s];\n", q(s.ID), q(s.ID))
+		}
+	}
+	for i, s := range p.Steps {
+		for _, n := range s.Needs {
+			fmt.Fprintf(b, "\t%s -> %s [tooltip=%s];\n", q(p.Steps[n].ID), q(s.ID), q(why(p, i, n, d.services)))
+		}
+	}
+	b.WriteString("}\n")
+	return b.Flush()
+}

@@ -1,0 +1,231 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// phase is one of the two kinds of dependency that a service declares.
+type phase int
+
+const (
+	phaseInstall phase = iota
+	phaseRuntime
+	phases
+)
+
+// rule says that, where A depends on B, one action of B on every node comes before one action of A on every node.
+type rule struct {
+	phase         phase
+	before, after app.Action
+}
+
+// service is a service that is on at least one node. Numbers are places in a catalogue of services or of nodes.
+type service struct {
+	number  int
+	name    string
+	entry   *app.Service
+	nodes   []int  // that have it, in order
+	on      []bool // by node
+	direct  [phases][]int
+	closure [phases]bits // direct, and what those depend on in turn
+	steps   map[app.Action][]int
+}
+
+// has tells whether the service defines an action. An action without an automator still counts: what is written is
+// planned.
+func (s *service) has(a app.Action) bool {
+	_, ok := s.entry.Actions[a]
+	return ok
+}
+
+// services are the services of a cluster, by name, with what they depend on.
+type services struct {
+	list []*service
+	rank map[string]int
+}
+
+// servicesOf reads the services and their dependencies. Requires and uses order the work alike, names stand also for
+// all that provide them, and what is not on the cluster orders nothing.
+func servicesOf(r app.PlanRequest) (*services, error) {
+	s := &services{rank: map[string]int{}}
+	at := map[string][]int{}
+	for i, n := range r.Nodes {
+		for _, name := range n.Services {
+			at[name] = append(at[name], i)
+		}
+	}
+	providers := map[string][]int{}
+	for i, name := range slices.Sorted(maps.Keys(at)) {
+		entry := r.Services[name]
+		if entry == nil {
+			return nil, refuse("missing_service", "Service %s is on %s but has no entry.", name, r.Nodes[at[name][0]].Name)
+		}
+		a := &service{number: i, name: name, entry: entry, nodes: at[name], on: make([]bool, len(r.Nodes)), steps: map[app.Action][]int{}}
+		for _, n := range a.nodes {
+			a.on[n] = true
+		}
+		s.list = append(s.list, a)
+		s.rank[name] = i
+		providers[name] = append(providers[name], i)
+		for _, alias := range set(entry.Provides) {
+			if alias != name {
+				providers[alias] = append(providers[alias], i)
+			}
+		}
+	}
+	for _, a := range s.list {
+		for p := range phases {
+			for name := range a.wants(p) {
+				for _, b := range providers[name] {
+					if b != a.number { // by its own alias: it cannot wait for itself
+						a.direct[p] = append(a.direct[p], b)
+					}
+				}
+			}
+			slices.Sort(a.direct[p])
+			a.direct[p] = slices.Compact(a.direct[p])
+		}
+	}
+	for p := range phases {
+		if err := s.close(p); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// wants gives the names that a service depends on in a phase, each with the word for it.
+func (s *service) wants(p phase) map[string]string {
+	d := s.entry.Install
+	if p == phaseRuntime {
+		d = s.entry.Runtime
+	}
+	names := make(map[string]string, len(d.Requires)+len(d.Uses))
+	for _, name := range d.Uses {
+		names[name] = "uses"
+	}
+	for _, name := range d.Requires {
+		names[name] = "requires"
+	}
+	return names
+}
+
+// close works out the closures of a phase, depth first, and finds the first cycle by name.
+func (s *services) close(p phase) error {
+	const (
+		fresh = iota
+		open
+		closed
+	)
+	state := make([]int, len(s.list))
+	var path []int
+	var visit func(i int) error
+	visit = func(i int) error {
+		state[i], path = open, append(path, i)
+		a := s.list[i]
+		a.closure[p] = newBits(len(s.list))
+		for _, b := range a.direct[p] {
+			if state[b] == open {
+				return s.cycle(p, path[slices.Index(path, b):])
+			}
+			if state[b] == fresh {
+				if err := visit(b); err != nil {
+					return err
+				}
+			}
+			a.closure[p].set(b)
+			a.closure[p].add(s.list[b].closure[p])
+		}
+		state[i], path = closed, path[:len(path)-1]
+		return nil
+	}
+	for i := range s.list {
+		if state[i] == fresh {
+			if err := visit(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cycle is the refusal of services that wait for each other, starting with the first by name.
+func (s *services) cycle(p phase, loop []int) error {
+	first := slices.Index(loop, slices.Min(loop))
+	loop = slices.Concat(loop[first:], loop[:first])
+	words := map[phase]string{phaseInstall: "to be installed", phaseRuntime: "to start"}
+	var names, links []string
+	for i, n := range loop {
+		a, b := s.list[n], s.list[loop[(i+1)%len(loop)]]
+		names = append(names, a.name)
+		links = append(links, s.link(p, a, b))
+	}
+	e := refuse("cycle", "The services %s wait for each other %s: %s.", and(names), words[p], strings.Join(links, ", "))
+	e.Hint = fmt.Sprintf("Take one of these dependencies out of the catalog, or one of %s off the cluster.", and(names))
+	return e
+}
+
+// link says how a depends on b, in the catalog's own words.
+func (s *services) link(p phase, a, b *service) string {
+	wants := a.wants(p)
+	if word, ok := wants[b.name]; ok {
+		return a.name + " " + word + " " + b.name
+	}
+	for _, alias := range set(b.entry.Provides) {
+		if word, ok := wants[alias]; ok {
+			return fmt.Sprintf("%s %s %s, which %s provides", a.name, word, alias, b.name)
+		}
+	}
+	return a.name + " depends on " + b.name
+}
+
+// before gives the services whose action must precede an action of a under a rule, without those that are already
+// implied by another: where a dependency lacks the action, the search goes on to what that depends on.
+func (s *services) before(a *service, r rule) []int {
+	var found []int
+	seen := newBits(len(s.list))
+	var search func(a *service)
+	search = func(a *service) {
+		for _, i := range a.direct[r.phase] {
+			if seen.has(i) {
+				continue
+			}
+			seen.set(i)
+			if b := s.list[i]; b.has(r.before) {
+				found = append(found, i)
+			} else {
+				search(b)
+			}
+		}
+	}
+	search(a)
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Clone(found), func(i int) bool {
+		return slices.ContainsFunc(found, func(j int) bool { return s.list[j].closure[r.phase].has(i) })
+	})
+}
+
+// bits is a set of small numbers.
+type bits []uint64
+
+func newBits(n int) bits      { return make(bits, (n+63)/64) }
+func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
+func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bits) add(other bits) {
+	for i := range other {
+		b[i] |= other[i]
+	}
+}
+
+// and writes a list as people do: "a", "a and b", "a, b and c".
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
