@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/app"
 )
@@ -120,9 +121,9 @@ func (c *checker) refused(e *entry, s Severity, path []any, err error) {
 		c.report(e, s, path, "", "%s: %v", e.spell(path), err)
 		return
 	}
-	at := path
-	if a.Field != "" {
-		at = append(slices.Clone(path), a.Field)
+	at := slices.Clone(path)
+	if field := strings.TrimPrefix(a.Field, fmt.Sprint(path[len(path)-1])+"."); field != "" {
+		at = append(at, field)
 	}
 	c.report(e, s, at, a.Hint, "%s: %s", e.spell(at), a.Message)
 }

@@ -28,13 +28,13 @@ type Options struct {
 	Env func(name string) (value string, ok bool)
 	// ProviderTypes are the kinds of cloud that there are. Nil means that types are not checked.
 	ProviderTypes []string
-	// CheckProvider tells whether the settings fit a type of ProviderTypes. When its error is an *app.Error, Field names
-	// the setting. The message must not quote a value.
+	// CheckProvider tells whether the settings fit one of ProviderTypes. When its error is an *app.Error, Field names the
+	// setting, with or without "settings." before it. The message must not quote a secret.
 	CheckProvider func(typ string, settings map[string]any) error
 	// Automators are the tools that there are; nil means that they are not checked.
 	Automators []string
 	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
-	// Field names the field.
+	// Field names the field, with or without "fields." before it.
 	CheckAction func(automator string, fields map[string]string) error
 	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.
 	Warn func(Problem)
