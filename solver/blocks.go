@@ -1,0 +1,134 @@
+package solver
+
+import (
+	"slices"
+	"sort"
+
+	"muster/app"
+)
+
+// takeConstraints parts the services into those that go everywhere and blocks, and states the template's constraints
+// over blocks. Groups are first cut down to the services of this cluster; a can't-coexist group that names any other
+// service can never be complete on a node, so it is dropped.
+func (p *problem) takeConstraints(t *app.Template) {
+	leader := map[string]string{} // of constrained services: the smallest name of its block
+	for name := range t.Constraints.Services {
+		if p.named[name] {
+			leader[name] = name
+		}
+	}
+	for _, groups := range [][][]string{t.Constraints.MustCoexist, t.Constraints.CantCoexist} {
+		for _, name := range slices.Concat(groups...) {
+			if p.named[name] {
+				leader[name] = name
+			}
+		}
+	}
+	for _, group := range t.Constraints.MustCoexist {
+		join(leader, group)
+	}
+	number := map[string]int{}
+	for _, name := range p.services { // by name, so a block's leader comes before its other services
+		if leader[name] == "" {
+			p.everywhere = append(p.everywhere, name)
+			continue
+		}
+		top := find(leader, name)
+		i, known := number[top]
+		if !known {
+			i = len(p.blocks)
+			number[top] = i
+			p.blocks = append(p.blocks, block{max: app.Unlimited, hardware: upTo(len(p.hardware)), images: upTo(len(p.images))})
+		}
+		constraint, written := t.Constraints.Services[name]
+		p.blocks[i].take(p, name, constraint, written)
+	}
+	for _, group := range t.Constraints.CantCoexist {
+		p.takeCant(group, leader, number)
+	}
+}
+
+// find gives the leader of a service's block.
+func find(leader map[string]string, name string) string {
+	for leader[name] != name {
+		name = leader[name]
+	}
+	return name
+}
+
+// join makes the services of a group that are on this cluster one block, led by the smallest name.
+func join(leader map[string]string, group []string) {
+	top := ""
+	for _, name := range group {
+		if leader[name] == "" {
+			continue
+		}
+		at := find(leader, name)
+		switch {
+		case top == "":
+			top = at
+		case at < top:
+			leader[top] = at
+			top = at
+		case at > top:
+			leader[at] = top
+		}
+	}
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// take adds a service to the block. A service that was asked for is wanted at least once, unless the template says in
+// writing that none will do.
+func (b *block) take(p *problem, name string, c app.ServiceConstraint, written bool) {
+	b.services = append(b.services, name)
+	if !written {
+		b.min = max(b.min, 1)
+		return
+	}
+	if c.Min > 0 || !c.MinSet {
+		b.min = max(b.min, c.Min, 1)
+	}
+	b.max = min(b.max, max(c.Max, 0))
+	b.hardware = keep(b.hardware, p.hardware, c.Hardware)
+	b.images = keep(b.images, p.images, c.Images)
+}
+
+// keep gives the candidates (numbers in names) that a list accepts; an empty list accepts all.
+func keep(candidates []int, names, list []string) []int {
+	if len(list) == 0 {
+		return candidates
+	}
+	var out []int
+	for _, i := range candidates {
+		if slices.Contains(list, names[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// takeCant states a can't-coexist group over blocks.
+func (p *problem) takeCant(group []string, leader map[string]string, number map[string]int) {
+	var blocks []int
+	for _, name := range group {
+		if !p.named[name] {
+			return
+		}
+		blocks = append(blocks, number[find(leader, name)])
+	}
+	sort.Ints(blocks)
+	switch blocks = slices.Compact(blocks); len(blocks) {
+	case 0:
+	case 1:
+		p.blocks[blocks[0]].cant = true
+	default:
+		p.cant = append(p.cant, blocks)
+	}
+}

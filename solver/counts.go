@@ -1,0 +1,136 @@
+package solver
+
+import "math"
+
+// state is what is left to do: n nodes to make, of which each block needs some and can still use some.
+type state struct {
+	n    int
+	need []int
+	room []int
+}
+
+// counter turns kinds into counts: the lexicographically greatest vector of counts over kinds in order of preference.
+type counter struct {
+	p      *problem
+	f      *family
+	w      *watch
+	finder *finder
+	oracle *oracle
+	state
+}
+
+func newCounter(p *problem, w *watch) *counter {
+	f := newFamily(p)
+	c := &counter{p: p, f: f, w: w, finder: newFinder(p, f, w), oracle: newOracle(f, w)}
+	c.n = p.size
+	for i, b := range p.blocks {
+		room := 0
+		if f.usable.has(i) {
+			room = b.max
+		}
+		c.need = append(c.need, b.min)
+		c.room = append(c.room, room)
+	}
+	return c
+}
+
+// total is how many places all blocks can use together.
+func (c *counter) total() int {
+	sum := 0
+	for _, r := range c.room {
+		sum += r
+	}
+	return sum
+}
+
+// widest is how many blocks the next node may have at most, so that every node after it can have at least one. Where
+// some service goes everywhere no node is ever empty, and there is no such limit.
+func (c *counter) widest() int {
+	if len(c.p.everywhere) > 0 {
+		return math.MaxInt
+	}
+	return c.total() - c.n + 1
+}
+
+// most is the greatest number of nodes of kind k after which the rest can still be made, at least 1.
+func (c *counter) most(k kind) int {
+	high := c.n
+	blocks := 0
+	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+		high = min(high, c.room[b])
+		blocks++
+	}
+	if len(c.p.everywhere) == 0 && blocks > 1 {
+		high = min(high, (c.total()-c.n)/(blocks-1))
+	}
+	if ok, _ := c.after(k, high); ok {
+		return high
+	}
+	low := 1 // possible, since the kind was chosen so; high is not
+	for low+1 < high && !c.w.ended {
+		mid := (low + high) / 2
+		if ok, _ := c.after(k, mid); ok {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// after tells whether the needs that are left after count nodes of kind k can be met with the nodes that are left.
+func (c *counter) after(k kind, count int) (bool, set) {
+	need := make([]int, len(c.need))
+	for b, v := range c.need {
+		if k.blocks.has(b) {
+			v -= count
+		}
+		need[b] = max(0, v)
+	}
+	return c.oracle.coverable(need, c.n-count)
+}
+
+// next gives the most preferred kind of which a layout of what is left can have a node. There is one as long as what is
+// left can be made at all.
+//
+// A kind that cannot be the next is not merely passed over: the blocks of the core that it lacks become a clause, since
+// any kind with none of them would fail in the same way.
+func (c *counter) next() (kind, bool) {
+	open := newSet(c.f.words)
+	for b, r := range c.room {
+		if r > 0 {
+			open.add(b)
+		}
+	}
+	loose, _ := c.oracle.coverable(c.need, c.n-1)
+	var clauses []set
+	for !c.w.ended {
+		k, found := c.finder.preferred(open, c.widest(), clauses)
+		if !found {
+			if len(clauses) > 0 || len(c.p.everywhere) == 0 {
+				return kind{}, false
+			}
+			k = kind{blocks: newSet(c.f.words)}
+		}
+		if loose {
+			return k, true
+		}
+		ok, core := c.after(k, 1)
+		if ok {
+			return k, true
+		}
+		clause := core.clone()
+		clause.remove(k.blocks)
+		clauses = append(clauses, clause)
+	}
+	return kind{}, false
+}
+
+// use takes count nodes of kind k off what is left.
+func (c *counter) use(k kind, count int) {
+	c.n -= count
+	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+		c.need[b] = max(0, c.need[b]-count)
+		c.room[b] -= count
+	}
+}

@@ -1,0 +1,2 @@
+// Package solver decides where things go.
+package solver

@@ -1,0 +1,96 @@
+package solver
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/app"
+)
+
+// obstacle says why there is no layout: a sentence for people, and the services it is about.
+type obstacle struct {
+	services []string
+	sentence string
+}
+
+// refusal is the error for a problem without a layout.
+func (p *problem) refusal(o obstacle) *app.Error {
+	return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s: %s.",
+		amount(len(p.services), "service"), amount(p.size, "node"), o.sentence)
+}
+
+func amount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// obstacle looks for what makes the whole problem impossible. It gives false where a layout exists.
+func (c *counter) obstacle() (obstacle, bool) {
+	for i, b := range c.p.blocks {
+		if o, found := c.blockObstacle(i, b); found {
+			return o, true
+		}
+	}
+	if total := c.total(); len(c.p.everywhere) == 0 && total < c.n {
+		return obstacle{c.p.services, fmt.Sprintf("the maxima of all services add up to %s, and no node may stay empty",
+			amount(total, "node"))}, true
+	}
+	ok, core := c.oracle.coverable(c.need, c.n)
+	if ok || c.w.ended {
+		return obstacle{}, false
+	}
+	return c.coreObstacle(core), true
+}
+
+// blockObstacle says why one block alone cannot be placed as often as it must be.
+func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
+	who := names(b.services)
+	say := func(format string, args ...any) (obstacle, bool) {
+		return obstacle{b.services, fmt.Sprintf(format, args...)}, true
+	}
+	switch {
+	case b.min == 0:
+		return obstacle{}, false
+	case b.cant:
+		return say("%s must coexist and can't coexist", who)
+	case len(b.hardware) == 0:
+		return say("no hardware type that may be used here (%s) is accepted by %s", names(c.p.hardware), who)
+	case len(b.images) == 0:
+		return say("no image type that may be used here (%s) is accepted by %s", names(c.p.images), who)
+	case b.min > b.max:
+		return say("%s must be on at least %s, but may be on at most %d", who, amount(b.min, "node"), b.max)
+	case b.min > c.n:
+		return say("%s must be on at least %s", who, amount(b.min, "node"))
+	}
+	return obstacle{}, false
+}
+
+// coreObstacle names the blocks that together need more nodes than there are.
+func (c *counter) coreObstacle(core set) obstacle {
+	var services []string
+	sum, exclusive := 0, true
+	for b := core.next(0); b >= 0; b = core.next(b + 1) {
+		services = append(services, c.p.blocks[b].services...)
+		sum += c.need[b]
+		for u := core.next(b + 1); u >= 0; u = core.next(u + 1) {
+			exclusive = exclusive && c.f.adj[b].has(u)
+		}
+	}
+	if exclusive {
+		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", names(services),
+			amount(sum, "node"))}
+	}
+	return obstacle{services, fmt.Sprintf("those that can't share nodes among %s need more than %s for their minima",
+		names(services), amount(c.n, "node"))}
+}
+
+// names lists some names; of a long list only the beginning.
+func names(list []string) string {
+	const some = 8
+	if len(list) > some {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:some], ", "), len(list)-some)
+	}
+	return strings.Join(list, ", ")
+}

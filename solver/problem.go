@@ -1,0 +1,205 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"muster/app"
+)
+
+// problem is a request narrowed to what decides the layout: every name it holds is known, allowed and sorted.
+type problem struct {
+	provider   string
+	size       int
+	hardware   []string // candidates, by name
+	images     []string // candidates, by name
+	services   []string // all that were asked for, by name
+	everywhere []string // those without any constraint: they go on every node
+	blocks     []block  // the others, by the name of their first service
+	cant       [][]int  // blocks (by number) never all on one node
+	named      map[string]bool
+	catalog    *app.Catalog
+}
+
+// block is a number of services that must coexist: a node has all of them or none. A service without such company is a
+// block of its own.
+type block struct {
+	services []string // sorted
+	min, max int      // nodes: the tightest of its services
+	hardware []int    // candidates that all its services accept, ascending
+	images   []int
+	cant     bool // its own services may not coexist, so it goes nowhere
+}
+
+// reason kinds, as app.Solver states them.
+const (
+	badRequest           = "bad_request"
+	missingTemplate      = "missing_template"
+	missingProvider      = "missing_provider"
+	wrongSize            = "size"
+	noHardwareTypes      = "no_hardware_types"
+	noImageTypes         = "no_image_types"
+	incompatibleServices = "incompatible_services"
+	missingService       = "missing_service"
+	missingDependency    = "missing_dependency"
+	conflictingServices  = "conflict"
+	noSolution           = "no_solution"
+)
+
+func refuse(code app.Code, reason, field, format string, args ...any) *app.Error {
+	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// narrow checks the request in the order in which Coopr does, and gives the problem that is left.
+func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
+	if r.Size <= 0 {
+		return nil, refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0")
+	}
+	t := c.Templates[r.Template]
+	if t == nil {
+		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
+	}
+	size := t.Constraints.Size
+	if size.Max == 0 {
+		size.Max = app.Unlimited
+	}
+	if r.Size < size.Min || r.Size > size.Max {
+		return nil, refuse(app.EInvalid, wrongSize, "size", "Size must be at least %d but not greater than %d. Now it's %d",
+			size.Min, size.Max, r.Size)
+	}
+	p := &problem{size: r.Size, provider: first(r.Provider, t.Defaults.Provider), catalog: c}
+	if p.provider == "" {
+		return nil, refuse(app.EInvalid, missingProvider, "provider",
+			"template %s has no default provider, so the request must name one.", t.Name)
+	}
+	if c.Providers[p.provider] == nil {
+		return nil, refuse(app.ENotFound, missingProvider, "provider", "provider %s does not exist.", p.provider)
+	}
+	if err := p.takeTypes(c, t, r); err != nil {
+		return nil, err
+	}
+	if err := p.takeServices(c, t, r); err != nil {
+		return nil, err
+	}
+	p.takeConstraints(t)
+	return p, nil
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// takeTypes finds the hardware and image types that template, provider and request leave.
+func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+	want := first(r.Hardware, t.Defaults.Hardware)
+	for name, h := range c.Hardware {
+		if allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
+			p.hardware = append(p.hardware, name)
+		}
+	}
+	if len(p.hardware) == 0 {
+		return refuse(app.EInvalid, noHardwareTypes, "hardware",
+			"no hardware types are available to use with template %s and provider %s", r.Template, p.provider)
+	}
+	want = first(r.Image, t.Defaults.Image)
+	for name, i := range c.Images {
+		if allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
+			p.images = append(p.images, name)
+		}
+	}
+	if len(p.images) == 0 {
+		return refuse(app.EInvalid, noImageTypes, "image",
+			"no image types are available to use with template %s and provider %s", r.Template, p.provider)
+	}
+	sort.Strings(p.hardware)
+	sort.Strings(p.images)
+	return nil
+}
+
+func allowed(name, want string, compatible []string) bool {
+	return (want == "" || name == want) && (len(compatible) == 0 || slices.Contains(compatible, name))
+}
+
+// takeServices checks that the services exist, may be used, and have what they require.
+func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+	asked := r.Services
+	if len(asked) == 0 {
+		asked = t.Defaults.Services
+	}
+	if len(asked) == 0 {
+		return refuse(app.EInvalid, badRequest, "services", "a cluster needs at least one service")
+	}
+	p.named = make(map[string]bool, len(asked))
+	var unfit []string
+	for _, name := range asked { // in the order of the request, which is how the message lists them
+		if p.named[name] {
+			continue
+		}
+		p.named[name] = true
+		p.services = append(p.services, name)
+		if len(t.Compatibility.Services) > 0 && !slices.Contains(t.Compatibility.Services, name) {
+			unfit = append(unfit, name)
+		}
+	}
+	if len(unfit) > 0 {
+		return refuse(app.EInvalid, incompatibleServices, "services", "%s are incompatible with the cluster",
+			strings.Join(unfit, ","))
+	}
+	sort.Strings(p.services)
+	for _, name := range p.services {
+		if c.Services[name] == nil {
+			return refuse(app.ENotFound, missingService, "services", "service %s does not exist", name)
+		}
+	}
+	if lines := p.missing(c); len(lines) > 0 {
+		return refuse(app.EInvalid, missingDependency, "services", "%s", strings.Join(lines, "\n"))
+	}
+	if lines := p.conflicts(c); len(lines) > 0 {
+		return refuse(app.EInvalid, conflictingServices, "services", "%s", strings.Join(lines, "\n"))
+	}
+	return nil
+}
+
+// missing gives a line for every requirement that neither a service's name nor what a service provides fulfils.
+func (p *problem) missing(c *app.Catalog) []string {
+	have := make(map[string]bool, len(p.services))
+	for _, name := range p.services {
+		have[name] = true
+		for _, alias := range c.Services[name].Provides {
+			have[alias] = true
+		}
+	}
+	var lines []string
+	for _, name := range p.services {
+		s := c.Services[name]
+		for _, need := range slices.Concat(s.Install.Requires, s.Runtime.Requires) {
+			line := fmt.Sprintf("%s requires %s, which is not on the cluster or in the list of services to add.", name, need)
+			if !have[need] && !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	sort.Strings(lines)
+	return lines
+}
+
+// conflicts gives a line for every service that names another one of the cluster as its enemy. As in Coopr only
+// services' own names count here, not what they provide.
+func (p *problem) conflicts(c *app.Catalog) []string {
+	var lines []string
+	for _, name := range p.services {
+		for _, enemy := range c.Services[name].Conflicts {
+			line := fmt.Sprintf("%s conflicts with %s.", name, enemy)
+			if p.named[enemy] && !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	sort.Strings(lines)
+	return lines
+}

@@ -1,0 +1,349 @@
+package solver
+
+import (
+	"context"
+	"slices"
+)
+
+// watch remembers that the context has ended. The searches ask it often, so it looks at the context only now and then.
+type watch struct {
+	ctx   context.Context
+	steps int
+	ended bool
+}
+
+func (w *watch) stop() bool {
+	if w.steps++; w.steps&127 == 0 && !w.ended {
+		w.ended = w.ctx.Err() != nil
+	}
+	return w.ended
+}
+
+// search finds the heaviest set of blocks that may share a node: a maximum weight independent set, with groups as
+// hyperedges. It is a branch and bound: reductions settle what is certain, a cover by cliques bounds what is left,
+// parts that do not touch each other are solved one by one, and the most entangled block is tried in and out.
+//
+// Each clause is a set of blocks of which at least one must be taken. Types are the caller's business: the blocks it
+// offers share a palette.
+type search struct {
+	f       *family
+	w       *watch
+	weight  []int64
+	clauses []set
+	pool    pool
+}
+
+func newSearch(f *family, w *watch, weight []int64) *search {
+	return &search{f: f, w: w, weight: weight, pool: pool{words: f.words}}
+}
+
+// node is one node of the search tree: what may still be taken, what has been taken (also before), what was taken here.
+type node struct {
+	avail, chosen, picks set
+	gained               int64
+	limit                int // how many more blocks may be taken
+}
+
+// best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
+// reached with at most limit blocks and what was taken, or nil where that is less than need. After the watch has ended
+// the answer means nothing.
+func (s *search) best(avail, chosen set, need int64, limit int) (int64, set) {
+	if s.w.stop() {
+		return 0, nil
+	}
+	n := &node{avail: s.pool.copy(avail), chosen: s.pool.copy(chosen), picks: s.pool.get(), limit: limit}
+	got, ok := s.settle(n, need)
+	s.pool.put(n.avail, n.chosen)
+	if !ok {
+		s.pool.put(n.picks)
+		return 0, nil
+	}
+	return got, n.picks
+}
+
+func (s *search) settle(n *node, need int64) (int64, bool) {
+	if !s.reduce(n) {
+		return 0, false
+	}
+	if n.avail.empty() || n.limit == 0 {
+		return n.gained, n.gained >= need && s.hit(n.chosen)
+	}
+	bound := n.gained + s.bound(n)
+	if bound < need {
+		return 0, false
+	}
+	if n.limit >= n.avail.count() {
+		if parts := s.parts(n); len(parts) > 1 {
+			return s.inParts(n, parts, need)
+		}
+	}
+	return s.branch(n, need, bound)
+}
+
+// hit tells whether every clause has a taken block.
+func (s *search) hit(chosen set) bool {
+	return !slices.ContainsFunc(s.clauses, func(c set) bool { return !c.intersects(chosen) })
+}
+
+func (s *search) take(n *node, b int) bool {
+	if n.limit == 0 {
+		return false
+	}
+	n.limit--
+	n.gained += s.weight[b]
+	n.avail.del(b)
+	n.avail.remove(s.f.adj[b])
+	n.chosen.add(b)
+	n.picks.add(b)
+	return true
+}
+
+// reduce settles what is certain. It gives false where a clause cannot be fulfilled.
+func (s *search) reduce(n *node) bool {
+	for changed := true; changed; {
+		changed = false
+		for _, g := range s.f.groups {
+			if g.within2(n.avail, n.chosen) && g.common(n.avail, 2) == 1 {
+				n.avail.del(g.firstCommon(n.avail))
+			}
+		}
+		for _, c := range s.clauses {
+			if c.intersects(n.chosen) {
+				continue
+			}
+			switch c.common(n.avail, 2) {
+			case 0:
+				return false
+			case 1:
+				if !s.take(n, c.firstCommon(n.avail)) {
+					return false
+				}
+				changed = true
+			}
+			if changed { // before anything else is taken, as a group may have come to its last block
+				break
+			}
+		}
+		if changed {
+			continue
+		}
+		free := n.limit >= n.avail.count()
+		for b := n.avail.next(0); b >= 0 && !changed; b = n.avail.next(b + 1) {
+			changed = s.reduceAt(n, b, free)
+		}
+	}
+	return true
+}
+
+// reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. With free, there
+// is no limit on the number of blocks to heed.
+func (s *search) reduceAt(n *node, b int, free bool) bool {
+	if s.grouped(n, b) {
+		return false
+	}
+	near := s.pool.copy(s.f.adj[b])
+	defer s.pool.put(near)
+	near.intersect(n.avail)
+	var sum int64
+	wanted := false
+	for u := near.next(0); u >= 0; u = near.next(u + 1) {
+		sum += s.weight[u]
+		wanted = wanted || s.wanted(n, u)
+	}
+	if free && sum <= s.weight[b] && !wanted {
+		return s.take(n, b)
+	}
+	near.add(b)
+	dropped := false
+	for u := near.next(0); u >= 0; u = near.next(u + 1) {
+		if u == b || s.weight[u] > s.weight[b] || s.wanted(n, u) {
+			continue
+		}
+		near.del(u)
+		if near.subsetOf(s.f.adj[u]) {
+			n.avail.del(u)
+			dropped = true
+		} else {
+			near.add(u)
+		}
+	}
+	return dropped
+}
+
+// grouped tells whether b is in a group that could still become complete.
+func (s *search) grouped(n *node, b int) bool {
+	return slices.ContainsFunc(s.f.groupsOf[b], func(g int) bool { return s.f.groups[g].within2(n.avail, n.chosen) })
+}
+
+// wanted tells whether b is in a clause that nothing fulfils yet.
+func (s *search) wanted(n *node, b int) bool {
+	return slices.ContainsFunc(s.clauses, func(c set) bool { return c.has(b) && !c.intersects(n.chosen) })
+}
+
+// bound gives a weight that cannot be exceeded: the blocks are covered by cliques, of which each gives one block.
+func (s *search) bound(n *node) int64 {
+	rest, clique, alone := s.pool.copy(n.avail), s.pool.get(), s.pool.get()
+	defer s.pool.put(rest, clique, alone)
+	var tops []int64
+	var sum int64
+	for b := rest.next(0); b >= 0; b = rest.next(b + 1) {
+		clique.copyFrom(rest)
+		top, size := int64(0), 0
+		for v := b; v >= 0; v = clique.next(v + 1) {
+			rest.del(v)
+			clique.intersect(s.f.adj[v])
+			top = max(top, s.weight[v])
+			size++
+		}
+		if size == 1 {
+			alone.add(b)
+		}
+		tops = append(tops, top)
+		sum += top
+	}
+	if n.limit < len(tops) {
+		slices.SortFunc(tops, func(a, b int64) int { return int(min(1, max(-1, b-a))) })
+		sum = 0
+		for _, t := range tops[:n.limit] {
+			sum += t
+		}
+		return sum
+	}
+	// A group of which every block that is left was counted in full gives one of them up.
+	for _, g := range s.f.groups {
+		if !g.within2(n.avail, n.chosen) || !g.within2(alone, n.chosen) {
+			continue
+		}
+		lightest := int64(-1)
+		for v := g.next(0); v >= 0; v = g.next(v + 1) {
+			if alone.has(v) && (lightest < 0 || s.weight[v] < lightest) {
+				lightest = s.weight[v]
+			}
+		}
+		alone.remove(g)
+		sum -= max(lightest, 0)
+	}
+	return sum
+}
+
+// parts divides what is available so that no pair, group or clause reaches from one part into another.
+func (s *search) parts(n *node) []set {
+	rest := s.pool.copy(n.avail)
+	defer s.pool.put(rest)
+	var out []set
+	for b := rest.next(0); b >= 0; b = rest.next(0) {
+		part, edge := newSet(s.f.words), []int{b}
+		part.add(b)
+		rest.del(b)
+		pull := func(others set) {
+			for u := others.firstCommon(rest); u >= 0; u = others.firstCommon(rest) {
+				rest.del(u)
+				part.add(u)
+				edge = append(edge, u)
+			}
+		}
+		for len(edge) > 0 {
+			v := edge[len(edge)-1]
+			edge = edge[:len(edge)-1]
+			pull(s.f.adj[v])
+			for _, g := range s.f.groupsOf[v] {
+				if s.f.groups[g].within2(n.avail, n.chosen) {
+					pull(s.f.groups[g])
+				}
+			}
+			for _, c := range s.clauses {
+				if c.has(v) && !c.intersects(n.chosen) {
+					pull(c)
+				}
+			}
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// inParts solves part by part; what the later parts can give at most decides how much an earlier one must give.
+func (s *search) inParts(n *node, parts []set, need int64) (int64, bool) {
+	bounds := make([]int64, len(parts))
+	var later int64
+	for i, part := range parts {
+		bounds[i] = s.bound(&node{avail: part, chosen: n.chosen, limit: n.limit})
+		later += bounds[i]
+	}
+	total := n.gained
+	for i, part := range parts {
+		later -= bounds[i]
+		got, picks := s.within(part, n.chosen, need-total-later, n.limit)
+		if picks == nil {
+			return 0, false
+		}
+		total += got
+		n.picks.union(picks)
+		s.pool.put(picks)
+	}
+	return total, total >= need
+}
+
+// within is best for one part: clauses of the other parts are not its business.
+func (s *search) within(part, chosen set, need int64, limit int) (int64, set) {
+	all := s.clauses
+	var own []set
+	for _, c := range all {
+		if c.intersects(part) && !c.intersects(chosen) {
+			own = append(own, c)
+		}
+	}
+	s.clauses = own
+	got, picks := s.best(part, chosen, need, limit)
+	s.clauses = all
+	return got, picks
+}
+
+// branch tries the most entangled block in, then out.
+func (s *search) branch(n *node, need, bound int64) (int64, bool) {
+	b, most := -1, -1
+	for v := n.avail.next(0); v >= 0; v = n.avail.next(v + 1) {
+		d := 2 * s.f.adj[v].common(n.avail, s.f.blocks)
+		for _, g := range s.f.groupsOf[v] {
+			if s.f.groups[g].within2(n.avail, n.chosen) {
+				d++
+			}
+		}
+		if d > most {
+			b, most = v, d
+		}
+	}
+	rest := s.pool.copy(n.avail)
+	defer s.pool.put(rest)
+	rest.del(b)
+	rest.remove(s.f.adj[b])
+	n.chosen.add(b)
+	got, with := s.best(rest, n.chosen, need-n.gained-s.weight[b], n.limit-1)
+	n.chosen.del(b)
+	if with != nil {
+		with.add(b)
+		got += n.gained + s.weight[b]
+		if need = got + 1; got == bound {
+			return s.keep(n, got, with)
+		}
+	}
+	rest.copyFrom(n.avail)
+	rest.del(b)
+	without, picks := s.best(rest, n.chosen, need-n.gained, n.limit)
+	if picks != nil {
+		if with != nil {
+			s.pool.put(with)
+		}
+		return s.keep(n, n.gained+without, picks)
+	}
+	if with != nil {
+		return s.keep(n, got, with)
+	}
+	return 0, false
+}
+
+func (s *search) keep(n *node, got int64, picks set) (int64, bool) {
+	n.picks.union(picks)
+	s.pool.put(picks)
+	return got, true
+}
