@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"muster/app"
@@ -30,13 +29,16 @@ func create(g *graph, r app.PlanRequest) error {
 	if err := macros.Check(s.count); err != nil {
 		return err
 	}
-	c := &creation{graph: g, services: s}
+	c := &creation{graph: g, services: s, nodeServices: make([][]*service, len(r.Nodes)), waits: map[act][]act{}, over: map[act]bits{}}
 	c.machines()
 	for _, a := range s.list {
 		c.chain(a)
 	}
 	for _, a := range s.list {
 		c.order(a)
+	}
+	for _, a := range s.list {
+		c.follow(a)
 	}
 	c.connect()
 	c.await(macros.References())
@@ -45,7 +47,7 @@ func create(g *graph, r app.PlanRequest) error {
 
 // count gives how many nodes have a service.
 func (s *services) count(name string) int {
-	if i, ok := s.rank[name]; ok {
+	if i, ok := s.byName[name]; ok {
 		return len(s.list[i].nodes)
 	}
 	return 0
@@ -55,15 +57,21 @@ func (s *services) count(name string) int {
 type creation struct {
 	*graph
 	*services
-	confirm, bootstrap []int // by node
-	edges              []edge
+	nodeServices       [][]*service // by node
+	confirm, bootstrap []int        // by node
+	waits              map[act][]act
+	over               map[act]bits
 	first              []int // service actions that wait for no other service
 }
 
-// edge says that a's steps of one action wait for all of b's steps of another.
-type edge struct {
-	a, b *service
-	rule rule
+// act is an action of a service on all its nodes.
+type act struct {
+	service *service
+	action  app.Action
+}
+
+func (a act) number() int {
+	return a.service.number*len(createActions) + slices.Index(createActions, a.action)
 }
 
 func (c *creation) machines() {
@@ -77,33 +85,23 @@ func (c *creation) machines() {
 	}
 }
 
-// chain adds a service's actions on each of its nodes, one after the other.
+// chain adds a service's actions on each of its nodes.
 func (c *creation) chain(a *service) {
 	for _, n := range a.nodes {
-		previous := -1
-		for _, action := range createActions {
-			if !a.has(action) {
-				continue
-			}
-			step := c.act(n, a.name, action)
-			a.steps[action] = append(a.steps[action], step)
-			if previous >= 0 {
-				c.need(step, previous)
-			}
-			previous = step
+		c.nodeServices[n] = append(c.nodeServices[n], a)
+	}
+	for _, action := range createActions {
+		if !a.has(action) {
+			continue
+		}
+		for _, n := range a.nodes {
+			a.steps[action] = append(a.steps[action], c.act(n, a.name, action))
 		}
 	}
 }
 
-// order finds what a service waits for: other services, and bootstrap where nothing else on the node says so already.
+// order finds which services a service waits for.
 func (c *creation) order(a *service) {
-	start := slices.IndexFunc(createActions, a.has)
-	if start < 0 {
-		return
-	}
-	first := createActions[start]
-	waits := false
-	var behind []*service // that have an action which, wherever they are, comes before the first of a
 	for i, r := range createRules {
 		if !a.has(r.after) || slices.ContainsFunc(createRules[:i], func(earlier rule) bool {
 			return earlier.phase == r.phase && earlier.before == r.before && a.has(earlier.after) // already waited there
@@ -111,93 +109,88 @@ func (c *creation) order(a *service) {
 			continue
 		}
 		for _, b := range c.before(a, r) {
-			c.edges = append(c.edges, edge{a, c.list[b], r})
-			waits = waits || r.after == first
-		}
-		if r.after == first {
-			for _, b := range c.list {
-				if a.closure[r.phase].has(b.number) && b.has(r.before) {
-					behind = append(behind, b)
-				}
-			}
-		}
-	}
-	for k, n := range a.nodes {
-		step := a.steps[first][k]
-		if !slices.ContainsFunc(behind, func(b *service) bool { return b.on[n] }) {
-			c.need(step, c.bootstrap[n])
-		}
-		if !waits {
-			c.first = append(c.first, step)
+			at := act{a, r.after}
+			c.waits[at] = append(c.waits[at], act{c.list[b], r.before})
 		}
 	}
 }
 
-// connect draws the edges between services. Where several steps wait for several others, they meet in one join.
+// follow lets each action of a service wait for the one before it on the same node, and the first for bootstrap, where
+// the other services that it waits for have not done so already.
+func (c *creation) follow(a *service) {
+	previous := app.Action("")
+	for _, action := range createActions {
+		if !a.has(action) {
+			continue
+		}
+		at := act{a, action}
+		alone := len(c.waits[at]) == 0
+		over := newBits(len(c.list) * len(createActions))
+		for _, b := range c.waits[at] {
+			over.add(c.behind(b))
+		}
+		for k, n := range a.nodes {
+			step := a.steps[action][k]
+			switch {
+			case previous == "" && (alone || !slices.ContainsFunc(c.nodeServices[n], func(b *service) bool { return b.begun(over) })):
+				c.need(step, c.bootstrap[n])
+			case previous != "" && !over.has(act{a, previous}.number()):
+				c.need(step, a.steps[previous][k])
+			}
+			if previous == "" && alone {
+				c.first = append(c.first, step)
+			}
+		}
+		previous = action
+	}
+}
+
+// behind gives, by number, the acts that are over on all their nodes once an act is.
+func (c *creation) behind(at act) bits {
+	if known, ok := c.over[at]; ok {
+		return known
+	}
+	over := newBits(len(c.list) * len(createActions))
+	for _, action := range createActions[:slices.Index(createActions, at.action)+1] {
+		if !at.service.has(action) {
+			continue
+		}
+		over.set(act{at.service, action}.number())
+		for _, b := range c.waits[act{at.service, action}] {
+			over.add(c.behind(b))
+		}
+	}
+	c.over[at] = over
+	return over
+}
+
+// begun tells whether one of the service's acts is over.
+func (s *service) begun(over bits) bool {
+	return slices.ContainsFunc(createActions, func(a app.Action) bool { return over.has(act{s, a}.number()) })
+}
+
+// connect draws the needs between services. Where several steps wait for several others, they meet in one join.
 func (c *creation) connect() {
-	type source struct {
-		service int
-		action  app.Action
-	}
-	waiting := map[source]int{}
-	for _, e := range c.edges {
-		waiting[source{e.b.number, e.rule.before}] += len(e.a.nodes)
-	}
-	joins := map[source][]int{}
-	for _, e := range c.edges {
-		from := source{e.b.number, e.rule.before}
-		needs := e.b.steps[from.action]
-		if len(needs) > 1 && waiting[from] > 1 {
-			if joins[from] == nil {
-				joins[from] = []int{c.join(e.b.name, from.action, needs...)}
-			}
-			needs = joins[from]
-		}
-		for _, step := range e.a.steps[e.rule.after] {
-			c.need(step, needs...)
+	waiting := map[act]int{}
+	for at, on := range c.waits {
+		for _, b := range on {
+			waiting[b] += len(at.service.nodes)
 		}
 	}
-}
-
-// await lets the first service actions wait until all machines are confirmed whose names or addresses the
-// configuration speaks of. All later ones come after those.
-func (c *creation) await(references []string) {
-	var named []*service
-	for _, name := range references {
-		if i, ok := c.rank[name]; ok {
-			named = append(named, c.list[i])
-		}
-	}
-	if len(named) == 0 || len(c.first) == 0 {
-		return
-	}
-	// Large sets come first, since they may cover the small ones.
-	slices.SortStableFunc(named, func(a, b *service) int { return cmp.Compare(len(b.nodes), len(a.nodes)) })
-	covered := make([]bool, len(c.nodes))
-	var needs []int
-	for _, a := range named {
-		var confirms []int
-		fresh := false
-		for _, n := range a.nodes {
-			confirms = append(confirms, c.confirm[n])
-			fresh = fresh || !covered[n]
-			covered[n] = true
-		}
-		switch {
-		case !fresh:
-		case len(confirms) > 1 && len(c.first) > 1:
-			needs = append(needs, c.join(a.name, app.ActionConfirm, confirms...))
-		default:
-			needs = append(needs, confirms...)
-		}
-	}
-	if len(needs) > 1 && len(c.first) > 1 {
-		needs = []int{c.join("", app.ActionConfirm, needs...)}
-	}
-	for _, step := range c.first {
-		for _, n := range needs {
-			if c.steps[n].Join || c.steps[n].Node != c.steps[step].Node { // its own machine is confirmed already
-				c.need(step, n)
+	joins := map[act][]int{}
+	for _, a := range c.list {
+		for _, action := range createActions {
+			for _, b := range c.waits[act{a, action}] {
+				needs := b.service.steps[b.action]
+				if len(needs) > 1 && waiting[b] > 1 {
+					if joins[b] == nil {
+						joins[b] = []int{c.join(b.service.name, b.action, needs...)}
+					}
+					needs = joins[b]
+				}
+				for _, step := range a.steps[action] {
+					c.need(step, needs...)
+				}
 			}
 		}
 	}

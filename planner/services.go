@@ -29,11 +29,10 @@ type service struct {
 	number  int
 	name    string
 	entry   *app.Service
-	nodes   []int  // that have it, in order
-	on      []bool // by node
+	nodes   []int // that have it, in order
 	direct  [phases][]int
-	closure [phases]bits // direct, and what those depend on in turn
-	steps   map[app.Action][]int
+	closure [phases]bits         // direct, and what those depend on in turn
+	steps   map[app.Action][]int // by action, in the order of nodes
 }
 
 // has tells whether the service defines an action. An action without an automator still counts: what is written is
@@ -45,14 +44,14 @@ func (s *service) has(a app.Action) bool {
 
 // services are the services of a cluster, by name, with what they depend on.
 type services struct {
-	list []*service
-	rank map[string]int
+	list   []*service
+	byName map[string]int // place in list
 }
 
 // servicesOf reads the services and their dependencies. Requires and uses order the work alike, names stand also for
 // all that provide them, and what is not on the cluster orders nothing.
 func servicesOf(r app.PlanRequest) (*services, error) {
-	s := &services{rank: map[string]int{}}
+	s := &services{byName: map[string]int{}}
 	at := map[string][]int{}
 	for i, n := range r.Nodes {
 		for _, name := range n.Services {
@@ -65,12 +64,9 @@ func servicesOf(r app.PlanRequest) (*services, error) {
 		if entry == nil {
 			return nil, refuse("missing_service", "Service %s is on %s but has no entry.", name, r.Nodes[at[name][0]].Name)
 		}
-		a := &service{number: i, name: name, entry: entry, nodes: at[name], on: make([]bool, len(r.Nodes)), steps: map[app.Action][]int{}}
-		for _, n := range a.nodes {
-			a.on[n] = true
-		}
+		a := &service{number: i, name: name, entry: entry, nodes: at[name], steps: map[app.Action][]int{}}
 		s.list = append(s.list, a)
-		s.rank[name] = i
+		s.byName[name] = i
 		providers[name] = append(providers[name], i)
 		for _, alias := range set(entry.Provides) {
 			if alias != name {
