@@ -1,0 +1,273 @@
+// Package cmd holds no code of its own, only this test. It keeps the picture of the building true: who may lean on whom,
+// and which outside thing lives in which room. It reads direct imports, since fmt alone reaches os.
+package cmd
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "muster"
+	root   = ".." // of the module
+)
+
+// A room says on which of our packages the packages that match a pattern may lean. Patterns are those of path.Match;
+// "..." matches everything, and @ stands for the package itself.
+type room struct {
+	who   string
+	leans []string
+	why   string
+}
+
+// The first matching line counts.
+var rooms = []room{
+	{"app", nil, "app is the still point: whatever it needs from outside is an interface of its own"},
+	{"app/store", []string{"app", "migrations"}, "rows become app's values, and the tables are made by migrations"},
+	{"app/*", []string{"app"}, "what serves app knows app alone"},
+	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
+	{"planner", []string{"app"}, "it chooses, and all it needs is in its arguments"},
+	{"providers", []string{"app", "providers/*"}, "the family's list names its members"},
+	{"providers/*/internal/*", []string{"app"}, "a member's own client knows no other member"},
+	{"providers/*", []string{"app", "@/internal/*"}, "a member knows its cloud and the contract, and no other member"},
+	{"automators", []string{"app", "automators/*"}, "the family's list names its members"},
+	{"automators/*/internal/*", []string{"app"}, "a member's own helpers know no other member"},
+	{"automators/*", []string{"app", "@/internal/*"}, "a member knows its tool and the contract, and no other member"},
+	{"jobs", []string{"app"}, "jobs carry out what app says, over contracts; cmd hands it the shells and the families"},
+	{"jobs/remote/*", []string{"app", "jobs/remote"}, "what serves shells knows only them"},
+	{"jobs/remote", []string{"app"}, "a shell on one machine knows only the contract of shells"},
+	{"bot", []string{"app"}, "a face asks app and shapes the answer"},
+	{"bot/*", []string{"app", "bot"}, "a chat client speaks for the bot"},
+	{"portal", []string{"app"}, "a face asks app and shapes the answer"},
+	{"portal/*", []string{"app", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
+	{"migrations", nil, "numbered SQL has no logic"},
+	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
+}
+
+// Outside things that live in some rooms only.
+var homes = []struct {
+	what  string // an import path and all below it
+	rooms []string
+	why   string
+}{
+	{"database/sql", []string{"app/store"}, "rows in SQL are the store's; everything else asks for app's values"},
+	{"modernc.org/sqlite", []string{"app/store"}, "the driver goes with database/sql"},
+	{"github.com/pressly/goose", []string{"app/store"}, "migrations are run by the one who owns the tables"},
+	{"go.yaml.in/yaml", []string{"app/catalog"}, "YAML is a form of catalog files and nothing else"},
+	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
+	{"github.com/invopop/jsonschema", []string{"app/catalog"}, "the schema is of catalog files"},
+	{"github.com/hibiken/asynq", []string{"jobs"}, "tasks are asynq's envelope and stay inside jobs"},
+	{"github.com/redis/go-redis", []string{"jobs"}, "Redis carries doorbells and nothing else"},
+	{"github.com/alicebob/miniredis", []string{"jobs", "cmd/*"}, "the in-process Redis serves jobs; cmd starts it"},
+	{"golang.org/x/crypto/ssh", []string{"jobs/remote", "jobs/remote/*", "providers/fake", "providers/sandbox", "providers/providertest"},
+		"Muster speaks SSH in one place; a machine that we make ourselves is the other end, and holds the keys it is given"},
+	{"github.com/gliderlabs/ssh", []string{"providers/sandbox", "jobs/remote/remotetest"}, "a machine without an sshd of its own is one inside the sandbox"},
+	{"github.com/pkg/sftp", []string{"jobs/remote", "jobs/remote/*", "providers/sandbox"}, "files go over the same connections"},
+	{"github.com/a-h/templ", []string{"portal", "portal/*"}, "HTML is the web face's"},
+	{"github.com/go-chi/chi", []string{"portal"}, "routes are the web face's"},
+	{"github.com/danielgtaylor/huma", []string{"portal"}, "the REST API is served by the web face"},
+	{"github.com/alexedwards/scs", []string{"portal", "cmd/*"}, "sessions are the web face's; cmd hands it their store"},
+	{"github.com/spf13/cobra", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
+	{"github.com/spf13/pflag", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
+	{"testing", []string{"app/apptest", "providers/providertest", "automators/automatortest"},
+		"only suites that others run import it outside of tests"},
+}
+
+// What pure rooms must not touch: a value in, a value out.
+var pure = []struct {
+	who       string
+	forbidden []string
+	why       string
+}{
+	{"app", []string{"os", "net", "net/http", "net/rpc", "net/smtp", "syscall", "database/sql", "embed", "log", "plugin", "github.com", "modernc.org", "go.yaml.in"},
+		"app does no input or output; it states interfaces for it"},
+	{"solver", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
+		"the same question gets the same answer, on any machine, any day"},
+	{"planner", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
+		"the same question gets the same answer, on any machine, any day"},
+	{"migrations", []string{"os", "net", "database/sql", "github.com", "golang.org", "modernc.org"}, "numbered SQL, embedded, without logic"},
+}
+
+// alsoPure are packages below a forbidden path that do no input or output.
+var alsoPure = []string{"net/url", "net/netip", "net/mail"}
+
+// The top of the tree: a folder is a room, and a new room is a decision. True marks those that must be there.
+var top = map[string]bool{
+	"app": true, "automators": true, "bot": false, "cmd": true, "deploy": false, "docs": false, "examples": true, "jobs": true,
+	"migrations": true, "planner": true, "portal": true, "providers": true, "solver": true,
+}
+
+var topFiles = []string{"go.mod", "go.sum", "LICENSE", "Makefile", "README.md"}
+
+// pkg is one package of ours: its folder, its file names and what its own files and its tests import directly.
+type pkg struct {
+	files   []string
+	imports map[string]string // path to the file that imports it
+}
+
+// packages reads the direct imports of every package; tests are left out, for they may lean on anything but cmd.
+func packages(t *testing.T) map[string]*pkg {
+	t.Helper()
+	found := map[string]*pkg{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if file != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		dir = filepath.ToSlash(dir)
+		p := found[dir]
+		if p == nil {
+			p = &pkg{imports: map[string]string{}}
+			found[dir] = p
+		}
+		p.files = append(p.files, name)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			p.imports[imported] = path.Join(dir, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatal("no packages found")
+	}
+	return found
+}
+
+func TestLeaning(t *testing.T) {
+	for dir, p := range packages(t) {
+		at := slices.IndexFunc(rooms, func(r room) bool { return match(r.who, dir) })
+		if at < 0 {
+			t.Errorf("%s is in no room of the table; add a line with what it may lean on, and why", dir)
+			continue
+		}
+		for imported, file := range p.imports {
+			ours, ok := strings.CutPrefix(imported, module+"/")
+			if !ok {
+				continue
+			}
+			if strings.HasPrefix(ours, "cmd") {
+				t.Errorf("%s imports %s: nothing leans on cmd", file, imported)
+			}
+			if !slices.ContainsFunc(rooms[at].leans, func(pattern string) bool { return match(strings.Replace(pattern, "@", dir, 1), ours) }) {
+				t.Errorf("%s imports %s: %s", file, imported, rooms[at].why)
+			}
+		}
+	}
+}
+
+func TestOutsideThingsStayInTheirRoom(t *testing.T) {
+	for dir, p := range packages(t) {
+		for imported, file := range p.imports {
+			for _, h := range homes {
+				if below(imported, h.what) && !slices.ContainsFunc(h.rooms, func(pattern string) bool { return match(pattern, dir) }) {
+					t.Errorf("%s imports %s: %s", file, imported, h.why)
+				}
+			}
+		}
+	}
+}
+
+func TestPureRooms(t *testing.T) {
+	found := packages(t)
+	for _, r := range pure {
+		p := found[r.who]
+		if p == nil {
+			t.Errorf("there is no package %s", r.who)
+			continue
+		}
+		for imported, file := range p.imports {
+			if slices.Contains(alsoPure, imported) {
+				continue
+			}
+			if slices.ContainsFunc(r.forbidden, func(f string) bool { return below(imported, f) }) {
+				t.Errorf("%s imports %s: %s", file, imported, r.why)
+			}
+		}
+	}
+}
+
+func TestEachPackageIntroducesItself(t *testing.T) {
+	for dir, p := range packages(t) {
+		if !slices.Contains(p.files, "doc.go") {
+			t.Errorf("%s has no doc.go", dir)
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, dir, "doc.go"), nil, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Error(err)
+		} else if parsed.Doc.Text() == "" {
+			t.Errorf("%s/doc.go has no package comment", dir)
+		}
+	}
+}
+
+func TestTopOfTheTree(t *testing.T) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := maps.Clone(top)
+	for _, e := range entries {
+		name := e.Name()
+		_, known := top[name]
+		switch {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir() && !known:
+			t.Errorf("%s/ is a new room: if it is meant to stay, name it here and in the docs", name)
+		case !e.IsDir() && !slices.Contains(topFiles, name):
+			t.Errorf("%s does not belong at the top", name)
+		}
+		delete(missing, name)
+	}
+	for name, must := range missing {
+		if must {
+			t.Errorf("%s/ is missing", name)
+		}
+	}
+}
+
+// match tells whether a folder fits a pattern.
+func match(pattern, dir string) bool {
+	if pattern == "..." {
+		return true
+	}
+	ok, err := path.Match(pattern, dir)
+	return ok && err == nil
+}
+
+// below tells whether an import is a path or stands below it; versions count as below.
+func below(imported, what string) bool {
+	return imported == what || strings.HasPrefix(imported, what+"/")
+}

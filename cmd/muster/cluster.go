@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterCommand(c *cli) *cobra.Command {
+	cmd := family("cluster", "Make, watch and delete clusters",
+		clusterCreateCommand(c),
+		clusterListCommand(c),
+		clusterShowCommand(c),
+		clusterLogsCommand(c),
+		clusterResumeCommand(c),
+		clusterDeleteCommand(c),
+	)
+	cmd.Aliases = []string{"clusters"}
+	c.serverFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+// find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
+// those that are gone, and of those the newest; two that live are for the person to tell apart.
+func find(ctx context.Context, cl *client, word string, deleted bool) (app.ClusterView, error) {
+	if word == "" {
+		return app.ClusterView{}, usagef("the name of the cluster is empty")
+	}
+	v, err := cl.cluster(ctx, word)
+	if app.CodeOf(err) != app.ENotFound {
+		return v, err
+	}
+	named, err := cl.clusters(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
+	if err != nil {
+		return v, err
+	}
+	id, err := choose(word, named)
+	if err != nil {
+		return v, err
+	}
+	return cl.cluster(ctx, id)
+}
+
+// choose gives the id of the one cluster that is meant.
+func choose(word string, named []app.ClusterSummary) (string, error) {
+	live := slices.DeleteFunc(slices.Clone(named), func(s app.ClusterSummary) bool { return s.Status == app.ClusterDeleted })
+	switch {
+	case len(named) == 0:
+		return "", &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no cluster %q", word), Hint: "See: muster cluster list"}
+	case len(live) == 1:
+		return live[0].ID, nil
+	case len(live) == 0:
+		newest := slices.MaxFunc(named, func(a, b app.ClusterSummary) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		return newest.ID, nil
+	}
+	var ids []string
+	for _, s := range live {
+		ids = append(ids, fmt.Sprintf("%s (%s, %s)", s.ID, s.Owner, s.Status))
+	}
+	return "", &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%d clusters are named %q", len(live), word),
+		Hint: "Name one by its id: " + strings.Join(ids, ", ")}
+}
+
+// clusterResumeCommand goes on with an operation that has failed.
+func clusterResumeCommand(c *cli) *cobra.Command {
+	var w waitFlags
+	cmd := &cobra.Command{
+		Use:   "resume ID|NAME",
+		Short: "Go on with an operation that has failed, from the step that failed",
+		Args:  exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.resume(cmd.Context(), v.ID); err != nil {
+				return err
+			}
+			return c.started(cmd.Context(), cl, v, w)
+		},
+	}
+	w.declare(cmd)
+	return cmd
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/app"
+)
+
+// waitFlags are those of every command that starts an operation.
+type waitFlags struct {
+	wait    bool
+	timeout time.Duration
+}
+
+func (w *waitFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.wait, "wait", false, "wait until it is done, and show how far it is")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "with --wait: how long to wait, such as 10m (default: until it is done)")
+}
+
+// layoutFlags are those that ask for a layout.
+type layoutFlags struct {
+	request app.LayoutRequest
+}
+
+func (l *layoutFlags) declare(flags *pflag.FlagSet) {
+	r := &l.request
+	flags.StringVarP(&r.Template, "template", "t", "", "`template` of the cluster")
+	flags.IntVarP(&r.Size, "size", "n", 0, "`number` of nodes")
+	flags.StringVar(&r.Provider, "provider", "", "`provider` to make the machines with (default: the template's)")
+	flags.StringSliceVar(&r.Services, "services", nil, "`services`, separated by commas (default: the template's)")
+	flags.StringVar(&r.Hardware, "hardware", "", "hardware `type` of all nodes (default: the template's, or any)")
+	flags.StringVar(&r.Image, "image", "", "image `type` of all nodes (default: the template's, or any)")
+}
+
+func clusterCreateCommand(c *cli) *cobra.Command {
+	var (
+		layout        layoutFlags
+		w             waitFlags
+		lease, config string
+		dnsSuffix     string
+	)
+	cmd := &cobra.Command{
+		Use:   "create [NAME] --template T --size N",
+		Short: "Make a cluster",
+		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
+			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := need(cmd, "template", "size"); err != nil {
+				return err
+			}
+			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix}
+			var err error
+			if r.Lease, err = parseLease(lease); err != nil {
+				return err
+			}
+			if r.Config, err = c.readConfig(config); err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				r.Name = args[0]
+			} else if r.Name, err = freeName(cmd.Context(), cl, r.Template); err != nil {
+				return err
+			}
+			v, err := cl.create(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return c.started(cmd.Context(), cl, v, w)
+		},
+	}
+	layout.declare(cmd.Flags())
+	w.declare(cmd)
+	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
+	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a file with one, or - for stdin")
+	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
+	return cmd
+}
+
+// started answers for a command that has started an operation: with --wait after it has ended, else at once.
+func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+	if !w.wait {
+		return c.printStarted(v)
+	}
+	v, failed := c.waitFor(ctx, cl, v, w.timeout)
+	if failed != nil {
+		if c.json() && v.Status == app.ClusterFailed {
+			if err := c.printJSON(v); err != nil {
+				return err
+			}
+		}
+		return failed
+	}
+	return c.printCluster(ctx, cl, v)
+}
+
+func (c *cli) printStarted(v app.ClusterView) error {
+	if c.json() {
+		return c.printJSON(v)
+	}
+	op, _ := operationOf(v, 0)
+	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind, v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
+	if op.Expected > 0 {
+		fmt.Fprintf(c.stdout, ", about %s", clock(op.Expected))
+	}
+	fmt.Fprintf(c.stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
+	return nil
+}
+
+// freeName makes a name from a template's: the first of "web", "web-2", "web-3", … that no live cluster has.
+func freeName(ctx context.Context, cl *client, template string) (string, error) {
+	base := nameFrom(template)
+	live, err := cl.clusters(ctx, app.ClusterFilter{})
+	if err != nil {
+		return "", err
+	}
+	taken := map[string]bool{}
+	for _, s := range live {
+		taken[s.Name] = true
+	}
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = base + "-" + strconv.Itoa(i)
+	}
+	return name, nil
+}
+
+// nameFrom turns any text into one that can be a host name.
+func nameFrom(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+	if len(name) > 40 {
+		name = name[:40]
+	}
+	return firstOf(strings.Trim(name, "-"), "cluster")
+}
+
+// parseLease reads a length of time; nil where nothing was said, 0 for ever.
+func parseLease(text string) (*time.Duration, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var lease time.Duration
+	if text == "forever" {
+		return &lease, nil
+	}
+	wrong := usagef("--lease %s is not a length of time", text).hint("It looks like 90m, 8h, 7d or forever.")
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return nil, wrong
+		}
+		lease = time.Duration(n) * 24 * time.Hour
+	} else {
+		var err error
+		if lease, err = time.ParseDuration(text); err != nil {
+			return nil, wrong
+		}
+	}
+	if lease <= 0 {
+		return nil, wrong
+	}
+	return &lease, nil
+}
+
+// readConfig reads a JSON object given as such, as the name of a file, or on stdin. Numbers stay as they were written.
+func (c *cli) readConfig(text string) (map[string]any, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var b []byte
+	var err error
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(text), "{"):
+		b = []byte(text)
+	case text == "-":
+		b, err = io.ReadAll(c.stdin)
+	default:
+		b, err = os.ReadFile(text)
+	}
+	if err != nil {
+		return nil, usagef("--config: %v", err).hint("Give a JSON object, the name of a file with one, or - for stdin.")
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var config map[string]any
+	if err := dec.Decode(&config); err != nil {
+		return nil, usagef("--config is not a JSON object: %v", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, usagef("--config holds more than one JSON object")
+	}
+	return config, nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterDeleteCommand(c *cli) *cobra.Command {
+	var (
+		yes bool
+		w   waitFlags
+	)
+	cmd := &cobra.Command{
+		Use:     "delete ID|NAME",
+		Aliases: []string{"rm"},
+		Short:   "Delete a cluster with all its machines",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !isTerminal(c.stdin) {
+				return usagef("deleting needs --yes when nobody can be asked")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.confirmDelete(v); err != nil {
+					return err
+				}
+			}
+			if v, err = cl.delete(cmd.Context(), v.ID); err != nil {
+				return err
+			}
+			return c.deleting(cmd.Context(), cl, v, w)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	w.declare(cmd)
+	return cmd
+}
+
+// deleting answers for a delete, and lets go of the cluster's key once it is gone.
+func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+	if !w.wait {
+		return c.printStarted(v)
+	}
+	v, err := c.waitFor(ctx, cl, v, w.timeout)
+	if err == nil {
+		forgetKeys(v.ID)
+	}
+	if err == nil && !c.json() {
+		_, err = fmt.Fprintln(c.stdout, headline(v))
+		return err
+	}
+	if c.json() && (err == nil || v.Status == app.ClusterFailed) {
+		err = errors.Join(err, c.printJSON(v))
+	}
+	return err
+}
+
+// confirmDelete asks the person at the terminal. Anything but a yes is a no.
+func (c *cli) confirmDelete(v app.ClusterView) error {
+	fmt.Fprintf(c.stderr, "Delete cluster %s (%s, %s of %s)? [y/N] ", v.Name, v.ID, plural(v.Size, "node"), v.Owner)
+	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("%s was not deleted", v.Name)}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterShowCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID|NAME",
+		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
+		Args:  exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], true)
+			if err != nil {
+				return err
+			}
+			return c.printCluster(cmd.Context(), cl, v)
+		},
+	}
+}
+
+// clusterJSON is a cluster with how to reach its nodes.
+type clusterJSON struct {
+	app.ClusterView
+	SSH map[string]string `json:"ssh,omitempty"` // a command line by node
+}
+
+// printCluster tells all about a cluster, and how to reach its nodes.
+func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) error {
+	r, err := reachNodes(ctx, cl, v)
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		return c.printJSON(clusterJSON{v, r.lines})
+	}
+	fmt.Fprintln(c.stdout, headline(v))
+	if v.Status == app.ClusterDeleted {
+		return nil
+	}
+	fmt.Fprintf(c.stdout, "%s\n\n", strings.Join(facts(v, time.Now()), " · "))
+	nodes := newTable("NODE", "HOST", "HARDWARE", "IMAGE", "STATUS", "ADDRESS", "SERVICES")
+	for _, n := range v.Nodes {
+		nodes.add(n.Name, n.Hostname, n.Hardware, n.Image, string(n.Status), firstOf(n.Address(app.AddressAccess), "-"), strings.Join(n.Services, ", "))
+	}
+	if err := nodes.write(c.stdout); err != nil {
+		return err
+	}
+	if len(r.lines) > 0 || r.note != "" {
+		fmt.Fprint(c.stdout, "\nReach a node:\n")
+		r.write(c.stdout, v)
+	}
+	if len(v.Links) > 0 {
+		fmt.Fprint(c.stdout, "\nLinks:\n")
+		for _, l := range v.Links {
+			fmt.Fprintf(c.stdout, "  %s: %s\n", l.Label, l.URL)
+		}
+	}
+	return nil
+}
+
+// headline says in one line what has become of a cluster.
+func headline(v app.ClusterView) string {
+	op, known := operationOf(v, 0)
+	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
+	switch {
+	case v.Status == app.ClusterDeleted:
+		line += ": every machine is gone"
+	case known && !op.Status.Ended():
+		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind, op.Status, op.Done, op.Total)
+	case firstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
+		line += ": " + firstOf(v.Message, op.Message)
+	}
+	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
+		line += fmt.Sprintf(" (%s took %s)", op.Kind, clock(op.EndedAt.Sub(op.StartedAt)))
+	}
+	return line
+}
+
+// facts are the small things about a cluster.
+func facts(v app.ClusterView, now time.Time) []string {
+	out := []string{v.Template, plural(v.Size, "node"), v.Provider, "owned by " + v.Owner}
+	if v.CostPerHour > 0 {
+		out = append(out, money(v.CostPerHour)+" per hour")
+	}
+	return append(out, leaseWords(v.Cluster, now))
+}
+
+func leaseWords(c app.Cluster, now time.Time) string {
+	switch {
+	case c.ExpiresAt.IsZero():
+		return "no end of lease"
+	case c.ExpiresAt.Before(now):
+		return "lease is over"
+	}
+	return "lease ends in " + span(c.ExpiresAt.Sub(now))
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/catalog"
+)
+
+// The exit codes.
+const (
+	exitDone     = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitNoLayout = 3
+)
+
+// layoutReasons are the kinds of refusal of a solver. They all end with exitNoLayout: the question was heard, and no
+// layout came of it.
+var layoutReasons = []string{
+	"bad_request", "missing_template", "missing_provider", "size", "no_hardware_types", "no_image_types",
+	"incompatible_services", "missing_service", "missing_dependency", "conflict", "no_solution",
+}
+
+// usageError is a command line that cannot be obeyed.
+type usageError struct {
+	message string
+	advice  string
+}
+
+func usagef(format string, args ...any) *usageError {
+	return &usageError{message: fmt.Sprintf(format, args...)}
+}
+
+func (e *usageError) hint(format string, args ...any) *usageError {
+	e.advice = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Error gives the message without the advice.
+func (e *usageError) Error() string { return e.message }
+
+// silentError ends the program with exitFailed after all was said already.
+type silentError struct{}
+
+func (silentError) Error() string { return "failed" }
+
+// exit says what went wrong, on stderr and where JSON is wanted on stdout too, and gives the exit code.
+func (c *cli) exit(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.As(err, new(silentError)) {
+		return exitFailed
+	}
+	code, kind, hint := judge(err)
+	message := messageOf(err)
+	fmt.Fprintf(c.stderr, "muster: %s\n", message)
+	if hint != "" {
+		fmt.Fprintf(c.stderr, "  %s\n", strings.ReplaceAll(hint, "\n", "\n  "))
+	}
+	if c.json() && !c.printed {
+		_ = c.printJSON(map[string]errorJSON{"error": {Kind: kind, Message: message, Hint: hint}})
+	}
+	return code
+}
+
+// messageOf gives the words of an error. Of a catalog's problems only the errors count.
+func messageOf(err error) string {
+	var problems catalog.Problems
+	if !errors.As(err, &problems) {
+		return strings.TrimSpace(err.Error())
+	}
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p catalog.Problem) bool { return p.Severity != catalog.SeverityError })
+	return fmt.Sprintf("the catalog has %s:\n%s", plural(len(problems), "error"), problems)
+}
+
+// errorJSON is the error form of --format json.
+type errorJSON struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// judge gives the exit code of an error, its kind in one word and what would help.
+func judge(err error) (code int, kind, hint string) {
+	var usage *usageError
+	var e *app.Error
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage, "usage", usage.advice
+	case errors.As(err, &e):
+	case errors.As(err, new(catalog.Problems)):
+		return exitFailed, "catalog", ""
+	case errors.Is(err, context.Canceled):
+		return exitFailed, string(app.ECancelled), ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitFailed, string(app.ETimeout), ""
+	default:
+		return exitFailed, string(app.EInternal), ""
+	}
+	kind = e.Reason
+	if kind == "" {
+		kind = string(e.Code)
+	}
+	return codeOf(e), kind, e.Hint
+}
+
+func codeOf(e *app.Error) int {
+	switch e.Code {
+	case app.ENoLayout:
+		return exitNoLayout
+	case app.EInvalid, app.ENotFound:
+		if slices.Contains(layoutReasons, e.Reason) {
+			return exitNoLayout
+		}
+		if e.Code == app.EInvalid && e.Field != "" {
+			return exitUsage
+		}
+	}
+	return exitFailed
+}

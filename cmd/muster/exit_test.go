@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExitCodes keeps the promise that scripts of others rely on.
+func TestExitCodes(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good/all.yaml": "kind: provider\nname: here\ntype: fake\n---\nkind: hardware\nname: small\nproviders: {here: {flavor: s}}\n---\n" +
+			"kind: image\nname: host\nproviders: {here: {image: h}}\n---\nkind: service\nname: web\n---\n" +
+			"kind: template\nname: web\ndefaults: {services: [web], provider: here}\nconstraints: {size: {max: 3}}\n",
+		"bad/all.yaml": "kind: service\nnam: web\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
+	for _, tt := range []struct {
+		line string
+		code int
+	}{
+		{"version", exitDone},
+		{"--help", exitDone},
+		{"solve --help", exitDone},
+		{"solve --catalog " + good + " --template web --size 3", exitDone},
+		{"plan --catalog " + good + " --template web --size 3", exitDone},
+		{"catalog lint " + good, exitDone},
+		{"catalog lint " + bad, exitFailed},
+		{"solve --catalog " + bad + " --template web --size 3", exitFailed},
+		{"cluster list --server http://127.0.0.1:1", exitFailed},
+		{"cluster list", exitFailed},
+		{"bogus", exitUsage},
+		{"solve bogus", exitUsage},
+		{"solve --bogus", exitUsage},
+		{"solve --catalog " + good, exitUsage},
+		{"solve --catalog " + dir + "/none --template web --size 3", exitUsage},
+		{"solve --catalog " + good + " --template web --size x", exitUsage},
+		{"cluster delete web", exitUsage},
+		{"solve --catalog " + good + " --template web --size 4", exitNoLayout},
+		{"solve --catalog " + good + " --template web --size -1", exitNoLayout},
+		{"solve --catalog " + good + " --template none --size 1", exitNoLayout},
+		{"solve --catalog " + good + " --template web --size 1 --provider none", exitNoLayout},
+		{"plan --catalog " + good + " --template web --size 1 --services none", exitNoLayout},
+	} {
+		var out, errOut bytes.Buffer
+		code := run(context.Background(), strings.Fields(tt.line), strings.NewReader(""), &out, &errOut)
+		if code != tt.code {
+			t.Errorf("muster %s: exit %d, want %d\n%s%s", tt.line, code, tt.code, &out, &errOut)
+		}
+		if (code == exitDone) != (errOut.Len() == 0) && !strings.HasPrefix(tt.line, "catalog lint") {
+			t.Errorf("muster %s: stderr is %q", tt.line, &errOut)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mattn/go-isatty"
+)
+
+// printJSON writes one document on stdout: on one line for programs, indented on a terminal.
+func (c *cli) printJSON(v any) error {
+	c.printed = true
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	if isTerminal(c.stdout) {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}
+
+// isTerminal tells whether a stream is a terminal that a person sits at.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are set to the right.
+type table struct {
+	rows  [][]string
+	right []bool
+}
+
+func newTable(columns ...string) *table {
+	t := &table{}
+	head := make([]string, len(columns))
+	for i, name := range columns {
+		head[i] = strings.TrimSuffix(name, ">")
+		t.right = append(t.right, head[i] != name)
+	}
+	t.add(head...)
+	return t
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) write(w io.Writer) error {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if i < len(t.right) && t.right[i] {
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
+func clock(d time.Duration) string {
+	s := int(max(d, 0).Round(time.Second).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// span gives a length of time in its two greatest units: 45s, 12m, 3h20m, 2d4h.
+func span(d time.Duration) string {
+	d = max(d, 0)
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	for i, u := range units {
+		if d < u.size && u.name != "s" {
+			continue
+		}
+		text := fmt.Sprintf("%d%s", d/u.size, u.name)
+		if i+1 < len(units)-1 { // no seconds beside minutes
+			if rest := d % u.size / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+// money gives a price with as many digits as small prices need; "-" where none is known.
+func money(v float64) string {
+	switch {
+	case v == 0:
+		return "-"
+	case v < 0.1:
+		return fmt.Sprintf("%.4f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// plural gives "1 node", "2 nodes".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

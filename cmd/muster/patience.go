@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// serverPatience is how long one who watches bears with a server that does not answer.
+const serverPatience = time.Minute
+
+// patient calls a server again for as long as it does not answer, as when it is started anew, and says so once. Only
+// calls that change nothing may be made through it.
+type patient struct {
+	client *client
+	limit  time.Duration
+	note   func(string) // told when the server stops and starts to answer
+}
+
+// try makes a call until it is answered; any refusal by the server itself is final.
+func (p *patient) try(ctx context.Context, call func(context.Context) error) error {
+	var silent time.Time
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := call(ctx)
+		switch {
+		case err == nil:
+			if !silent.IsZero() {
+				p.note("the server answers again")
+			}
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !p.worthAnother(err):
+			return err
+		case silent.IsZero():
+			silent = time.Now()
+			p.note(fmt.Sprintf("the server does not answer; trying again for up to %s", clock(p.limit)))
+		case time.Since(silent) > p.limit:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// worthAnother tells a server that is away from one that says no. A server that refuses our token may have been
+// started anew with another one: then the settings have changed, and the call is worth another try.
+func (p *patient) worthAnother(err error) bool {
+	old := p.client.settings
+	if s, err := p.client.reload(); err == nil {
+		p.client.settings = s
+	}
+	switch app.CodeOf(err) {
+	case app.ETransient, app.ETimeout, app.ERateLimit:
+		return true
+	case app.EUnauthorized:
+		return p.client.settings != old
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/planner"
+)
+
+func planCommand(c *cli) *cobra.Command {
+	var q question
+	cmd := &cobra.Command{
+		Use:   "plan --catalog DIR --template T --size N",
+		Short: "Show every step that making a cluster takes, and what each waits for",
+		Long: "Show every step that making a cluster takes, and what each waits for. Nothing is made.\n\n" +
+			"--format dot draws the plan for Graphviz. Where no layout exists, the exit code is 3.",
+		Example: "  muster plan --catalog examples/catalog --template web --size 3\n" +
+			"  muster plan --catalog examples/catalog --template web --size 3 --format dot | dot -Tsvg > plan.svg",
+		Args:        atMost(0),
+		Annotations: map[string]string{annotationFormats: "dot"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			catalog, layout, err := q.solve(cmd)
+			if err != nil {
+				return err
+			}
+			plan, err := planner.New().Plan(planRequest(catalog, q.layout.request.Template, layout))
+			if err != nil {
+				return err
+			}
+			switch c.format {
+			case "json":
+				return c.printJSON(map[string][]stepJSON{"steps": stepForms(plan)})
+			case "dot":
+				return planner.Dot(c.stdout, plan)
+			}
+			return planner.Text(c.stdout, plan)
+		},
+	}
+	q.declare(cmd)
+	return cmd
+}
+
+// planRequest asks for the plan of a create.
+func planRequest(catalog *app.Catalog, template string, layout app.Layout) app.PlanRequest {
+	r := app.PlanRequest{
+		Kind:     app.OperationCreate,
+		Nodes:    app.PlanNodes(layout),
+		Services: map[string]*app.Service{},
+	}
+	if t := catalog.Templates[template]; t != nil {
+		r.Config = t.Defaults.Config
+	}
+	for _, g := range layout.Groups {
+		for _, s := range g.Services {
+			r.Services[s] = catalog.Services[s]
+		}
+	}
+	return r
+}
+
+// stepJSON is one step in the answer of plan; it keeps its form. Needs are ids of steps that act.
+type stepJSON struct {
+	ID      string   `json:"id"`
+	Node    string   `json:"node"`
+	Action  string   `json:"action"`
+	Service string   `json:"service"`
+	Needs   []string `json:"needs"`
+}
+
+func stepForms(p app.Plan) []stepJSON {
+	steps := make([]stepJSON, 0, p.Acts())
+	for i, s := range p.Steps {
+		if s.Join {
+			continue
+		}
+		form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}
+		for _, n := range p.NeedsOf(i) {
+			form.Needs = append(form.Needs, p.Steps[n].ID)
+		}
+		steps = append(steps, form)
+	}
+	return steps
+}

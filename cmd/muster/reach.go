@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+// reach is how one gets into the nodes of a cluster: an ssh line for each node, by its name. Note, where set, says why
+// there are none.
+type reach struct {
+	lines map[string]string
+	note  string
+}
+
+// reachNodes fetches the key of a cluster and writes it into the client's key directory, with a known_hosts file of the
+// nodes' host keys, so that ssh proves who answers.
+func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, error) {
+	nodes := reachableNodes(v)
+	if len(nodes) == 0 {
+		return reach{}, nil
+	}
+	user, pem, err := cl.key(ctx, v.ID)
+	switch app.CodeOf(err) {
+	case "":
+	case app.EForbidden, app.ENotFound:
+		return reach{note: "Only the owner of a cluster and admins get its key."}, nil
+	default:
+		return reach{}, err
+	}
+	base, err := keyBase(v.ID)
+	if err != nil {
+		return reach{}, err
+	}
+	if err := writePrivate(base+".pem", pem); err != nil {
+		return reach{}, fmt.Errorf("keep the key of %s: %w", v.Name, err)
+	}
+	if err := writePrivate(base+".known_hosts", []byte(knownHosts(nodes))); err != nil {
+		return reach{}, fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
+	}
+	r := reach{lines: map[string]string{}}
+	for _, n := range nodes {
+		r.lines[n.Name] = sshLine(base, firstOf(n.SSHUser, user, "root"), n)
+	}
+	return r, nil
+}
+
+// reachableNodes gives the nodes that have an address. What a shell or ssh could take for an option or for more than one word
+// is no address.
+func reachableNodes(v app.ClusterView) []app.Node {
+	var nodes []app.Node
+	for _, n := range v.Nodes {
+		addr := n.Address(app.AddressAccess)
+		if n.Status != app.NodeCreated && n.Status != app.NodeReady {
+			continue
+		}
+		if addr != "" && !strings.HasPrefix(addr, "-") && !strings.ContainsAny(addr, " \t\r\n") && !strings.HasPrefix(n.SSHUser, "-") {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// keyBase gives the path of a cluster's files in the key directory, without their endings, and makes the directory.
+func keyBase(id string) (string, error) {
+	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") {
+		return "", fmt.Errorf("%q cannot name a key file", id)
+	}
+	dir, err := configDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "keys")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, id), nil
+}
+
+// forgetKeys removes the files of a cluster that is gone.
+func forgetKeys(id string) {
+	if base, err := keyBase(id); err == nil {
+		os.Remove(base + ".pem")
+		os.Remove(base + ".known_hosts")
+	}
+}
+
+func sshPort(n app.Node) int {
+	if n.SSHPort == 0 {
+		return 22
+	}
+	return n.SSHPort
+}
+
+// knownHosts gives the lines of a known_hosts file; nodes whose host key is not known yet have none.
+func knownHosts(nodes []app.Node) string {
+	var b strings.Builder
+	for _, n := range nodes {
+		key := strings.Fields(n.HostKey)
+		if len(key) < 2 {
+			continue
+		}
+		host := n.Address(app.AddressAccess)
+		if port := sshPort(n); port != 22 {
+			host = "[" + host + "]:" + strconv.Itoa(port)
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", host, key[0], key[1])
+	}
+	return b.String()
+}
+
+// sshLine gives the command that opens a shell on a node.
+func sshLine(base, user string, n app.Node) string {
+	known := base + ".known_hosts"
+	if strings.ContainsAny(known, " \t") {
+		known = `"` + known + `"` // ssh splits the option's value at spaces
+	}
+	return fmt.Sprintf("ssh -i %s -o %s -p %d %s", quote(base+".pem"), quote("UserKnownHostsFile="+known), sshPort(n),
+		quote(user+"@"+n.Address(app.AddressAccess)))
+}
+
+// quote makes one word of a text for a POSIX shell.
+func quote(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=@:,+%", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// write lists the nodes with how to reach each.
+func (r reach) write(w io.Writer, v app.ClusterView) {
+	for _, n := range v.Nodes {
+		if line := r.lines[n.Name]; line != "" {
+			fmt.Fprintf(w, "  %-4s %s\n", n.Name, line)
+		}
+	}
+	if r.note != "" {
+		fmt.Fprintf(w, "  %s\n", r.note)
+	}
+}

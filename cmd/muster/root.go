@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// cli is what every command shares: the three streams and the flags that stand on the root.
+type cli struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	format  string // text, json, or one more that the command itself allows
+	server  string
+	token   string
+	data    string
+	printed bool // a JSON document is on stdout already
+
+	patience time.Duration // how long to bear with a server that does not answer while watching
+}
+
+// annotationFormats names a command's own values of --format, besides text and json, separated by spaces.
+const annotationFormats = "muster-formats"
+
+// commands is the site map.
+func commands(c *cli) []*cobra.Command {
+	return []*cobra.Command{
+		grouped("clusters", clusterCommand(c)),
+		grouped("offline", solveCommand(c)),
+		grouped("offline", planCommand(c)),
+		grouped("offline", catalogCommand(c)),
+		versionCommand(c),
+	}
+}
+
+// grouped puts a command under a heading of the help.
+func grouped(id string, cmd *cobra.Command) *cobra.Command {
+	cmd.GroupID = id
+	return cmd
+}
+
+func rootCommand(c *cli) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "muster",
+		Short: "Turn a template and a size into a running cluster",
+		Long: "Muster turns a template and a size into a running cluster of machines.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no layout exists.",
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return c.checkFormat(cmd) },
+		Args:                       unknownCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddGroup(
+		&cobra.Group{ID: "server", Title: "Server:"},
+		&cobra.Group{ID: "clusters", Title: "Clusters (ask a server):"},
+		&cobra.Group{ID: "offline", Title: "Catalog files (no server needed):"},
+	)
+	root.SetFlagErrorFunc(flagError)
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.format, "format", "text", "output `form`: text or json")
+	flags.StringVar(&c.data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
+	root.AddCommand(commands(c)...)
+	return root
+}
+
+// checkFormat refuses a --format that the command cannot give.
+func (c *cli) checkFormat(cmd *cobra.Command) error {
+	known := append([]string{"text", "json"}, strings.Fields(cmd.Annotations[annotationFormats])...)
+	if slices.Contains(known, c.format) {
+		return nil
+	}
+	asked := c.format
+	c.format = "text"
+	return usagef("--format %s is not known to `%s`", asked, cmd.CommandPath()).hint("Use one of: %s.", strings.Join(known, ", "))
+}
+
+// json tells whether the answer shall be JSON.
+func (c *cli) json() bool { return c.format == "json" }
+
+// family makes a command that only holds others: alone it shows its help, and an unknown word is wrong usage.
+func family(use, short string, members ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(members...)
+	return cmd
+}
+
+// unknownCommand refuses any argument of a command that has only subcommands, with the nearest name.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return err.hint("Did you mean `%s %s`?", cmd.CommandPath(), near[0])
+	}
+	return err.hint("See `%s --help`.", cmd.CommandPath())
+}
+
+// flagError puts what pflag said into our words, with the nearest flag where one was unknown.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	u := usagef("%s", err)
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		u = usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
+		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			return u.hint("Did you mean --%s?", near)
+		}
+	}
+	return u.hint("See `%s --help`.", cmd.CommandPath())
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// nearestFlag gives the flag of cmd whose name is closest to name, or "" where none is close.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	best, near := "", 3
+	consider := func(f *pflag.Flag) {
+		d := distance(name, f.Name)
+		if len(name) > 2 && strings.HasPrefix(f.Name, name) {
+			d = 1
+		}
+		if d < near && !f.Hidden {
+			best, near = f.Name, d
+		}
+	}
+	cmd.Flags().VisitAll(consider)
+	cmd.InheritedFlags().VisitAll(consider)
+	return best
+}
+
+// distance is how many letters must be added, dropped or changed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// exactly asks for n arguments, each named for the message.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s is missing", names[len(args)]).hint("Usage: %s", cmd.UseLine())
+		}
+		return atMost(len(names))(cmd, args)
+	}
+}
+
+// atMost allows up to n arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("%q is one argument too many", args[n]).hint("Usage: %s", cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// need refuses to go on without the named flags.
+func need(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if !cmd.Flags().Changed(name) {
+			return usagef("--%s is missing", name).hint("Usage: %s; see `%s --help`.", cmd.UseLine(), cmd.CommandPath())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"muster/app"
+)
+
+// clientSettings say where the server is and how to prove who asks. `muster serve` leaves them in its data directory,
+// so that a client of the same user on the same machine needs no settings of its own.
+type clientSettings struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// clientFile is the name of the settings file in the data directory.
+const clientFile = "client.json"
+
+// readClientSettings reads the settings from a data directory; the error is fs.ErrNotExist where no server has left
+// any.
+func readClientSettings(dir string) (clientSettings, error) {
+	b, err := os.ReadFile(filepath.Join(dir, clientFile))
+	if err != nil {
+		return clientSettings{}, err
+	}
+	var s clientSettings
+	if err := json.Unmarshal(b, &s); err != nil {
+		return clientSettings{}, fmt.Errorf("%s: %w", filepath.Join(dir, clientFile), err)
+	}
+	return s, nil
+}
+
+// writeClientSettings leaves the settings in a data directory, which must exist, readable by its owner only.
+func writeClientSettings(dir string, s clientSettings) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return writePrivate(filepath.Join(dir, clientFile), append(b, '\n'))
+}
+
+// writePrivate replaces a file as a whole, with mode 0600.
+func writePrivate(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".muster-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // no effect once it was renamed
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// serverFlags declares the flags that name a server.
+func (c *cli) serverFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL, or the one that runs here)")
+	flags.StringVar(&c.token, "token", "", "API `token` (default $MUSTER_TOKEN)")
+}
+
+// settings finds the server: flags first, then the environment, then what a server has left in the data directory.
+func (c *cli) settings() (clientSettings, error) {
+	s := clientSettings{URL: firstOf(c.server, os.Getenv("MUSTER_URL")), Token: firstOf(c.token, os.Getenv("MUSTER_TOKEN"))}
+	if s.URL != "" && s.Token != "" {
+		return s, nil
+	}
+	dir, err := c.dataDir()
+	if err != nil {
+		return s, err
+	}
+	left, err := readClientSettings(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.URL == "":
+		return s, &app.Error{Code: app.ENotFound, Message: "no server is known",
+			Hint: "Start one with `muster serve`, or name one with --server URL and --token TOKEN\n" +
+				"(or MUSTER_URL and MUSTER_TOKEN). Looked for " + filepath.Join(dir, clientFile) + "."}
+	case errors.Is(err, fs.ErrNotExist):
+		return s, nil // a server without a token: it will say so itself
+	case err != nil:
+		return s, err
+	case s.URL == "":
+		return clientSettings{URL: left.URL, Token: firstOf(s.Token, left.Token)}, nil
+	case left.URL == s.URL:
+		// The token on file is for that server only; no other ever sees it.
+		s.Token = left.Token
+	}
+	return s, nil
+}
+
+// dataDir is where a server on this machine keeps its things.
+func (c *cli) dataDir() (string, error) {
+	if dir := firstOf(c.data, os.Getenv("MUSTER_DATA")); dir != "" {
+		return dir, nil
+	}
+	return userDir("XDG_DATA_HOME", ".local/share")
+}
+
+// configDir is where the client keeps its own things: keys and known hosts.
+func configDir() (string, error) {
+	if dir := os.Getenv("MUSTER_HOME"); dir != "" {
+		return dir, nil
+	}
+	return userDir("XDG_CONFIG_HOME", ".config")
+}
+
+// userDir gives muster's directory under a base directory of the user.
+func userDir(env, fallback string) (string, error) {
+	if base := os.Getenv(env); filepath.IsAbs(base) {
+		return filepath.Join(base, "muster"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no home directory (set MUSTER_DATA and MUSTER_HOME): %w", err)
+	}
+	return filepath.Join(home, fallback, "muster"), nil
+}
+
+// firstOf gives the first of the texts that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

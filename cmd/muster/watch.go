@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Rhythm of watching.
+const (
+	pollWait   = 20 * time.Second       // how long the server may hold a question for events
+	redrawPace = 250 * time.Millisecond // how often the time on the bar goes on
+)
+
+// watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
+// started anew in the meantime.
+func (c *cli) watch(ctx context.Context, cl *client, id string, op int64, p *progress) (app.ClusterView, error) {
+	defer p.end()
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watcher{patient: &patient{client: cl, limit: c.patience, note: p.note}, id: id, op: op, progress: p}
+	ended := make(chan error, 1)
+	go func() { ended <- w.run(ctx) }()
+	ticks := time.NewTicker(redrawPace)
+	defer ticks.Stop()
+	for {
+		select {
+		case err := <-ended:
+			cancel()
+			return w.view, err
+		case <-ticks.C:
+			p.tick()
+		}
+	}
+}
+
+// watcher reads the event feed of a cluster for one operation.
+type watcher struct {
+	patient  *patient
+	id       string
+	op       int64
+	progress *progress
+	after    int64
+	view     app.ClusterView
+}
+
+// run returns when the operation has ended.
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		asked := time.Now()
+		var events []app.Event
+		err := w.patient.try(ctx, func(ctx context.Context) (err error) {
+			events, err = w.patient.client.events(ctx, w.id, w.after, pollWait)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		// Silence is a good moment to look whether we have missed the end, which no event would tell twice.
+		look := len(events) == 0
+		for _, e := range events {
+			w.after = max(w.after, e.Seq)
+			w.progress.event(e)
+			look = look || e.Kind == app.EventOperation && e.Operation == w.op && app.OperationStatus(e.Status).Ended()
+		}
+		if look {
+			if ended, err := w.look(ctx); ended || err != nil {
+				return err
+			}
+		}
+		if len(events) == 0 && time.Since(asked) < time.Second {
+			// The server did not hold the question, as when it is about to stop. Do not press it.
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(redrawPace):
+			}
+		}
+	}
+}
+
+// look asks for the cluster and tells whether the operation has ended.
+func (w *watcher) look(ctx context.Context) (bool, error) {
+	err := w.patient.try(ctx, func(ctx context.Context) (err error) {
+		w.view, err = w.patient.client.cluster(ctx, w.id)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	op, ok := operationOf(w.view, w.op)
+	if !ok {
+		return false, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("the server does not know operation %d of %s any more", w.op, w.view.Name)}
+	}
+	w.progress.refresh(op)
+	return op.Status.Ended(), nil
+}
+
+// operationOf gives an operation of a cluster; 0 means the latest one.
+func operationOf(v app.ClusterView, id int64) (app.Operation, bool) {
+	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
+	if i < 0 {
+		return app.Operation{}, false
+	}
+	return v.Operations[i], true
+}
+
+// progressStream is where progress goes: beside the answer where that is text, and out of its way where it is JSON.
+func (c *cli) progressStream() io.Writer {
+	if c.json() {
+		return c.stderr
+	}
+	return c.stdout
+}
+
+// waitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
+// not succeed, or the wait was cut short, the error says so and what can be done.
+func (c *cli) waitFor(ctx context.Context, cl *client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+	op, ok := operationOf(v, 0)
+	if !ok {
+		return v, nil
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	after, err := c.watch(ctx, cl, v.ID, op.ID, newProgress(c.progressStream(), v.Name, op))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return v, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind, v.Name, span(timeout)),
+			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+	case errors.Is(err, context.Canceled):
+		return v, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind, v.Name),
+			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+	case err != nil:
+		return v, err
+	}
+	if op, _ = operationOf(after, op.ID); op.Status == app.OperationSucceeded {
+		return after, nil
+	}
+	return after, c.explainFailure(ctx, cl, after, op)
+}
+
+// explainFailure says what went wrong in an operation and which ways lead on.
+func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView, op app.Operation) error {
+	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
+		Message: fmt.Sprintf("the %s of %s has %s", op.Kind, v.Name, op.Status)}
+	if op.Status == app.OperationCancelled {
+		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind, v.Name)
+	}
+	if why := firstOf(op.Message, v.Message); why != "" {
+		e.Message += ": " + why
+	}
+	steps, err := cl.steps(ctx, v.ID, op.ID)
+	if err != nil {
+		steps = nil // what is known is worth saying without them
+	}
+	e.Hint = failureHint(v, steps)
+	return e
+}
+
+// failureHint lists the first failed steps and what can be done now.
+func failureHint(v app.ClusterView, steps []app.Step) string {
+	const most = 5
+	hint, first, failed := "", "", 0
+	for _, s := range steps {
+		if s.State != app.StepFailed {
+			continue
+		}
+		if failed++; failed <= most {
+			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, plural(s.Attempt, "attempt"), s.Error)
+		}
+		first = firstOf(first, s.ID)
+	}
+	if failed > most {
+		hint += fmt.Sprintf("and %s more\n", plural(failed-most, "step"))
+	}
+	if first != "" {
+		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)
+	}
+	if v.Status == app.ClusterFailed {
+		hint += fmt.Sprintf("Go on from there:  muster cluster resume %s --wait\nGive it up:  muster cluster delete %s\n", v.ID, v.ID)
+	}
+	return trimLine(hint)
+}
+
+func trimLine(s string) string {
+	for len(s) > 0 && s[len(s)-1] == '\n' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
