@@ -167,8 +167,17 @@ func (t *tx) startNext(now time.Time, cluster string) error {
 	if err != nil {
 		return err
 	}
+	return t.setGoing(now, o, free)
+}
+
+// setGoing makes steps of a running operation ready and queues what its nodes are to do first.
+func (t *tx) setGoing(now time.Time, o *operationRow, free []int) error {
 	nodes, err := t.makeReady(now, o, free)
 	if err != nil {
+		return err
+	}
+	// The row must say that it runs before a step of it can be queued.
+	if err := t.exec(`UPDATE operations SET status = ? WHERE id = ?`, o.op.Status, o.op.ID); err != nil {
 		return err
 	}
 	for _, n := range nodes {
@@ -285,20 +294,7 @@ func (s *Store) ResumeOperation(ctx context.Context, tenant string, id int64, wh
 		if err := t.setCluster(now, tenant, o.op.Cluster, app.ClusterPending, ""); err != nil {
 			return err
 		}
-		// The row must say running before a step of it is queued.
-		if err := t.exec(`UPDATE operations SET status = 'running' WHERE id = ?`, id); err != nil {
-			return err
-		}
-		nodes, err := t.makeReady(now, o, again)
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if err := t.queueNode(now, o.op.Cluster, n); err != nil {
-				return err
-			}
-		}
-		if err := t.settle(now, o); err != nil {
+		if err := t.setGoing(now, o, again); err != nil {
 			return err
 		}
 		op = o.operation()

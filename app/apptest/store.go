@@ -1,0 +1,522 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// StoreSuite is what every store passes. open gives a fresh, empty store that is closed by the test.
+func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*storeTest)
+	}{
+		{"a create runs to its end, step after step", (*storeTest).runsToItsEnd},
+		{"an old fence changes nothing", (*storeTest).oldFence},
+		{"a lost claim is taken back and the late report refused", (*storeTest).lostClaim},
+		{"a failed step waits out its back-off", (*storeTest).backOff},
+		{"a failed operation can be resumed", (*storeTest).resume},
+		{"a delete stops a create and follows it", (*storeTest).deleteDuringCreate},
+		{"a tenant's steps and rows are its own", (*storeTest).tenants},
+		{"names of live clusters are unique", (*storeTest).names},
+		{"the feed replays from any number", (*storeTest).feed},
+		{"logs of an old attempt are dropped", (*storeTest).logs},
+		{"bells are rung once, and again when lost", (*storeTest).bells},
+		{"accounts and tokens", (*storeTest).people},
+		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(&storeTest{T: t, ctx: t.Context(), s: open(t), clock: NewClock()})
+		})
+	}
+}
+
+const tenant = "t1"
+
+type storeTest struct {
+	*testing.T
+	ctx   context.Context
+	s     app.Store
+	clock *Clock
+}
+
+func (t *storeTest) must(err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (t *storeTest) code(err error, want app.Code) {
+	t.Helper()
+	if got := app.CodeOf(err); got != want {
+		t.Fatalf("error %v has code %q, want %q", err, got, want)
+	}
+}
+
+func (t *storeTest) create(name string, nodes int) app.Operation {
+	t.Helper()
+	op, err := t.s.CreateCluster(t.ctx, NewCluster(tenant, name, nodes, t.clock.Now(), Chain(nodes)))
+	t.must(err)
+	return op
+}
+
+func (t *storeTest) claim(worker string) *app.ClaimedStep {
+	t.Helper()
+	c, err := t.s.ClaimStep(t.ctx, tenant, worker, t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	return c
+}
+
+func fence(c *app.ClaimedStep) app.Fence {
+	return app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}
+}
+
+func (t *storeTest) finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
+	t.Helper()
+	f := app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now()}
+	if chain {
+		f.ClaimFor = app.ClaimFor
+	}
+	switch c.Step.Action {
+	case app.ActionCreate:
+		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name,
+			Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
+	case app.ActionDelete:
+		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+	}
+	next, err := t.s.FinishStep(t.ctx, f)
+	t.must(err)
+	return next
+}
+
+func (t *storeTest) fail(c *app.ClaimedStep, r app.Retry) {
+	t.Helper()
+	_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now(),
+		Err: &app.Error{Code: app.EScript, Message: "it broke"}, Retry: r})
+	t.must(err)
+}
+
+// drain carries out all there is, and gives the ids in the order in which they were claimed.
+func (t *storeTest) drain() (ids []string) {
+	t.Helper()
+	for c := t.claim("w"); c != nil; c = t.claim("w") {
+		for ; c != nil; c = t.finish(c, true) {
+			ids = append(ids, c.Step.ID)
+		}
+	}
+	return ids
+}
+
+func (t *storeTest) status(cluster string, want app.ClusterStatus, op app.OperationStatus) {
+	t.Helper()
+	c, err := t.s.Cluster(t.ctx, tenant, cluster)
+	t.must(err)
+	ops, err := t.s.Operations(t.ctx, tenant, cluster)
+	t.must(err)
+	if c.Status != want || ops[0].Status != op {
+		t.Fatalf("cluster is %s (%s) and its latest operation %s (%s), want %s and %s", c.Status, c.Message, ops[0].Status, ops[0].Message, want, op)
+	}
+}
+
+func (t *storeTest) runsToItsEnd() {
+	t.create("web", 2)
+	ids := t.drain()
+	want := []string{"n1.create", "n1.confirm", "n2.create", "n2.confirm", "n2.a.start", "n2.b.start", "n1.a.start", "n1.b.start"}
+	if fmt.Sprint(ids) != fmt.Sprint(want) {
+		t.Errorf("steps ran as %v\nwant        %v", ids, want)
+	}
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	ops, err := t.s.Operations(t.ctx, tenant, "web-1")
+	t.must(err)
+	if ops[0].Done != 8 || ops[0].Total != 8 {
+		t.Errorf("done %d of %d, want 8 of 8", ops[0].Done, ops[0].Total)
+	}
+	nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
+	t.must(err)
+	if nodes[1].MachineID != "m-n2" || nodes[1].Addresses[app.AddressAccess] != "10.0.0.1" {
+		t.Errorf("outputs did not land on the node: %+v", nodes[1])
+	}
+	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
+	t.must(err)
+	if !bytes.Equal(secrets.PrivateKey, []byte("the cluster's private key")) {
+		t.Error("the private key did not come back")
+	}
+	steps, err := t.s.Steps(t.ctx, tenant, ops[0].ID)
+	t.must(err)
+	if len(steps) != 8 || fmt.Sprint(steps[4].Needs) != "[1 3]" {
+		t.Errorf("n1.a.start needs %v of %d steps, want both confirms: [1 3]", steps[4].Needs, len(steps))
+	}
+}
+
+func (t *storeTest) oldFence() {
+	t.create("web", 1)
+	c := t.claim("w1")
+	if c.HostKey == nil {
+		t.Error("a create is handed the host key")
+	}
+	t.finish(c, false)
+	_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: "w1", Now: t.clock.Now()})
+	t.code(err, app.EStale)
+	c = t.claim("w1")
+	f := fence(c)
+	f.Attempt--
+	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: f, Worker: "w1", Now: t.clock.Now()})
+	t.code(err, app.EStale)
+	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: "w2", Now: t.clock.Now()})
+	t.code(err, app.EStale)
+}
+
+func (t *storeTest) lostClaim() {
+	t.create("web", 1)
+	old := t.claim("w1")
+	t.clock.Move(app.ClaimFor / 2)
+	d, err := t.s.ExtendClaims(t.ctx, "w1", []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	if d[0].Lost || d[0].Cancel {
+		t.Fatalf("a living claim was refused: %+v", d[0])
+	}
+	t.clock.Move(app.ClaimFor - time.Second)
+	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 0 {
+		t.Fatal("an extended claim was taken back")
+	}
+	t.clock.Move(2 * time.Second)
+	n, err = t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 1 {
+		t.Fatalf("%d claims taken back, want 1", n)
+	}
+	again := t.claim("w2")
+	if again == nil || again.Step.ID != old.Step.ID || again.Step.Attempt != old.Step.Attempt+1 {
+		t.Fatalf("the step is not to be had again: %+v", again)
+	}
+	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: fence(old), Worker: "w1", Now: t.clock.Now()})
+	t.code(err, app.EStale)
+	d, err = t.s.ExtendClaims(t.ctx, "w1", []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	if !d[0].Lost {
+		t.Error("the old worker is not told that its claim is lost")
+	}
+	n, err = t.s.ReleaseClaims(t.ctx, "w", t.clock.Now())
+	t.must(err)
+	if n != 1 {
+		t.Errorf("%d claims released, want 1", n)
+	}
+	t.drain()
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+}
+
+func (t *storeTest) backOff() {
+	t.create("web", 1)
+	t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute})
+	if c := t.claim("w"); c != nil {
+		t.Fatalf("%s was handed out during its back-off", c.Step.ID)
+	}
+	t.clock.Move(time.Minute)
+	_, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	t.drain()
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+}
+
+func (t *storeTest) resume() {
+	op := t.create("web", 2)
+	t.fail(t.claim("w"), app.Retry{})
+	t.drain() // the other node goes on as far as it can
+	t.status("web-1", app.ClusterFailed, app.OperationFailed)
+	_, err := t.s.ResumeOperation(t.ctx, "t2", op.ID, "eve", t.clock.Now())
+	t.code(err, app.ENotFound)
+	_, err = t.s.ResumeOperation(t.ctx, tenant, op.ID, "ada", t.clock.Now())
+	t.must(err)
+	t.status("web-1", app.ClusterPending, app.OperationRunning)
+	_, err = t.s.ResumeOperation(t.ctx, tenant, op.ID, "ada", t.clock.Now())
+	t.code(err, app.EConflict)
+	t.drain()
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+}
+
+func (t *storeTest) deleteDuringCreate() {
+	t.create("web", 2)
+	running := t.claim("w")
+	op, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Remove(2), Cancel: true, Operation: app.Operation{Tenant: tenant,
+		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.clock.Now()}})
+	t.must(err)
+	if op.Status != app.OperationWaiting {
+		t.Fatalf("the delete is %s while a create step runs, want waiting", op.Status)
+	}
+	if c := t.claim("w"); c != nil {
+		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
+	}
+	d, err := t.s.ExtendClaims(t.ctx, "w", []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	if !d[0].Cancel {
+		t.Error("the running step is not told to stop")
+	}
+	t.fail(running, app.Retry{Again: true})
+	if ids := t.drain(); len(ids) != 2 {
+		t.Errorf("the delete ran %v, want two steps", ids)
+	}
+	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
+	live, err := t.s.LiveIntents(t.ctx, "cloud")
+	t.must(err)
+	if len(live) != 0 {
+		t.Errorf("intents %v are still open", live)
+	}
+	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
+	t.must(err)
+	if len(secrets.PrivateKey) != 0 {
+		t.Error("the private key outlived the cluster")
+	}
+	ended, err := t.s.ExpiredClusters(t.ctx, t.clock.Now().Add(time.Hour), 10)
+	t.must(err)
+	if len(ended) != 0 {
+		t.Error("a deleted cluster has expired")
+	}
+}
+
+func (t *storeTest) tenants() {
+	op := t.create("web", 1)
+	c, err := t.s.ClaimStep(t.ctx, "t2", "w", t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	if c != nil {
+		t.Fatal("another tenant's worker was given the step")
+	}
+	_, err = t.s.Cluster(t.ctx, "t2", "web-1")
+	t.code(err, app.ENotFound)
+	_, err = t.s.ClusterSecrets(t.ctx, "t2", "web-1")
+	t.code(err, app.ENotFound)
+	_, err = t.s.Definition(t.ctx, "t2", "web-1")
+	t.code(err, app.ENotFound)
+	nodes, err := t.s.Nodes(t.ctx, "t2", "web-1")
+	t.must(err)
+	steps, err := t.s.Steps(t.ctx, "t2", op.ID)
+	t.must(err)
+	events, err := t.s.Events(t.ctx, "t2", "web-1", 0, 10)
+	t.must(err)
+	list, err := t.s.Clusters(t.ctx, "t2", app.ClusterFilter{Deleted: true})
+	t.must(err)
+	if len(nodes)+len(steps)+len(events)+len(list) != 0 {
+		t.Errorf("another tenant sees %d nodes, %d steps, %d events, %d clusters", len(nodes), len(steps), len(events), len(list))
+	}
+}
+
+func (t *storeTest) names() {
+	t.create("web", 1)
+	n := NewCluster(tenant, "web", 1, t.clock.Now(), Chain(1))
+	n.Cluster.ID, n.Operation.Operation.Cluster = "web-2", "web-2"
+	_, err := t.s.CreateCluster(t.ctx, n)
+	t.code(err, app.EConflict)
+	_, err = t.s.CreateCluster(t.ctx, func() app.NewCluster {
+		n := NewCluster("t2", "web", 1, t.clock.Now(), Chain(1))
+		n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster = "web-3", "web-3", "web-3"
+		return n
+	}())
+	t.must(err)
+	list, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Name: "web"})
+	t.must(err)
+	if len(list) != 1 || list[0].Operation == nil {
+		t.Errorf("list %+v", list)
+	}
+	one, err := t.s.NextClusterNumber(t.ctx)
+	t.must(err)
+	two, err := t.s.NextClusterNumber(t.ctx)
+	t.must(err)
+	if two <= one {
+		t.Errorf("numbers %d, %d do not grow", one, two)
+	}
+}
+
+func (t *storeTest) feed() {
+	changed, stop := t.s.Watch("web-1")
+	defer stop()
+	t.create("web", 1)
+	select {
+	case <-changed:
+	case <-time.After(5 * time.Second):
+		t.Fatal("a watcher was not woken")
+	}
+	t.drain()
+	all, err := t.s.Events(t.ctx, tenant, "web-1", 0, 1000)
+	t.must(err)
+	for i := range all {
+		rest, err := t.s.Events(t.ctx, tenant, "web-1", all[i].Seq, 1000)
+		t.must(err)
+		if len(rest) != len(all)-i-1 {
+			t.Fatalf("after %d come %d events, want %d", all[i].Seq, len(rest), len(all)-i-1)
+		}
+	}
+	last := all[len(all)-1]
+	if last.Kind != app.EventCluster || last.Status != string(app.ClusterActive) {
+		t.Errorf("the last event is %+v, want the cluster's becoming active", last)
+	}
+}
+
+func (t *storeTest) logs() {
+	t.create("web", 1)
+	c := t.claim("w")
+	line := app.LogLine{At: t.clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut, Text: "hello"}
+	old := line
+	old.Attempt, old.Text = 7, "from another attempt"
+	t.must(t.s.AppendLogs(t.ctx, []app.LogLine{line, old, line}))
+	for _, f := range []app.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
+		got, err := t.s.Logs(t.ctx, tenant, "web-1", f)
+		t.must(err)
+		if len(got) != 2 || got[0].Seq >= got[1].Seq || got[0].Text != "hello" || got[0].Step != "n1.create" {
+			t.Errorf("%+v gives %+v", f, got)
+		}
+	}
+	none, err := t.s.Logs(t.ctx, "t2", "web-1", app.LogFilter{Limit: 9})
+	t.must(err)
+	if len(none) != 0 {
+		t.Error("another tenant reads the log")
+	}
+}
+
+func (t *storeTest) bells() {
+	t.create("web", 2)
+	bells, err := t.s.Unrung(t.ctx, 10)
+	t.must(err)
+	if len(bells) != 2 || bells[0].Attempt != 1 || bells[0].Tenant != tenant {
+		t.Fatalf("bells %+v, want one for each node", bells)
+	}
+	t.must(t.s.MarkRung(t.ctx, bells, t.clock.Now()))
+	again, err := t.s.Unrung(t.ctx, 10)
+	t.must(err)
+	if len(again) != 0 {
+		t.Fatalf("%+v would be rung twice", again)
+	}
+	t.clock.Move(time.Second)
+	n, err := t.s.UnringAll(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 2 {
+		t.Errorf("%d bells are lost, want 2", n)
+	}
+	select {
+	case <-t.s.Committed():
+	default:
+		t.Error("nobody was told that there is something to ring")
+	}
+}
+
+func (t *storeTest) people() {
+	u := app.User{Tenant: tenant, Name: "ada", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.clock.Now()}
+	t.must(t.s.CreateUser(t.ctx, u))
+	t.code(t.s.CreateUser(t.ctx, u), app.EConflict)
+	got, err := t.s.User(t.ctx, tenant, "ada")
+	t.must(err)
+	if got != u {
+		t.Errorf("user %+v, want %+v", got, u)
+	}
+	_, err = t.s.User(t.ctx, "t2", "ada")
+	t.code(err, app.ENotFound)
+	t.must(t.s.CreateToken(t.ctx, tenant, "ada", "laptop", []byte("one"), t.clock.Now()))
+	t.must(t.s.CreateToken(t.ctx, tenant, "ada", "laptop", []byte("two"), t.clock.Now()))
+	_, err = t.s.UserOfToken(t.ctx, []byte("one"))
+	t.code(err, app.ENotFound)
+	got, err = t.s.UserOfToken(t.ctx, []byte("two"))
+	t.must(err)
+	if got.Name != "ada" {
+		t.Errorf("the token belongs to %q", got.Name)
+	}
+	t.must(t.s.SetPassword(t.ctx, tenant, "ada", "y"))
+	n, err := t.s.CountUsers(t.ctx)
+	t.must(err)
+	if n != 1 {
+		t.Errorf("%d users", n)
+	}
+	id, err := t.s.Installation(t.ctx)
+	t.must(err)
+	if id == "" {
+		t.Error("the installation has no id")
+	}
+}
+
+// storm lets workers claim, finish, fail, vanish and come back late at random, and checks what must always hold.
+func (t *storeTest) storm() {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		name := fmt.Sprintf("storm%d", seed)
+		nodes := 1 + r.IntN(5)
+		op := t.create(name, nodes)
+		live := map[app.Fence]*app.ClaimedStep{} // what the ledger holds to be running
+		var late []*app.ClaimedStep              // what workers still believe to hold
+		effects := map[string]int{}
+		for round := 0; round < 5000; round++ {
+			t.clock.Move(time.Duration(r.IntN(1500)) * time.Millisecond)
+			if n, err := t.s.SweepSteps(t.ctx, t.clock.Now()); err != nil {
+				t.Fatal(err)
+			} else if n > 0 {
+				for f, c := range live {
+					if c.Deadline.Before(t.clock.Now()) {
+						delete(live, f)
+						late = append(late, c)
+					}
+				}
+			}
+			if c := t.claim(fmt.Sprintf("w%d", r.IntN(3))); c != nil {
+				for _, other := range live {
+					if other.Node.Name == c.Node.Name {
+						t.Fatalf("seed %d: %s and %s run at the same time on %s", seed, other.Step.ID, c.Step.ID, c.Node.Name)
+					}
+				}
+				live[fence(c)] = c
+			}
+			for f, c := range live {
+				if c.Deadline.Before(t.clock.Now()) {
+					continue
+				}
+				switch r.IntN(6) {
+				case 0:
+					t.fail(c, app.Retry{Again: true, After: time.Duration(r.IntN(3)) * time.Second})
+					delete(live, f)
+				case 1, 2, 3:
+					next := t.finish(c, r.IntN(2) == 0)
+					effects[c.Step.ID]++
+					delete(live, f)
+					if next != nil {
+						live[fence(next)] = next
+					}
+				}
+			}
+			for _, c := range late {
+				_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now()})
+				t.code(err, app.EStale)
+			}
+			late = nil
+			ops, err := t.s.Operations(t.ctx, tenant, name+"-1")
+			t.must(err)
+			if ops[0].Status.Ended() {
+				break
+			}
+		}
+		steps, err := t.s.Steps(t.ctx, tenant, op.ID)
+		t.must(err)
+		ended := map[int]app.Step{}
+		failed := false
+		for _, s := range steps {
+			ended[s.Index] = s
+			failed = failed || s.State == app.StepFailed
+			if s.State == app.StepSucceeded && effects[s.ID] != 1 {
+				t.Errorf("seed %d: %s counted %d times", seed, s.ID, effects[s.ID])
+			}
+			for _, n := range s.Needs {
+				if s.State == app.StepSucceeded && ended[n].State != app.StepSucceeded {
+					t.Errorf("seed %d: %s ran before %s", seed, s.ID, ended[n].ID)
+				}
+			}
+		}
+		want, state := app.OperationSucceeded, app.ClusterActive
+		if failed {
+			want, state = app.OperationFailed, app.ClusterFailed
+		}
+		t.status(name+"-1", state, want)
+	}
+}

@@ -1,0 +1,136 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var key = bytes.Repeat([]byte{7}, store.KeySize)
+
+func open(t testing.TB, file string) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), file, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestSQLite(t *testing.T) {
+	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
+}
+
+func TestSecretsAreNotInTheFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "muster.db")
+	s := open(t, file)
+	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t", "web", 2, time.Now(), apptest.Chain(2))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"muster.db", "muster.db-wal"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{"the cluster's private key", "host key of n1"} {
+			if bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s holds %q in clear", name, secret)
+			}
+		}
+	}
+}
+
+func TestAnotherKeyOpensNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "muster.db")
+	s := open(t, file)
+	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t", "web", 1, time.Now(), apptest.Chain(1))); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	other, err := store.Open(t.Context(), file, bytes.Repeat([]byte{8}, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.ClusterSecrets(t.Context(), "t", "web-1"); err == nil {
+		t.Error("another key opened the secrets")
+	}
+}
+
+func TestWritesShareCommitsAndFailAlone(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "muster.db"))
+	errs := make(chan error, 200)
+	for i := range 200 {
+		go func() {
+			// Half of them want a name that is taken, in the same transaction as the others.
+			u := app.User{Tenant: "t", Name: string(rune('a'+i%100/10)) + string(rune('a'+i%10)), Role: app.RoleUser, CreatedAt: time.Now()}
+			errs <- s.CreateUser(t.Context(), u)
+		}()
+	}
+	ok, taken := 0, 0
+	for range 200 {
+		switch err := <-errs; app.CodeOf(err) {
+		case "":
+			ok++
+		case app.EConflict:
+			taken++
+		default:
+			t.Error(err)
+		}
+	}
+	if ok != 100 || taken != 100 {
+		t.Errorf("%d were written and %d refused, want 100 and 100", ok, taken)
+	}
+	if n, err := s.CountUsers(t.Context()); err != nil || n != 100 {
+		t.Errorf("%d users (%v), want 100", n, err)
+	}
+}
+
+func TestClosedStoreSaysSo(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "muster.db"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.NextClusterNumber(t.Context()); app.CodeOf(err) != app.ETransient {
+		t.Errorf("writing to a closed store gives %v", err)
+	}
+}
+
+func BenchmarkSteps(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "muster.db"))
+	const nodes = 200
+	done := 0
+	for b.Loop() {
+		if done%(4*nodes) == 0 {
+			name := "c" + time.Now().Format("150405.000000000")
+			if _, err := s.CreateCluster(b.Context(), apptest.NewCluster("t", name, nodes, time.Now(), apptest.Chain(nodes))); err != nil {
+				b.Fatal(err)
+			}
+		}
+		c, err := s.ClaimStep(b.Context(), "t", "w", time.Now(), app.ClaimFor)
+		if err != nil || c == nil {
+			b.Fatal(c, err)
+		}
+		f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Worker: "w", Now: time.Now()}
+		if _, err := s.FinishStep(b.Context(), f); err != nil {
+			b.Fatal(err)
+		}
+		done++
+	}
+}

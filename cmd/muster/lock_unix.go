@@ -1,0 +1,27 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"muster/app"
+)
+
+// lockDirectory makes sure that one process at a time uses a data directory. The lock goes with the process, however
+// it ends.
+func lockDirectory(dir string) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, &app.Error{Code: app.EConflict, Reason: "data_locked", Message: "another server uses the data directory " + dir,
+			Hint: "Stop it first, or choose another directory with --data."}
+	}
+	return f.Close, nil
+}

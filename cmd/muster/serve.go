@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultListen is where a server listens unless told otherwise: for this machine only.
+const defaultListen = "127.0.0.1:8420"
+
+// defaultWorkers is how many steps a server carries out at the same time by itself.
+const defaultWorkers = 16
+
+func serveCommand(c *cli) *cobra.Command {
+	var (
+		f       catalogFlag
+		listen  string
+		workers int
+		verbose bool
+	)
+	cmd := &cobra.Command{
+		Use:   "serve --catalog DIR",
+		Short: "Run the server: portal, REST API, dispatcher and, with --workers, workers",
+		Long: "Run the server: portal, REST API, dispatcher and, with --workers, workers. Without any other part installed it keeps\n" +
+			"its database in the data directory and its queue in the process.\n\n" +
+			"Environment: REDIS_URL (a Redis to use as queue), MUSTER_SECRET_KEY (64 hex digits that secrets are sealed with; default:\n" +
+			"a key file in the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
+		Example: "  muster serve --catalog examples/catalog",
+		Args:    atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dirs, err := f.directories()
+			if err != nil {
+				return err
+			}
+			if workers < 0 || workers > 1000 {
+				return usagef("--workers must be from 0 to 1000, not %d", workers)
+			}
+			data, err := c.dataDir()
+			if err != nil {
+				return err
+			}
+			level := slog.LevelInfo
+			if verbose {
+				level = slog.LevelDebug
+			}
+			return c.serve(cmd.Context(), serverConfig{
+				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
+				Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
+				Log: newLogger(c.stderr, level), Env: os.LookupEnv,
+			})
+		},
+	}
+	f.declare(cmd)
+	cmd.Flags().StringVar(&listen, "listen", defaultListen, "`address` to listen on; when it is not given and taken, another port is picked")
+	cmd.Flags().IntVar(&workers, "workers", defaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every step")
+	return cmd
+}
+
+func (c *cli) serve(ctx context.Context, config serverConfig) error {
+	s, err := newServer(ctx, config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  queue     %s\n", versionName(), s.URL, config.Data, s.QueueNote)
+	if s.AdminPassword != "" {
+		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
+	}
+	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
+	err = s.Run(ctx)
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	return err
+}

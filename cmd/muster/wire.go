@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/store"
+	"muster/automators"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/planner"
+	"muster/portal"
+	"muster/solver"
+)
+
+// serverConfig is everything that a server is told from outside, as plain values.
+type serverConfig struct {
+	Data     string   // directory of the database, keys and providers' state
+	Listen   string   // host:port; port 0 picks a free one
+	AnyPort  bool     // when the port is taken, pick a free one
+	Catalogs []string // directories
+	RedisURL string   // "" starts one inside the process
+	Workers  int      // steps at the same time in this process; 0 leaves them to others
+	Password string   // of the first admin; "" makes one up
+	Key      string   // hex; "" keeps one in the data directory
+	Log      *slog.Logger
+	Env      func(string) (string, bool) // looked up by ${env:NAME} in catalogs
+}
+
+// server is Muster as one process. Make it with newServer, Run it, Close it (twice without harm).
+type server struct {
+	serverConfig
+	URL           string // where people reach it
+	AdminPassword string // set only when the first account was made just now
+	QueueNote     string // for people: which Redis
+
+	app       *app.App
+	store     *store.Store
+	queue     *jobs.Queue
+	providers *providerSet
+	worker    *jobs.Worker
+	http      *http.Server
+	portal    *portal.Portal
+	listener  net.Listener
+	catalog   atomic.Pointer[app.Catalog]
+
+	closers []func() error // in the order of opening
+	once    sync.Once
+	failed  error
+}
+
+// localWorkers begins the names of workers inside a server. The data directory has one server at a time, so claims of
+// such workers that stand in the ledger at start are those of a process that is gone.
+const localWorkers = "local:"
+
+// newServer opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
+func newServer(ctx context.Context, c serverConfig) (s *server, err error) {
+	s = &server{serverConfig: c}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+		}
+	}()
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	unlock, err := lockDirectory(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(unlock)
+	if err := s.loadCatalog(); err != nil {
+		return nil, err
+	}
+	if err := s.openStore(ctx); err != nil {
+		return nil, err
+	}
+	installation, err := s.store.Installation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openQueue(ctx, installation); err != nil {
+		return nil, err
+	}
+	s.app = app.New(app.Deps{Store: s.store, Solver: solver.New(), Planner: planner.New(), Keys: remote.Keys{},
+		Catalog: s.catalog.Load, Now: time.Now})
+	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
+		return nil, err
+	}
+	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log}
+	s.onClose(s.providers.Close)
+	return s, s.listen(ctx)
+}
+
+func (s *server) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+func (s *server) loadCatalog() error {
+	o := catalogOptions(s.Env)
+	o.Warn = func(p catalog.Problem) { s.Log.Warn("catalog: " + p.String()) }
+	c, err := catalog.Load(o, s.Catalogs...)
+	if err != nil {
+		return err
+	}
+	s.catalog.Store(c)
+	return nil
+}
+
+func (s *server) openStore(ctx context.Context) error {
+	key, err := databaseKey(s.Key, filepath.Join(s.Data, "secret.key"))
+	if err != nil {
+		return err
+	}
+	if s.store, err = store.Open(ctx, filepath.Join(s.Data, "muster.db"), key); err != nil {
+		return err
+	}
+	s.onClose(s.store.Close)
+	return nil
+}
+
+// databaseKey gives the key that secrets are sealed with: the given one, or the one in the file, made when it is absent.
+func databaseKey(given, file string) ([]byte, error) {
+	text := given
+	if text == "" {
+		b, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			key := make([]byte, store.KeySize)
+			_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
+			return key, writePrivate(file, []byte(hex.EncodeToString(key)+"\n"))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("secret key: %w", err)
+		}
+		text = string(b)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != store.KeySize {
+		return nil, usagef("the secret key is not %d hex digits", 2*store.KeySize).hint("Make one with: openssl rand -hex %d", store.KeySize)
+	}
+	return key, nil
+}
+
+func (s *server) openQueue(ctx context.Context, installation string) error {
+	url := s.RedisURL
+	s.QueueNote = "Redis at REDIS_URL"
+	if url == "" {
+		password := app.NewPassword()
+		embedded, err := jobs.StartEmbeddedRedis(password)
+		if err != nil {
+			return err
+		}
+		s.onClose(embedded.Close)
+		url, s.QueueNote = embedded.URL(password), "inside this process"
+	}
+	q, err := jobs.OpenQueue(url, installation)
+	if err != nil {
+		return err
+	}
+	s.queue = q
+	s.onClose(q.Close)
+	if err := q.Ping(ctx); err != nil {
+		// The ledger takes requests without a queue; they are carried out when it comes back.
+		s.Log.Warn("Redis does not answer yet; going on without", "error", err)
+	}
+	return nil
+}
+
+// listen opens the port and makes the portal.
+func (s *server) listen(ctx context.Context) (err error) {
+	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
+	if err != nil && s.AnyPort {
+		host, _, _ := net.SplitHostPort(s.Listen)
+		s.Log.Warn("the port is taken; picking another", "address", s.Listen)
+		s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err,
+			Hint: "Is another server running? Choose an address with --listen."}
+	}
+	s.onClose(func() error { _ = s.listener.Close(); return nil })
+	s.URL = "http://" + reachable(s.listener.Addr().String())
+	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName()})
+	s.http = &http.Server{Handler: s.portal, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
+	return nil
+}
+
+// reachable turns an address that stands for every interface into one that a browser can open.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Run serves until ctx ends, and leaves the client's settings in the data directory while it does.
+func (s *server) Run(ctx context.Context) error {
+	if err := s.introduce(ctx); err != nil {
+		return err
+	}
+	if n, err := s.store.ReleaseClaims(ctx, localWorkers, time.Now()); err != nil {
+		return err
+	} else if n > 0 {
+		s.Log.Info("steps of the last run are taken up again", "steps", n)
+	}
+	if s.Workers > 0 {
+		if err := s.startWorker(); err != nil {
+			return err
+		}
+	}
+	var wg sync.WaitGroup
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
+	wg.Go(func() {
+		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Log: s.Log, Now: time.Now}).Run(loops)
+	})
+	wg.Go(func() {
+		(&jobs.Survey{Installation: s.providers.installation, Clusters: s.store, Providers: s.providers, Catalog: s.catalog.Load, Log: s.Log}).Run(loops)
+	})
+	served := make(chan error, 1)
+	wg.Go(func() { served <- s.http.Serve(s.listener) })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+	}
+	s.shut()
+	stop()
+	wg.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// shut ends what faces and workers are doing, in the order in which they lean on each other.
+func (s *server) shut() {
+	s.portal.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	if s.worker != nil {
+		_ = s.worker.Close()
+	}
+}
+
+// introduce leaves a token for clients of the same user on the same machine.
+func (s *server) introduce(ctx context.Context) error {
+	token, err := s.app.IssueToken(ctx, app.DefaultTenant, "admin", "this machine")
+	if err != nil {
+		return err
+	}
+	return writeClientSettings(s.Data, clientSettings{URL: s.URL, Token: token})
+}
+
+func (s *server) startWorker() (err error) {
+	s.worker, err = jobs.StartWorker(jobs.WorkerConfig{
+		Name: localWorkers + rand.Text()[:10], Tenant: app.DefaultTenant, Slots: s.Workers, Queue: s.queue, Coordinator: s.app,
+		Providers: s.providers, Automators: automators.All(), Log: s.Log,
+	})
+	return err
+}
+
+// Close lets go of everything that was opened, the last first.
+func (s *server) Close() error {
+	s.once.Do(func() {
+		for i := len(s.closers) - 1; i >= 0; i-- {
+			s.failed = errors.Join(s.failed, s.closers[i]())
+		}
+	})
+	return s.failed
+}
+
+// newLogger writes for people to w.
+func newLogger(w io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
