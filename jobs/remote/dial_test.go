@@ -1,0 +1,212 @@
+package remote_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+	"muster/jobs/remote"
+	"muster/jobs/remote/remotetest"
+)
+
+func TestDialPinsAtFirstContact(t *testing.T) {
+	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		open := n.Target()
+		open.HostKey = ""
+		c := dial(t, open)
+		if c.HostKey() != n.Target().HostKey {
+			t.Errorf("saw %q, want %q", c.HostKey(), n.Target().HostKey)
+		}
+		pinned := n.Target()
+		pinned.HostKey = c.HostKey() + " a comment"
+		mustRun(t, dial(t, pinned), app.Command{Line: "true"})
+	})
+}
+
+func TestDialWrongHostKey(t *testing.T) {
+	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		other, _ := remotetest.NewKey(t)
+		target := n.Target()
+		target.HostKey = remotetest.AuthorizedKey(other)
+		_, err := remote.Dial(t.Context(), target)
+		wantCode(t, err, app.EHostKey, "did not prove its identity", ssh.FingerprintSHA256(other.PublicKey()), "delete or repair")
+	})
+}
+
+// A machine that has no key of the pinned kind is another machine too.
+func TestDialOtherKindOfHostKey(t *testing.T) {
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := remotetest.Start(t, remotetest.Options{HostKey: key})
+	mustRun(t, dial(t, s.Target()), app.Command{Line: "true"}) // a pinned RSA key works
+	other, _ := remotetest.NewKey(t)
+	target := s.Target()
+	target.HostKey = remotetest.AuthorizedKey(other)
+	_, err = remote.Dial(t.Context(), target)
+	wantCode(t, err, app.EHostKey, "a key of another kind")
+}
+
+func TestDialRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		target := n.Target()
+		_, target.PrivateKey = remotetest.NewKey(t)
+		_, err := remote.Dial(t.Context(), target)
+		wantCode(t, err, app.ECredentials, "refused the key of user root", "authorized_keys")
+		if app.AsError(err).Reason != "auth_refused" {
+			t.Errorf("%+v", err)
+		}
+	})
+}
+
+func TestDialBadInput(t *testing.T) {
+	_, key := remotetest.NewKey(t)
+	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", PrivateKey: []byte("SECRET")})
+	wantCode(t, err, app.ECredentials, "cannot be read")
+	if strings.Contains(err.Error(), "SECRET") {
+		t.Error("the key is in the message")
+	}
+	_, err = remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", PrivateKey: key, HostKey: "nonsense"})
+	wantCode(t, err, app.EInvalid)
+}
+
+func TestDialNobodyThere(t *testing.T) {
+	_, key := remotetest.NewKey(t)
+	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key})
+	wantCode(t, err, app.ETransient, "refused")
+}
+
+// A port that accepts and stays silent, as a machine that is still booting does.
+func TestDialSilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, key := remotetest.NewKey(t)
+	target := remote.Target{Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, PrivateKey: key}
+
+	_, err = remote.Limits{Dial: 50 * time.Millisecond}.DialTo(t.Context(), target)
+	wantCode(t, err, app.ETransient, "does not answer")
+	_, err = remote.Dial(soon(t, 50*time.Millisecond), target)
+	wantCode(t, err, app.ETimeout)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = remote.Dial(ctx, target)
+	wantCode(t, err, app.ECancelled)
+}
+
+func TestCloseTwice(t *testing.T) {
+	s := remotetest.Start(t, remotetest.Options{})
+	c := dial(t, s.Target())
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	<-c.Done()
+}
+
+func closedPort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestWaitUntilUp(t *testing.T) {
+	s := remotetest.Start(t, remotetest.Options{})
+	target := s.Target()
+	real := target.Port
+	target.Port = closedPort(t)
+	go func() { // after a while the machine comes up there
+		time.Sleep(300 * time.Millisecond)
+		forward(t, target.Port, real)
+	}()
+	c, err := remote.Wait(soon(t, 20*time.Second), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, c, app.Command{Line: "true"})
+	_ = c.Close()
+}
+
+// forward accepts one connection on a port and hands it to another.
+func forward(t *testing.T, from, to int) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: from})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer l.Close()
+	a, err := l.Accept()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	b, err := net.DialTCP("tcp", nil, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: to})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	pipe := func(dst, src net.Conn) {
+		defer dst.Close()
+		buf := make([]byte, 4096)
+		for {
+			n, err := src.Read(buf)
+			if _, werr := dst.Write(buf[:n]); err != nil || werr != nil {
+				return
+			}
+		}
+	}
+	go pipe(a, b)
+	go pipe(b, a)
+}
+
+func TestWaitGivesUp(t *testing.T) {
+	_, key := remotetest.NewKey(t)
+	target := remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key}
+	_, err := remote.Wait(soon(t, 400*time.Millisecond), target)
+	wantCode(t, err, app.ETimeout, "SSH on root@127.0.0.1", "connection refused")
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	_, err = remote.Wait(ctx, target)
+	wantCode(t, err, app.ECancelled)
+}
+
+func TestWaitDoesNotRetryAWrongHostKey(t *testing.T) {
+	s := remotetest.Start(t, remotetest.Options{})
+	other, _ := remotetest.NewKey(t)
+	target := s.Target()
+	target.HostKey = remotetest.AuthorizedKey(other)
+	_, err := remote.Wait(soon(t, 20*time.Second), target)
+	wantCode(t, err, app.EHostKey)
+}
+
+func TestWaitForALateKey(t *testing.T) {
+	s := remotetest.Start(t, remotetest.Options{})
+	s.Refuse(true)
+	time.AfterFunc(300*time.Millisecond, func() { s.Refuse(false) })
+	c, err := remote.Wait(soon(t, 20*time.Second), s.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+
+	s.Refuse(true)
+	_, err = remote.Limits{AuthGrace: 200 * time.Millisecond}.WaitFor(soon(t, 20*time.Second), s.Target())
+	wantCode(t, err, app.ECredentials)
+}

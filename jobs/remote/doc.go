@@ -1,0 +1,20 @@
+// Package remote is a shell on one machine, over SSH. It is the only room that knows SSH.
+//
+// Dial opens one connection and Wait keeps trying until a new machine answers; both give a *Conn, which is an
+// app.Shell. A Pool keeps connections between steps, so that a node is dialled once and not once per step. EnsureHosts
+// and Quote are the two things that every caller of a shell needs sooner or later.
+//
+// What it never does: it never skips the check of a host key. With Target.HostKey the machine must prove itself with
+// exactly that key; without, the key that it shows is kept in Conn.HostKey for the caller to pin. It uses no sftp
+// and no terminal: what the machine needs is sh, and the tools mkdir, mv, chmod, head, wc and mktemp.
+//
+// A command runs in a process group of its own, tied to its session by a lifeline: a small watcher on the node reads
+// the session's standard input, and when that ends (ctx has ended, or this process is gone, or the network is) it
+// ends the group, so that no attempt of a step works on beside the next. Processes that shall outlive the command leave
+// the group with setsid. Only a command whose standard input is a stream of unknown length has no lifeline; it is killed
+// through a second session.
+//
+// Errors are *app.Error: ETransient (no connection, or it was lost), ETimeout and ECancelled (ctx ended), EHostKey (the
+// machine is not who it should be), ECredentials (it refused our key, or root rights), EInvalid and ETooLarge (the
+// call cannot work as it is), ECapacity (the disk there is full).
+package remote

@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"time"
+
+	"muster/app"
+)
+
+// Limits are what tests make shorter; zero keeps the real one.
+type Limits struct {
+	Dial, Keepalive, AuthGrace, KillAfter, Drain time.Duration
+	Output                                       int
+}
+
+func (l Limits) settings() settings {
+	s := defaults()
+	set := func(to *time.Duration, d time.Duration) {
+		if d != 0 {
+			*to = d
+		}
+	}
+	set(&s.dialLimit, l.Dial)
+	set(&s.keepalive, l.Keepalive)
+	set(&s.authGrace, l.AuthGrace)
+	set(&s.killAfter, l.KillAfter)
+	set(&s.drain, l.Drain)
+	if l.Output != 0 {
+		s.outputMax = l.Output
+	}
+	return s
+}
+
+func (l Limits) DialTo(ctx context.Context, t Target) (*Conn, error) {
+	return dial(ctx, t, l.settings())
+}
+func (l Limits) WaitFor(ctx context.Context, t Target) (*Conn, error) {
+	return wait(ctx, t, l.settings())
+}
+func (l Limits) Pool(o PoolOptions) *Pool { return newPool(o, l.settings()) }
+
+func (c *Conn) PutWith(ctx context.Context, name string, mode fs.FileMode, r io.Reader, atOnce, limit int64) error {
+	return c.put(ctx, name, mode, r, atOnce, limit)
+}
+
+func EnsureHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+	return ensureHosts(ctx, sh, file, e, false)
+}
+
+func (p *Pool) Idle() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
+const TheWrapper = wrapper

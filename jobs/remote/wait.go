@@ -1,0 +1,70 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"muster/app"
+)
+
+const (
+	waitFirst = 50 * time.Millisecond
+	waitMost  = 2 * time.Second
+	authGrace = 30 * time.Second // some clouds put the key in place after the machine answers
+)
+
+// Wait dials until the machine lets us in or ctx ends, first every 50 ms, then ever more seldom, down to every two
+// seconds. A refused key is asked again for 30 seconds, a wrong host key not at all. When ctx ends the error is ETimeout or
+// ECancelled and says what the last failure was.
+func Wait(ctx context.Context, t Target) (*Conn, error) {
+	return wait(ctx, t, defaults())
+}
+
+func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
+	began := time.Now()
+	var refused time.Time // since when the key has been refused without a break
+	var last error
+	for pause := waitFirst; ; pause = min(2*pause, waitMost) {
+		c, err := dial(ctx, t, set)
+		if err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil {
+			return nil, waited(ctx, t, began, last)
+		}
+		last = err
+		e := app.AsError(err)
+		switch {
+		case e.Code == app.ETransient:
+			refused = time.Time{}
+		case e.Code == app.ECredentials && e.Reason == "auth_refused":
+			if refused.IsZero() {
+				refused = time.Now()
+			}
+			if time.Since(refused) >= set.authGrace {
+				return nil, err
+			}
+		default:
+			return nil, err
+		}
+		// A quarter more or less, so that a hundred waiting workers do not knock at the same moment.
+		timer := time.NewTimer(time.Duration(float64(pause) * (0.75 + rand.Float64()/2)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, waited(ctx, t, began, last)
+		}
+	}
+}
+
+// waited says what was waited for, how long, and what stood in the way.
+func waited(ctx context.Context, t Target, began time.Time, last error) error {
+	e := ended(ctx, fmt.Sprintf("waiting for SSH on %s (%s so far)", t, time.Since(began).Round(time.Second/10)))
+	if last != nil {
+		e.Message += "; the last failure was: " + last.Error()
+	}
+	return e
+}
