@@ -1,6 +1,9 @@
 package app
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
 func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
@@ -22,13 +25,24 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	if err != nil {
 		return ClusterView{}, err
 	}
-	for _, l := range d.Links {
-		// A link to a node that has no address yet cannot be shown yet.
-		if url, err := ExpandString(l.URL, MacroCluster{Owner: c.Owner, Nodes: v.Nodes}, nil); err == nil {
-			v.Links = append(v.Links, Link{Label: l.Label, URL: url})
+	v.Links = expandLinks(d.Links, c, v.Nodes)
+	return v, nil
+}
+
+// expandLinks leaves out links to a service that the cluster does not have, or to a node that has no address yet.
+func expandLinks(links []Link, c Cluster, nodes []Node) []Link {
+	mc := NewMacroCluster(c.Owner, nodes)
+	out := []Link{}
+	for _, l := range links {
+		m, err := ParseMacros(map[string]any{"url": l.URL})
+		if err != nil || slices.ContainsFunc(m.References(), func(s string) bool { return !slices.Contains(c.Services, s) }) {
+			continue
+		}
+		if url, err := ExpandString(l.URL, mc, nil); err == nil {
+			out = append(out, Link{Label: l.Label, URL: url})
 		}
 	}
-	return v, nil
+	return out
 }
 
 // Clusters lists those of the actor's tenant, newest first.

@@ -53,3 +53,9 @@ func (a *App) IssueToken(ctx context.Context, tenant, user, label string) (strin
 	token := NewToken()
 	return token, a.Store.CreateToken(ctx, tenant, user, label, HashToken(token), a.Now())
 }
+
+// ResetPassword gives a user a new random password, for whoever runs the server.
+func (a *App) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
+	password := NewPassword()
+	return password, a.Store.SetPassword(ctx, tenant, user, HashPassword(password))
+}

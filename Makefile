@@ -1,0 +1,37 @@
+# Everything that one does with Muster. Go and make are all that is needed for build, test and demo.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BUILD    = $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+ONCE    ?=
+REDIS_URL ?=
+
+.PHONY: build demo test test-real bench generate check clean
+
+build: ## the binary, bin/muster
+	@mkdir -p bin
+	$(BUILD) -o bin/muster ./cmd/muster
+
+demo: build ## a real cluster on this host, from nothing; ONCE=1 stops after its page was fetched
+	@bin/muster demo --catalog examples/catalog $(if $(filter-out 0,$(ONCE)),--once)
+
+test: check ## all tests that need nothing but Go and make
+	$(GO) test -race -timeout 5m ./...
+
+test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
+	$(GO) test -race -tags real -timeout 15m ./...
+	bin/muster demo --catalog examples/catalog --once
+
+bench: ## what things cost here
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+generate: ## pages from their templates
+	$(GO) tool templ generate -path portal
+
+check:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+
+clean:
+	rm -rf bin
