@@ -1,0 +1,226 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+)
+
+// tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
+// is made once for the process.
+var tellProblems = sync.OnceFunc(func() {
+	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
+		return problemOf(status, message, causes)
+	}
+	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, causes ...error) huma.StatusError {
+		return problemOf(status, message, causes)
+	}
+})
+
+// newAPI makes the REST API on a router that is mounted at /api/v1.
+func (p *Portal) newAPI(r chi.Router) huma.API {
+	tellProblems()
+	c := huma.DefaultConfig("Muster", cmp.Or(p.version, "dev"))
+	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds."
+	c.Servers = []*huma.Server{{URL: "/api/v1"}}
+	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
+	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
+	c.RejectUnknownQueryParameters = true
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
+	api := humachi.New(r, c)
+
+	// A preview needs no name and may leave the size to be complained about in words, by the use case.
+	schema := c.Components.Schemas
+	schema.Schema(reflect.TypeFor[app.ClusterRequest](), true, "")
+	if s := schema.Map()["ClusterRequest"]; s != nil {
+		s.Required = []string{"template"}
+		s.PrecomputeMessages()
+	}
+
+	api.UseMiddleware(p.boundTime, p.bearer(api))
+	return api
+}
+
+func serveOpenAPI(api huma.API) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, err := json.Marshal(api.OpenAPI())
+		if err != nil {
+			http.Error(w, "internal error", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(b)
+	}
+}
+
+// The notes that routes.go adds to an operation.
+
+func about(summary string) func(*huma.Operation) {
+	return func(o *huma.Operation) {
+		o.Summary = summary
+		o.MaxBodyBytes = apiLimit
+		if o.Security == nil {
+			o.Security = []map[string][]string{{"token": {}}}
+		}
+		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
+		if o.Method != http.MethodGet {
+			o.Errors = append(o.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge)
+		}
+	}
+}
+
+func answers(status int) func(*huma.Operation) {
+	return func(o *huma.Operation) { o.DefaultStatus = status }
+}
+
+// open lets everybody in. It stands before about.
+func open(o *huma.Operation) { o.Security = []map[string][]string{} }
+
+const metaStream = "stream"
+
+// streaming keeps the time limit of requests away from an operation that takes as long as it takes.
+func streaming(o *huma.Operation) {
+	o.Metadata = map[string]any{metaStream: true}
+	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"events": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Event"}},
+	}}
+	o.Responses = map[string]*huma.Response{"200": {
+		Description: "Events after a number, oldest first; as text/event-stream: each event as it comes, with its number as id",
+		Content: map[string]*huma.MediaType{
+			"application/json":  {Schema: schema},
+			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+		},
+	}}
+}
+
+func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
+	if ctx.Operation().Metadata[metaStream] == true {
+		next(ctx)
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx.Context(), requestTime)
+	defer cancel()
+	next(huma.WithContext(ctx, bounded))
+}
+
+type actorKey struct{}
+
+// bearer lets in who carries a token.
+func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if len(ctx.Operation().Security) == 0 {
+			next(ctx)
+			return
+		}
+		r, w := humachi.Unwrap(ctx)
+		scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " ")
+		token = strings.TrimSpace(token)
+		if !strings.EqualFold(scheme, "Bearer") || token == "" {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			p.writeProblem(w, r, &app.Error{
+				Code: app.EUnauthorized, Message: "This needs a token.", Hint: "Send the header Authorization: Bearer <token>.",
+			})
+			return
+		}
+		a, err := p.muster.ActorOfToken(ctx.Context(), token)
+		if err != nil {
+			if app.CodeOf(err) == app.EUnauthorized {
+				w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+			}
+			p.writeProblem(w, r, err)
+			return
+		}
+		requestOf(ctx.Context()).user = a.Tenant + "/" + a.User
+		next(huma.WithValue(ctx, actorKey{}, a))
+	}
+}
+
+// caller gives whose token the request carried.
+func caller(ctx context.Context) app.Actor {
+	a, _ := ctx.Value(actorKey{}).(app.Actor)
+	return a
+}
+
+// fail turns an error of a use case into a problem, and logs what is not told.
+func (p *Portal) fail(ctx context.Context, err error) error {
+	e, a := known(err)
+	if a.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		p.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.Any("error", err), slog.Int("status", a.status),
+			slog.String("request", requestOf(ctx).id))
+	}
+	return newProblem(e, a)
+}
+
+// problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
+func problemOf(status int, message string, causes []error) *problem {
+	b := &problem{Title: http.StatusText(status), Status: status, Detail: message, Code: codeOfStatus(status)}
+	for _, c := range causes {
+		if c == nil {
+			continue
+		}
+		pl := place{Message: c.Error()}
+		if d, ok := c.(huma.ErrorDetailer); ok {
+			pl = place{Message: d.ErrorDetail().Message, Location: d.ErrorDetail().Location}
+		}
+		b.Places = append(b.Places, pl)
+	}
+	slices.SortFunc(b.Places, func(x, y place) int {
+		return cmp.Or(strings.Compare(x.Location, y.Location), strings.Compare(x.Message, y.Message))
+	})
+	b.Places = slices.Compact(b.Places)
+	if len(b.Places) > 0 {
+		first := b.Places[0]
+		if _, field, ok := strings.Cut(first.Location, "."); ok {
+			b.Field = field
+		}
+		b.Detail = first.Message
+		if first.Location != "" {
+			b.Detail = first.Location + ": " + first.Message
+		}
+	}
+	return b
+}
+
+func codeOfStatus(status int) app.Code {
+	switch status {
+	case http.StatusUnauthorized:
+		return app.EUnauthorized
+	case http.StatusForbidden:
+		return app.EForbidden
+	case http.StatusNotFound:
+		return app.ENotFound
+	case http.StatusConflict:
+		return app.EConflict
+	case http.StatusRequestEntityTooLarge:
+		return app.ETooLarge
+	case http.StatusTooManyRequests:
+		return app.ERateLimit
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return app.ETimeout
+	}
+	if status >= http.StatusInternalServerError {
+		return app.EInternal
+	}
+	return app.EInvalid
+}
+
+func (p *Portal) apiNotFound(w http.ResponseWriter, r *http.Request) {
+	p.writeProblem(w, r, errNoSuchPage)
+}
+
+func (p *Portal) apiNotAllowed(w http.ResponseWriter, r *http.Request) {
+	p.writeProblem(w, r, errNoSuchVerb)
+}

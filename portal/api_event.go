@@ -1,0 +1,137 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"muster/app"
+)
+
+const eventBatch = 1000
+
+type eventListInput struct {
+	idInput
+	After       int64  `query:"after" minimum:"0" doc:"Only events after this number"`
+	Wait        int    `query:"wait" minimum:"0" maximum:"30" doc:"Wait so many seconds for an event when there is none"`
+	Accept      string `header:"Accept" hidden:"true"`
+	LastEventID string `header:"Last-Event-ID" doc:"Like after, sent by readers of a stream that broke"`
+}
+
+type eventList struct {
+	Events []app.Event `json:"events"`
+}
+
+// apiEventList gives events as a list, after a wait where that was asked for, or as a stream.
+func (p *Portal) apiEventList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
+	a := caller(ctx)
+	streamed := strings.Contains(in.Accept, "text/event-stream")
+	after := in.After
+	if streamed && in.LastEventID != "" {
+		n, err := strconv.ParseInt(in.LastEventID, 10, 64)
+		if err != nil || n < 0 {
+			return nil, p.fail(ctx, &app.Error{Code: app.EInvalid, Message: "Last-Event-ID is not the number of an event.", Field: "Last-Event-ID"})
+		}
+		after = n
+	}
+	free, err := p.streams.take(a)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	changed, stop := p.muster.Watch(a, in.ID)
+	end := func() { stop(); free() }
+
+	first, err := p.events(ctx, a, in.ID, after)
+	if err == nil && !streamed && len(first) == 0 && in.Wait > 0 {
+		first, err = p.awaitEvents(ctx, a, in.ID, after, time.Duration(in.Wait)*time.Second, changed)
+	}
+	if err != nil {
+		end()
+		return nil, p.fail(ctx, err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer end()
+		_, w := humachi.Unwrap(hc)
+		if !streamed {
+			w.Header().Set("Content-Type", "application/json")
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(streamWrite))
+			_ = json.NewEncoder(w).Encode(eventList{orEmpty(first)})
+			return
+		}
+		if err := p.streamEvents(hc.Context(), w, a, in.ID, after, first, changed); err != nil {
+			p.log.DebugContext(hc.Context(), "event stream ended", "error", err, "cluster", in.ID)
+		}
+	}}, nil
+}
+
+func (p *Portal) events(ctx context.Context, a app.Actor, id string, after int64) ([]app.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	return p.muster.Events(ctx, a, id, after, eventBatch)
+}
+
+// awaitEvents waits until there are events, the time is over, or the portal closes; the latter two give none.
+func (p *Portal) awaitEvents(ctx context.Context, a app.Actor, id string, after int64, d time.Duration, changed <-chan struct{}) ([]app.Event, error) {
+	over := time.NewTimer(min(d, pollTime))
+	defer over.Stop()
+	look := time.NewTicker(streamLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.closing:
+			return nil, nil
+		case <-over.C:
+			return nil, nil
+		case <-changed:
+		case <-look.C:
+		}
+		if events, err := p.events(ctx, a, id, after); err != nil || len(events) > 0 {
+			return events, err
+		}
+	}
+}
+
+// streamEvents sends events until the reader leaves or the portal closes.
+func (p *Portal) streamEvents(ctx context.Context, w http.ResponseWriter, a app.Actor, id string, after int64, events []app.Event, changed <-chan struct{}) error {
+	out, err := openStream(w)
+	if err != nil {
+		return err
+	}
+	look := time.NewTicker(streamLook)
+	defer look.Stop()
+	for {
+		for _, e := range events {
+			b, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			out.add(strconv.FormatInt(e.Seq, 10), "", b)
+			after = max(after, e.Seq)
+		}
+		out.ping()
+		if err := out.flush(); err != nil {
+			return err
+		}
+		if len(events) < eventBatch {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-p.closing:
+				return http.ErrServerClosed
+			case <-changed:
+			case <-look.C:
+			}
+		}
+		if events, err = p.events(ctx, a, id, after); err != nil {
+			return err
+		}
+	}
+}

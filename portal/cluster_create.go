@@ -1,0 +1,52 @@
+package portal
+
+import (
+	"net/http"
+
+	"muster/app"
+)
+
+func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	c, err := p.muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	n := newClusterForm(c, r.PostForm)
+	again := func(status int, notice string) error {
+		n.view.Notice = notice
+		if err := n.preview(r.Context(), p.muster, a); err != nil {
+			return err
+		}
+		p.showClusterNew(w, r, status, n)
+		return nil
+	}
+	if len(n.view.Errors) > 0 || n.view.Template == nil {
+		return again(http.StatusUnprocessableEntity, "")
+	}
+	if n.hash == "" {
+		// Nothing is made that nobody has seen.
+		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
+	}
+	view, err := p.muster.CreateCluster(r.Context(), a, n.request)
+	if err == nil {
+		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
+		return nil
+	}
+	if app.CodeOf(err) == app.EConflict {
+		// A conflict is about the plan when a new preview has another hash than the one that was approved.
+		v, previewErr := p.muster.Preview(r.Context(), a, app.ClusterRequest{
+			LayoutRequest: n.request.LayoutRequest, Name: n.request.Name, Lease: n.request.Lease,
+		})
+		if previewErr == nil && v.PlanHash != n.hash {
+			return again(http.StatusConflict, "The plan is not the one that you saw: the form or the catalog has changed since. Nothing was made. This is how it looks now.")
+		}
+	}
+	status := statusOf(err)
+	if err := n.refused(err); err != nil {
+		return err
+	}
+	return again(status, "")
+}

@@ -1,0 +1,34 @@
+package portal
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+)
+
+func (p *Portal) clusterKey(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id := chi.URLParam(r, "id")
+	_, pem, err := p.muster.ClusterKey(r.Context(), a, id)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/x-pem-file")
+	h.Set("Content-Disposition", `attachment; filename="muster-`+safeName(id)+`.pem"`)
+	_, _ = w.Write(pem)
+	return nil
+}
+
+// safeName keeps what can stand in a file name without quoting.
+func safeName(s string) string {
+	out := []byte{}
+	for i := range len(s) {
+		c := s[i]
+		if c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,307 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func (p *Portal) clusterNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	n := newClusterForm(c, r.URL.Query())
+	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
+	if err := n.preview(r.Context(), p.muster, a); err != nil {
+		return err
+	}
+	p.showClusterNew(w, r, http.StatusOK, n)
+	return nil
+}
+
+func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	c, err := p.muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	n := newClusterForm(c, r.PostForm)
+	if err := n.preview(r.Context(), p.muster, a); err != nil {
+		return err
+	}
+	if r.Header.Get("HX-Request") != "" {
+		p.render(w, r, http.StatusOK, page.ClusterNewPart(n.view, n.changed))
+		return nil
+	}
+	status := http.StatusOK
+	if len(n.view.Errors) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	p.showClusterNew(w, r, status, n)
+	return nil
+}
+
+func (p *Portal) showClusterNew(w http.ResponseWriter, r *http.Request, status int, n *clusterForm) {
+	f := p.frame(r, "New cluster")
+	f.At, f.Htmx = "new", true
+	p.render(w, r, status, page.ClusterNewPage(f, n.view))
+}
+
+// clusterForm is the form for a new cluster while it is worked on.
+type clusterForm struct {
+	catalog *app.Catalog
+	view    page.ClusterNew
+	request app.ClusterRequest
+	hash    string // of the plan that was previewed, "" when there was no preview
+	changed bool   // the template is another one than the options were made for
+}
+
+// newClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
+// only the options of another template than the chosen one begin anew.
+func newClusterForm(c *app.Catalog, in url.Values) *clusterForm {
+	n := &clusterForm{catalog: c, hash: in.Get("plan_hash")}
+	v := &n.view
+	v.Errors = map[string]page.Complaint{}
+	for _, t := range c.Templates {
+		v.Templates = append(v.Templates, t)
+	}
+	slices.SortFunc(v.Templates, func(a, b *app.Template) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())), strings.Compare(a.Name, b.Name))
+	})
+	v.Template = c.Templates[in.Get("template")]
+	if v.Template == nil && len(v.Templates) > 0 {
+		if in.Get("template") != "" {
+			n.complain("template", page.Complaint{Message: "There is no template " + strconv.Quote(in.Get("template")) + ".", Hint: "Choose one of these."})
+		}
+		v.Template = v.Templates[0]
+	}
+	v.Name = strings.TrimSpace(in.Get("name"))
+	v.Size = strings.TrimSpace(in.Get("size"))
+	if v.Template == nil {
+		return n
+	}
+	if !in.Has("size") {
+		v.Size = strconv.Itoa(max(1, v.Template.Constraints.Size.Min))
+	}
+	n.options(in)
+	n.read()
+	return n
+}
+
+// options fills in what may be chosen for the template.
+func (n *clusterForm) options(in url.Values) {
+	v, t := &n.view, n.view.Template
+	of := in.Get("options_of")
+	n.changed = of != "" && of != t.Name
+	typed := of == t.Name
+	if typed {
+		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
+		v.Services = in["services"]
+	} else {
+		v.Services = slices.Clone(t.Defaults.Services)
+	}
+	for _, s := range allowed(n.catalog.Services, t.Compatibility.Services, t.Defaults.Services) {
+		v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: n.title("service", s), Help: n.description(s)})
+	}
+	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
+	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
+	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
+	v.Leases = leases(t.Lease, v.Lease)
+	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+}
+
+// choices makes the options of a select; the first one leaves the choice to the template.
+func (n *clusterForm) choices(kind string, names []string, standard, chosen string) []page.Choice {
+	first := page.Choice{Label: "any that fits", Chosen: chosen == ""}
+	if standard != "" {
+		first.Label = n.title(kind, standard) + " (as the template says)"
+	}
+	out := []page.Choice{first}
+	for _, name := range names {
+		if name != standard || name == chosen {
+			out = append(out, page.Choice{Value: name, Label: n.title(kind, name), Chosen: name == chosen})
+		}
+	}
+	return out
+}
+
+// leases offers lengths that people use and that the template allows.
+func leases(l app.Lease, chosen string) []page.Choice {
+	out := []page.Choice{{Label: page.Lease(l.Initial) + " (as the template says)", Chosen: chosen == ""}}
+	const day = 24 * time.Hour
+	for _, d := range []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, day, 2 * day, 3 * day, 7 * day, 14 * day, 30 * day, 90 * day, 0} {
+		switch {
+		case d == l.Initial, d == 0 && l.Max > 0, l.Max > 0 && d > l.Max, l.Step > 0 && d%l.Step != 0:
+			continue
+		}
+		out = append(out, page.Choice{Value: d.String(), Label: page.Lease(d), Chosen: chosen == d.String()})
+	}
+	return out
+}
+
+// read makes the request, and complains about what cannot be part of one.
+func (n *clusterForm) read() {
+	v, t := &n.view, n.view.Template
+	n.request = app.ClusterRequest{Name: v.Name, PlanHash: n.hash}
+	n.request.Template = t.Name
+	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
+	size, err := strconv.Atoi(v.Size)
+	switch {
+	case v.Size == "":
+		n.complain("size", page.Complaint{Message: "How many nodes?", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+	case err != nil || size < 1:
+		n.complain("size", page.Complaint{Message: "The number of nodes must be a whole number from 1 on.", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+	}
+	n.request.Size = size
+	switch {
+	case len(v.Services) == 0 && len(t.Defaults.Services) > 0:
+		n.complain("services", page.Complaint{Message: "A cluster needs at least one service.", Hint: "Tick what shall run on it."})
+	case !sameNames(v.Services, t.Defaults.Services):
+		n.request.Services = v.Services
+	}
+	if v.Lease != "" {
+		d, err := time.ParseDuration(v.Lease)
+		if err != nil || d < 0 {
+			n.complain("lease", page.Complaint{Message: "That is not a length of time.", Hint: "Choose one from the list."})
+		} else {
+			n.request.Lease = &d
+		}
+	}
+}
+
+// complain notes what is wrong with a field. The first complaint stands; options that are folded away are unfolded.
+func (n *clusterForm) complain(field string, c page.Complaint) {
+	if _, ok := n.view.Errors[field]; ok {
+		return
+	}
+	n.view.Errors[field] = c
+	switch field {
+	case "services", "provider", "hardware", "image", "lease":
+		n.view.Open = true
+	}
+}
+
+// preview asks what a create would do. Refusals become complaints beside the fields; any other error is given back.
+func (n *clusterForm) preview(ctx context.Context, m Clusters, a app.Actor) error {
+	if n.view.Template == nil {
+		return nil
+	}
+	for field := range n.view.Errors {
+		// A layout does not depend on a name, so a wrong name does not hide it.
+		if field != "name" && field != "" {
+			return nil
+		}
+	}
+	r := n.request
+	r.PlanHash = "" // a preview finds the hash; it does not keep to one
+	v, err := m.Preview(ctx, a, r)
+	if err != nil {
+		return n.refused(err)
+	}
+	n.view.Preview = page.NewPreview(v, n.title)
+	return nil
+}
+
+// refused turns an answer about the request into a complaint beside the field that it is about.
+func (n *clusterForm) refused(err error) error {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
+		n.complain(fieldOf(e), page.Complaint{Message: e.Message, Hint: e.Hint})
+		return nil
+	}
+	return err
+}
+
+// fields are the fields of the form that can carry a complaint.
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "lease"}
+
+// reasons says which field a solver's reason belongs to.
+var reasons = map[string]string{
+	"size": "size", "missing_template": "template", "missing_provider": "provider", "no_hardware_types": "hardware",
+	"no_image_types": "image", "incompatible_services": "services", "missing_service": "services",
+	"missing_dependency": "services", "conflict": "services", "cycle": "services", "no_solution": "size",
+}
+
+func fieldOf(e *app.Error) string {
+	// An error may name a place inside a field, such as services[2].
+	field, _, _ := strings.Cut(e.Field, "[")
+	field, _, _ = strings.Cut(field, ".")
+	if slices.Contains(fields, field) {
+		return field
+	}
+	return reasons[e.Reason]
+}
+
+// title is what people call a catalog entry, its name where it is not known.
+func (n *clusterForm) title(kind, name string) string {
+	switch kind {
+	case "provider":
+		if e := n.catalog.Providers[name]; e != nil {
+			return e.Title()
+		}
+	case "hardware":
+		if e := n.catalog.Hardware[name]; e != nil {
+			return e.Title()
+		}
+	case "image":
+		if e := n.catalog.Images[name]; e != nil {
+			return e.Title()
+		}
+	case "service":
+		if e := n.catalog.Services[name]; e != nil {
+			return e.Title()
+		}
+	}
+	return name
+}
+
+func (n *clusterForm) description(service string) string {
+	if e := n.catalog.Services[service]; e != nil {
+		return e.Description
+	}
+	return ""
+}
+
+// allowed lists the entries that a template allows: those of its list, or all where the list is empty. Extra names
+// are added where they are missing.
+func allowed[V any](all map[string]V, list, extra []string) []string {
+	out := slices.Clone(list)
+	if len(out) == 0 {
+		out = names(all)
+	}
+	for _, e := range extra {
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func names[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sameNames(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}

@@ -1,0 +1,68 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// How much of a log a page begins with, and how much of a failure it shows on top.
+const (
+	logTail      = 200
+	failureTail  = 8
+	failureShown = 3
+)
+
+func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.readCluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	c.Node, c.Step = q.Get("node"), q.Get("step")
+	c.Log, err = p.muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, c.View.Name)
+	f.At = "clusters"
+	if c.Running() {
+		f.Refresh = 5
+	}
+	p.render(w, r, http.StatusOK, page.ClusterShowPage(f, c))
+	return nil
+}
+
+// readCluster reads all that the page shows except its log.
+func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.ClusterShow, error) {
+	c := page.ClusterShow{Now: p.now(), Actor: a}
+	var err error
+	if c.View, err = p.muster.Cluster(ctx, a, id); err != nil {
+		return c, err
+	}
+	op := c.Operation()
+	if op == nil {
+		return c, nil
+	}
+	if c.Steps, err = p.muster.Steps(ctx, a, id, op.ID); err != nil {
+		return c, err
+	}
+	if c.View.Status != app.ClusterFailed {
+		return c, nil
+	}
+	for _, s := range c.Steps {
+		if s.State != app.StepFailed || len(c.Failures) == failureShown {
+			continue
+		}
+		lines, err := p.muster.Logs(ctx, a, id, app.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
+		if err != nil {
+			return c, err
+		}
+		c.Failures = append(c.Failures, page.Failure{Step: s, Lines: lines})
+	}
+	return c, nil
+}

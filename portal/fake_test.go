@@ -1,0 +1,569 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
+// knows the usual order. Nothing moves unless a test says so.
+type fake struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	catalog  *app.Catalog
+	clusters []*app.ClusterView
+	steps    map[int64][]app.Step
+	events   map[string][]app.Event
+	logs     map[string][]app.LogLine
+	watchers map[string]map[chan struct{}]bool
+	seq      int64
+	operable int64
+	broken   error                // what every use case but SignIn answers, when set
+	asked    []app.ClusterRequest // what CreateCluster was called with
+}
+
+var _ Muster = (*fake)(nil)
+
+func newFake(now func() time.Time) *fake {
+	f := &fake{
+		now: now, catalog: app.NewCatalog(), steps: map[int64][]app.Step{}, events: map[string][]app.Event{},
+		logs: map[string][]app.LogLine{}, watchers: map[string]map[chan struct{}]bool{},
+	}
+	c := f.catalog
+	for _, s := range [][2]string{{"namenode", "Name node"}, {"datanode", "Data node"}, {"nodemanager", "Node manager"}, {"haproxy", "HAProxy"}, {"web", "Web server"}, {"postgres", "PostgreSQL"}} {
+		c.Services[s[0]] = &app.Service{About: app.About{Name: s[0], Label: s[1], Description: s[1] + " as packaged"}}
+	}
+	c.Providers["sandbox"] = &app.ProviderSpec{About: app.About{Name: "sandbox", Label: "Sandbox"}, Type: "sandbox"}
+	c.Providers["ocean"] = &app.ProviderSpec{About: app.About{Name: "ocean", Label: "Ocean account"}, Type: "digitalocean"}
+	for _, h := range []string{"small", "medium", "large"} {
+		c.Hardware[h] = &app.HardwareType{About: app.About{Name: h}}
+	}
+	c.Images["debian12"] = &app.ImageType{About: app.About{Name: "debian12", Label: "Debian 12"}}
+	c.Images["ubuntu24"] = &app.ImageType{About: app.About{Name: "ubuntu24", Label: "Ubuntu 24.04"}}
+	c.Templates["hadoop"] = &app.Template{
+		About:       app.About{Name: "hadoop", Label: "Hadoop", Description: "Storage and jobs over many nodes. Data stays on the nodes and is copied three times."},
+		Defaults:    app.TemplateDefaults{Services: []string{"namenode", "datanode", "nodemanager"}, Provider: "sandbox", Hardware: "medium", Image: "debian12"},
+		Constraints: app.Constraints{Size: app.SizeRange{Min: 2, Max: 50}},
+		Lease:       app.Lease{Initial: 24 * time.Hour, Max: 7 * 24 * time.Hour},
+	}
+	c.Templates["web"] = &app.Template{
+		About:         app.About{Name: "web", Label: "Web with a load balancer", Description: "One balancer before any number of web servers."},
+		Defaults:      app.TemplateDefaults{Services: []string{"haproxy", "web"}, Provider: "sandbox", Image: "ubuntu24"},
+		Compatibility: app.Compatibility{Services: []string{"haproxy", "web", "postgres"}},
+		Constraints:   app.Constraints{Size: app.SizeRange{Min: 2, Max: app.Unlimited}},
+		Lease:         app.Lease{Initial: 0},
+	}
+	c.Templates["single"] = &app.Template{
+		About:       app.About{Name: "single", Label: "One database", Description: "PostgreSQL on a machine of its own."},
+		Defaults:    app.TemplateDefaults{Services: []string{"postgres"}, Provider: "sandbox", Hardware: "large", Image: "debian12"},
+		Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 1}},
+		Lease:       app.Lease{Initial: 8 * time.Hour},
+	}
+	return f
+}
+
+func (f *fake) SignIn(_ context.Context, tenant, user, password string) (app.Actor, error) {
+	roles := map[string]app.Role{"ada": app.RoleUser, "root": app.RoleAdmin, "vera": app.RoleViewer}
+	if tenant == app.DefaultTenant && password == "correct horse" && roles[user] != "" {
+		return app.Actor{Tenant: tenant, User: user, Role: roles[user]}, nil
+	}
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
+}
+
+func (f *fake) ActorOfToken(_ context.Context, token string) (app.Actor, error) {
+	if user, ok := strings.CutPrefix(token, "token-of-"); ok {
+		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: app.RoleUser}, nil
+	}
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "Nobody has this token.")
+}
+
+func (f *fake) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.catalog, f.broken
+}
+
+func (f *fake) Preview(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Preview, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.preview(r)
+}
+
+func (f *fake) preview(r app.ClusterRequest) (app.Preview, error) {
+	if f.broken != nil {
+		return app.Preview{}, f.broken
+	}
+	t := f.catalog.Templates[r.Template]
+	if t == nil {
+		return app.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
+	}
+	if s := t.Constraints.Size; r.Size < s.Min || r.Size > s.Max {
+		return app.Preview{}, &app.Error{
+			Code: app.EInvalid, Reason: "size", Message: fmt.Sprintf("%d nodes are not possible with %s.", r.Size, t.Title()),
+			Hint: fmt.Sprintf("Ask for %d to %d.", s.Min, s.Max),
+		}
+	}
+	services := t.Defaults.Services
+	if len(r.Services) > 0 {
+		services = r.Services
+	}
+	hardware := cmp.Or(r.Hardware, t.Defaults.Hardware, "small")
+	image := cmp.Or(r.Image, t.Defaults.Image)
+	l := app.Layout{Provider: cmp.Or(r.Provider, t.Defaults.Provider), CostPerHour: 0.12 * float64(r.Size)}
+	head, rest := services[:1], slices.Sorted(slices.Values(services[1:]))
+	if len(rest) == 0 {
+		rest = head
+	}
+	l.Groups = append(l.Groups, app.NodeGroup{Count: 1, Hardware: hardware, Image: image, Services: head, CostPerHour: 0.12})
+	if r.Size > 1 {
+		l.Groups = append(l.Groups, app.NodeGroup{Count: r.Size - 1, Hardware: hardware, Image: image, Services: rest, CostPerHour: 0.12 * float64(r.Size-1)})
+	}
+	v := app.Preview{Template: r.Template, Layout: l, Plan: createPlan(l), Lease: t.Lease.Initial}
+	if r.Lease != nil {
+		v.Lease = *r.Lease
+	}
+	v.PlanHash, v.Duration = v.Plan.Hash(), v.Plan.Duration()
+	v.Cost = l.CostPerHour * v.Lease.Hours()
+	return v, nil
+}
+
+var took = map[app.Action]time.Duration{
+	app.ActionCreate: 25 * time.Second, app.ActionConfirm: 35 * time.Second, app.ActionBootstrap: 20 * time.Second,
+	app.ActionInstall: 50 * time.Second, app.ActionConfigure: 8 * time.Second, app.ActionInitialize: 12 * time.Second,
+	app.ActionStart: 6 * time.Second, app.ActionDelete: 15 * time.Second,
+}
+
+// createPlan works node by node, and lets the first node's start come before every other start.
+func createPlan(l app.Layout) app.Plan {
+	p := app.Plan{Kind: app.OperationCreate}
+	first := -1
+	for k, n := range app.PlanNodes(l) {
+		last := -1
+		add := func(a app.Action, service string) {
+			s := app.PlanStep{Node: n.Name, Action: a, Service: service, ID: n.Name + "." + string(a)}
+			if service != "" {
+				s.ID = n.Name + "." + service + "." + string(a)
+			}
+			if last >= 0 {
+				s.Needs = append(s.Needs, last)
+			}
+			if a == app.ActionStart && k > 0 && first >= 0 {
+				s.Needs = append(s.Needs, first)
+			}
+			last = len(p.Steps)
+			p.Steps = append(p.Steps, s)
+		}
+		add(app.ActionCreate, "")
+		add(app.ActionConfirm, "")
+		add(app.ActionBootstrap, "")
+		for _, s := range n.Services {
+			for _, a := range []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart} {
+				if a == app.ActionInitialize && s != "namenode" && s != "postgres" {
+					continue
+				}
+				add(a, s)
+			}
+		}
+		if k == 0 {
+			first = len(p.Steps)
+			p.Steps = append(p.Steps, app.PlanStep{ID: "all.ready", Join: true, Needs: []int{last}})
+		}
+	}
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		s := &p.Steps[i]
+		if !s.Join {
+			s.Rank += took[s.Action]
+		}
+		for _, n := range s.Needs {
+			p.Steps[n].Rank = max(p.Steps[n].Rank, s.Rank)
+		}
+	}
+	return p
+}
+
+func (f *fake) CreateCluster(_ context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, r)
+	if a.Role == app.RoleViewer {
+		return app.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not create.")
+	}
+	v, err := f.preview(r)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if r.Name == "" {
+		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
+	}
+	if r.PlanHash != "" && r.PlanHash != v.PlanHash {
+		return app.ClusterView{}, &app.Error{Code: app.EConflict, Field: "plan_hash", Message: "The plan has changed."}
+	}
+	for _, c := range f.clusters {
+		if c.Name == r.Name && c.Status != app.ClusterDeleted {
+			return app.ClusterView{}, &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster " + r.Name + " already.", Hint: "Choose another name."}
+		}
+	}
+	return f.create(a, r, v), nil
+}
+
+func (f *fake) create(a app.Actor, r app.ClusterRequest, v app.Preview) app.ClusterView {
+	c := &app.ClusterView{Cluster: app.Cluster{
+		ID: fmt.Sprintf("c%02d", len(f.clusters)+1), Tenant: a.Tenant, Name: r.Name, Owner: a.User, Template: r.Template,
+		Provider: v.Layout.Provider, Size: r.Size, Status: app.ClusterPending, CostPerHour: v.Layout.CostPerHour,
+		DNSSuffix: "muster.example", CreatedAt: f.now(),
+	}}
+	if v.Lease > 0 {
+		c.ExpiresAt = f.now().Add(v.Lease)
+	}
+	seen := map[string]bool{}
+	for i, n := range app.PlanNodes(v.Layout) {
+		g := v.Layout.Groups[min(i, len(v.Layout.Groups)-1)]
+		c.Nodes = append(c.Nodes, app.Node{
+			Cluster: c.ID, Name: n.Name, Hostname: n.Name + "-" + c.ID + ".muster.example", Hardware: g.Hardware, Image: g.Image,
+			Services: n.Services, Status: app.NodePlanned,
+		})
+		for _, s := range n.Services {
+			seen[s] = true
+		}
+	}
+	c.Services = slices.Sorted(maps.Keys(seen))
+	f.clusters = append(f.clusters, c)
+	f.operate(c, a, v.Plan)
+	return *c
+}
+
+// operate gives a cluster a new operation whose first steps are ready.
+func (f *fake) operate(c *app.ClusterView, a app.Actor, p app.Plan) {
+	f.operable++
+	op := app.Operation{
+		ID: f.operable, Tenant: c.Tenant, Cluster: c.ID, Kind: p.Kind, Status: app.OperationRunning, PlanHash: p.Hash(),
+		Requester: a.User, Total: p.Acts(), CreatedAt: f.now(), StartedAt: f.now(), Expected: p.Duration(),
+	}
+	c.Operations = append([]app.Operation{op}, c.Operations...)
+	c.Status = app.ClusterPending
+	for i, s := range p.Steps {
+		st := app.Step{Operation: op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepWaiting, Needs: s.Needs, Join: s.Join, Rank: s.Rank}
+		if len(s.Needs) == 0 {
+			st.State = app.StepReady
+		}
+		f.steps[op.ID] = append(f.steps[op.ID], st)
+	}
+	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status), Total: op.Total})
+}
+
+// advance carries out up to n steps of the latest operation and leaves what comes next running. It tells whether there
+// is more to do.
+func (f *fake) advance(id string, n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.find(id)
+	op := &c.Operations[0]
+	steps := f.steps[op.ID]
+	ended := 0
+	for moved := true; moved && ended < n; {
+		moved = false
+		for i := range steps {
+			s := &steps[i]
+			if s.State.Ended() || !f.met(steps, s) {
+				continue
+			}
+			if !s.Join && ended == n {
+				continue
+			}
+			s.State, s.Attempt, moved = app.StepSucceeded, max(1, s.Attempt), true
+			if s.Join {
+				continue
+			}
+			ended++
+			op.Done++
+			f.apply(c, s)
+			f.tell(id, app.Event{Kind: app.EventStep, Operation: op.ID, Step: s.ID, Node: s.Node, Status: string(s.State), Done: op.Done, Total: op.Total})
+		}
+	}
+	busy := map[string]bool{}
+	for i := range steps {
+		s := &steps[i]
+		if s.Join || s.State.Ended() || !f.met(steps, s) {
+			continue
+		}
+		switch {
+		case !busy[s.Node] && len(busy)%5 != 4:
+			s.State, s.Attempt, s.StartedAt = app.StepRunning, max(1, s.Attempt), f.now()
+		case !busy[s.Node]:
+			s.State = app.StepQueued
+		default:
+			s.State = app.StepReady
+		}
+		busy[s.Node] = true
+	}
+	if op.Done == op.Total {
+		op.Status, op.EndedAt = app.OperationSucceeded, f.now()
+		c.Status = app.ClusterActive
+		if op.Kind == app.OperationDelete {
+			c.Status, c.DeletedAt = app.ClusterDeleted, f.now()
+		} else {
+			c.Links = []app.Link{{Label: "Status page", URL: "http://10.0.0.11:8080/"}, {Label: "Evil", URL: "javascript:alert(1)"}}
+		}
+		f.tell(id, app.Event{Kind: app.EventCluster, Status: string(c.Status)})
+		return false
+	}
+	return true
+}
+
+func (f *fake) met(steps []app.Step, s *app.Step) bool {
+	for _, n := range s.Needs {
+		if steps[n].State != app.StepSucceeded {
+			return false
+		}
+	}
+	return true
+}
+
+// apply does to the node what the step does, and says so in the log.
+func (f *fake) apply(c *app.ClusterView, s *app.Step) {
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if n.Name != s.Node {
+			continue
+		}
+		switch s.Action {
+		case app.ActionCreate:
+			n.Status, n.MachineID = app.NodeCreated, "m-"+n.Name
+		case app.ActionConfirm:
+			n.Status, n.Addresses = app.NodeReady, map[string]string{app.AddressAccess: fmt.Sprintf("10.0.0.%d", 10+i), app.AddressBind: fmt.Sprintf("10.9.0.%d", 10+i)}
+			n.SSHPort = 2222
+		case app.ActionDelete:
+			n.Status = app.NodeDeleted
+		}
+	}
+	f.say(c.ID, *s, app.StreamSystem, string(s.Action)+" begins")
+	f.say(c.ID, *s, app.StreamOut, fmt.Sprintf("Setting up %s (1.4.2-1) ...", cmp.Or(s.Service, "machine")))
+	if s.Action == app.ActionInstall {
+		f.say(c.ID, *s, app.StreamErr, "debconf: delaying package configuration, since apt-utils is not installed")
+	}
+}
+
+func (f *fake) say(id string, s app.Step, stream app.Stream, text string) {
+	f.seq++
+	f.logs[id] = append(f.logs[id], app.LogLine{
+		Seq: f.seq, At: f.now(), Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Step: s.ID, Node: s.Node, Stream: stream, Text: text,
+	})
+	f.wake(id)
+}
+
+// failStep lets a step that has not ended fail, and the operation with it.
+func (f *fake) failStep(id, step, message string, lines ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.find(id)
+	op := &c.Operations[0]
+	steps := f.steps[op.ID]
+	for i := range steps {
+		s := &steps[i]
+		if s.ID == step {
+			s.State, s.Attempt, s.ErrorCode, s.Error = app.StepFailed, 3, app.EScript, message
+			for _, l := range lines {
+				f.say(id, *s, app.StreamErr, l)
+			}
+		} else if !s.State.Ended() {
+			s.State = app.StepDropped
+		}
+	}
+	op.Status, op.EndedAt = app.OperationFailed, f.now()
+	c.Status, c.Message = app.ClusterFailed, "Create failed at "+step+"."
+	f.tell(id, app.Event{Kind: app.EventCluster, Status: string(c.Status)})
+}
+
+func (f *fake) tell(id string, e app.Event) {
+	f.seq++
+	e.Seq, e.At, e.Cluster = f.seq, f.now(), id
+	f.events[id] = append(f.events[id], e)
+	f.wake(id)
+}
+
+func (f *fake) wake(id string) {
+	for ch := range f.watchers[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (f *fake) find(id string) *app.ClusterView {
+	for _, c := range f.clusters {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// view gives a copy that later changes do not reach.
+func (f *fake) view(id string) (app.ClusterView, error) {
+	if f.broken != nil {
+		return app.ClusterView{}, f.broken
+	}
+	c := f.find(id)
+	if c == nil {
+		return app.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %s.", id)
+	}
+	v := *c
+	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
+	return v, nil
+}
+
+func (f *fake) Clusters(_ context.Context, _ app.Actor, filter app.ClusterFilter) ([]app.ClusterSummary, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []app.ClusterSummary
+	for _, c := range slices.Backward(f.clusters) {
+		if c.Status == app.ClusterDeleted && !filter.Deleted || filter.Name != "" && c.Name != filter.Name {
+			continue
+		}
+		s := app.ClusterSummary{Cluster: c.Cluster}
+		if len(c.Operations) > 0 {
+			op := c.Operations[0]
+			s.Operation = &op
+		}
+		out = append(out, s)
+	}
+	return out, f.broken
+}
+
+func (f *fake) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.view(id)
+}
+
+func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.view(id); err != nil {
+		return app.ClusterView{}, err
+	}
+	if a.Role == app.RoleViewer {
+		return app.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not delete.")
+	}
+	c := f.find(id)
+	p := app.Plan{Kind: app.OperationDelete}
+	for _, n := range c.Nodes {
+		p.Steps = append(p.Steps, app.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
+	}
+	f.operate(c, a, p)
+	return f.view(id)
+}
+
+func (f *fake) ResumeCluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err != nil {
+		return v, err
+	}
+	if v.Status != app.ClusterFailed {
+		return v, &app.Error{Code: app.EConflict, Message: "There is nothing to resume.", Hint: "Only a failed cluster can be resumed."}
+	}
+	c := f.find(id)
+	c.Status, c.Message, c.Operations[0].Status = app.ClusterPending, "", app.OperationRunning
+	for i := range f.steps[c.Operations[0].ID] {
+		if s := &f.steps[c.Operations[0].ID][i]; s.State != app.StepSucceeded {
+			s.State, s.Error = app.StepWaiting, ""
+		}
+	}
+	return f.view(id)
+}
+
+func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err != nil {
+		return "", nil, err
+	}
+	if a.User != v.Owner && a.Role != app.RoleAdmin {
+		return "", nil, app.Errorf(app.EForbidden, "Only the owner may have the key.")
+	}
+	return "root", []byte("-----BEGIN OPENSSH PRIVATE KEY-----\nfor tests\n-----END OPENSSH PRIVATE KEY-----\n"), nil
+}
+
+func (f *fake) Steps(_ context.Context, _ app.Actor, id string, operation int64) ([]app.Step, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err != nil {
+		return nil, err
+	}
+	if operation == 0 {
+		operation = v.Operations[0].ID
+	}
+	return slices.Clone(f.steps[operation]), nil
+}
+
+func (f *fake) Events(_ context.Context, _ app.Actor, id string, after int64, limit int) ([]app.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.view(id); err != nil {
+		return nil, err
+	}
+	var out []app.Event
+	for _, e := range f.events[id] {
+		if e.Seq > after && len(out) < limit {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFilter) ([]app.LogLine, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.view(id); err != nil {
+		return nil, err
+	}
+	var out []app.LogLine
+	for _, l := range f.logs[id] {
+		if l.Seq <= filter.After || filter.Node != "" && l.Node != filter.Node || filter.Step != "" && l.Step != filter.Step ||
+			filter.Operation != 0 && l.Operation != filter.Operation {
+			continue
+		}
+		out = append(out, l)
+	}
+	limit := cmp.Or(filter.Limit, 500)
+	if len(out) > limit && filter.Tail {
+		out = out[len(out)-limit:]
+	}
+	return out[:min(len(out), limit)], nil
+}
+
+func (f *fake) Watch(_ app.Actor, id string) (<-chan struct{}, func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ch := make(chan struct{}, 1)
+	if f.watchers[id] == nil {
+		f.watchers[id] = map[chan struct{}]bool{}
+	}
+	f.watchers[id][ch] = true
+	return ch, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.watchers[id], ch)
+	}
+}
+
+// watching counts the open watches of a cluster.
+func (f *fake) watching(id string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watchers[id])
+}

@@ -1,0 +1,151 @@
+package portal
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// policy lets a page load what the portal itself serves, and nothing else; there is no inline script or style.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// headers tells browsers what they may do with what they get.
+func (p *Portal) headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cache-Control", "no-store")
+		if p.secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sameOrigin refuses requests that change something and that another site made a browser send. Programs that are not
+// browsers send none of the headers that it looks at, and pass.
+func (p *Portal) sameOrigin(next http.Handler) http.Handler {
+	c := http.NewCrossOriginProtection()
+	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := errForeign
+		if forPrograms(r) {
+			p.writeProblem(w, r, err)
+			return
+		}
+		p.showError(w, r, err)
+	}))
+	return c.Handler(next)
+}
+
+func forPrograms(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+type requestKey struct{}
+
+// request is what the access log wants to know of a request at its end.
+type request struct {
+	id   string
+	user string
+}
+
+func requestOf(ctx context.Context) *request {
+	if q, ok := ctx.Value(requestKey{}).(*request); ok {
+		return q
+	}
+	return &request{}
+}
+
+// access logs every request when it ends, and numbers it. Queries stay out of the log: people paste secrets anywhere.
+func (p *Portal) access(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := p.now()
+		q := requestOf(r.Context())
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		defer func() {
+			level := slog.LevelInfo
+			if strings.HasPrefix(r.URL.Path, "/static/") {
+				level = slog.LevelDebug
+			}
+			p.log.LogAttrs(r.Context(), level, "request",
+				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", ww.Status()),
+				slog.Int("bytes", ww.BytesWritten()), slog.Duration("took", p.now().Sub(begun)),
+				slog.String("from", address(r)), slog.String("user", q.user), slog.String("request", q.id))
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// rescue turns a panic into the page for an internal error, and numbers the request so that both can be matched.
+func (p *Portal) rescue(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := &request{id: strings.ToLower(rand.Text()[:10])}
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if cause == http.ErrAbortHandler {
+				panic(cause)
+			}
+			p.log.ErrorContext(r.Context(), "panic", "cause", cause, "path", r.URL.Path, "request", q.id, "stack", string(debug.Stack()))
+			if ww.Status() != 0 {
+				// Part of an answer is out; breaking the connection is the only honest end.
+				panic(http.ErrAbortHandler)
+			}
+			if forPrograms(r) {
+				p.writeProblem(ww, r, errBug)
+				return
+			}
+			p.showError(ww, r, errBug)
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// limit bounds the body of every request.
+func limit(n int64) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, n)
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func timeout(d time.Duration) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler { return within(d, next.ServeHTTP) }
+}
+
+// within bounds the time of one request. Use cases obey the context; what they return then is ETimeout or the
+// context's own error, and error.go knows both.
+func within(d time.Duration, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), d)
+		defer cancel()
+		next(w, r.WithContext(ctx))
+	}
+}
+
+// address is where a request comes from, without the port.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,39 @@
+package page
+
+import "muster/app"
+
+// Frame is what stands around every page.
+type Frame struct {
+	Title   string
+	Actor   *app.Actor // nil: nobody is signed in
+	Version string
+	Note    string // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
+	Refresh int    // seconds after which a browser without JavaScript loads the page again; 0: never
+	Htmx    bool   // the page has a form that updates itself
+	At      string // the part of the portal that the page belongs to: "clusters", "new"
+}
+
+// MayChange tells whether the actor may ask for anything to be changed; the use cases have the last word.
+func (f Frame) MayChange() bool { return f.Actor != nil && f.Actor.Role != app.RoleViewer }
+
+// htmxConfig keeps htmx within the content security policy (no inline style, no eval) and to this origin. A refusal
+// is shown like any answer, so 4xx is swapped in too.
+const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,` +
+	`"historyEnabled":false,"scrollIntoViewOnBoost":false,` +
+	`"responseHandling":[{"code":"204","swap":false},{"code":"[234]..","swap":true},{"code":"5..","swap":false,"error":true}]}`
+
+// SignIn is the sign-in page.
+type SignIn struct {
+	Tenant, User, Next string
+	Error, Hint        string
+	Field              string // "user" or "password": where the error belongs
+}
+
+// Problem is a page that says why there is nothing else to see.
+type Problem struct {
+	Status  int
+	Title   string
+	Message string
+	Hint    string
+	Request string // the number under which the log knows more; "" where the log knows nothing
+}

@@ -1,0 +1,162 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Matrix is a plan at work: rows are nodes, columns are steps grouped by service, cells are states.
+type Matrix struct {
+	Operation int64
+	Groups    []MatrixGroup
+	Rows      []MatrixRow
+	Counts    []StateCount // for the legend, in the order of a step's life
+	Hidden    int          // nodes for which there was no room
+}
+
+// MatrixGroup is the columns of one service; Service "" is the machine itself.
+type MatrixGroup struct {
+	Service string
+	Actions []app.Action
+}
+
+// Title is what stands above the group.
+func (g MatrixGroup) Title() string {
+	if g.Service == "" {
+		return "machine"
+	}
+	return g.Service
+}
+
+// MatrixRow is one node. A nil cell means that the node has no such step.
+type MatrixRow struct {
+	Node  string
+	Cells []*app.Step
+}
+
+// StateCount says how many steps are in a state.
+type StateCount struct {
+	State app.StepState
+	Count int
+}
+
+// States are the states of a step in the order of its life, as legends show them.
+var States = []app.StepState{
+	app.StepWaiting, app.StepReady, app.StepQueued, app.StepRunning, app.StepSucceeded, app.StepFailed, app.StepDropped,
+}
+
+// order is the order of actions within a group of columns.
+var order = append([]app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap, app.ActionDelete}, app.ServiceActions...)
+
+// matrixRows is how many nodes are drawn; a page with more helps nobody. Nodes in trouble are drawn first.
+const matrixRows = 200
+
+// NewMatrix lays the steps of one operation out. Groups come in the order in which their first steps stand in the
+// plan, which is the order in which they are worked on.
+func NewMatrix(steps []app.Step) Matrix {
+	m := Matrix{}
+	byNode := map[string]map[string]*app.Step{}
+	trouble := map[string]bool{}
+	counts := map[app.StepState]int{}
+	for i := range steps {
+		s := &steps[i]
+		if s.Join {
+			continue
+		}
+		m.Operation = s.Operation
+		m.column(s)
+		if byNode[s.Node] == nil {
+			byNode[s.Node] = map[string]*app.Step{}
+		}
+		byNode[s.Node][s.Service+"/"+string(s.Action)] = s
+		trouble[s.Node] = trouble[s.Node] || s.State == app.StepFailed
+		counts[s.State]++
+	}
+	nodes := sortedNodes(byNode)
+	if len(nodes) > matrixRows {
+		slices.SortStableFunc(nodes, func(a, b string) int { return rank(trouble[a]) - rank(trouble[b]) })
+		m.Hidden = len(nodes) - matrixRows
+		nodes = nodes[:matrixRows]
+		slices.SortFunc(nodes, compareNodes)
+	}
+	for _, n := range nodes {
+		row := MatrixRow{Node: n}
+		for _, g := range m.Groups {
+			for _, a := range g.Actions {
+				row.Cells = append(row.Cells, byNode[n][g.Service+"/"+string(a)])
+			}
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	for _, st := range States {
+		m.Counts = append(m.Counts, StateCount{st, counts[st]})
+	}
+	return m
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+func (m *Matrix) column(s *app.Step) {
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		if g.Service != s.Service {
+			continue
+		}
+		if !slices.Contains(g.Actions, s.Action) {
+			g.Actions = append(g.Actions, s.Action)
+			slices.SortFunc(g.Actions, func(a, b app.Action) int { return slices.Index(order, a) - slices.Index(order, b) })
+		}
+		return
+	}
+	m.Groups = append(m.Groups, MatrixGroup{Service: s.Service, Actions: []app.Action{s.Action}})
+}
+
+// CellID is the element id of a step's cell; live updates find it by this name.
+func CellID(index int) string { return fmt.Sprintf("c%d", index) }
+
+// StateWords says how a step is doing. live.js says the same words when it repaints a cell.
+func StateWords(s app.Step) string {
+	if s.Attempt > 1 {
+		return fmt.Sprintf("%s, try %d", s.State, s.Attempt)
+	}
+	return string(s.State)
+}
+
+// remaining estimates how long the steps that have not ended still take: the longest path left, stretched or shrunk
+// by how the finished part went against its estimate. ok is false where there is nothing to go by.
+func remaining(now time.Time, op app.Operation, steps []app.Step) (left time.Duration, ok bool) {
+	for _, s := range steps {
+		if s.State.Ended() {
+			continue
+		}
+		rest := s.Rank
+		if s.State == app.StepRunning && !s.StartedAt.IsZero() {
+			// A step that has been running for a while has less ahead of it, but never less than a bit.
+			rest = max(rest-now.Sub(s.StartedAt), rest/10)
+		}
+		left = max(left, rest)
+	}
+	elapsed := now.Sub(op.StartedAt)
+	if op.StartedAt.IsZero() || elapsed <= 0 {
+		return left, left > 0
+	}
+	if left == 0 {
+		if op.Done == 0 || op.Total <= op.Done {
+			return 0, false
+		}
+		return elapsed * time.Duration(op.Total-op.Done) / time.Duration(op.Done), true
+	}
+	if past := op.Expected - left; past > 10*time.Second && op.Done > 2 {
+		pace := min(4, max(0.25, float64(elapsed)/float64(past)))
+		left = time.Duration(pace * float64(left))
+	}
+	return left, true
+}

@@ -1,0 +1,129 @@
+package portal
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/alexedwards/scs/v2/memstore"
+
+	"muster/app"
+)
+
+// Muster is what the portal asks for. Every method may be called from several goroutines; errors are *app.Error where
+// they mean something to the person who asked.
+type Muster interface {
+	Identity
+	Clusters
+	Ledger
+}
+
+// Identity tells who somebody is.
+type Identity interface {
+	// SignIn checks a password. EUnauthorized says that user and password do not fit together.
+	SignIn(ctx context.Context, tenant, user, password string) (app.Actor, error)
+	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has.
+	ActorOfToken(ctx context.Context, token string) (app.Actor, error)
+}
+
+// Clusters are the use cases about clusters as a whole.
+type Clusters interface {
+	Catalog(ctx context.Context, a app.Actor) (*app.Catalog, error)
+	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
+	CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error)
+	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	ResumeCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
+	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
+}
+
+// Ledger is what happens inside a cluster.
+type Ledger interface {
+	// Steps gives the steps of an operation in the order of the plan; operation 0 is the latest.
+	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
+	// Events gives at most limit entries of the feed after a number, oldest first.
+	Events(ctx context.Context, a app.Actor, cluster string, after int64, limit int) ([]app.Event, error)
+	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	// Watch wakes the reader of changed whenever events or log lines of the cluster were written; several may come as
+	// one. Stop ends it and may be called twice.
+	Watch(a app.Actor, cluster string) (changed <-chan struct{}, stop func())
+}
+
+// Config is what a portal is made of. Only Muster must be set.
+type Config struct {
+	Muster   Muster
+	Sessions scs.Store    // where sessions are kept; nil: in memory, gone with the process
+	Logger   *slog.Logger // nil: slog.Default()
+	Version  string       // shown at the foot of pages and by the API
+	Secure   bool         // people reach the portal over TLS: cookies say so, and browsers are told to stay with it
+	// SandboxNote is shown on top of every page, to say what everyone should know about this installation.
+	SandboxNote string
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// Portal is the web face as an http.Handler. Make it with New, and Close it before the HTTP server is shut down, since
+// event streams would otherwise keep the server waiting.
+type Portal struct {
+	muster   Muster
+	log      *slog.Logger
+	sessions *scs.SessionManager
+	memory   *memstore.MemStore // nil where the caller keeps sessions
+	attempts *attempts
+	streams  *streams
+	version  string
+	note     string
+	secure   bool
+	now      func() time.Time
+	handler  http.Handler
+
+	closing chan struct{}
+	once    sync.Once
+}
+
+var _ http.Handler = (*Portal)(nil)
+
+// New makes a portal. It panics without a Muster, which is a mistake in wiring.
+func New(c Config) *Portal {
+	if c.Muster == nil {
+		panic("portal: Config.Muster is not set")
+	}
+	p := &Portal{
+		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, secure: c.Secure, now: c.Now,
+		closing: make(chan struct{}), streams: newStreams(),
+	}
+	if p.log == nil {
+		p.log = slog.Default()
+	}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	if c.Sessions == nil {
+		p.memory = memstore.New()
+		c.Sessions = p.memory
+	}
+	p.attempts = newAttempts(p.now)
+	p.sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
+	p.handler = p.routes()
+	return p
+}
+
+// ServeHTTP serves one request.
+func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// Close ends all event streams and long polls; readers come back by themselves to the next process. Calling it twice
+// does no harm. Pages are served as before.
+func (p *Portal) Close() error {
+	p.once.Do(func() {
+		close(p.closing)
+		if p.memory != nil {
+			p.memory.StopCleanup()
+		}
+	})
+	return nil
+}

@@ -1,0 +1,47 @@
+package portal
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// frame is what stands around a page.
+func (p *Portal) frame(r *http.Request, title string) page.Frame {
+	f := page.Frame{Title: title, Version: p.version, Note: p.note}
+	if a, ok := p.actor(r); ok {
+		f.Actor = &a
+	}
+	return f
+}
+
+// render writes a page as a whole, so that a mistake in it can still become an error page.
+func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+	var buf bytes.Buffer
+	if err := c.Render(r.Context(), &buf); err != nil {
+		p.log.ErrorContext(r.Context(), "render", "error", err, "path", r.URL.Path)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(buf.Bytes())
+}
+
+// form reads a posted form; too much of it is ETooLarge.
+func form(r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformed(err)
+	}
+	return nil
+}
+
+func malformed(err error) error {
+	e := app.Errorf(app.EInvalid, "The request could not be read: %w", err)
+	e.Reason = "malformed"
+	return e
+}

@@ -1,0 +1,91 @@
+package portal
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"muster/portal/static"
+)
+
+// How long a request may take, how much it may send, and how long a long poll may wait.
+const (
+	requestTime = 30 * time.Second
+	pollTime    = 30 * time.Second
+	formLimit   = 256 << 10
+	apiLimit    = 1 << 20
+)
+
+// routes is the site map: every address that the portal answers.
+func (p *Portal) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(p.rescue, p.access, p.headers, p.sameOrigin)
+
+	// Files
+	r.With(timeout(requestTime)).Handle(static.Prefix+"*", static.Handler())
+
+	// For people
+	r.Group(func(r chi.Router) {
+		r.Use(limit(formLimit), p.sessions.LoadAndSave)
+		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
+		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
+		stream := func(h memberHandler) http.HandlerFunc { return p.member(h) }
+
+		// Coming and going
+		r.Get("/signin", page(p.signInShow))
+		r.Post("/signin", page(p.signIn))
+		r.Post("/signout", page(p.signOut))
+
+		// Clusters
+		r.Get("/", member(p.home))
+		r.Get("/clusters", member(p.clusterList))
+		r.Post("/clusters", member(p.clusterCreate))
+		r.Get("/clusters/new", member(p.clusterNew))
+		r.Post("/clusters/preview", member(p.clusterPreview))
+		r.Get("/clusters/preview", redirect("/clusters/new"))
+
+		// One cluster
+		r.Get("/clusters/{id}", member(p.clusterShow))
+		r.Get("/clusters/{id}/live", stream(p.clusterLive))
+		r.Get("/clusters/{id}/key", member(p.clusterKey))
+		r.Get("/clusters/{id}/delete", member(p.clusterDeleteAsk))
+		r.Post("/clusters/{id}/delete", member(p.clusterDelete))
+		r.Post("/clusters/{id}/resume", member(p.clusterResume))
+
+		r.NotFound(page(p.notFound))
+		r.MethodNotAllowed(page(p.notAllowed))
+	})
+
+	// For programs
+	r.Route("/api/v1", func(r chi.Router) {
+		r.Use(limit(apiLimit))
+		api := p.newAPI(r)
+
+		r.Get("/openapi.json", serveOpenAPI(api))
+		huma.Get(api, "/version", p.apiVersion, open, about("Which version this is"))
+
+		huma.Get(api, "/templates", p.apiTemplateList, about("List the templates that clusters can be made from"))
+		huma.Post(api, "/preview", p.apiPreview, about("Work out what a create would do"))
+
+		huma.Get(api, "/clusters", p.apiClusterList, about("List clusters, newest first"))
+		huma.Post(api, "/clusters", p.apiClusterCreate, about("Create a cluster"), answers(http.StatusCreated))
+		huma.Get(api, "/clusters/{id}", p.apiClusterShow, about("Show a cluster"))
+		huma.Delete(api, "/clusters/{id}", p.apiClusterDelete, about("Delete a cluster"), answers(http.StatusAccepted))
+		huma.Post(api, "/clusters/{id}/resume", p.apiClusterResume, about("Go on with a failed operation"), answers(http.StatusAccepted))
+		huma.Get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
+
+		huma.Get(api, "/clusters/{id}/steps", p.apiStepList, about("List the steps of an operation"))
+		huma.Get(api, "/clusters/{id}/events", p.apiEventList, about("Follow the events of a cluster"), streaming)
+		huma.Get(api, "/clusters/{id}/logs", p.apiLogList, about("Read the log of a cluster"))
+
+		r.NotFound(p.apiNotFound)
+		r.MethodNotAllowed(p.apiNotAllowed)
+	})
+	return r
+}
+
+func redirect(to string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }
+}
