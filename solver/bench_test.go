@@ -1,0 +1,222 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"runtime"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// big builds a catalog with n services s000, s001, ... and a template that the caller completes.
+func big(n int) (*app.Catalog, *app.Template) {
+	c := app.NewCatalog()
+	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}}
+	for _, h := range []string{"large", "medium", "small"} {
+		c.Hardware[h] = &app.HardwareType{Providers: map[string]app.Flavor{"p": {Flavor: h, CostPerHour: 0.25}}}
+	}
+	for _, i := range []string{"centos", "debian", "ubuntu"} {
+		c.Images[i] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: i}}}
+	}
+	t := &app.Template{About: app.About{Name: "t"}, Defaults: app.TemplateDefaults{Provider: "p"}}
+	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited}}
+	for i := range n {
+		name := fmt.Sprintf("s%03d", i)
+		c.Services[name] = &app.Service{About: app.About{Name: name}}
+		t.Defaults.Services = append(t.Defaults.Services, name)
+	}
+	c.Templates["t"] = t
+	return c, t
+}
+
+func atLeast(n int) app.ServiceConstraint {
+	return app.ServiceConstraint{Min: n, MinSet: true, Max: app.Unlimited}
+}
+
+func between(low, high int) app.ServiceConstraint {
+	return app.ServiceConstraint{Min: low, MinSet: true, Max: high}
+}
+
+// loose is 30 services, each with a minimum or a maximum, a few of which exclude each other or want a type.
+func loose() *app.Catalog {
+	c, t := big(30)
+	r := rand.New(rand.NewSource(1))
+	for i, s := range t.Defaults.Services {
+		sc := between(1+r.Intn(3), app.Unlimited)
+		if i%3 == 0 {
+			sc.Max = 5 + r.Intn(900)
+		}
+		if i%7 == 0 {
+			sc.Hardware = []string{"medium", "small"}
+		}
+		t.Constraints.Services[s] = sc
+	}
+	for range 6 {
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+	}
+	return c
+}
+
+// unbounded is 30 services that only their being constrained keeps from going everywhere.
+func unbounded() *app.Catalog {
+	c, t := big(30)
+	for _, s := range t.Defaults.Services {
+		t.Constraints.Services[s] = atLeast(1)
+	}
+	return c
+}
+
+// staggered is 30 services without company, each with another maximum.
+func staggered() *app.Catalog {
+	c, t := big(30)
+	for i, s := range t.Defaults.Services {
+		t.Constraints.Services[s] = between(1, 40+31*i)
+	}
+	return c
+}
+
+func grouped(cant bool) func() *app.Catalog {
+	return func() *app.Catalog {
+		c, t := big(20)
+		r := rand.New(rand.NewSource(2))
+		for range 8 {
+			g := someOf(r, t.Defaults.Services, 2+r.Intn(4))
+			if cant {
+				t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, g)
+			} else {
+				t.Constraints.MustCoexist = append(t.Constraints.MustCoexist, g[:2])
+			}
+		}
+		for i, s := range t.Defaults.Services {
+			if i%2 == 0 {
+				t.Constraints.Services[s] = between(1+r.Intn(5), 100+r.Intn(900))
+			}
+		}
+		return c
+	}
+}
+
+// pairs is services in random pairs that can't coexist, with bounds drawn by bound.
+func pairs(services, count int, seed int64, bound func(*rand.Rand) app.ServiceConstraint) func() *app.Catalog {
+	return func() *app.Catalog {
+		c, t := big(services)
+		r := rand.New(rand.NewSource(seed))
+		for range count {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+		}
+		for _, s := range t.Defaults.Services {
+			t.Constraints.Services[s] = bound(r)
+		}
+		return c
+	}
+}
+
+func exclusive(services, least int) func() *app.Catalog {
+	return func() *app.Catalog {
+		c, t := big(services)
+		for i, a := range t.Defaults.Services {
+			t.Constraints.Services[a] = atLeast(least)
+			for _, b := range t.Defaults.Services[:i] {
+				t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
+			}
+		}
+		return c
+	}
+}
+
+// ring is an odd ring of neighbours that exclude each other: no clique shows how many nodes it needs.
+func ring(services, least int) func() *app.Catalog {
+	return func() *app.Catalog {
+		c, t := big(services)
+		for i, a := range t.Defaults.Services {
+			t.Constraints.Services[a] = atLeast(least)
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, t.Defaults.Services[(i+1)%services]})
+		}
+		return c
+	}
+}
+
+func someOf(r *rand.Rand, names []string, n int) []string {
+	var out []string
+	for _, i := range r.Perm(len(names))[:n] {
+		out = append(out, names[i])
+	}
+	return out
+}
+
+func random(low, lowSpread, high, highSpread int) func(*rand.Rand) app.ServiceConstraint {
+	return func(r *rand.Rand) app.ServiceConstraint {
+		sc := between(low+r.Intn(lowSpread), app.Unlimited)
+		if high > 0 && r.Intn(2) == 0 {
+			sc.Max = high + r.Intn(highSpread)
+		}
+		return sc
+	}
+}
+
+// problems are those that the solver must be fast at, with a time that even a slow machine keeps.
+var problems = []struct {
+	name    string
+	catalog func() *app.Catalog
+	size    int
+	within  time.Duration
+}{
+	{"30 loose services, 1000 nodes", loose, 1000, 5 * time.Millisecond},
+	{"30 unbounded services, 1000 nodes", unbounded, 1000, 5 * time.Millisecond},
+	{"30 services with other maxima, 1000 nodes", staggered, 1000, 5 * time.Millisecond},
+	{"20 services in 8 can't groups, 1000 nodes", grouped(true), 1000, 5 * time.Millisecond},
+	{"20 services in 8 must groups, 1000 nodes", grouped(false), 1000, 5 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, minimum 1", pairs(100, 200, 3, random(1, 1, 0, 0)), 10000, 500 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, minima", pairs(100, 200, 4, random(1, 5, 0, 0)), 10000, 500 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, maxima", pairs(100, 200, 5, random(1, 5, 100, 9000)), 10000, 500 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, large minima", pairs(100, 200, 6, random(1, 3000, 4000, 6000)), 10000, 500 * time.Millisecond},
+	{"10 exclusive services, 100 nodes", exclusive(10, 3), 100, 5 * time.Millisecond},
+	{"10 exclusive services, 30 nodes", exclusive(10, 3), 30, 5 * time.Millisecond},
+	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 5 * time.Millisecond},
+	{"ring of 9, 2250 nodes", ring(9, 1000), 2250, 5 * time.Millisecond},
+	{"ring of 9, 2249 nodes", ring(9, 1000), 2249, 5 * time.Millisecond},
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, p := range problems {
+		b.Run(p.name, func(b *testing.B) {
+			c := p.catalog()
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+				if err != nil && app.CodeOf(err) != app.ENoLayout {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestBigProblems(t *testing.T) {
+	for _, p := range problems {
+		t.Run(p.name, func(t *testing.T) {
+			c := p.catalog()
+			ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+			defer cancel()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			r := app.LayoutRequest{Template: "t", Size: p.size}
+			got, err := New().Solve(ctx, c, r)
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			t.Logf("%v, %d groups, %d KB allocated, %v", took, len(got.Groups), (after.TotalAlloc-before.TotalAlloc)>>10, err)
+			r.Services = c.Templates["t"].Defaults.Services
+			if problem := broken(c, r, got); err == nil && (problem != "" || got.Size() != p.size) {
+				t.Errorf("%d nodes, %s", got.Size(), problem)
+			}
+		})
+	}
+}
