@@ -1,6 +1,9 @@
 package solver
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // state is what is left to do: n nodes to make, of which each block needs some and can still use some.
 type state struct {
@@ -92,9 +95,6 @@ func (c *counter) after(k kind, count int) (bool, set) {
 
 // next gives the most preferred kind of which a layout of what is left can have a node. There is one as long as what is
 // left can be made at all.
-//
-// A kind that cannot be the next is not merely passed over: the blocks of the core that it lacks become a clause, since
-// any kind with none of them would fail in the same way.
 func (c *counter) next() (kind, bool) {
 	open := newSet(c.f.words)
 	for b, r := range c.room {
@@ -102,28 +102,74 @@ func (c *counter) next() (kind, bool) {
 			open.add(b)
 		}
 	}
-	loose, _ := c.oracle.coverable(c.need, c.n-1)
-	var clauses []set
-	for !c.w.ended {
-		k, found := c.finder.preferred(open, c.widest(), clauses)
-		if !found {
-			if len(clauses) > 0 || len(c.p.everywhere) == 0 {
-				return kind{}, false
-			}
-			k = kind{blocks: newSet(c.f.words)}
-		}
-		if loose {
-			return k, true
-		}
-		ok, core := c.after(k, 1)
-		if ok {
-			return k, true
-		}
+	judge := c.fits
+	if loose, _ := c.oracle.coverable(c.need, c.n-1); loose { // then a node can be anything
+		c.finder.s.clauses = nil
+		judge = func(set) bool { return true }
+	}
+	c.finder.s.clauses = slices.DeleteFunc(c.finder.s.clauses, func(clause set) bool { return !c.holds(clause) })
+	k, found := c.finder.preferred(choice{open, c.widest(), judge})
+	if !found && len(c.finder.s.clauses) == 0 && len(c.p.everywhere) > 0 {
+		return kind{blocks: newSet(c.f.words)}, true
+	}
+	return k, found
+}
+
+// fits tells whether the rest can be made after a node with these blocks. Where it cannot, the blocks of the core that
+// the node lacks make a clause, since any node with none of them would fail in the same way. As the argument needs
+// no more than that a node lacks them, it goes on as if the node had those too, to learn more than one clause.
+func (c *counter) fits(blocks set) bool {
+	k := kind{blocks: blocks}
+	ok, core := c.after(k, 1)
+	if ok {
+		return true
+	}
+	k.blocks = blocks.clone()
+	for !ok && !c.w.ended {
 		clause := core.clone()
 		clause.remove(k.blocks)
-		clauses = append(clauses, clause)
+		if clause.empty() {
+			break
+		}
+		clause = c.sharpen(core, k.blocks, clause)
+		c.finder.s.clauses = append(c.finder.s.clauses, clause)
+		k.blocks.union(clause)
+		ok, core = c.after(k, 1)
 	}
-	return kind{}, false
+	return false
+}
+
+// sharpen leaves out of a clause what it can do without: a block that could be on the node, and still the rest of the
+// core would prove that something is missing.
+func (c *counter) sharpen(core, had, clause set) set {
+	need := make([]int, len(c.need))
+	for b := core.next(0); b >= 0; b = core.next(b + 1) {
+		need[b] = c.need[b]
+		if had.has(b) {
+			need[b]--
+		}
+	}
+	for b := clause.next(0); b >= 0 && clause.count() > 1; b = clause.next(b + 1) {
+		need[b]--
+		if ok, _ := c.oracle.coverable(need, c.n-1); ok {
+			need[b]++
+			continue
+		}
+		clause.del(b)
+	}
+	return clause
+}
+
+// holds tells whether a clause of an earlier state is true now: a node that lacks all of it cannot be next, whatever
+// else it has.
+func (c *counter) holds(clause set) bool {
+	rest := newSet(c.f.words)
+	for b := range c.f.blocks {
+		rest.add(b)
+	}
+	rest.remove(clause)
+	ok, _ := c.after(kind{blocks: rest}, 1)
+	return !ok
 }
 
 // use takes count nodes of kind k off what is left.

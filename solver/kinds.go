@@ -1,5 +1,7 @@
 package solver
 
+import "math"
+
 // kind is what a node can be: some blocks, beside the services that go everywhere, on one hardware and image type.
 type kind struct {
 	blocks          set
@@ -7,6 +9,9 @@ type kind struct {
 }
 
 // finder gives kinds in order of preference: more services first, then hardware name, image name, service names.
+//
+// Whether a kind will do is for its caller to judge. What makes one fail is kept as clauses: sets of blocks of which a
+// kind must have at least one.
 type finder struct {
 	f *family
 	w *watch
@@ -21,54 +26,81 @@ func newFinder(p *problem, f *family, w *watch) *finder {
 	return &finder{f: f, w: w, s: newSearch(f, w, weight)}
 }
 
-// preferred gives the most preferred kind that has at least one and at most limit of the open blocks, and at least one
-// of each clause. It gives false where there is none.
-func (d *finder) preferred(open set, limit int, clauses []set) (kind, bool) {
-	d.s.clauses = clauses
-	none := newSet(d.f.words)
-	var top int64
-	var blocks, among set
-	var at palette
-	for _, p := range d.f.palettes { // in order, so the first to reach the greatest weight is the preferred one
-		fit := p.blocks.clone()
-		fit.intersect(open)
-		if fit.empty() || blocks != nil && fit.subsetOf(among) {
-			continue
-		}
-		if got, picks := d.s.best(fit, none, top+1, limit); picks != nil {
-			top, blocks, among, at = got, picks, fit, p
-		}
-	}
-	if blocks == nil || d.w.ended {
-		return kind{}, false
-	}
-	return kind{blocks: d.firstByName(blocks, among, top, limit), hardware: at.hardware, image: at.image}, true
+// choice is one question to the finder: the kind must have at least one and at most limit of the open blocks, and pass
+// the judge. A judge that says no must add at least one clause which the kind does not fulfil.
+type choice struct {
+	open  set
+	limit int
+	judge func(blocks set) bool
 }
 
-// firstByName gives, among the sets as heavy as blocks, the one whose names come first. Blocks are numbered by name, so
-// it goes through them in order and keeps each one that some such set has together with those kept before.
-func (d *finder) firstByName(blocks, among set, top int64, limit int) set {
-	kept, open := newSet(d.f.words), among.clone()
-	var weight int64
-	rest := newSet(d.f.words)
-	for b := open.next(0); b >= 0 && limit > 0; b = open.next(b + 1) {
-		open.del(b)
-		if !d.f.joins(kept, d.f.palsOf[b], b) {
+// preferred gives the most preferred kind, or false where there is none.
+func (d *finder) preferred(c choice) (kind, bool) {
+	most := int64(math.MaxInt64)
+	for !d.w.ended {
+		weight, blocks, at, fit := d.heaviest(c, most)
+		if blocks == nil {
+			return kind{}, false
+		}
+		most = weight // clauses only ever take kinds away
+		if !c.judge(blocks) {
 			continue
 		}
+		return kind{blocks: d.firstByName(c, blocks, fit, weight), hardware: at.hardware, image: at.image}, true
+	}
+	return kind{}, false
+}
+
+// heaviest finds the greatest number of services, which is known to be no more than most, and the first palette that
+// reaches it. fit holds the open blocks of the palette; blocks is nil where there is nothing.
+func (d *finder) heaviest(c choice, most int64) (top int64, blocks set, at palette, fit set) {
+	none := newSet(d.f.words)
+	for _, p := range d.f.palettes { // in order, so the first to reach the greatest weight is the preferred one
+		here := p.blocks.clone()
+		here.intersect(c.open)
+		if here.empty() || blocks != nil && here.subsetOf(fit) {
+			continue
+		}
+		if got, picks := d.s.best(here, none, top+1, most, c.limit); picks != nil {
+			top, blocks, at, fit = got, picks, p, here
+		}
+		if top == most {
+			break
+		}
+	}
+	return top, blocks, at, fit
+}
+
+// firstByName gives, among the sets as heavy as blocks that pass the judge, the one whose names come first. Blocks are
+// numbered by name, so it goes through them in order and keeps each one that some such set has together with those
+// kept before. blocks is always such a set.
+func (d *finder) firstByName(c choice, blocks, fit set, weight int64) set {
+	kept, open, rest := newSet(d.f.words), fit.clone(), newSet(d.f.words)
+	limit := c.limit
+	for b := open.next(0); b >= 0 && limit > 0; b = open.next(b + 1) {
+		open.del(b)
+		if !d.f.joins(kept, d.f.palsOf[b], b) || weight < d.s.weight[b] {
+			continue
+		}
+		left := weight - d.s.weight[b]
 		kept.add(b)
-		if !blocks.has(b) {
+		for !blocks.has(b) {
 			rest.copyFrom(open)
 			rest.remove(d.f.adj[b])
-			_, picks := d.s.best(rest, kept, top-weight-d.s.weight[b], limit-1)
+			_, picks := d.s.best(rest, kept, left, left, limit-1)
 			if picks == nil {
-				kept.del(b)
-				continue
+				break
 			}
-			blocks = picks
-			blocks.union(kept)
+			picks.union(kept)
+			if c.judge(picks) {
+				blocks = picks
+			}
 		}
-		weight += d.s.weight[b]
+		if !blocks.has(b) {
+			kept.del(b)
+			continue
+		}
+		weight = left
 		limit--
 		open.remove(d.f.adj[b])
 	}

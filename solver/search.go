@@ -40,20 +40,22 @@ func newSearch(f *family, w *watch, weight []int64) *search {
 // node is one node of the search tree: what may still be taken, what has been taken (also before), what was taken here.
 type node struct {
 	avail, chosen, picks set
+	wanted, grouped      set // blocks of clauses not fulfilled yet, and of groups that could still become complete
 	gained               int64
 	limit                int // how many more blocks may be taken
 }
 
 // best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
-// reached with at most limit blocks and what was taken, or nil where that is less than need. After the watch has ended
-// the answer means nothing.
-func (s *search) best(avail, chosen set, need int64, limit int) (int64, set) {
+// reached with at most limit blocks and what was taken, or nil where that is less than need. It looks no further once it
+// has enough. After the watch has ended the answer means nothing.
+func (s *search) best(avail, chosen set, need, enough int64, limit int) (int64, set) {
 	if s.w.stop() {
 		return 0, nil
 	}
-	n := &node{avail: s.pool.copy(avail), chosen: s.pool.copy(chosen), picks: s.pool.get(), limit: limit}
-	got, ok := s.settle(n, need)
-	s.pool.put(n.avail, n.chosen)
+	n := &node{avail: s.pool.copy(avail), chosen: s.pool.copy(chosen), picks: s.pool.get(), limit: limit,
+		wanted: s.pool.get(), grouped: s.pool.get()}
+	got, ok := s.settle(n, need, enough)
+	s.pool.put(n.avail, n.chosen, n.wanted, n.grouped)
 	if !ok {
 		s.pool.put(n.picks)
 		return 0, nil
@@ -61,7 +63,7 @@ func (s *search) best(avail, chosen set, need int64, limit int) (int64, set) {
 	return got, n.picks
 }
 
-func (s *search) settle(n *node, need int64) (int64, bool) {
+func (s *search) settle(n *node, need, enough int64) (int64, bool) {
 	if !s.reduce(n) {
 		return 0, false
 	}
@@ -77,7 +79,7 @@ func (s *search) settle(n *node, need int64) (int64, bool) {
 			return s.inParts(n, parts, need)
 		}
 	}
-	return s.branch(n, need, bound)
+	return s.branch(n, need, min(bound, enough))
 }
 
 // hit tells whether every clause has a taken block.
@@ -100,63 +102,74 @@ func (s *search) take(n *node, b int) bool {
 
 // reduce settles what is certain. It gives false where a clause cannot be fulfilled.
 func (s *search) reduce(n *node) bool {
-	for changed := true; changed; {
-		changed = false
-		for _, g := range s.f.groups {
-			if g.within2(n.avail, n.chosen) && g.common(n.avail, 2) == 1 {
-				n.avail.del(g.firstCommon(n.avail))
+	for {
+		again, ok := s.heed(n)
+		if !ok {
+			return false
+		}
+		for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
+			if !n.grouped.has(b) && s.reduceAt(n, b) {
+				again = true
 			}
 		}
-		for _, c := range s.clauses {
-			if c.intersects(n.chosen) {
-				continue
-			}
-			switch c.common(n.avail, 2) {
-			case 0:
-				return false
-			case 1:
-				if !s.take(n, c.firstCommon(n.avail)) {
-					return false
-				}
-				changed = true
-			}
-			if changed { // before anything else is taken, as a group may have come to its last block
-				break
-			}
-		}
-		if changed {
-			continue
-		}
-		free := n.limit >= n.avail.count()
-		for b := n.avail.next(0); b >= 0 && !changed; b = n.avail.next(b + 1) {
-			changed = s.reduceAt(n, b, free)
+		if !again {
+			return true
 		}
 	}
-	return true
 }
 
-// reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. With free, there
-// is no limit on the number of blocks to heed.
-func (s *search) reduceAt(n *node, b int, free bool) bool {
-	if s.grouped(n, b) {
-		return false
+// heed drops the last block of each group that is otherwise taken, takes the last block that can fulfil a clause, and
+// notes which blocks groups and clauses still speak of. again says that something was taken.
+func (s *search) heed(n *node) (again, ok bool) {
+	n.grouped.clear()
+	for _, g := range s.f.groups {
+		if !g.within2(n.avail, n.chosen) {
+			continue
+		}
+		if g.common(n.avail, 2) == 1 {
+			n.avail.del(g.firstCommon(n.avail))
+			continue
+		}
+		n.grouped.union(g)
 	}
+	n.wanted.clear()
+	for _, c := range s.clauses {
+		if c.intersects(n.chosen) {
+			continue
+		}
+		switch c.common(n.avail, 2) {
+		case 0:
+			return false, false
+		case 1:
+			if !s.take(n, c.firstCommon(n.avail)) {
+				return false, false
+			}
+			return s.heed(n) // at once, as a group may have come to its last block
+		}
+		n.wanted.union(c)
+	}
+	return false, true
+}
+
+// reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. No group speaks
+// of b.
+func (s *search) reduceAt(n *node, b int) bool {
 	near := s.pool.copy(s.f.adj[b])
 	defer s.pool.put(near)
 	near.intersect(n.avail)
-	var sum int64
-	wanted := false
-	for u := near.next(0); u >= 0; u = near.next(u + 1) {
-		sum += s.weight[u]
-		wanted = wanted || s.wanted(n, u)
-	}
-	if free && sum <= s.weight[b] && !wanted {
-		return s.take(n, b)
+	if n.limit >= n.avail.count() && !near.intersects(n.wanted) {
+		var sum int64
+		for u := near.next(0); u >= 0; u = near.next(u + 1) {
+			sum += s.weight[u]
+		}
+		if sum <= s.weight[b] {
+			return s.take(n, b)
+		}
 	}
 	near.add(b)
 	dropped := false
 	for u := near.next(0); u >= 0; u = near.next(u + 1) {
-		if u == b || s.weight[u] > s.weight[b] || s.wanted(n, u) {
+		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) {
 			continue
 		}
 		near.del(u)
@@ -168,16 +181,6 @@ func (s *search) reduceAt(n *node, b int, free bool) bool {
 		}
 	}
 	return dropped
-}
-
-// grouped tells whether b is in a group that could still become complete.
-func (s *search) grouped(n *node, b int) bool {
-	return slices.ContainsFunc(s.f.groupsOf[b], func(g int) bool { return s.f.groups[g].within2(n.avail, n.chosen) })
-}
-
-// wanted tells whether b is in a clause that nothing fulfils yet.
-func (s *search) wanted(n *node, b int) bool {
-	return slices.ContainsFunc(s.clauses, func(c set) bool { return c.has(b) && !c.intersects(n.chosen) })
 }
 
 // bound gives a weight that cannot be exceeded: the blocks are covered by cliques, of which each gives one block.
@@ -273,7 +276,7 @@ func (s *search) inParts(n *node, parts []set, need int64) (int64, bool) {
 	total := n.gained
 	for i, part := range parts {
 		later -= bounds[i]
-		got, picks := s.within(part, n.chosen, need-total-later, n.limit)
+		got, picks := s.within(part, n.chosen, need-total-later, bounds[i], n.limit)
 		if picks == nil {
 			return 0, false
 		}
@@ -285,7 +288,7 @@ func (s *search) inParts(n *node, parts []set, need int64) (int64, bool) {
 }
 
 // within is best for one part: clauses of the other parts are not its business.
-func (s *search) within(part, chosen set, need int64, limit int) (int64, set) {
+func (s *search) within(part, chosen set, need, enough int64, limit int) (int64, set) {
 	all := s.clauses
 	var own []set
 	for _, c := range all {
@@ -294,13 +297,13 @@ func (s *search) within(part, chosen set, need int64, limit int) (int64, set) {
 		}
 	}
 	s.clauses = own
-	got, picks := s.best(part, chosen, need, limit)
+	got, picks := s.best(part, chosen, need, enough, limit)
 	s.clauses = all
 	return got, picks
 }
 
 // branch tries the most entangled block in, then out.
-func (s *search) branch(n *node, need, bound int64) (int64, bool) {
+func (s *search) branch(n *node, need, enough int64) (int64, bool) {
 	b, most := -1, -1
 	for v := n.avail.next(0); v >= 0; v = n.avail.next(v + 1) {
 		d := 2 * s.f.adj[v].common(n.avail, s.f.blocks)
@@ -318,18 +321,18 @@ func (s *search) branch(n *node, need, bound int64) (int64, bool) {
 	rest.del(b)
 	rest.remove(s.f.adj[b])
 	n.chosen.add(b)
-	got, with := s.best(rest, n.chosen, need-n.gained-s.weight[b], n.limit-1)
+	got, with := s.best(rest, n.chosen, need-n.gained-s.weight[b], enough-n.gained-s.weight[b], n.limit-1)
 	n.chosen.del(b)
 	if with != nil {
 		with.add(b)
 		got += n.gained + s.weight[b]
-		if need = got + 1; got == bound {
+		if need = got + 1; got >= enough {
 			return s.keep(n, got, with)
 		}
 	}
 	rest.copyFrom(n.avail)
 	rest.del(b)
-	without, picks := s.best(rest, n.chosen, need-n.gained, n.limit)
+	without, picks := s.best(rest, n.chosen, need-n.gained, enough-n.gained, n.limit)
 	if picks != nil {
 		if with != nil {
 			s.pool.put(with)
