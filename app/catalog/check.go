@@ -69,7 +69,7 @@ func (c *checker) report(e *entry, s Severity, path []any, hint, format string, 
 
 // refer checks that an entry which is named exists.
 func (c *checker) refer(e *entry, k kind, name string, path ...any) {
-	if c.entries[key{k, name}] != nil || c.unread[name] {
+	if name == "" || c.entries[key{k, name}] != nil || c.unread[name] {
 		return
 	}
 	c.report(e, rule(e), path, didYouMean(name, c.names(k)), "%s names %s, which is not in the catalog", e.spell(path), key{k, name})
@@ -87,7 +87,7 @@ func (c *checker) names(k kind) []string {
 
 // providers checks the providers that a hardware type or an image knows a name for.
 func (c *checker) providers(e *entry, names []string) {
-	if len(names) == 0 {
+	if len(names) == 0 && !e.broken {
 		c.report(e, rule(e), []any{"providers"}, "", "%s is empty, so no machine can ever be of it", e.spell([]any{"providers"}))
 	}
 	for _, n := range names {
@@ -98,7 +98,7 @@ func (c *checker) providers(e *entry, names []string) {
 func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 	settings, ok := c.resolve(e, p.Settings)
 	p.Settings = settings
-	if c.options.ProviderTypes == nil {
+	if c.options.ProviderTypes == nil || p.Type == "" {
 		return
 	}
 	if !slices.Contains(c.options.ProviderTypes, p.Type) {
@@ -106,7 +106,7 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 			"there is no provider type %q; there are %s", p.Type, listed(c.options.ProviderTypes))
 		return
 	}
-	if c.options.CheckProvider == nil || !ok {
+	if c.options.CheckProvider == nil || !ok || e.broken {
 		return
 	}
 	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil {
@@ -147,7 +147,7 @@ func (c *checker) needs(e *entry, phase string, d app.Dependencies) {
 	for i, n := range d.Requires {
 		if n == e.name {
 			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s names the service itself", e.spell([]any{phase, "requires"}))
-		} else if !c.stands[n] && !c.unread[n] {
+		} else if n != "" && !c.stands[n] && !c.unread[n] {
 			c.report(e, SeverityWarning, []any{phase, "requires", i}, didYouMean(n, slices.Collect(maps.Keys(c.stands))),
 				"%s names %q, which no service is or provides, so this service cannot be on any cluster", e.spell([]any{phase, "requires"}), n)
 		}
@@ -159,7 +159,7 @@ func (c *checker) needs(e *entry, phase string, d app.Dependencies) {
 
 // optional checks a name that need not exist; only a name close to one that does is worth a word.
 func (c *checker) optional(e *entry, name string, path ...any) {
-	if c.stands[name] || c.unread[name] {
+	if name == "" || c.stands[name] || c.unread[name] {
 		return
 	}
 	if hint := didYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.coopr {
@@ -168,20 +168,20 @@ func (c *checker) optional(e *entry, name string, path ...any) {
 }
 
 func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
-	path := []any{"actions", string(a)}
-	if c.options.Automators == nil {
+	if c.options.Automators == nil || action.Automator == "" {
 		return
 	}
 	if !slices.Contains(c.options.Automators, action.Automator) {
-		c.report(e, SeverityWarning, append(path, "automator"), didYouMean(action.Automator, c.options.Automators),
+		path := []any{"actions", string(a), "automator"}
+		c.report(e, SeverityWarning, path, didYouMean(action.Automator, c.options.Automators),
 			"%s: there is no automator %q, so this will fail; there are %s", e.spell(path), action.Automator, listed(c.options.Automators))
 		return
 	}
-	if c.options.CheckAction == nil {
+	if c.options.CheckAction == nil || e.broken {
 		return
 	}
 	if err := c.options.CheckAction(action.Automator, action.Fields); err != nil {
-		c.refused(e, rule(e), append(path, "fields"), err)
+		c.refused(e, rule(e), []any{"actions", string(a), "fields"}, err)
 	}
 }
 

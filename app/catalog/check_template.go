@@ -33,7 +33,7 @@ func (c *checker) template(e *entry, t *app.Template) {
 	}
 	if l := t.Lease; l.Max > 0 && l.Initial > l.Max {
 		c.report(e, SeverityError, []any{"lease", "initial"}, "", "%s is longer than max", e.spell([]any{"lease", "initial"}))
-	} else if l.Max > 0 && l.Initial == 0 {
+	} else if l.Max > 0 && l.Initial == 0 && !e.broken {
 		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial is for ever, but max sets a limit", e.spell([]any{"lease"}))
 	}
 }
@@ -53,13 +53,13 @@ func (c *checker) heritage(e *entry, t *app.Template) {
 // defaults checks what a request gets that says nothing.
 func (c *checker) defaults(e *entry, t *app.Template) {
 	d := t.Defaults
-	if len(d.Services) == 0 && t.Extends == "" && len(t.Includes) == 0 {
+	if len(d.Services) == 0 && !e.broken && t.Extends == "" && len(t.Includes) == 0 {
 		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.spell([]any{"defaults", "services"}))
 	}
 	for i, n := range d.Services {
 		c.refer(e, kindService, n, "defaults", "services", i)
 		c.allowed(e, kindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
-		if slices.Index(d.Services, n) < i {
+		if n != "" && slices.Index(d.Services, n) < i {
 			c.report(e, rule(e), []any{"defaults", "services", i}, "", "%s names %q twice", e.spell([]any{"defaults", "services"}), n)
 		}
 	}
@@ -95,7 +95,7 @@ func (c *checker) value(k kind, name string) any {
 
 // allowed checks that a default is among what the template itself allows.
 func (c *checker) allowed(e *entry, k kind, name string, list []string, listKey string, path ...any) {
-	if len(list) > 0 && !slices.Contains(list, name) {
+	if len(list) > 0 && !slices.Contains(list, name) && c.entries[key{k, name}] != nil {
 		c.report(e, rule(e), path, "add it there", "%s is %s, which %s does not list", e.spell(path), key{k, name}, e.spell([]any{"compatibility", listKey}))
 	}
 }
@@ -110,7 +110,7 @@ func (c *checker) groups(e *entry, which string, groups [][]string) {
 		for j, n := range g {
 			c.refer(e, kindService, n, "constraints", which, i, j)
 		}
-		if len(g) < 2 {
+		if len(g) < 2 && !e.broken {
 			c.report(e, rule(e), []any{"constraints", which, i}, "", "%s needs at least two services", e.spell([]any{"constraints", which, i}))
 		}
 	}

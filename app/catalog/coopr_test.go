@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"os"
+	"reflect"
 	"testing"
 	"time"
 
@@ -37,7 +38,52 @@ func TestCooprDefaultSetLoadsAsItIs(t *testing.T) {
 	if c := dcos["dcos-private-agent"]; c.Min != 1 || c.Max != app.Unlimited {
 		t.Errorf("dcos-private-agent = %+v", c)
 	}
-	_ = time.Second
+}
+
+func TestCooprFormIsReadWhole(t *testing.T) {
+	r := Lint(Options{ProviderTypes: []string{"sandbox"}, Automators: []string{"shell"}}, "testdata/coopr")
+	golden(t, "testdata/coopr.golden", r.Problems.Error()+"\n")
+	if !r.OK() {
+		t.Fatal("what Coopr takes, we take")
+	}
+	large := r.Catalog.Hardware["large"].Providers
+	if got, want := large["cloud"], (app.Flavor{Flavor: "65", CostPerHour: 0.044, CPU: 2, MemoryGB: 7.5, DiskGB: 840,
+		Extra: map[string]string{"disks": "/dev/xvdb=420,/dev/xvdc=420", "spot": "true"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("flavor = %+v", got)
+	}
+	if large["gone"].DiskGB != 0 {
+		t.Errorf("disks that cannot be read are unknown: %+v", large["gone"])
+	}
+	if i := r.Catalog.Images["linux"]; i.Label != "Linux 🐧" || i.Providers["cloud"].SSHUser != "ubuntu" {
+		t.Errorf("image = %+v", i)
+	}
+	db := r.Catalog.Services["db"]
+	if !reflect.DeepEqual(db.Actions, map[app.Action]*app.ServiceAction{
+		app.ActionInstall: {Automator: "shell", Fields: map[string]string{"script": "install.sh", "args": "7"}},
+		app.ActionStart:   {Automator: "chef-solo", Fields: map[string]string{"run_list": "recipe[db]"}},
+	}) || db.Origin.Line != 1 {
+		t.Errorf("db = %+v", db)
+	}
+	dbs := r.Catalog.Templates["dbs"]
+	if dbs.Extends != "parent" || !reflect.DeepEqual(dbs.Includes, []string{"partial"}) {
+		t.Errorf("extends %q, includes %q", dbs.Extends, dbs.Includes)
+	}
+	if want := (app.TemplateDefaults{
+		Services: []string{"db", "gone"}, Provider: "cloud", Hardware: "large", Image: "linux", DNSSuffix: "example.test",
+		Config: map[string]any{"n": 5, "list": []any{"%host.service.db%"}, "db": map[string]any{"port": 1}},
+	}); !reflect.DeepEqual(dbs.Defaults, want) {
+		t.Errorf("defaults = %+v", dbs.Defaults)
+	}
+	if want := (map[string]app.ServiceConstraint{
+		"db":    {MinSet: true, Max: app.Unlimited},
+		"other": {Hardware: []string{"large"}, Max: 3},
+		"third": {Max: app.Unlimited},
+	}); !reflect.DeepEqual(dbs.Constraints.Services, want) {
+		t.Errorf("constraints = %+v", dbs.Constraints.Services)
+	}
+	if want := (app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: time.Hour}); dbs.Lease != want {
+		t.Errorf("lease = %+v", dbs.Lease)
+	}
 }
 
 func TestCooprFolderByItself(t *testing.T) {

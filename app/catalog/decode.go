@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -342,7 +343,7 @@ func (d *decoder) pairs(n *yaml.Node, path string, visit func(key string, k, x *
 	for i := 0; i+1 < len(n.Content) && *d.nodes < maxNodes; i += 2 {
 		k, x := n.Content[i], n.Content[i+1]
 		if k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str" && k.ShortTag() != "!!merge" {
-			d.wrong(k, join(path, "key"), "text", quoteHint(k))
+			d.wrong(k, "a key of "+cmp.Or(path, "the entry"), "text", quoteHint(k))
 			continue
 		}
 		if line, twice := seen[k.Value]; twice {

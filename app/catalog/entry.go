@@ -32,14 +32,16 @@ type key struct {
 func (k key) String() string { return fmt.Sprintf("%s %q", k.kind, k.name) }
 
 // entry is one catalog entry with the place where it was written. Value is one of *app.ProviderSpec,
-// *app.HardwareType, *app.ImageType, *app.Service and *app.Template; nil when the entry could not be read, which has
-// been reported. The entry still counts then, so that what refers to it is not reported as well.
+// *app.HardwareType, *app.ImageType, *app.Service and *app.Template. An entry that could not be read whole, which has
+// been reported, is broken: it is no part of the catalog, but what refers to it is not reported as well, and what it
+// refers to is still checked.
 type entry struct {
 	key
-	file  string
-	node  *yaml.Node
-	coopr bool
-	value any
+	file   string
+	node   *yaml.Node
+	coopr  bool
+	value  any
+	broken bool
 }
 
 var nameShape = regexp.MustCompile(namePattern)

@@ -126,6 +126,9 @@ func LintFS(o Options, sources ...Source) Report {
 func catalogOf(entries map[key]*entry) *app.Catalog {
 	c := app.NewCatalog()
 	for k, e := range entries {
+		if e.broken {
+			continue
+		}
 		switch v := e.value.(type) {
 		case *app.ProviderSpec:
 			c.Providers[k.name] = v

@@ -110,8 +110,7 @@ func parseCoopr(out *reporter, file string, k kind, data []byte) parsed {
 	return parsed{entries: []*entry{e}}
 }
 
-// entry fills doc from the entry's node and turns it into the app's word for it. Nil means that it has no usable name;
-// where only something else is wrong, the entry comes back without a value.
+// entry fills doc from the entry's node and turns it into the app's word for it. Nil means that it has no usable name.
 func (d *decoder) entry(e *entry, doc any, convert func(e *entry, doc any) any) *entry {
 	if _, x := child(e.node, "name"); x != nil && follow(x).Kind == yaml.ScalarNode {
 		e.name = follow(x).Value
@@ -125,9 +124,7 @@ func (d *decoder) entry(e *entry, doc any, convert func(e *entry, doc any) any) 
 	if !goodName(e.name) {
 		return nil
 	}
-	if d.out.errors == before {
-		e.value = convert(e, doc)
-	}
+	e.value, e.broken = convert(e, doc), d.out.errors > before
 	return e
 }
 

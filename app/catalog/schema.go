@@ -40,12 +40,13 @@ func Schema() []byte {
 func schemaOf[T any]() map[string]any { return schemaOfType(reflect.TypeFor[T]()) }
 
 func schemaOfType(t reflect.Type) map[string]any {
+	if t.Kind() == reflect.Pointer {
+		return schemaOfType(t.Elem())
+	}
 	if s, ok := reflect.New(t).Elem().Interface().(schemer); ok {
 		return s.schema()
 	}
 	switch t.Kind() {
-	case reflect.Pointer:
-		return schemaOfType(t.Elem())
 	case reflect.Struct:
 		return schemaOfStruct(t)
 	case reflect.Map:

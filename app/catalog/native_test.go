@@ -1,0 +1,135 @@
+package catalog
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func env(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	}
+}
+
+func TestNativeFormIsReadWhole(t *testing.T) {
+	c, err := Load(Options{
+		Env:  env(map[string]string{"CLOUD_TOKEN": "sesame"}),
+		Warn: func(p Problem) { t.Errorf("unexpected: %s", p) },
+	}, "testdata/good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := func(name string, line int) app.About {
+		return app.About{Name: name, Origin: app.Origin{File: "testdata/good/all.yaml", Line: line}}
+	}
+	cloud := about("cloud", 1)
+	cloud.Label = "A cloud"
+	web := about("web", 28)
+	web.Description, web.Icon = "Serves pages.", "https://example.test/web.png"
+	shell := func(script string) *app.ServiceAction {
+		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": script}}
+	}
+	for name, pair := range map[string][2]any{
+		"provider": {c.Providers["cloud"], &app.ProviderSpec{
+			About: cloud, Type: "sandbox", Settings: map[string]any{"token": "sesame", "region": "here", "count": 3},
+		}},
+		"hardware": {c.Hardware["small"], &app.HardwareType{About: about("small", 10), Providers: map[string]app.Flavor{
+			"cloud": {Flavor: "s-1", CostPerHour: 0.01, CPU: 1, MemoryGB: 2, DiskGB: 25, Extra: map[string]string{"class": "shared"}},
+		}}},
+		"image": {c.Images["linux"], &app.ImageType{About: about("linux", 17), Providers: map[string]app.Image{
+			"cloud": {Image: "linux-1", SSHUser: "admin"},
+		}}},
+		"service": {c.Services["web"], &app.Service{
+			About: web, Conflicts: []string{"other"},
+			Install: app.Dependencies{Requires: []string{"foundation"}}, Runtime: app.Dependencies{Uses: []string{"base"}},
+			Actions: map[app.Action]*app.ServiceAction{
+				app.ActionStart: {Automator: "shell", Timeout: 90 * time.Second,
+					Fields: map[string]string{"script": "echo start\n", "args": "one two"}},
+				app.ActionStop: shell("echo stop\n"),
+			},
+			Links: []app.Link{{Label: "Page", URL: "http://%ip.service.web[0]%/"}},
+		}},
+		"template": {c.Templates["site"], &app.Template{
+			About: about("site", 51),
+			Defaults: app.TemplateDefaults{
+				Services: []string{"base", "web"}, Provider: "cloud", Hardware: "small", Image: "linux", DNSSuffix: "example.test",
+				Config: map[string]any{
+					"web":  map[string]any{"port": 80, "name": "site", "colour": "red"},
+					"list": []any{1, 2.5, true, nil, "text", "2024-01-02"},
+				},
+			},
+			Compatibility: app.Compatibility{Services: []string{"base", "web", "other"}, Hardware: []string{"small"}, Images: []string{"linux"}},
+			Constraints: app.Constraints{
+				MustCoexist: [][]string{{"base", "web"}}, CantCoexist: [][]string{{"web", "other"}},
+				Services: map[string]app.ServiceConstraint{
+					"base":  {Min: 0, MinSet: true, Max: 5},
+					"web":   {Max: 1, Hardware: []string{"small"}, Images: []string{"linux"}},
+					"other": {Max: app.Unlimited},
+				},
+				Size: app.SizeRange{Min: 2, Max: 10},
+			},
+			Lease: app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: 36 * time.Hour},
+			Links: []app.Link{{Label: "Site", URL: "http://%ip.service.web%/"}},
+		}},
+	} {
+		if !reflect.DeepEqual(pair[0], pair[1]) {
+			got, _ := json.MarshalIndent(pair[0], "", " ")
+			want, _ := json.MarshalIndent(pair[1], "", " ")
+			t.Errorf("%s:\n got %+v\n%s\nwant %+v\n%s", name, pair[0], got, pair[1], want)
+		}
+	}
+	if s := c.Templates["bare"].Constraints.Size; s != (app.SizeRange{Min: 1, Max: app.Unlimited}) {
+		t.Errorf("size of a template that says nothing = %+v", s)
+	}
+}
+
+// A new action in app needs a key here.
+func TestEveryServiceActionHasAKey(t *testing.T) {
+	by := actionsDoc{}.byName()
+	if len(by) != len(app.ServiceActions) {
+		t.Errorf("%d keys for %d actions", len(by), len(app.ServiceActions))
+	}
+	var keys []string
+	for _, f := range fieldsOf(reflect.TypeFor[actionsDoc]()) {
+		keys = append(keys, f.key)
+	}
+	for _, a := range app.ServiceActions {
+		if _, ok := by[a]; !ok || !slices.Contains(keys, string(a)) {
+			t.Errorf("the action %s cannot be written", a)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for s, want := range map[string]time.Duration{
+		"0": 0, "30s": 30 * time.Second, "10m": 10 * time.Minute, "8h": 8 * time.Hour, "30d": 720 * time.Hour,
+		"1d12h": 36 * time.Hour, "1h30m5s": 5405 * time.Second, "0s": 0,
+	} {
+		if got, err := parseDuration(s); err != nil || got != want {
+			t.Errorf("%q = %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "8", "h", "8 h", "-1h", "1.5h", "5m1h", "8H", "99999999999999999999d", "40000d", "36500d1s"} {
+		if got, err := parseDuration(s); err == nil {
+			t.Errorf("%q = %v, should be refused", s, got)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"services", "defaults", "dns_suffix", "hardware", "store", "lb"}
+	for written, want := range map[string]string{
+		"servces": "services", "dnsSuffix": "dns_suffix", "hardwrae": "hardware", "stoer": "store", "bl": "lb",
+		"Store": "store", "x": "", "something": "", "": "",
+	} {
+		if got := nearest(written, names); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", written, got, want)
+		}
+	}
+}

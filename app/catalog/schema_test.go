@@ -1,0 +1,217 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func TestSchemaFileIsFresh(t *testing.T) {
+	golden(t, "../../docs/catalog.schema.json", string(Schema()))
+}
+
+func TestEveryKeyIsDescribed(t *testing.T) {
+	var walk func(path string, s map[string]any)
+	walk = func(path string, s map[string]any) {
+		for name, p := range mapping(s["properties"]) {
+			p := mapping(p)
+			if p["description"] == nil {
+				t.Errorf("%s.%s has no description", path, name)
+			}
+			walk(path+"."+name, p)
+		}
+		for _, under := range []string{"items", "additionalProperties"} {
+			if inner := mapping(s[under]); inner != nil {
+				walk(path, inner)
+			}
+		}
+		one, _ := s["oneOf"].([]any)
+		for _, o := range one {
+			walk(path, mapping(o))
+		}
+	}
+	for name, def := range mapping(schema(t)["$defs"]) {
+		walk(name, mapping(def))
+	}
+}
+
+// TestSchemaAndDecoderSayTheSame bends good entries in every way, one value at a time, and asks both.
+func TestSchemaAndDecoderSayTheSame(t *testing.T) {
+	s := schema(t)
+	asked := 0
+	for _, file := range []string{"../../examples/catalog/templates.yaml", "testdata/good/all.yaml"} {
+		for _, doc := range documents(t, file) {
+			if !accepts(s, s, doc) {
+				t.Errorf("%s: the schema refuses what is good: %v", file, doc)
+			}
+			for _, b := range bent(doc) {
+				if b == nil {
+					continue // an empty document is no entry, which the decoder passes over
+				}
+				asked++
+				text, err := yaml.Marshal(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := &reporter{}
+				parseNative(out, "x", text)
+				if schema, decoder := accepts(s, s, b), out.errors == 0; schema != decoder {
+					t.Errorf("schema accepts: %v, decoder accepts: %v\n%s\n%s", schema, decoder, text, out.sorted().Error())
+				}
+			}
+		}
+	}
+	if asked < 1000 {
+		t.Errorf("only %d questions were asked", asked)
+	}
+}
+
+func schema(t *testing.T) map[string]any {
+	t.Helper()
+	var s map[string]any
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func documents(t *testing.T, file string) []any {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var docs []any
+	for dec := yaml.NewDecoder(f); ; {
+		var doc any
+		if dec.Decode(&doc) != nil {
+			return docs
+		}
+		if doc != nil {
+			docs = append(docs, doc)
+		}
+	}
+}
+
+// bent gives copies of x in which one value, anywhere, is another one, missing, or beside an unknown key.
+func bent(x any) []any {
+	out := []any{nil, true, -1, 0, 7, 2.5, "", "text", "1h", []any{}, []any{"text"}, []any{7}, map[string]any{}, map[string]any{"text": "text"}}
+	switch x := x.(type) {
+	case map[string]any:
+		with := func(key string, value any) map[string]any {
+			m := maps.Clone(x)
+			m[key] = value
+			return m
+		}
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			for _, b := range bent(x[key]) {
+				out = append(out, with(key, b))
+			}
+			m := maps.Clone(x)
+			delete(m, key)
+			out = append(out, m)
+		}
+		out = append(out, with("unknown", "text"))
+	case []any:
+		for i := range x {
+			for _, b := range bent(x[i]) {
+				l := slices.Clone(x)
+				l[i] = b
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+func mapping(x any) map[string]any {
+	m, _ := x.(map[string]any)
+	return m
+}
+
+// accepts is as much of JSON Schema as Schema uses; it panics at anything else.
+func accepts(root, s map[string]any, x any) bool {
+	ok := true
+	for word, arg := range s {
+		switch word {
+		case "$schema", "title", "description", "$defs":
+		case "$ref":
+			ok = ok && accepts(root, mapping(mapping(root["$defs"])[strings.TrimPrefix(arg.(string), "#/$defs/")]), x)
+		case "oneOf":
+			n := 0
+			for _, o := range arg.([]any) {
+				if accepts(root, mapping(o), x) {
+					n++
+				}
+			}
+			ok = ok && n == 1
+		case "const":
+			ok = ok && fmt.Sprint(arg) == fmt.Sprint(x) && reflect.ValueOf(x).IsValid() && (reflect.TypeOf(x).Kind() == reflect.String) == (reflect.TypeOf(arg).Kind() == reflect.String)
+		case "type":
+			ok = ok && hasType(arg.(string), x)
+		case "pattern":
+			str, is := x.(string)
+			ok = ok && (!is || regexp.MustCompile(arg.(string)).MatchString(str))
+		case "minLength":
+			str, is := x.(string)
+			ok = ok && (!is || float64(len(str)) >= arg.(float64))
+		case "minimum":
+			switch v := x.(type) {
+			case int:
+				ok = ok && float64(v) >= arg.(float64)
+			case float64:
+				ok = ok && v >= arg.(float64)
+			}
+		case "required":
+			for _, key := range arg.([]any) {
+				_, has := mapping(x)[key.(string)]
+				ok = ok && (has || mapping(x) == nil)
+			}
+		case "properties":
+			for key, v := range mapping(x) {
+				if p := mapping(mapping(arg)[key]); p != nil {
+					ok = ok && accepts(root, p, v)
+				}
+			}
+		case "additionalProperties":
+			for key, v := range mapping(x) {
+				if _, known := mapping(s["properties"])[key]; !known {
+					ok = ok && arg != false && accepts(root, mapping(arg), v)
+				}
+			}
+		case "items":
+			l, _ := x.([]any)
+			for _, v := range l {
+				ok = ok && accepts(root, mapping(arg), v)
+			}
+		default:
+			panic("the schema uses " + word)
+		}
+	}
+	return ok
+}
+
+func hasType(name string, x any) bool {
+	switch x.(type) {
+	case map[string]any:
+		return name == "object"
+	case []any:
+		return name == "array"
+	case string:
+		return name == "string"
+	case int:
+		return name == "integer" || name == "number"
+	case float64:
+		return name == "number"
+	}
+	return false
+}
