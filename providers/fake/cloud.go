@@ -1,0 +1,229 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// Cloud is one account. The zero value is not usable; see New and Named. All methods are safe for use at the same time.
+type Cloud struct {
+	name string
+
+	mu       sync.Mutex
+	serial   int
+	machines map[string]*machine
+	rules    []*rule
+	calls    []Call
+	delays   map[Verb]time.Duration
+	boot     time.Duration
+	lag      time.Duration
+	quota    int
+	bind     func(app.MachineSpec) Endpoint
+}
+
+var _ app.Provider = (*Cloud)(nil)
+
+type machine struct {
+	app.Machine
+	made time.Time
+}
+
+// Endpoint is where a machine seems to be. HostKey is in authorized_keys form; "" leaves the key of the spec.
+type Endpoint struct {
+	Address string
+	Port    int
+	User    string
+	HostKey string
+}
+
+// New makes an account without machines. It works at once, never fails and has no quota until told otherwise.
+func New(name string) *Cloud {
+	return &Cloud{name: name, machines: make(map[string]*machine), delays: make(map[Verb]time.Duration)}
+}
+
+var (
+	namedMu sync.Mutex
+	named   = make(map[string]*Cloud)
+)
+
+// Named gives the account of that name, the same one each time within this process.
+func Named(name string) *Cloud {
+	namedMu.Lock()
+	defer namedMu.Unlock()
+	if named[name] == nil {
+		named[name] = New(name)
+	}
+	return named[name]
+}
+
+// Forget drops the account that Named gave, so that the next one starts empty.
+func Forget(name string) {
+	namedMu.Lock()
+	defer namedMu.Unlock()
+	delete(named, name)
+}
+
+// Create makes a machine for spec.Intent or gives the one that is there.
+func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode]}, func() (app.Machine, error) {
+		for _, m := range c.machines {
+			if m.Tags[app.TagIntent] == spec.Intent {
+				return c.view(m), nil
+			}
+		}
+		if spec.Flavor.Flavor == "unknown" || spec.Image.Image == "unknown" {
+			return app.Machine{}, app.Errorf(app.EInvalid, "the fake cloud does not know flavor %q with image %q", spec.Flavor.Flavor, spec.Image.Image)
+		}
+		if c.quota > 0 && len(c.machines) >= c.quota {
+			return app.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
+		}
+		m, err := c.build(spec)
+		if err != nil {
+			return app.Machine{}, err
+		}
+		c.machines[m.ID] = m
+		return c.view(m), nil
+	})
+}
+
+func (c *Cloud) build(spec app.MachineSpec) (*machine, error) {
+	c.serial++
+	m := &machine{made: time.Now(), Machine: app.Machine{
+		ID:       fmt.Sprintf("fake-%d", c.serial),
+		State:    app.MachineRunning,
+		Hostname: spec.Hostname,
+		SSHUser:  spec.Image.SSHUser,
+		Tags:     maps.Clone(spec.Tags),
+		Note:     "exists in memory only",
+		OwnRoot:  true,
+	}}
+	if len(spec.HostKey) > 0 {
+		public, err := publicLine(spec.HostKey)
+		if err != nil {
+			return nil, err
+		}
+		m.HostKey = public
+	}
+	address := fmt.Sprintf("10.200.%d.%d", c.serial/250, c.serial%250+1)
+	if c.bind != nil {
+		e := c.bind(spec)
+		address, m.SSHPort = e.Address, e.Port
+		if e.User != "" {
+			m.SSHUser = e.User
+		}
+		if e.HostKey != "" {
+			m.HostKey = e.HostKey
+		}
+		m.OwnRoot = false
+	}
+	m.Addresses = map[string]string{"access_v4": address, "bind_v4": address}
+	return m, nil
+}
+
+// view is what the outside sees of a machine now: one that still boots has no address yet.
+func (c *Cloud) view(m *machine) app.Machine {
+	out := m.Machine
+	out.Tags = maps.Clone(m.Tags)
+	out.Addresses = maps.Clone(m.Addresses)
+	if out.State == app.MachineRunning && time.Since(m.made) < c.boot {
+		out.State, out.Addresses = app.MachineStarting, nil
+	}
+	return out
+}
+
+// Describe gives a machine; ENotFound where it does not exist.
+func (c *Cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
+	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (app.Machine, error) {
+		m, ok := c.machines[id]
+		if !ok {
+			return app.Machine{}, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+		}
+		return c.view(m), nil
+	})
+}
+
+// List gives the machines that carry all of the tags, by id. Those younger than the list lag are not in it yet.
+func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	return run(ctx, c, Call{Verb: List}, func() ([]app.Machine, error) {
+		var out []app.Machine
+		for _, m := range c.machines {
+			if time.Since(m.made) >= c.lag && carries(m.Tags, tags) {
+				out = append(out, c.view(m))
+			}
+		}
+		slices.SortFunc(out, byID)
+		return out, nil
+	})
+}
+
+// Delete removes a machine; an absent one is success.
+func (c *Cloud) Delete(ctx context.Context, id string) error {
+	_, err := run(ctx, c, Call{Verb: Delete, ID: id}, func() (any, error) {
+		delete(c.machines, id)
+		return nil, nil
+	})
+	return err
+}
+
+func carries(has, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if got, ok := has[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// run is one call: it is written down, takes its time, and ends as ordered. The effect runs under the lock.
+func run[T any](ctx context.Context, c *Cloud, call Call, effect func() (T, error)) (T, error) {
+	var none T
+	c.mu.Lock()
+	if m := c.machines[call.ID]; m != nil {
+		call.Node, call.Intent = m.Tags[app.TagNode], m.Tags[app.TagIntent]
+	}
+	c.calls = append(c.calls, call)
+	o := c.match(call)
+	delay := c.delays[call.Verb] + o.Delay
+	c.mu.Unlock()
+
+	if err := wait(ctx, delay); err != nil {
+		return none, err
+	}
+	if o.Err != nil && !o.Happens {
+		return none, o.Err
+	}
+	v, err := none, error(nil)
+	if !o.Hangs || o.Happens {
+		c.mu.Lock()
+		v, err = effect()
+		c.mu.Unlock()
+	}
+	if o.Hangs {
+		<-ctx.Done()
+		return none, ctx.Err()
+	}
+	if o.Err != nil {
+		return none, o.Err
+	}
+	return v, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

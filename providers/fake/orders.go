@@ -1,0 +1,145 @@
+package fake
+
+import (
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Verb is one of the four calls of a provider.
+type Verb string
+
+// The verbs.
+const (
+	Create   Verb = "create"
+	Describe Verb = "describe"
+	List     Verb = "list"
+	Delete   Verb = "delete"
+)
+
+// Call is one call that the cloud got. Node and Intent are known for Create, and for a machine that exists.
+type Call struct {
+	Verb   Verb
+	ID     string
+	Intent string
+	Node   string
+}
+
+// Outcome orders how calls end.
+type Outcome struct {
+	Err     error         // what the caller gets; nil means the true answer
+	Happens bool          // the effect happens all the same: the reply is lost, not the request
+	Hangs   bool          // no answer until the caller's context is done
+	Delay   time.Duration // before anything happens, added to the verb's own
+	Node    string        // only for machines whose TagNode is this; "" for all
+	Times   int           // for so many calls; 0 means one, below 0 for ever
+}
+
+type rule struct {
+	verb    Verb
+	outcome Outcome
+	left    int
+}
+
+// Order appends outcomes for calls of a verb. Each call takes the first outcome that fits it and is not used up.
+func (c *Cloud) Order(v Verb, outcomes ...Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range outcomes {
+		left := o.Times
+		if left == 0 {
+			left = 1
+		}
+		c.rules = append(c.rules, &rule{verb: v, outcome: o, left: left})
+	}
+}
+
+// Fail lets the next call of a verb fail without any effect.
+func (c *Cloud) Fail(v Verb, err error) { c.Order(v, Outcome{Err: err}) }
+
+// LoseReply lets the next call of a verb take effect, but answer with err.
+func (c *Cloud) LoseReply(v Verb, err error) { c.Order(v, Outcome{Err: err, Happens: true}) }
+
+// match takes the outcome for a call; the zero Outcome is the true answer.
+func (c *Cloud) match(call Call) Outcome {
+	for i, r := range c.rules {
+		if r.verb != call.Verb || r.outcome.Node != "" && r.outcome.Node != call.Node {
+			continue
+		}
+		if r.left--; r.left == 0 {
+			c.rules = slices.Delete(c.rules, i, i+1)
+		}
+		return r.outcome
+	}
+	return Outcome{}
+}
+
+// SetDelay makes every call of a verb take so long.
+func (c *Cloud) SetDelay(v Verb, d time.Duration) { c.set(func() { c.delays[v] = d }) }
+
+// SetBoot makes machines start for so long before they are running and have an address.
+func (c *Cloud) SetBoot(d time.Duration) { c.set(func() { c.boot = d }) }
+
+// SetListLag keeps machines out of lists for so long after they were made.
+func (c *Cloud) SetListLag(d time.Duration) { c.set(func() { c.lag = d }) }
+
+// SetQuota limits the number of machines; 0 means no limit.
+func (c *Cloud) SetQuota(n int) { c.set(func() { c.quota = n }) }
+
+// Bind places machines made from now on where f says; nil undoes it. f is called with the account locked and must not
+// call back.
+func (c *Cloud) Bind(f func(app.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
+
+// Stop lets a machine die, as a host that lost power: it exists, but does not run. Unknown ids are ignored.
+func (c *Cloud) Stop(id string) {
+	c.set(func() {
+		if m := c.machines[id]; m != nil {
+			m.State = app.MachineStopped
+		}
+	})
+}
+
+// Vanish takes a machine away behind everyone's back. Unknown ids are ignored.
+func (c *Cloud) Vanish(id string) { c.set(func() { delete(c.machines, id) }) }
+
+// Put adds a machine as somebody else would, without a call; it replaces one of the same id.
+func (c *Cloud) Put(m app.Machine) {
+	c.set(func() { c.machines[m.ID] = &machine{Machine: m, made: time.Now()} })
+}
+
+// Machines gives all machines as they are, by id, without a call and without lag.
+func (c *Cloud) Machines() []app.Machine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []app.Machine
+	for _, m := range c.machines {
+		out = append(out, c.view(m))
+	}
+	slices.SortFunc(out, byID)
+	return out
+}
+
+// Calls gives the calls so far, in the order in which they came.
+func (c *Cloud) Calls() []Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.calls)
+}
+
+// Count gives the number of calls of a verb so far.
+func (c *Cloud) Count(v Verb) int {
+	n := 0
+	for _, call := range c.Calls() {
+		if call.Verb == v {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *Cloud) set(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+}

@@ -1,0 +1,146 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"syscall"
+	"time"
+
+	"muster/app"
+)
+
+// limits are the longest times that the verbs may take.
+type limits struct{ create, describe, list, delete time.Duration }
+
+var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute}
+
+// guarded is the wrapper around every member.
+type guarded struct {
+	name         string
+	installation string
+	inner        app.Provider
+	limits       limits
+}
+
+var (
+	_ app.Provider       = (*guarded)(nil)
+	_ app.ProviderCloser = (*guarded)(nil)
+)
+
+// Unwrap gives the member itself; see As.
+func (g *guarded) Unwrap() app.Provider { return g.inner }
+
+// Create refuses a spec that would make a machine which nobody could find again.
+func (g *guarded) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	if spec.Intent == "" || spec.Tags[app.TagIntent] != spec.Intent {
+		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must carry the intent", g.name, app.TagIntent)
+	}
+	if spec.Tags[app.TagInstallation] != g.installation {
+		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must be %q", g.name, app.TagInstallation, g.installation)
+	}
+	return timed(ctx, g.limits.create, g.name, "create", func(ctx context.Context) (app.Machine, error) {
+		return g.inner.Create(ctx, spec)
+	})
+}
+
+// Describe shows only machines that carry our installation's tag; any other is ENotFound.
+func (g *guarded) Describe(ctx context.Context, id string) (app.Machine, error) {
+	return timed(ctx, g.limits.describe, g.name, "describe", func(ctx context.Context) (app.Machine, error) {
+		m, err := g.inner.Describe(ctx, id)
+		if err == nil && m.Tags[app.TagInstallation] != g.installation {
+			return app.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
+		}
+		return m, err
+	})
+}
+
+// List adds our installation to the tags that are asked for.
+func (g *guarded) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	all := maps.Clone(tags)
+	if all == nil {
+		all = make(map[string]string, 1)
+	}
+	if asked, ok := all[app.TagInstallation]; ok && asked != g.installation {
+		return nil, nil
+	}
+	all[app.TagInstallation] = g.installation
+	return timed(ctx, g.limits.list, g.name, "list", func(ctx context.Context) ([]app.Machine, error) {
+		return g.inner.List(ctx, all)
+	})
+}
+
+// Delete looks before it deletes: a machine without our tag is refused with EForbidden and left alone.
+func (g *guarded) Delete(ctx context.Context, id string) error {
+	_, err := timed(ctx, g.limits.delete, g.name, "delete", func(ctx context.Context) (struct{}, error) {
+		m, err := g.inner.Describe(ctx, id)
+		switch {
+		case app.CodeOf(err) == app.ENotFound:
+			// What cannot be described may still have left something behind, so the member is asked all the same.
+		case err != nil:
+			return struct{}{}, err
+		case m.Tags[app.TagInstallation] != g.installation:
+			return struct{}{}, app.Errorf(app.EForbidden, "machine %q does not belong to this installation and is left alone", id)
+		}
+		return struct{}{}, g.inner.Delete(ctx, id)
+	})
+	return err
+}
+
+// Close lets go of what the member holds, if it holds anything.
+func (g *guarded) Close() error {
+	if c, ok := g.inner.(app.ProviderCloser); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// timed runs one call within its limit and gives its error a code.
+func timed[T any](ctx context.Context, limit time.Duration, name, verb string, call func(context.Context) (T, error)) (T, error) {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	v, err := call(bounded)
+	if err != nil {
+		var zero T
+		return zero, coded(ctx, name, verb, err)
+	}
+	return v, nil
+}
+
+// coded puts the place in front of an error, and a code on one that has none. ctx is the caller's own: only when that
+// was cancelled did someone ask to stop.
+func coded(ctx context.Context, name, verb string, err error) error {
+	var e *app.Error
+	if errors.As(err, &e) {
+		out := *e
+		out.Message = fmt.Sprintf("%s: %s: %s", name, verb, e.Message)
+		return &out
+	}
+	return app.Errorf(codeOf(ctx, err), "%s: %s: %w", name, verb, err)
+}
+
+func codeOf(ctx context.Context, err error) app.Code {
+	var network net.Error
+	var dns *net.DNSError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return app.ECancelled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return app.ETimeout
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return app.ECapacity
+	case errors.As(err, &dns):
+		return app.ETransient
+	case errors.As(err, &network):
+		if network.Timeout() {
+			return app.ETimeout
+		}
+		return app.ETransient
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return app.ETransient
+	}
+	return app.EInternal
+}

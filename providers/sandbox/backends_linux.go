@@ -1,0 +1,10 @@
+package sandbox
+
+import "log/slog"
+
+func backends(l layout, s settings, log *slog.Logger) map[string]backend {
+	return map[string]backend{
+		ModeNamespaces: newNamespaces(l, s, log),
+		ModeProcess:    newProcess(l, log),
+	}
+}

@@ -1,0 +1,21 @@
+//go:build !unix
+
+package sandbox
+
+import (
+	"context"
+	"log/slog"
+
+	"muster/app"
+)
+
+// Env is what the sandbox needs from the process that it runs in.
+type Env struct {
+	DataDir string
+	Logger  *slog.Logger
+}
+
+// Open tells that this operating system has no sandbox.
+func Open(context.Context, string, map[string]any, Env) (app.Provider, error) {
+	return nil, app.Errorf(app.EInvalid, "the sandbox needs Linux or another Unix")
+}

@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+// Modes: the values of the setting, and of Provider.Mode (which is never auto).
+const (
+	ModeAuto       = "auto"
+	ModeNamespaces = "namespaces"
+	ModeProcess    = "process"
+)
+
+// HostImage is the image that is built from this host's own programs.
+const HostImage = "host"
+
+// flavors are labels only: a machine may use all that the host has.
+var flavors = []string{"small", "medium", "large"}
+
+const defaultMaxMachines = 200
+
+// Descriptor says what settings an account in the catalog may have.
+var Descriptor = app.Descriptor{
+	Name:        "sandbox",
+	Description: "Machines on this host that are real to SSH. Needs no account; isolates for convenience, not for security.",
+	Fields: []app.Field{
+		{Name: "mode", Label: "Mode", Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
+			Help: "namespaces: own network, processes and files, needs root; process: SSH servers inside Muster; auto: the first that works."},
+		{Name: "subnet", Label: "Subnet",
+			Help: "IPv4 network of namespaces machines, /24 to /16. Empty: 10.78.0.0/16, or the next one up to 10.99.0.0/16 that is free."},
+		{Name: "max_machines", Label: "Most machines", Default: strconv.Itoa(defaultMaxMachines)},
+	},
+}
+
+type settings struct {
+	mode        string
+	subnet      netip.Prefix // not valid: choose one
+	maxMachines int
+}
+
+// Check validates settings beyond what the descriptor says; the error is EInvalid.
+func Check(values map[string]any) error {
+	_, err := parseSettings(values)
+	return err
+}
+
+func parseSettings(values map[string]any) (settings, error) {
+	s := settings{mode: ModeAuto, maxMachines: defaultMaxMachines}
+	if v := text(values, "mode"); v != "" {
+		if !slices.Contains([]string{ModeAuto, ModeNamespaces, ModeProcess}, v) {
+			return s, invalid("settings.mode", "the sandbox's mode is auto, namespaces or process, not %q", v)
+		}
+		s.mode = v
+	}
+	if v := text(values, "subnet"); v != "" {
+		p, err := netip.ParsePrefix(v)
+		if err != nil || !p.Addr().Is4() || p.Bits() < 16 || p.Bits() > 24 || !p.Addr().IsPrivate() {
+			return s, invalid("settings.subnet", "%q is not a private IPv4 network between /16 and /24, such as 10.78.0.0/16", v)
+		}
+		s.subnet = p.Masked()
+	}
+	if v := text(values, "max_machines"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			return s, invalid("settings.max_machines", "the most machines must be a whole number above 0, not %q", v)
+		}
+		s.maxMachines = n
+	}
+	return s, nil
+}
+
+func text(values map[string]any, name string) string {
+	if v, ok := values[name]; ok && v != nil {
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+func invalid(field, format string, args ...any) *app.Error {
+	e := app.Errorf(app.EInvalid, format, args...)
+	e.Field = field
+	return e
+}
+
+// checkFlavor wants one of the labels.
+func checkFlavor(f app.Flavor) error {
+	if slices.Contains(flavors, f.Flavor) {
+		return nil
+	}
+	e := invalid("flavor", "the sandbox has no flavor %q", f.Flavor)
+	e.Hint = "One of: " + strings.Join(flavors, ", ") + "."
+	return e
+}

@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package sandbox
+
+import (
+	"errors"
+	"os/exec"
+)
+
+const haveTerminals = false
+
+func (s *session) openTerminal(*exec.Cmd) (*plumbing, error) {
+	return nil, errors.New("terminals are offered on Linux only")
+}
+
+func (s *session) resize(window) {}
