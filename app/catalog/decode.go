@@ -15,11 +15,11 @@ import (
 	"muster/app"
 )
 
-// Limits that keep a hostile or broken file from eating the process. A file of the greatest size stays far below
-// maxNodes; only aliases that multiply each other reach it.
+// Limits that keep a hostile or broken file from eating the process. A file that people write stays far below them;
+// aliases that multiply each other do not.
 const (
 	maxDepth = 64
-	maxNodes = 1_000_000
+	maxNodes = 500_000
 )
 
 // decoder fills structs from one document and reports all that does not fit. Strict, it refuses unknown keys and

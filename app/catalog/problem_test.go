@@ -221,7 +221,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	}
 	bomb = "kind: template\nname: t\ndefaults:\n  services: [x]\n  config:\n    " + strings.ReplaceAll(bomb, "\n", "\n    ")
 	start := time.Now()
-	if got := lint(Options{}, "a.yaml", bomb); !strings.Contains(got, "more than 1000000 values") {
+	if got := lint(Options{}, "a.yaml", bomb); !strings.Contains(got, "more than 500000 values") {
 		t.Errorf("alias bomb: %.300s", got)
 	}
 	if got := lint(Options{}, "a.yaml", "#"+strings.Repeat("x", maxFileSize)); !strings.Contains(got, "larger than 4 MiB") {
@@ -233,7 +233,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	if got := lint(Options{}, "a.yaml", strings.Repeat("---\n", maxDocuments+10)); !strings.Contains(got, "more than 10000 documents") {
 		t.Errorf("many documents: %.300s", got)
 	}
-	if d := time.Since(start); d > 20*time.Second {
+	if d := time.Since(start); d > 2*time.Minute { // unbounded, it would be years
 		t.Errorf("took %v", d)
 	}
 }

@@ -47,25 +47,23 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 func TestSchemaAndDecoderSayTheSame(t *testing.T) {
 	s := schema(t)
 	asked := 0
-	for _, file := range []string{"../../examples/catalog/templates.yaml", "testdata/good/all.yaml"} {
-		for _, doc := range documents(t, file) {
-			if !accepts(s, s, doc) {
-				t.Errorf("%s: the schema refuses what is good: %v", file, doc)
+	for _, doc := range documents(t, "testdata/good/all.yaml") {
+		if !accepts(s, s, doc) {
+			t.Errorf("the schema refuses what is good: %v", doc)
+		}
+		for _, b := range bent(doc) {
+			if b == nil {
+				continue // an empty document is no entry, which the decoder passes over
 			}
-			for _, b := range bent(doc) {
-				if b == nil {
-					continue // an empty document is no entry, which the decoder passes over
-				}
-				asked++
-				text, err := yaml.Marshal(b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out := &reporter{}
-				parseNative(out, "x", text)
-				if schema, decoder := accepts(s, s, b), out.errors == 0; schema != decoder {
-					t.Errorf("schema accepts: %v, decoder accepts: %v\n%s\n%s", schema, decoder, text, out.sorted().Error())
-				}
+			asked++
+			text, err := yaml.Marshal(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &reporter{}
+			parseNative(out, "x", text)
+			if schema, decoder := accepts(s, s, b), out.errors == 0; schema != decoder {
+				t.Errorf("schema accepts: %v, decoder accepts: %v\n%s\n%s", schema, decoder, text, out.sorted().Error())
 			}
 		}
 	}
@@ -160,7 +158,7 @@ func accepts(root, s map[string]any, x any) bool {
 			ok = ok && hasType(arg.(string), x)
 		case "pattern":
 			str, is := x.(string)
-			ok = ok && (!is || regexp.MustCompile(arg.(string)).MatchString(str))
+			ok = ok && (!is || matches(arg.(string), str))
 		case "minLength":
 			str, is := x.(string)
 			ok = ok && (!is || float64(len(str)) >= arg.(float64))
@@ -196,6 +194,14 @@ func accepts(root, s map[string]any, x any) bool {
 		default:
 			panic("the schema uses " + word)
 		}
+	}
+	return ok
+}
+
+func matches(pattern, s string) bool {
+	ok, err := regexp.MatchString(pattern, s)
+	if err != nil {
+		panic(err)
 	}
 	return ok
 }
