@@ -76,6 +76,9 @@ func (c *client) clusters(ctx context.Context, f app.ClusterFilter) ([]app.Clust
 	if f.Name != "" {
 		q.Set("name", f.Name)
 	}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
 	var out struct {
 		Clusters []app.ClusterSummary `json:"clusters"`
 	}
@@ -218,10 +221,8 @@ func refusal(resp *http.Response, body []byte) error {
 	}
 	_ = json.Unmarshal(body, &p) // not JSON: all stays empty
 	e := &app.Error{Code: p.Code, Reason: p.Kind, Message: firstOf(p.Detail, p.Title), Hint: p.Hint, Field: p.Field}
-	for _, more := range p.Errors {
-		// Location is where in the body the server's schema did not fit.
-		e.Message += fmt.Sprintf("; %s: %s", strings.TrimPrefix(more.Location, "body."), more.Message)
-		e.Field = firstOf(e.Field, more.Location)
+	for _, more := range p.Errors[min(1, len(p.Errors)):] { // the first is what detail says
+		e.Message += fmt.Sprintf("; %s: %s", more.Location, more.Message)
 	}
 	if e.Code == "" {
 		e.Code = codeOfStatus(resp.StatusCode)

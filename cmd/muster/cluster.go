@@ -82,10 +82,14 @@ func clusterResumeCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
+			}
 			if v, err = cl.resume(cmd.Context(), v.ID); err != nil {
 				return err
 			}
-			return c.started(cmd.Context(), cl, v, w)
+			return c.started(cmd.Context(), cl, v, w, after)
 		},
 	}
 	w.declare(cmd)

@@ -53,6 +53,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create [NAME] --template T --size N",
 		Short: "Make a cluster",
+		Long:  "Make a cluster. Without a name it gets one from its template.",
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'",
 		Args: atMost(1),
@@ -74,14 +75,12 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			}
 			if len(args) == 1 {
 				r.Name = args[0]
-			} else if r.Name, err = freeName(cmd.Context(), cl, r.Template); err != nil {
-				return err
 			}
 			v, err := cl.create(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
-			return c.started(cmd.Context(), cl, v, w)
+			return c.started(cmd.Context(), cl, v, w, 0)
 		},
 	}
 	layout.declare(cmd.Flags())
@@ -92,12 +91,13 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-// started answers for a command that has started an operation: with --wait after it has ended, else at once.
-func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+// started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
+// the last event before it.
+func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return c.printStarted(v)
 	}
-	v, failed := c.waitFor(ctx, cl, v, w.timeout)
+	v, failed := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if failed != nil {
 		if c.json() && v.Status == app.ClusterFailed {
 			if err := c.printJSON(v); err != nil {
@@ -120,38 +120,6 @@ func (c *cli) printStarted(v app.ClusterView) error {
 	}
 	fmt.Fprintf(c.stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
 	return nil
-}
-
-// freeName makes a name from a template's: the first of "web", "web-2", "web-3", … that no live cluster has.
-func freeName(ctx context.Context, cl *client, template string) (string, error) {
-	base := nameFrom(template)
-	live, err := cl.clusters(ctx, app.ClusterFilter{})
-	if err != nil {
-		return "", err
-	}
-	taken := map[string]bool{}
-	for _, s := range live {
-		taken[s.Name] = true
-	}
-	name := base
-	for i := 2; taken[name]; i++ {
-		name = base + "-" + strconv.Itoa(i)
-	}
-	return name, nil
-}
-
-// nameFrom turns any text into one that can be a host name.
-func nameFrom(text string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(text))
-	if len(name) > 40 {
-		name = name[:40]
-	}
-	return firstOf(strings.Trim(name, "-"), "cluster")
 }
 
 // parseLease reads a length of time; nil where nothing was said, 0 for ever.

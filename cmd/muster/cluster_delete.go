@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,14 +35,18 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if !yes {
-				if err := c.confirmDelete(v); err != nil {
+				if err := c.confirmDelete(cmd.Context(), v); err != nil {
 					return err
 				}
+			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
 			}
 			if v, err = cl.delete(cmd.Context(), v.ID); err != nil {
 				return err
 			}
-			return c.deleting(cmd.Context(), cl, v, w)
+			return c.deleting(cmd.Context(), cl, v, w, after)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -52,11 +55,11 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 }
 
 // deleting answers for a delete, and lets go of the cluster's key once it is gone.
-func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return c.printStarted(v)
 	}
-	v, err := c.waitFor(ctx, cl, v, w.timeout)
+	v, err := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if err == nil {
 		forgetKeys(v.ID)
 	}
@@ -71,15 +74,20 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 }
 
 // confirmDelete asks the person at the terminal. Anything but a yes is a no.
-func (c *cli) confirmDelete(v app.ClusterView) error {
+func (c *cli) confirmDelete(ctx context.Context, v app.ClusterView) error {
 	fmt.Fprintf(c.stderr, "Delete cluster %s (%s, %s of %s)? [y/N] ", v.Name, v.ID, plural(v.Size, "node"), v.Owner)
-	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
+	answered := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
+		answered <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
+		fmt.Fprintln(c.stderr)
 	}
 	return &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("%s was not deleted", v.Name)}
 }

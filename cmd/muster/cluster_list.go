@@ -10,6 +10,9 @@ import (
 	"muster/app"
 )
 
+// listLimit is the greatest number of clusters that a server tells at once.
+const listLimit = 1000
+
 func clusterListCommand(c *cli) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
@@ -22,7 +25,7 @@ func clusterListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := cl.clusters(cmd.Context(), app.ClusterFilter{Deleted: all})
+			list, err := cl.clusters(cmd.Context(), app.ClusterFilter{Deleted: all, Limit: listLimit})
 			if err != nil {
 				return err
 			}
@@ -49,7 +52,11 @@ func (c *cli) printClusters(list []app.ClusterSummary) error {
 	for _, s := range list {
 		t.add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), money(s.CostPerHour))
 	}
-	return t.write(c.stdout)
+	if err := t.write(c.stdout); err != nil || len(list) < listLimit {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stderr, "Only the newest %d are listed.\n", listLimit)
+	return err
 }
 
 // statusWords gives the status, and how far an operation is that is under way.

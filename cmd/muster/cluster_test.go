@@ -118,7 +118,8 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.goesWell(app.ClusterRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, exitDone, "the server does not answer; trying again for up to 0:05", "")
+	wantResult(t, got, exitDone, "the server at "+s.url()+" does not answer: ", "")
+	wantResult(t, got, exitDone, "; trying again for up to 0:05\n", "")
 	wantResult(t, got, exitDone, "the server answers again", "")
 	wantResult(t, got, exitDone, "shop (c1) is active", "")
 	if n := strings.Count(got.out, "n1.create succeeded"); n != 1 {
@@ -168,11 +169,10 @@ func TestCreateWaitEndsAtItsTimeout(t *testing.T) {
 func TestCreateWithoutWait(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	s.views["old"] = testCluster("old", "hadoop-2-x")
-	got := s.muster("cluster", "create", "-t", "Hadoop 2.x", "-n", "2", "--lease", "forever")
-	wantResult(t, got, exitDone, "create of hadoop-2-x-2 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
-	if r := s.created[0]; r.Lease == nil || *r.Lease != 0 {
-		t.Errorf("lease = %v, want 0 for ever", r.Lease)
+	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever")
+	wantResult(t, got, exitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
+	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 {
+		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestDeleteAsksAPerson(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "no\n": false, "": false, "yesterday\n": false} {
 		var said strings.Builder
 		c := &cli{stdin: strings.NewReader(answer), stderr: &said}
-		if err := c.confirmDelete(*testCluster("c1", "shop")); (err == nil) != want {
+		if err := c.confirmDelete(t.Context(), *testCluster("c1", "shop")); (err == nil) != want {
 			t.Errorf("%q: %v", answer, err)
 		}
 		if !strings.Contains(said.String(), "shop (c1, 2 nodes of admin)? [y/N]") {
@@ -254,10 +254,12 @@ func TestResume(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	go s.goesWell(app.ClusterRequest{})
-	wantResult(t, s.muster("cluster", "resume", "shop", "--wait"), exitDone, "shop (c1) is active", "")
-	if s.wasAsked("POST /clusters/c1/resume") != 1 {
-		t.Error("not resumed")
+	s.tell(nil, stepEvent("n1.create", app.StepFailed, 0), operationEvent(7, app.OperationFailed))
+	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
+	got := s.muster("cluster", "resume", "shop", "--wait")
+	wantResult(t, got, exitDone, "shop (c1) is active", "")
+	if strings.Contains(got.out, "failed") {
+		t.Errorf("what was before is told again:\n%s", got.out)
 	}
 }
 

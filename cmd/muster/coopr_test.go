@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -68,13 +70,20 @@ func layoutAndPlan(t *testing.T, known *app.Catalog, name string) string {
 		t.Errorf("%s: %v", name, err)
 		return ""
 	}
-	forms := stepForms(plan)
-	if len(forms) < 3*size {
-		t.Errorf("%s: %d steps for %d nodes", name, len(forms), size)
+	var out bytes.Buffer
+	if err := (&cli{stdout: &out}).printSteps(plan); err != nil {
+		t.Fatal(err)
+	}
+	var forms struct{ Steps []stepJSON }
+	if err := json.Unmarshal(out.Bytes(), &forms); err != nil {
+		t.Fatal(err)
+	}
+	if len(forms.Steps) < 3*size {
+		t.Errorf("%s: %d steps for %d nodes", name, len(forms.Steps), size)
 	}
 	// Everything that a step needs goes before it.
 	var before []string
-	for _, f := range forms {
+	for _, f := range forms.Steps {
 		for _, n := range f.Needs {
 			if !slices.Contains(before, n) {
 				t.Errorf("%s: %s needs %s, which does not go before it", name, f.ID, n)

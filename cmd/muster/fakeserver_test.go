@@ -38,6 +38,7 @@ type fakeServer struct {
 	status  int                        // of refusals
 	create  func(r app.ClusterRequest) // begins the story of a create
 	remove  func(id string)            // begins the story of a delete
+	resume  func()
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
@@ -98,7 +99,10 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("POST /api/v1/clusters", s.post)
 	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return v }))
 	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return s.deleted(v) }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/resume", s.with(func(_ *http.Request, v *app.ClusterView) any { return v }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/resume", s.with(func(_ *http.Request, v *app.ClusterView) any {
+		go s.resume()
+		return v
+	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/steps", s.with(func(*http.Request, *app.ClusterView) any { return map[string]any{"steps": s.steps} }))
 	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *app.ClusterView) any {
 		return map[string]any{"user": "admin", "private_key": "KEY\n"}
@@ -184,7 +188,7 @@ func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.created = append(s.created, req)
-	v := testCluster("c1", req.Name)
+	v := testCluster("c1", firstOf(req.Name, req.Template+"-1"))
 	v.Template = req.Template
 	s.views["c1"] = v
 	s.mu.Unlock()

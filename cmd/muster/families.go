@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/automators"
 	"muster/providers"
 )
 
@@ -21,9 +22,11 @@ func catalogOptions(env func(string) (string, bool)) catalog.Options {
 			if !errors.As(err, &e) {
 				return err
 			}
-			inner := *e
+			inner := *e // the catalog knows the setting by its bare name
 			inner.Field = strings.TrimPrefix(e.Field, "settings.")
 			return &inner
 		},
+		Automators:  automators.Names(),
+		CheckAction: automators.Check,
 	}
 }

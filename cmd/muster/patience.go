@@ -36,7 +36,7 @@ func (p *patient) try(ctx context.Context, call func(context.Context) error) err
 			return err
 		case silent.IsZero():
 			silent = time.Now()
-			p.note(fmt.Sprintf("the server does not answer; trying again for up to %s", clock(p.limit)))
+			p.note(fmt.Sprintf("%v; trying again for up to %s", err, clock(p.limit)))
 		case time.Since(silent) > p.limit:
 			return err
 		}

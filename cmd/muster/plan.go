@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
 	"muster/app"
@@ -29,7 +32,7 @@ func planCommand(c *cli) *cobra.Command {
 			}
 			switch c.format {
 			case "json":
-				return c.printJSON(map[string][]stepJSON{"steps": stepForms(plan)})
+				return c.printSteps(plan)
 			case "dot":
 				return planner.Dot(c.stdout, plan)
 			}
@@ -67,17 +70,37 @@ type stepJSON struct {
 	Needs   []string `json:"needs"`
 }
 
-func stepForms(p app.Plan) []stepJSON {
-	steps := make([]stepJSON, 0, p.Acts())
+// printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
+// the plan itself.
+func (c *cli) printSteps(p app.Plan) error {
+	c.printed = true
+	w := bufio.NewWriterSize(c.stdout, 64<<10)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	separator := `{"steps":[` + "\n"
 	for i, s := range p.Steps {
 		if s.Join {
 			continue
 		}
-		form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}
-		for _, n := range p.NeedsOf(i) {
-			form.Needs = append(form.Needs, p.Steps[n].ID)
+		_, _ = w.WriteString(separator) // a bufio.Writer keeps its error until Flush
+		if err := enc.Encode(stepForm(p, i)); err != nil {
+			return err
 		}
-		steps = append(steps, form)
+		separator = ","
 	}
-	return steps
+	if separator != "," {
+		_, _ = w.WriteString(separator)
+	}
+	_, _ = w.WriteString("]}\n")
+	return w.Flush()
+}
+
+// stepForm gives step i, with the ids of the steps that it really waits for.
+func stepForm(p app.Plan, i int) stepJSON {
+	s := p.Steps[i]
+	form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}
+	for _, n := range p.NeedsOf(i) {
+		form.Needs = append(form.Needs, p.Steps[n].ID)
+	}
+	return form
 }

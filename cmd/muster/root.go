@@ -31,6 +31,8 @@ const annotationFormats = "muster-formats"
 // commands is the site map.
 func commands(c *cli) []*cobra.Command {
 	return []*cobra.Command{
+		grouped("server", serveCommand(c)),
+		grouped("server", demoCommand(c)),
 		grouped("clusters", clusterCommand(c)),
 		grouped("offline", solveCommand(c)),
 		grouped("offline", planCommand(c)),

@@ -18,16 +18,16 @@ func versionCommand(c *cli) *cobra.Command {
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			if c.json() {
-				return c.printJSON(map[string]string{"version": versionText(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+				return c.printJSON(map[string]string{"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(c.stdout, "muster %s (%s %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.stdout, "muster %s (%s %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
 
-// versionText gives the version of a release, else the commit that this was built from, else "devel".
-func versionText() string {
+// versionName gives the version of a release, else the commit that this was built from, else "devel".
+func versionName() string {
 	if version != "" {
 		return version
 	}

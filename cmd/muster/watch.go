@@ -19,10 +19,10 @@ const (
 
 // watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
 // started anew in the meantime.
-func (c *cli) watch(ctx context.Context, cl *client, id string, op int64, p *progress) (app.ClusterView, error) {
+func (c *cli) watch(ctx context.Context, cl *client, id string, op, after int64, p *progress) (app.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{patient: &patient{client: cl, limit: c.patience, note: p.note}, id: id, op: op, progress: p}
+	w := &watcher{patient: &patient{client: cl, limit: c.patience, note: p.note}, id: id, op: op, after: after, progress: p}
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()
 	ticks := time.NewTicker(redrawPace)
@@ -117,9 +117,26 @@ func (c *cli) progressStream() io.Writer {
 	return c.stdout
 }
 
+// start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
+func (w waitFlags) start(ctx context.Context, cl *client, id string) (after int64, err error) {
+	for w.wait {
+		events, err := cl.events(ctx, id, after, 0)
+		if err != nil || len(events) == 0 {
+			return after, err
+		}
+		after = events[len(events)-1].Seq
+	}
+	return 0, nil
+}
+
 // waitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
-// not succeed, or the wait was cut short, the error says so and what can be done.
+// not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
 func (c *cli) waitFor(ctx context.Context, cl *client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+	return c.waitAfter(ctx, cl, v, timeout, 0)
+}
+
+// waitAfter is waitFor where only events after a number are worth telling.
+func (c *cli) waitAfter(ctx context.Context, cl *client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
 	op, ok := operationOf(v, 0)
 	if !ok {
 		return v, nil
@@ -129,7 +146,7 @@ func (c *cli) waitFor(ctx context.Context, cl *client, v app.ClusterView, timeou
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	after, err := c.watch(ctx, cl, v.ID, op.ID, newProgress(c.progressStream(), v.Name, op))
+	now, err := c.watch(ctx, cl, v.ID, op.ID, after, newProgress(c.progressStream(), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return v, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind, v.Name, span(timeout)),
@@ -140,10 +157,10 @@ func (c *cli) waitFor(ctx context.Context, cl *client, v app.ClusterView, timeou
 	case err != nil:
 		return v, err
 	}
-	if op, _ = operationOf(after, op.ID); op.Status == app.OperationSucceeded {
-		return after, nil
+	if op, _ = operationOf(now, op.ID); op.Status == app.OperationSucceeded {
+		return now, nil
 	}
-	return after, c.explainFailure(ctx, cl, after, op)
+	return now, c.explainFailure(ctx, cl, now, op)
 }
 
 // explainFailure says what went wrong in an operation and which ways lead on.
