@@ -11,15 +11,9 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v := ClusterView{Cluster: c, Links: []Link{}}
-	if v.Nodes, err = a.Store.Nodes(ctx, actor.Tenant, c.ID); err != nil {
-		return ClusterView{}, err
-	}
-	if v.Operations, err = a.Store.Operations(ctx, actor.Tenant, c.ID); err != nil {
-		return ClusterView{}, err
-	}
-	if c.Status == ClusterDeleted {
-		return v, nil
+	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
+	if err != nil || v.Status == ClusterDeleted {
+		return v, err
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
 	if err != nil {

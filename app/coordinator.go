@@ -14,8 +14,9 @@ type Coordinator interface {
 	Claim(ctx context.Context, tenant, worker string) (*Assignment, error)
 	// Heartbeat extends the claims that are still held. The answer says, fence by fence, what to do with them.
 	Heartbeat(ctx context.Context, worker string, held []Fence) ([]Directive, error)
-	// Report ends an attempt. With wantNext it may hand back the same node's next step, claimed. Reporting the same
-	// fence twice, or an old one, changes nothing and is EStale.
+	// Report ends an attempt. With WantNext it may hand back the same node's next step, claimed. Reporting the same
+	// fence twice, or an old one, changes nothing and is EStale, unless a next step was handed out in an answer that the
+	// worker may not have got: then it is handed out again.
 	Report(ctx context.Context, r Report) (next *Assignment, err error)
 	// Log appends lines. Lines with an old fence are dropped silently.
 	Log(ctx context.Context, lines []LogLine) error

@@ -80,6 +80,8 @@ type ClusterStore interface {
 	// EConflict where a live cluster of the tenant has the name.
 	CreateCluster(ctx context.Context, n NewCluster) (Operation, error)
 	Cluster(ctx context.Context, tenant, id string) (Cluster, error)
+	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
+	View(ctx context.Context, tenant, id string) (ClusterView, error)
 	// Clusters gives them newest first, each with its latest operation.
 	Clusters(ctx context.Context, tenant string, f ClusterFilter) ([]ClusterSummary, error)
 	// Nodes gives them in number order.

@@ -19,6 +19,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 	}{
 		{"a create runs to its end, step after step", (*storeTest).runsToItsEnd},
 		{"an old fence changes nothing", (*storeTest).oldFence},
+		{"a lost answer is given again", (*storeTest).lostAnswer},
 		{"a lost claim is taken back and the late report refused", (*storeTest).lostClaim},
 		{"a failed step waits out its back-off", (*storeTest).backOff},
 		{"a failed operation can be resumed", (*storeTest).resume},
@@ -170,6 +171,22 @@ func (t *storeTest) oldFence() {
 	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: f, Worker: "w1", Now: t.clock.Now()})
 	t.code(err, app.EStale)
 	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: "w2", Now: t.clock.Now()})
+	t.code(err, app.EStale)
+}
+
+func (t *storeTest) lostAnswer() {
+	t.create("web", 1)
+	c := t.claim("w1")
+	f := app.Finish{Fence: fence(c), Worker: "w1", Now: t.clock.Now(), ClaimFor: app.ClaimFor}
+	next, err := t.s.FinishStep(t.ctx, f)
+	t.must(err)
+	again, err := t.s.FinishStep(t.ctx, f)
+	t.must(err)
+	if next == nil || again == nil || fence(again) != fence(next) {
+		t.Fatalf("asked again, the answer is %+v, was %+v", again, next)
+	}
+	f.Worker = "w2"
+	_, err = t.s.FinishStep(t.ctx, f)
 	t.code(err, app.EStale)
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -89,6 +90,25 @@ func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, er
 	c, err := scanCluster(s.reads.QueryRowContext(ctx,
 		`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	return c, clusterError(err, id)
+}
+
+// View implements app.ClusterStore.
+func (s *Store) View(ctx context.Context, tenant, id string) (app.ClusterView, error) {
+	moment, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return app.ClusterView{}, fmt.Errorf("store: %w", err)
+	}
+	defer func() { _ = moment.Rollback() }()
+	v := app.ClusterView{Links: []app.Link{}}
+	v.Cluster, err = scanCluster(moment.QueryRowContext(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+	if err := clusterError(err, id); err != nil {
+		return app.ClusterView{}, err
+	}
+	if v.Nodes, err = nodes(ctx, moment, tenant, id); err != nil {
+		return app.ClusterView{}, err
+	}
+	v.Operations, err = operations(ctx, moment, tenant, id)
+	return v, err
 }
 
 func clusterError(err error, id string) error {

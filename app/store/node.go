@@ -28,13 +28,17 @@ func scanNode(row scanner, more ...any) (app.Node, error) {
 
 // Nodes implements app.ClusterStore.
 func (s *Store) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
-	nodes := []app.Node{}
-	err := s.each(ctx, func(row scanner) error {
+	return nodes(ctx, s.reads, tenant, cluster)
+}
+
+func nodes(ctx context.Context, from reader, tenant, cluster string) ([]app.Node, error) {
+	list := []app.Node{}
+	err := each(ctx, from, func(row scanner) error {
 		n, err := scanNode(row)
-		nodes = append(nodes, n)
+		list = append(list, n)
 		return err
 	}, `SELECT `+nodeColumns+` FROM nodes WHERE tenant = ? AND cluster = ? ORDER BY number`, tenant, cluster)
-	return nodes, err
+	return list, err
 }
 
 // nodeOf reads the node of a step inside a transaction, with its live intent and sealed host key.

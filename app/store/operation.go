@@ -32,8 +32,12 @@ func (o *operationRow) operation() app.Operation {
 
 // Operations implements app.Ledger.
 func (s *Store) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
+	return operations(ctx, s.reads, tenant, cluster)
+}
+
+func operations(ctx context.Context, from reader, tenant, cluster string) ([]app.Operation, error) {
 	ops := []app.Operation{}
-	err := s.each(ctx, func(row scanner) error {
+	err := each(ctx, from, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())

@@ -22,12 +22,35 @@ func (s *Store) ClaimStep(ctx context.Context, tenant, worker string, now time.T
 // claim takes the step that which picks, if any, and gathers what belongs to it.
 func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duration, which string, args ...any) (*app.ClaimedStep, error) {
 	deadline := now.Add(claimFor)
-	c := &app.ClaimedStep{Deadline: fromMicros(micros(deadline))}
-	var cluster string
-	st, err := scanStep(t.row(`UPDATE steps SET state = 'running', attempt = attempt + 1, tries = tries + 1, worker = ?, deadline = ?,
+	c, err := s.claimed(t, deadline, `UPDATE steps SET state = 'running', attempt = attempt + 1, tries = tries + 1, worker = ?, deadline = ?,
 			started_at = ?, ended_at = 0, not_before = 0, error = '', error_code = ''
 		WHERE (operation, idx) = (`+which+`) RETURNING `+stepColumns+`, tenant, cluster`,
-		append([]any{worker, micros(deadline), micros(now)}, args...)...), &c.Tenant, &cluster)
+		append([]any{worker, micros(deadline), micros(now)}, args...)...)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	o, err := t.operation(c.Step.Operation)
+	if err != nil {
+		return nil, err
+	}
+	return c, t.stepEvent(now, o, c.Step, app.StepRunning, "")
+}
+
+// claimAgain gives once more the step of a node that a worker was handed in an answer which it never got.
+func (s *Store) claimAgain(t *tx, f app.Finish) (*app.ClaimedStep, error) {
+	deadline := f.Now.Add(f.ClaimFor)
+	return s.claimed(t, deadline, `UPDATE steps SET deadline = ? WHERE (operation, idx) = (
+			SELECT n.operation, n.idx FROM steps d JOIN steps n ON n.operation = d.operation AND n.node = d.node
+			WHERE d.operation = ? AND d.idx = ? AND d.attempt = ? AND d.worker = ? AND d.state = 'succeeded'
+				AND n.state = 'running' AND n.worker = d.worker)
+		RETURNING `+stepColumns+`, tenant, cluster`, micros(deadline), f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, f.Worker)
+}
+
+// claimed runs a change that returns one step, or none, and gathers what belongs to it.
+func (s *Store) claimed(t *tx, deadline time.Time, change string, args ...any) (*app.ClaimedStep, error) {
+	c := &app.ClaimedStep{Deadline: fromMicros(micros(deadline))}
+	var cluster string
+	st, err := scanStep(t.row(change, args...), &c.Tenant, &cluster)
 	if isNoRows(err) {
 		return nil, nil
 	}
@@ -43,15 +66,9 @@ func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duratio
 		return nil, err
 	}
 	if st.Action == app.ActionCreate {
-		if c.HostKey, err = s.open(sealed, "nodes/"+cluster+"/"+st.Node); err != nil {
-			return nil, err
-		}
+		c.HostKey, err = s.open(sealed, "nodes/"+cluster+"/"+st.Node)
 	}
-	o, err := t.operation(st.Operation)
-	if err != nil {
-		return nil, err
-	}
-	return c, t.stepEvent(now, o, st, app.StepRunning, "")
+	return c, err
 }
 
 // ExtendClaims implements app.Ledger.

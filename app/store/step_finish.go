@@ -17,6 +17,12 @@ func (s *Store) FinishStep(ctx context.Context, f app.Finish) (*app.ClaimedStep,
 			WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND state = 'running'`,
 			f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, f.Worker), &tenant, &cluster)
 		if isNoRows(err) {
+			// The worker may have reported before and not got the answer: then it is owed the same answer.
+			if f.ClaimFor > 0 && f.Err == nil {
+				if next, err = s.claimAgain(t, f); next != nil || err != nil {
+					return err
+				}
+			}
 			return app.Errorf(app.EStale, "Attempt %d of step %d of operation %d is not this worker's any more.",
 				f.Fence.Attempt, f.Fence.Index, f.Fence.Operation)
 		}

@@ -262,35 +262,6 @@ func (t *tx) each(f func(scanner) error, query string, args ...any) error {
 	return eachRow(rows, err, f)
 }
 
-// scanner is a row.
-type scanner interface{ Scan(dest ...any) error }
-
-type failed struct{ err error }
-
-func (f failed) Scan(...any) error { return f.err }
-
-func eachRow(rows *sql.Rows, err error, f func(scanner) error) error {
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	return nil
-}
-
-// each calls f for every row of a read outside a transaction.
-func (s *Store) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
-	rows, err := s.reads.QueryContext(ctx, query, args...)
-	return eachRow(rows, err, f)
-}
-
 // event adds to a cluster's feed and wakes those who watch it.
 func (t *tx) event(e app.Event) error {
 	t.clusters[e.Cluster] = true
@@ -304,5 +275,3 @@ func (t *tx) audit(at time.Time, tenant, user, act, object, detail string) error
 	return t.exec(`INSERT INTO audit (at, tenant, user_name, act, object, detail) VALUES (?, ?, ?, ?, ?, ?)`,
 		micros(at), tenant, user, act, object, detail)
 }
-
-func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -1,0 +1,506 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"muster/app"
+	"muster/app/store"
+	"muster/automators/shell"
+	"muster/jobs"
+	"muster/jobs/remote/remotetest"
+	"muster/planner"
+	"muster/providers/fake"
+	"muster/solver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine is everything but the faces: a store on disk, a Redis, a dispatcher and a worker, a fake cloud, and one SSH
+// server that stands for every machine of it.
+type engine struct {
+	*testing.T
+	app    *app.App
+	store  *store.Store
+	cloud  *fake.Cloud
+	ssh    *remotetest.Server
+	redis  string
+	queue  *jobs.Queue
+	worker *jobs.Worker
+	coord  *flaky
+	ctx    context.Context
+	stop   func()
+	admin  app.Actor
+	effect string // a file to which scripts add lines
+}
+
+// flaky is a coordinator between worker and server that can lose what is said.
+type flaky struct {
+	app.Coordinator
+	mu   sync.Mutex
+	lose func(r app.Report) bool // the report arrives, but the worker is not told
+	mute bool                    // heartbeats do not arrive
+}
+
+func (f *flaky) Report(ctx context.Context, r app.Report) (*app.Assignment, error) {
+	as, err := f.Coordinator.Report(ctx, r)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lose != nil && f.lose(r) {
+		return nil, &app.Error{Code: app.ETransient, Message: "the reply was lost"}
+	}
+	return as, err
+}
+
+func (f *flaky) Heartbeat(ctx context.Context, w string, held []app.Fence) ([]app.Directive, error) {
+	f.mu.Lock()
+	mute := f.mute
+	f.mu.Unlock()
+	if mute {
+		return nil, &app.Error{Code: app.ETransient, Message: "no connection"}
+	}
+	return f.Coordinator.Heartbeat(ctx, w, held)
+}
+
+// sameKeys gives every cluster the key that the SSH server knows.
+type sameKeys struct{ server *remotetest.Server }
+
+func (k sameKeys) NewKey(string) ([]byte, string, error) {
+	return k.server.Target().PrivateKey, "ssh-ed25519 AAAA test", nil
+}
+
+type oneCloud struct{ cloud *fake.Cloud }
+
+func (o oneCloud) Provider(context.Context, app.ProviderSpec) (app.Provider, error) {
+	return o.cloud, nil
+}
+
+// script is a service action.
+func script(text string) *app.ServiceAction {
+	return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": text}}
+}
+
+// catalogOf has one template, "web", of the services front and back; front starts after back.
+func (e *engine) catalog() *app.Catalog {
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"},
+		Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
+	note := func(what string) string { return fmt.Sprintf("echo \"$MUSTER_NODE %s\" >>%q\n", what, e.effect) }
+	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Actions: map[app.Action]*app.ServiceAction{
+		app.ActionInstall: script(note("back.install")),
+		app.ActionStart:   script(note("back.start")),
+	}}
+	c.Services["front"] = &app.Service{About: app.About{Name: "front"}, Runtime: app.Dependencies{Requires: []string{"back"}},
+		Actions: map[app.Action]*app.ServiceAction{
+			app.ActionInstall: script(note("front.install")),
+			app.ActionStart:   script("echo peers: $CONFIG_PEERS\n" + note("front.start")),
+		}}
+	one := app.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
+		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+			Config: map[string]any{"peers": "%join(host.service.front,' ')%"}},
+		Constraints: app.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: app.SizeRange{Min: 1, Max: 50},
+			Services: map[string]app.ServiceConstraint{"back": one}}}
+	return c
+}
+
+// newEngine starts one; change alters the catalog first.
+func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
+	t.Helper()
+	dir := t.TempDir()
+	e := &engine{T: t, cloud: fake.New("cloud"), effect: filepath.Join(dir, "effects"), ctx: t.Context(),
+		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin}}
+	e.ssh = remotetest.Start(t, remotetest.Options{})
+	e.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+		target := e.ssh.Target()
+		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
+	})
+	var err error
+	if e.store, err = store.Open(t.Context(), filepath.Join(dir, "muster.db"), make([]byte, store.KeySize)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.store.Close() })
+	catalog := e.catalog()
+	if change != nil {
+		change(e, catalog)
+	}
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Planner: planner.New(), Keys: sameKeys{e.ssh},
+		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
+	e.coord = &flaky{Coordinator: e.app}
+	e.redis = redisForTest(t)
+	if e.queue, err = jobs.OpenQueue(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.queue.Close() })
+	e.startWorker("w1")
+	d := &jobs.Dispatcher{Ledger: e.store, Queue: e.queue, Expire: e.app.Expire, Log: quiet(t), Now: time.Now}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); d.Run(ctx) }()
+	e.stop = func() { cancel(); <-done }
+	t.Cleanup(e.stop)
+	return e
+}
+
+// quiet logs only where -v shows it.
+func quiet(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(p []byte) (int, error) {
+	if testing.Verbose() {
+		fmt.Fprintf(os.Stderr, "%s", p)
+	}
+	return len(p), nil
+}
+
+func (e *engine) startWorker(name string) {
+	e.Helper()
+	var err error
+	e.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: e.coord,
+		Providers: oneCloud{e.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(e.T)})
+	if err != nil {
+		e.Fatal(err)
+	}
+	w := e.worker
+	e.Cleanup(func() { _ = w.Close() })
+}
+
+func (e *engine) create(size int) app.ClusterView {
+	e.Helper()
+	v, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return v
+}
+
+// await waits until the cluster's latest operation has ended.
+func (e *engine) await(id string) app.ClusterView {
+	e.Helper()
+	changed, stop := e.store.Watch(id)
+	defer stop()
+	deadline := time.After(60 * time.Second)
+	for {
+		v, err := e.app.Cluster(e.ctx, e.admin, id)
+		if err != nil {
+			e.Fatal(err)
+		}
+		if v.Operations[0].Status.Ended() {
+			return v
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Second):
+		case <-deadline:
+			steps, _ := e.app.Steps(e.ctx, e.admin, id, 0)
+			for _, s := range steps {
+				e.Logf("%-16s %-10s attempt %d %s", s.ID, s.State, s.Attempt, s.Error)
+			}
+			e.Fatalf("the %s has not ended: %s, %d of %d", v.Operations[0].Kind, v.Operations[0].Status, v.Operations[0].Done, v.Operations[0].Total)
+		}
+	}
+}
+
+func (e *engine) want(v app.ClusterView, status app.ClusterStatus) {
+	e.Helper()
+	if v.Status != status {
+		e.Fatalf("cluster is %s (%s), want %s", v.Status, v.Message, status)
+	}
+}
+
+func (e *engine) machines() int {
+	e.Helper()
+	list, err := e.cloud.List(e.ctx, nil)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return len(list)
+}
+
+func (e *engine) effects() []string {
+	b, err := os.ReadFile(e.effect)
+	if err != nil && !os.IsNotExist(err) {
+		e.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
+
+func TestCreateAndDelete(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(4).ID)
+	e.want(v, app.ClusterActive)
+	if e.machines() != 4 {
+		t.Errorf("%d machines, want 4", e.machines())
+	}
+	effects := e.effects()
+	if len(effects) != 8 {
+		t.Errorf("effects %v, want each of 8 service steps once", effects)
+	}
+	back := -1
+	for i, line := range effects {
+		if strings.HasSuffix(line, "back.start") {
+			back = i
+		}
+		if strings.HasSuffix(line, "front.start") && back < 0 {
+			t.Errorf("a front started before the back did: %v", effects)
+		}
+	}
+	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, app.LogFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers := 0
+	for _, l := range lines {
+		if l.Text == fmt.Sprintf("peers: %[1]s-n1.internal %[1]s-n2.internal %[1]s-n3.internal", v.ID) ||
+			l.Text == fmt.Sprintf("peers: %[1]s-n2.internal %[1]s-n3.internal %[1]s-n4.internal", v.ID) {
+			peers++
+		}
+	}
+	if peers != 3 {
+		t.Errorf("%d fronts were told the names of all of them, want 3; log: %+v", peers, lines)
+	}
+	if d := e.ssh.Dials(); d > 4 {
+		t.Errorf("%d connections for 4 nodes: they are not kept", d)
+	}
+	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterDeleted)
+	if e.machines() != 0 {
+		t.Errorf("%d machines are left", e.machines())
+	}
+}
+
+func TestQueueFlushedInTheMiddle(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["front"].Actions[app.ActionInstall].Fields["script"] += "sleep 0.2\n"
+		e.cloud.SetBoot(300 * time.Millisecond)
+	})
+	options, err := redis.ParseURL(e.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	v := e.create(6)
+	for range 8 {
+		time.Sleep(100 * time.Millisecond)
+		if err := client.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.want(e.await(v.ID), app.ClusterActive)
+	if got := e.effects(); len(got) != 12 {
+		t.Errorf("effects %v, want 12", got)
+	}
+}
+
+func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
+	e := newEngine(t, nil)
+	e.cloud.LoseReply(fake.Create, &app.Error{Code: app.ETransient, Message: "connection reset"})
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	if e.machines() != 2 {
+		t.Errorf("%d machines, want 2", e.machines())
+	}
+}
+
+func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
+	e := newEngine(t, nil)
+	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Times: -1})
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterFailed)
+	if !strings.Contains(v.Message, "the token was refused") {
+		t.Errorf("the message does not say why: %s", v.Message)
+	}
+	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps[0].Attempt != 1 {
+		t.Errorf("asked %d times", steps[0].Attempt)
+	}
+}
+
+func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("[ -e %q.ok ] || { echo no such thing >&2; exit 7; }\n", e.effect))
+	})
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterFailed)
+	if !strings.Contains(v.Message, "7") || !strings.Contains(v.Message, "no such thing") {
+		t.Errorf("the message lacks exit code or last line: %s", v.Message)
+	}
+	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s.State == app.StepFailed && s.Attempt != 3 {
+			t.Errorf("%s was tried %d times, want 3", s.ID, s.Attempt)
+		}
+	}
+	if err := os.WriteFile(e.effect+".ok", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.app.ResumeCluster(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterActive)
+}
+
+func TestDeleteStopsALongCreate(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%q\nsleep 600\n", e.effect))
+	})
+	v := e.create(2)
+	for e.effects()[0] == "" {
+		time.Sleep(20 * time.Millisecond)
+	}
+	began := time.Now()
+	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterDeleted)
+	if d := time.Since(began); d > 12*time.Second {
+		t.Errorf("it took %s until the long step had let go and the machines were deleted", d)
+	}
+	if e.machines() != 0 {
+		t.Errorf("%d machines are left", e.machines())
+	}
+}
+
+func TestLostReportReply(t *testing.T) {
+	e := newEngine(t, nil)
+	lost := map[app.Fence]bool{}
+	e.coord.lose = func(r app.Report) bool {
+		if lost[r.Fence] || len(lost) > 3 {
+			return false
+		}
+		lost[r.Fence] = true
+		return true
+	}
+	began := time.Now()
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	if d := time.Since(began); d >= app.ClaimFor {
+		t.Errorf("it took %s: a step that was handed out in a lost answer had to be waited for", d)
+	}
+	if got := e.effects(); len(got) != 4 {
+		t.Errorf("effects %v, want 4", got)
+	}
+}
+
+func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["back"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%[1]q\n[ -e %[1]q.go ] || sleep 600\n", e.effect))
+	})
+	v := e.create(2)
+	for e.effects()[0] == "" {
+		time.Sleep(20 * time.Millisecond)
+	}
+	began := time.Now()
+	if err := e.worker.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > 10*time.Second {
+		t.Errorf("closing took %s", d)
+	}
+	if err := os.WriteFile(e.effect+".go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.startWorker("w2")
+	e.want(e.await(v.ID), app.ClusterActive)
+}
+
+func TestLeaseEndsACluster(t *testing.T) {
+	e := newEngine(t, nil)
+	lease := time.Second
+	v, err := e.app.CreateCluster(t.Context(), e.admin, app.ClusterRequest{Name: "short", Lease: &lease,
+		LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for v.Status != app.ClusterDeleted && time.Now().Before(deadline) {
+		time.Sleep(100 * time.Millisecond)
+		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.want(v, app.ClusterDeleted)
+}
+
+func TestSurveyFindsLostMachines(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	installation, err := e.store.Installation(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.cloud.Stop(v.Nodes[1].MachineID)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	s := &jobs.Survey{Installation: installation, Clusters: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Deps.Catalog, Log: quiet(t)}
+	go func() { defer close(done); s.Run(ctx) }()
+	deadline := time.Now().Add(10 * time.Second)
+	for v.Status == app.ClusterActive && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	<-done
+	e.want(v, app.ClusterFailed)
+	if !strings.Contains(v.Message, "n2") {
+		t.Errorf("the message does not name n2: %s", v.Message)
+	}
+}
+
+func TestRefusalsChangeNothing(t *testing.T) {
+	e := newEngine(t, nil)
+	for name, c := range map[string]struct {
+		actor app.Actor
+		r     app.ClusterRequest
+		code  app.Code
+		field string
+	}{
+		"a viewer may not create": {actor: app.Actor{Tenant: app.DefaultTenant, User: "eve", Role: app.RoleViewer},
+			r: app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EForbidden},
+		"a bad name":    {r: app.ClusterRequest{Name: "-x", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
+		"a bad suffix":  {r: app.ClusterRequest{DNSSuffix: "a b", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
+		"another plan":  {r: app.ClusterRequest{PlanHash: "abc", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EConflict},
+		"too few nodes": {r: app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 1}}, code: app.ENoLayout},
+	} {
+		if c.actor.User == "" {
+			c.actor = e.admin
+		}
+		_, err := e.app.CreateCluster(t.Context(), c.actor, c.r)
+		var ae *app.Error
+		if !errors.As(err, &ae) || ae.Code != c.code || c.field != "" && ae.Field != c.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	list, err := e.app.Clusters(t.Context(), e.admin, app.ClusterFilter{Deleted: true})
+	if err != nil || len(list) != 0 {
+		t.Errorf("%d clusters were accepted (%v)", len(list), err)
+	}
+}
