@@ -193,13 +193,13 @@ func TestBrowser(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`input[value=hadoop]`)))
 	b.until(`document.querySelector("#preview .timeline")`)
 	b.do(chromedp.SendKeys(chromedp.ID("name"), "lake"))
-	b.do(chromedp.SetValue(chromedp.ID("size"), ""), chromedp.SendKeys(chromedp.ID("size"), "60"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "60"))
 	b.until(`document.querySelector("#err-size").textContent.includes("60 nodes are not possible")`)
 	if v := b.text("#preview"); !strings.Contains(v, "no layout to show") {
 		t.Errorf("the preview of a size that cannot be says %q", v)
 	}
 	b.shoot("new-refused")
-	b.do(chromedp.SetValue(chromedp.ID("size"), ""), chromedp.SendKeys(chromedp.ID("size"), "5"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "5"))
 	b.until(`document.querySelector("#preview .figures")&&document.querySelector("#err-size").textContent==""`)
 	if focused, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.activeElement.id`)); focused != "size" {
 		t.Errorf("the focus went to %q while typing", focused)

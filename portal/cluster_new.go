@@ -125,7 +125,7 @@ func (n *clusterForm) options(in url.Values) {
 func (n *clusterForm) choices(kind string, names []string, standard, chosen string) []page.Choice {
 	first := page.Choice{Label: "any that fits", Chosen: chosen == ""}
 	if standard != "" {
-		first.Label = n.title(kind, standard) + " (as the template says)"
+		first.Label = n.title(kind, standard) + " (default)"
 	}
 	out := []page.Choice{first}
 	for _, name := range names {
@@ -138,7 +138,7 @@ func (n *clusterForm) choices(kind string, names []string, standard, chosen stri
 
 // leases offers lengths that people use and that the template allows.
 func leases(l app.Lease, chosen string) []page.Choice {
-	out := []page.Choice{{Label: page.Lease(l.Initial) + " (as the template says)", Chosen: chosen == ""}}
+	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
 	const day = 24 * time.Hour
 	for _, d := range []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, day, 2 * day, 3 * day, 7 * day, 14 * day, 30 * day, 90 * day, 0} {
 		switch {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/alexedwards/scs/v2/memstore"
 
 	"muster/app"
 )
@@ -73,7 +72,6 @@ type Portal struct {
 	muster   Muster
 	log      *slog.Logger
 	sessions *scs.SessionManager
-	memory   *memstore.MemStore // nil where the caller keeps sessions
 	attempts *attempts
 	streams  *streams
 	version  string
@@ -104,8 +102,7 @@ func New(c Config) *Portal {
 		p.now = time.Now
 	}
 	if c.Sessions == nil {
-		p.memory = memstore.New()
-		c.Sessions = p.memory
+		c.Sessions = newMemory()
 	}
 	p.attempts = newAttempts(p.now)
 	p.sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
@@ -119,11 +116,6 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.S
 // Close ends all event streams and long polls; readers come back by themselves to the next process. Calling it twice
 // does no harm. Pages are served as before.
 func (p *Portal) Close() error {
-	p.once.Do(func() {
-		close(p.closing)
-		if p.memory != nil {
-			p.memory.StopCleanup()
-		}
-	})
+	p.once.Do(func() { close(p.closing) })
 	return nil
 }

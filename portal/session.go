@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/alexedwards/scs/v2/memstore"
 
 	"muster/app"
 )
@@ -16,23 +15,18 @@ import (
 // sessionTime is how long somebody stays signed in.
 const sessionTime = 12 * time.Hour
 
+// newSessions does not use scs.New, which would start a store of its own with a goroutine that cannot be stopped safely.
 func newSessions(store scs.Store, secure bool, trouble func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
-	s := scs.New()
-	if own, ok := s.Store.(*memstore.MemStore); ok {
-		own.StopCleanup() // scs.New begins a store of its own, which is not used
-	}
-	s.Store = store
-	s.Lifetime = sessionTime
-	s.HashTokenInStore = true
-	s.ErrorFunc = trouble
-	s.Cookie.Name = "muster"
+	name := "muster"
 	if secure {
-		s.Cookie.Name = "__Host-muster"
+		name = "__Host-muster" // browsers take such a cookie only over TLS, and from this host alone
 	}
-	s.Cookie.HttpOnly = true
-	s.Cookie.SameSite = http.SameSiteLaxMode
-	s.Cookie.Secure = secure
-	return s
+	return &scs.SessionManager{
+		Lifetime: sessionTime, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
+		Cookie: scs.SessionCookie{
+			Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure, Persist: true,
+		},
+	}
 }
 
 // The keys of a session.

@@ -49,6 +49,7 @@ func (f ClusterNew) SizeHint() string {
 // Preview is what a create would do, drawn.
 type Preview struct {
 	app.Preview
+	At       string // the provider, as people call it
 	Racks    []Rack
 	Legend   []Hue
 	Timeline Timeline
@@ -56,7 +57,7 @@ type Preview struct {
 
 // NewPreview draws a preview.
 func NewPreview(p app.Preview, title func(kind, name string) string) *Preview {
-	v := &Preview{Preview: p, Timeline: NewTimeline(p.Plan)}
+	v := &Preview{Preview: p, At: title("provider", p.Layout.Provider), Timeline: NewTimeline(p.Plan)}
 	hue := map[string]int{}
 	for _, g := range p.Layout.Groups {
 		for _, s := range g.Services {

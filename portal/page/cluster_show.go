@@ -208,6 +208,18 @@ func opTook(now time.Time, o app.Operation) string {
 	return "took " + Span(o.EndedAt.Sub(o.StartedAt))
 }
 
+// links are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
+func (c ClusterShow) links() []app.Link {
+	var out []app.Link
+	for _, l := range c.View.Links {
+		u, err := url.Parse(l.URL)
+		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && c.View.Status != app.ClusterDeleted {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 func linkHost(u string) string {
 	parsed, err := url.Parse(u)
 	if err != nil || parsed.Host == "" {

@@ -31,10 +31,16 @@ func (g MatrixGroup) Title() string {
 	return g.Service
 }
 
-// MatrixRow is one node. A nil cell means that the node has no such step.
+// MatrixRow is one node.
 type MatrixRow struct {
 	Node  string
-	Cells []*app.Step
+	Cells []Cell
+}
+
+// Cell is one step of a node. Step is nil where the node has no such step; First begins a group.
+type Cell struct {
+	Step  *app.Step
+	First bool
 }
 
 // StateCount says how many steps are in a state.
@@ -85,8 +91,8 @@ func NewMatrix(steps []app.Step) Matrix {
 	for _, n := range nodes {
 		row := MatrixRow{Node: n}
 		for _, g := range m.Groups {
-			for _, a := range g.Actions {
-				row.Cells = append(row.Cells, byNode[n][g.Service+"/"+string(a)])
+			for i, a := range g.Actions {
+				row.Cells = append(row.Cells, Cell{byNode[n][g.Service+"/"+string(a)], i == 0})
 			}
 		}
 		m.Rows = append(m.Rows, row)

@@ -35,13 +35,15 @@ func two(a int, unitA string, b int, unitB string) string {
 	return fmt.Sprintf("%d %s %d %s", a, unitA, b, unitB)
 }
 
-// Rough is Span with one unit, for places where the second would be noise: "2 h", "3 d".
+// Rough is Span with less detail, for places where that would be noise: "5 h", "2 d 4 h", "12 d".
 func Rough(d time.Duration) string {
 	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d d", int(d/(24*time.Hour)))
+	case d >= 7*24*time.Hour:
+		return fmt.Sprintf("%d d", int(d.Round(24*time.Hour)/(24*time.Hour)))
+	case d >= 47*time.Hour:
+		return Span(max(d, 48*time.Hour))
 	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", int(d/time.Hour))
+		return fmt.Sprintf("%d h", int(d.Round(time.Hour)/time.Hour))
 	}
 	return Span(d)
 }

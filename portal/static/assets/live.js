@@ -13,9 +13,10 @@
     const fresh = t.content.firstElementChild;
     if (!fresh) return;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
-    const scrolled = [...old.querySelectorAll(".scroll, .copy code, pre")].map((e) => e.scrollLeft);
+    const rolls = ".scroll, .box, .copy code, pre";
+    const rolled = [...old.querySelectorAll(rolls)].map((e) => [e.scrollLeft, e.scrollTop]);
     old.replaceWith(fresh);
-    fresh.querySelectorAll(".scroll, .copy code, pre").forEach((e, i) => { e.scrollLeft = scrolled[i] || 0; });
+    fresh.querySelectorAll(rolls).forEach((e, i) => { if (rolled[i]) [e.scrollLeft, e.scrollTop] = rolled[i]; });
     dress(fresh);
     if (focused) {
       const again = focused.id ? $(focused.id) :
@@ -65,6 +66,7 @@
     follow.checked = lines.scrollHeight - lines.scrollTop - lines.clientHeight < 24;
   }, { passive: true });
   follow.addEventListener("change", toEnd);
+  new ResizeObserver(toEnd).observe(lines);
 
   // Tell those who listen how far it is, but not more often than they can bear.
   function announce() {
