@@ -104,6 +104,14 @@ func (o *oracle) part(part set, need []int, n int) (bool, set) {
 	if core := o.clique(part, need, n); core != nil {
 		return false, core
 	}
+	if hard := o.kernel(part, need, n); hard.count() < part.count() {
+		for _, p := range o.parts(hard) {
+			if ok, core := o.part(p, need, n); !ok {
+				return false, core
+			}
+		}
+		return true, nil
+	}
 	for range squeaks {
 		if o.w.stop() {
 			return false, part
@@ -130,6 +138,64 @@ func (o *oracle) part(part set, need []int, n int) (bool, set) {
 		o.failed[key] = true
 	}
 	return false, core
+}
+
+// kernel leaves out the blocks that will find room whatever becomes of the others: because all that keeps it off nodes
+// cannot fill enough of them, or because it can go wherever a certain other block goes.
+func (o *oracle) kernel(part set, need []int, n int) set {
+	left := part.clone()
+	typed := !o.f.onePalette(part)
+	for again := true; again; {
+		again = false
+		for b := left.next(0); b >= 0; b = left.next(b + 1) {
+			if o.easy(b, left, need, n, typed) || o.follows(b, left, need) {
+				left.del(b)
+				again = true
+			}
+		}
+	}
+	return left
+}
+
+func (o *oracle) easy(b int, left set, need []int, n int, typed bool) bool {
+	if typed && !o.everyPalette(b) {
+		return false
+	}
+	taken := need[b]
+	for u := o.f.adj[b].next(0); u >= 0 && taken <= n; u = o.f.adj[b].next(u + 1) {
+		if left.has(u) {
+			taken += need[u]
+		}
+	}
+	for _, g := range o.f.groupsOf[b] {
+		if group := o.f.groups[g]; group.subsetOf(left) {
+			least := n
+			for u := group.next(0); u >= 0; u = group.next(u + 1) {
+				if u != b {
+					least = min(least, need[u])
+				}
+			}
+			taken += least
+		}
+	}
+	return taken <= n
+}
+
+func (o *oracle) everyPalette(b int) bool { return o.f.palsOf[b].count() == len(o.f.palettes) }
+
+func (o *oracle) follows(b int, left set, need []int) bool {
+	for _, g := range o.f.groupsOf[b] {
+		if o.f.groups[g].subsetOf(left) {
+			return false
+		}
+	}
+	for u := left.next(0); u >= 0; u = left.next(u + 1) {
+		if u != b && need[b] <= need[u] && !o.f.adj[b].has(u) && o.f.palsOf[u].subsetOf(o.f.palsOf[b]) &&
+			o.f.adj[b].within(left, o.f.adj[u]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *oracle) key(part set, need []int, n int) string {

@@ -103,6 +103,16 @@ func (s set) within2(t, u set) bool {
 	return true
 }
 
+// within tells whether the members of s that are also in t are all in u.
+func (s set) within(t, u set) bool {
+	for i := range s {
+		if s[i]&t[i]&^u[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // common gives the number of members in both, counting no further than limit.
 func (s set) common(t set, limit int) int {
 	n := 0
