@@ -18,6 +18,7 @@ import (
 )
 
 func TestDialPinsAtFirstContact(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
 		open := n.Target()
 		open.HostKey = ""
@@ -32,6 +33,7 @@ func TestDialPinsAtFirstContact(t *testing.T) {
 }
 
 func TestDialWrongHostKey(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
 		other, _ := remotetest.NewKey(t)
 		target := n.Target()
@@ -43,6 +45,7 @@ func TestDialWrongHostKey(t *testing.T) {
 
 // A machine that has no key of the pinned kind is another machine too.
 func TestDialOtherKindOfHostKey(t *testing.T) {
+	t.Parallel()
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +64,7 @@ func TestDialOtherKindOfHostKey(t *testing.T) {
 }
 
 func TestDialRefused(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
 		target := n.Target()
 		_, target.PrivateKey = remotetest.NewKey(t)
@@ -73,6 +77,7 @@ func TestDialRefused(t *testing.T) {
 }
 
 func TestDialBadInput(t *testing.T) {
+	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", PrivateKey: []byte("SECRET")})
 	wantCode(t, err, app.ECredentials, "cannot be read")
@@ -84,6 +89,7 @@ func TestDialBadInput(t *testing.T) {
 }
 
 func TestDialNobodyThere(t *testing.T) {
+	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key})
 	wantCode(t, err, app.ETransient, "refused")
@@ -91,6 +97,7 @@ func TestDialNobodyThere(t *testing.T) {
 
 // A port that accepts and stays silent, as a machine that is still booting does.
 func TestDialSilent(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -110,6 +117,7 @@ func TestDialSilent(t *testing.T) {
 }
 
 func TestCloseTwice(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
 	if err := errors.Join(c.Close(), c.Close()); err != nil {
@@ -128,6 +136,7 @@ func closedPort(t testing.TB) int {
 }
 
 func TestWaitUntilUp(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	target := s.Target()
 	real := target.Port
@@ -177,6 +186,7 @@ func forward(t *testing.T, from, to int) {
 }
 
 func TestWaitGivesUp(t *testing.T) {
+	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	target := remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key}
 	_, err := remote.Wait(soon(t, 400*time.Millisecond), target)
@@ -188,6 +198,7 @@ func TestWaitGivesUp(t *testing.T) {
 }
 
 func TestWaitDoesNotRetryAWrongHostKey(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	other, _ := remotetest.NewKey(t)
 	target := s.Target()
@@ -197,6 +208,7 @@ func TestWaitDoesNotRetryAWrongHostKey(t *testing.T) {
 }
 
 func TestWaitForALateKey(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	s.Refuse(true)
 	time.AfterFunc(300*time.Millisecond, func() { s.Refuse(false) })

@@ -11,6 +11,7 @@ import (
 )
 
 func TestEnsureHosts(t *testing.T) {
+	t.Parallel()
 	entries := []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}}, {Address: "fd00::2", Names: []string{"n2"}}}
 	const block = "# muster begin\n10.0.0.1 n1.c1.example.org n1\nfd00::2 n2\n# muster end\n"
 	s := remotetest.Start(t, remotetest.Options{})
@@ -52,6 +53,7 @@ func TestEnsureHosts(t *testing.T) {
 }
 
 func TestEnsureHostsChangesNothingTwice(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "hosts")
 		entries := []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1"}}}
@@ -72,6 +74,7 @@ func TestEnsureHostsChangesNothingTwice(t *testing.T) {
 }
 
 func TestEnsureHostsRefuses(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
 	for _, e := range []app.HostEntry{

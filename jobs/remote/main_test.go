@@ -25,14 +25,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func onEach(t *testing.T, test func(t *testing.T, n *remotetest.Node, c *remote.Conn)) {
 	t.Helper()
 	t.Run("in-process", func(t *testing.T) {
+		t.Parallel()
 		s := remotetest.Start(t, remotetest.Options{})
 		test(t, &s.Node, dial(t, s.Target()))
 	})
 	t.Run("in-process, neither signals nor sessions", func(t *testing.T) {
+		t.Parallel()
 		s := remotetest.Start(t, remotetest.Options{NoSignals: true, NoSession: true})
 		test(t, &s.Node, dial(t, s.Target()))
 	})
 	t.Run("openssh", func(t *testing.T) {
+		t.Parallel()
 		n := remotetest.OpenSSH(t)
 		test(t, n, dial(t, n.Target()))
 	})

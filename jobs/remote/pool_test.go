@@ -28,6 +28,7 @@ func get(t testing.TB, p *remote.Pool, target remote.Target) (app.Shell, func(bo
 }
 
 func TestPoolReuses(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	for range 5 {
@@ -59,6 +60,7 @@ func TestPoolReuses(t *testing.T) {
 }
 
 func TestPoolDialsOnceForMany(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	var all sync.WaitGroup
@@ -83,6 +85,7 @@ func TestPoolDialsOnceForMany(t *testing.T) {
 
 // Another user, key or host key is another target.
 func TestPoolTellsTargetsApart(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	_, release := get(t, p, s.Target())
@@ -104,6 +107,7 @@ func TestPoolTellsTargetsApart(t *testing.T) {
 }
 
 func TestPoolUnhealthyAndDead(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	_, release := get(t, p, s.Target())
@@ -130,6 +134,7 @@ func TestPoolUnhealthyAndDead(t *testing.T) {
 }
 
 func TestPoolLetsGoOfIdleOnes(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{TTL: 50 * time.Millisecond})
 	_, release := get(t, p, s.Target())
@@ -143,6 +148,7 @@ func TestPoolLetsGoOfIdleOnes(t *testing.T) {
 }
 
 func TestPoolKeepsFewIdle(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, remote.PoolOptions{MaxIdle: 2})
 	var servers []*remotetest.Server
 	var releases []func(bool)
@@ -167,6 +173,7 @@ func TestPoolKeepsFewIdle(t *testing.T) {
 }
 
 func TestPoolAdopts(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	open := s.Target()
@@ -192,6 +199,7 @@ func TestPoolAdopts(t *testing.T) {
 }
 
 func TestPoolFirstContact(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	open := s.Target()
@@ -206,6 +214,7 @@ func TestPoolFirstContact(t *testing.T) {
 }
 
 func TestPoolClose(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := remote.NewPool(remote.PoolOptions{})
 	sh, release := get(t, p, s.Target())
@@ -229,6 +238,7 @@ func TestPoolClose(t *testing.T) {
 
 // One caller that gives up does not take the others with it.
 func TestPoolOneGivesUp(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
 	for range 10 {

@@ -21,6 +21,7 @@ var hostile = []string{
 }
 
 func TestPut(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		for _, name := range hostile {
 			file := filepath.Join(n.Temp, "new dir", name+"d", name)
@@ -75,6 +76,7 @@ func noTemp(t *testing.T, dir string) {
 }
 
 func TestPutBig(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		big := bytes.Repeat([]byte("0123456789\x00\xff\n"), 400<<10) // 5 MiB
 		file := filepath.Join(n.Temp, "big")
@@ -88,6 +90,7 @@ func TestPutBig(t *testing.T) {
 }
 
 func TestPutFails(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := filepath.Join(n.Temp, "f")
 		if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestQuote(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{"": "''", "plain/x-1": "plain/x-1", "a b": "'a b'", "it's": `'it'\''s'`, "~": "'~'", "a\x00b": "'ab'", "A=b": "'A=b'"} {
 		if got := remote.Quote(in); got != want {
 			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
@@ -22,6 +23,7 @@ func TestQuote(t *testing.T) {
 
 // Whatever is quoted comes out of sh as one word, unchanged.
 func TestQuoteProperty(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "words")
 		var line, want strings.Builder
@@ -50,6 +52,7 @@ func FuzzQuote(f *testing.F) {
 }
 
 func TestQuoteOverSSH(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		for _, s := range hostile {
 			got := mustRun(t, c, app.Command{Line: "printf '%s\\n' " + remote.Quote(s)})

@@ -20,6 +20,7 @@ import (
 )
 
 func TestRunExitCodes(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		for _, tc := range []struct {
 			line string
@@ -42,6 +43,7 @@ func TestRunExitCodes(t *testing.T) {
 func iotaReader(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
 
 func TestRunStreams(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		var h heard
 		line := `for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; printf '\n\r\nlast without a break'`
@@ -61,6 +63,7 @@ func TestRunStreams(t *testing.T) {
 }
 
 func TestRunStreamsAsItComes(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		gate := tempFile(n, "gate")
 		lines := make(chan string, 2)
@@ -86,6 +89,7 @@ func TestRunStreamsAsItComes(t *testing.T) {
 }
 
 func TestRunStdin(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		big := strings.Repeat("0123456789abcdef", 40<<10) // 640 KiB
 		for name, in := range map[string]io.Reader{"sized": strings.NewReader(big), "stream": iotaReader(big)} {
@@ -118,6 +122,7 @@ type failing struct{}
 func (failing) Read([]byte) (int, error) { return 0, errBroken }
 
 func TestRunLongAndBinaryLines(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		const n = 64 << 10
 		got := mustRun(t, c, app.Command{Line: "tr '#' '\\n'", Stdin: strings.NewReader(
@@ -140,6 +145,7 @@ func TestRunLongAndBinaryLines(t *testing.T) {
 }
 
 func TestRunOutputLimit(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dialWith(t, s.Target(), remote.Limits{Output: 1000})
 	var h heard
@@ -156,6 +162,7 @@ func TestRunOutputLimit(t *testing.T) {
 }
 
 func TestRunAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		t.Run("group", func(t *testing.T) {
 			for i := range 8 {
@@ -173,6 +180,7 @@ func TestRunAtTheSameTime(t *testing.T) {
 
 // Neither the command nor what it started goes on after ctx has ended, however stubborn they are.
 func TestRunCancelKills(t *testing.T) {
+	t.Parallel()
 	for name, in := range map[string]func() io.Reader{
 		"none": func() io.Reader { return nil }, "sized": func() io.Reader { return strings.NewReader("x") },
 		"stream": func() io.Reader { return iotaReader("x") },
@@ -182,8 +190,8 @@ func TestRunCancelKills(t *testing.T) {
 				continue
 			}
 			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
 				onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
-					t.Parallel()
 					file := tempFile(n, "pids")
 					ctx, cancel := context.WithCancel(t.Context())
 					done := make(chan error, 1)
@@ -206,6 +214,7 @@ func TestRunCancelKills(t *testing.T) {
 }
 
 func TestRunDeadline(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		began := time.Now()
 		_, err := c.Run(soon(t, 300*time.Millisecond), app.Command{Line: "sleep 1000"}, nil)
@@ -225,6 +234,7 @@ func TestRunDeadline(t *testing.T) {
 
 // No line comes after Run has returned, even when a process that was left behind goes on talking.
 func TestRunLeavesDaemons(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		c = dialWith(t, n.Target(), remote.Limits{Drain: 300 * time.Millisecond})
 		file := tempFile(n, "pid")
@@ -257,6 +267,7 @@ func TestRunLeavesDaemons(t *testing.T) {
 
 // A daemon that does as it should outlives its command and even the connection.
 func TestRunDaemonSurvives(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file, stop := tempFile(n, "pid"), tempFile(n, "stop")
 		began := time.Now()
@@ -276,6 +287,7 @@ func TestRunDaemonSurvives(t *testing.T) {
 
 // A command whose connection is gone ends by its lifeline, so that the next attempt is alone.
 func TestRunConnectionLost(t *testing.T) {
+	t.Parallel()
 	for name, in := range map[string]func() io.Reader{
 		"none": func() io.Reader { return nil }, "sized": func() io.Reader { return strings.NewReader("x") },
 	} {
@@ -300,6 +312,7 @@ func TestRunConnectionLost(t *testing.T) {
 }
 
 func TestRunOpenSSHConnectionLost(t *testing.T) {
+	t.Parallel()
 	n := remotetest.OpenSSH(t)
 	c := dial(t, n.Target())
 	file := tempFile(n, "pids")
@@ -315,6 +328,7 @@ func TestRunOpenSSHConnectionLost(t *testing.T) {
 }
 
 func TestKeepaliveEndsADeadConnection(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dialWith(t, s.Target(), remote.Limits{Keepalive: 100 * time.Millisecond})
 	mustRun(t, c, app.Command{Line: "sleep 0.5"}) // longer than one question
@@ -324,6 +338,7 @@ func TestKeepaliveEndsADeadConnection(t *testing.T) {
 }
 
 func TestRunTooLong(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
 	_, err := c.Run(t.Context(), app.Command{Line: "true " + strings.Repeat("x", 121<<10)}, nil)
@@ -332,12 +347,14 @@ func TestRunTooLong(t *testing.T) {
 }
 
 func TestRunNoShell(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(string) string { return "echo This account is not available. >&2; exit 1" }})
 	_, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "true"}, nil)
 	wantCode(t, err, app.ECredentials, "may not run commands", "This account is not available")
 }
 
 func TestRunNoisyLogin(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(l string) string { return "printf noise >&2; " + l }})
 	var h heard
 	exit, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "exit 3"}, h.add)
@@ -347,6 +364,7 @@ func TestRunNoisyLogin(t *testing.T) {
 }
 
 func TestRunStdinNeedsRoom(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{"TMPDIR=/nonexistent"}})
 	_, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "true", Stdin: strings.NewReader("x")}, nil)
 	wantCode(t, err, app.ECapacity, "temporary directory")
@@ -354,6 +372,7 @@ func TestRunStdinNeedsRoom(t *testing.T) {
 
 // The wrapper works in whatever sh is.
 func TestWrapperInOtherShells(t *testing.T) {
+	t.Parallel()
 	for _, sh := range [][]string{{"dash"}, {"bash"}, {"busybox", "sh"}, {"ksh"}, {"zsh", "--emulate", "sh"}} {
 		if _, err := exec.LookPath(sh[0]); err != nil {
 			continue

@@ -34,6 +34,7 @@ ROOT=yes; export ROOT
 exec "$@"`
 
 func TestSudo(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": fakeSudo})}})
 	c := dial(t, s.Target())
 	for sudo, want := range map[bool]string{true: "yes it's", false: "no it's"} {
@@ -63,11 +64,13 @@ func TestSudo(t *testing.T) {
 }
 
 func TestSudoForRootIsNothing(t *testing.T) {
+	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"sudo": "exit 9"})}})
 	mustRun(t, dial(t, s.Target()), app.Command{Line: "true", Sudo: true})
 }
 
 func TestSudoRefused(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ script, say, hint string }{
 		"password": {`echo "sudo: a password is required" >&2; exit 1`, "a password is required", "NOPASSWD"},
 		"terminal": {`echo "sudo: sorry, you must have a tty to run sudo" >&2; exit 1`, "must have a tty", "terminal"},
@@ -83,6 +86,7 @@ func TestSudoRefused(t *testing.T) {
 
 // The real sudo, where there is one that lets us.
 func TestRealSudo(t *testing.T) {
+	t.Parallel()
 	if exec.Command("sudo", "-n", "-E", "--", "true").Run() != nil {
 		t.Skip("no sudo that works without a password")
 	}

@@ -1,0 +1,59 @@
+package automators_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+	"muster/automators"
+)
+
+func TestList(t *testing.T) {
+	for _, name := range automators.Names() {
+		a, err := automators.New(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Descriptor().Name; got != name {
+			t.Errorf("%q is listed as %q", got, name)
+		}
+	}
+	if !slices.Contains(automators.Names(), "shell") {
+		t.Error("shell is missing")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for name, tc := range map[string]struct {
+		automator string
+		fields    map[string]string
+		field     string // "" when all is well
+		says      string
+	}{
+		"good":              {"shell", map[string]string{"script": "true", "args": "a b"}, "", ""},
+		"a file's name":     {"shell", map[string]string{"script": "httpd.sh"}, "", ""},
+		"misspelt":          {"shel", nil, "automator", `Did you mean "shell"?`},
+		"other capitals":    {"Shell", nil, "automator", `Did you mean "shell"?`},
+		"unknown":           {"cfengine", nil, "automator", "The automators are shell."},
+		"none":              {"", nil, "automator", "The automators are shell."},
+		"no script":         {"shell", nil, "script", "needs the field"},
+		"misspelt field":    {"shell", map[string]string{"skript": "true"}, "skript", `Did you mean "script"?`},
+		"unknown field":     {"shell", map[string]string{"script": "true", "run_list": "x"}, "run_list", "Its fields are script, args."},
+		"a member's own no": {"shell", map[string]string{"script": "true", "args": "'"}, "args", "quotes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := automators.Check(tc.automator, tc.fields)
+			if tc.field == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			e := app.AsError(err)
+			if e.Code != app.EInvalid || e.Field != tc.field || !strings.Contains(e.Message+" "+e.Hint, tc.says) {
+				t.Errorf("got %+v, want %q for field %q", e, tc.says, tc.field)
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package shell
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+const (
+	valueMax = 64 << 10  // bytes of one variable: Linux passes no string over 128 KiB to a program
+	totalMax = 512 << 10 // bytes of all variables: Linux gives arguments and environment at least this much by default
+)
+
+// variable is one entry of the environment. Path says which part of the configuration it comes from.
+type variable struct {
+	name, value string
+	path        []string
+}
+
+// flatten makes a variable of every scalar, and of every list of scalars, in a configuration: config {lb: {port: 8080}} is
+// CONFIG_LB_PORT=8080. They come sorted by name. Warnings tell what the environment does not show truly: of several paths
+// that end in the same name the last in path order wins, and values that no program could be started with are left out.
+// Everything is in the JSON, which comes too.
+func flatten(config map[string]any) (vars []variable, asJSON []byte, warnings []string, err error) {
+	if config == nil {
+		config = map[string]any{}
+	}
+	if asJSON, err = json.Marshal(config); err != nil {
+		return nil, nil, nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+	}
+	// One way through JSON makes one kind of value of the many that YAML, Go and JSON have.
+	var plain map[string]any
+	dec := json.NewDecoder(bytes.NewReader(asJSON))
+	dec.UseNumber()
+	if err := dec.Decode(&plain); err != nil {
+		return nil, nil, nil, fmt.Errorf("reading back the cluster configuration: %w", err)
+	}
+
+	var all []variable
+	walk(nil, plain, func(path []string, value string) {
+		all = append(all, variable{name: variableName(path), value: value, path: slices.Clone(path)})
+	})
+	slices.SortFunc(all, func(a, b variable) int { return slices.Compare(a.path, b.path) })
+	byName := map[string]variable{}
+	for _, v := range all {
+		if old, taken := byName[v.name]; taken {
+			warnings = append(warnings, fmt.Sprintf("%s is both %s and %s in the configuration; the script gets the latter",
+				v.name, strings.Join(old.path, "."), strings.Join(v.path, ".")))
+		}
+		byName[v.name] = v
+	}
+
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		v := byName[name]
+		size := len(v.name) + len(v.value) + 2
+		if size > valueMax || total+size > totalMax {
+			warnings = append(warnings, fmt.Sprintf("%s is too large for the environment (%d bytes); read it from $MUSTER_CONFIG", v.name, len(v.value)))
+			continue
+		}
+		if strings.ContainsRune(v.value, 0) {
+			warnings = append(warnings, fmt.Sprintf("%s holds NUL characters, which no variable can; they are left out", v.name))
+			v.value = strings.ReplaceAll(v.value, "\x00", "")
+		}
+		total += size
+		vars = append(vars, v)
+	}
+	return vars, asJSON, warnings, nil
+}
+
+// walk calls tell for each scalar and each list of scalars.
+func walk(path []string, value any, tell func(path []string, value string)) {
+	if s, ok := scalar(value); ok {
+		tell(path, s)
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for k, below := range v {
+			walk(append(path, k), below, tell)
+		}
+	case []any:
+		var words []string
+		for _, e := range v {
+			s, ok := scalar(e)
+			if !ok {
+				return
+			}
+			words = append(words, s)
+		}
+		tell(path, strings.Join(words, " "))
+	}
+}
+
+// scalar writes a value the way a person would: 8080, not 8.08e+03. Null is empty.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case json.Number:
+		s := v.String()
+		if strings.ContainsAny(s, "eE") {
+			if f, err := v.Float64(); err == nil {
+				return strconv.FormatFloat(f, 'f', -1, 64), true
+			}
+		}
+		return s, true
+	}
+	return "", false
+}
+
+// variableName joins a path by "_", in capitals, with everything else that a name cannot hold replaced by "_".
+func variableName(path []string) string {
+	return "CONFIG_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, strings.Join(path, "_"))
+}
+
+// identityVars are the variables that do not come from the configuration.
+func identityVars(c app.ServiceCall) []variable {
+	vars := []variable{
+		{name: "MUSTER_TENANT", value: c.Tenant},
+		{name: "MUSTER_CLUSTER", value: c.Cluster},
+		{name: "MUSTER_NODE", value: c.Node},
+		{name: "MUSTER_HOSTNAME", value: c.Hostname},
+		{name: "MUSTER_OWNER", value: c.Owner},
+		{name: "MUSTER_SERVICE", value: c.Service},
+		{name: "MUSTER_ACTION", value: string(c.Action)},
+	}
+	slices.SortFunc(vars, func(a, b variable) int { return cmp.Compare(a.name, b.name) })
+	return vars
+}
