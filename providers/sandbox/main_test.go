@@ -18,7 +18,16 @@ import (
 	"muster/providers/providertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		if err := makeUntilKilled(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // suite is the harness of one mode. Each test has a data directory of its own, by the test's name.
 func suite(mode string) (providertest.Harness, map[string]string) {
