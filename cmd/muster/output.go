@@ -109,15 +109,16 @@ func span(d time.Duration) string {
 	return ""
 }
 
-// money gives a price with as many digits as small prices need; "-" where none is known.
+// money gives a price with two digits, or as many more as small prices need; "-" where none is known.
 func money(v float64) string {
-	switch {
-	case v == 0:
+	if v == 0 {
 		return "-"
-	case v < 0.1:
-		return fmt.Sprintf("%.4f", v)
 	}
-	return fmt.Sprintf("%.2f", v)
+	text := fmt.Sprintf("%.4f", v)
+	for strings.HasSuffix(text, "0") && text[len(text)-3] != '.' {
+		text = text[:len(text)-1]
+	}
+	return text
 }
 
 // plural gives "1 node", "2 nodes".

@@ -124,3 +124,11 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+func TestMoney(t *testing.T) {
+	for v, want := range map[float64]string{0: "-", 0.03: "0.03", 0.0125: "0.0125", 1.5: "1.50", 0.175: "0.175", 20: "20.00"} {
+		if got := money(v); got != want {
+			t.Errorf("money(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
