@@ -9,7 +9,7 @@ import (
 // body is an answer in JSON.
 type body[T any] struct{ Body T }
 
-type idInput struct {
+type IDInput struct {
 	ID string `path:"id" maxLength:"128" doc:"The cluster's id"`
 }
 
@@ -50,19 +50,19 @@ func (p *Portal) apiClusterCreate(ctx context.Context, in *requestInput) (*body[
 	return p.view(ctx)(p.muster.CreateCluster(ctx, caller(ctx), in.Body))
 }
 
-func (p *Portal) apiClusterShow(ctx context.Context, in *idInput) (*body[app.ClusterView], error) {
+func (p *Portal) apiClusterShow(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {
 	return p.view(ctx)(p.muster.Cluster(ctx, caller(ctx), in.ID))
 }
 
-func (p *Portal) apiClusterDelete(ctx context.Context, in *idInput) (*body[app.ClusterView], error) {
+func (p *Portal) apiClusterDelete(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {
 	return p.view(ctx)(p.muster.DeleteCluster(ctx, caller(ctx), in.ID))
 }
 
-func (p *Portal) apiClusterResume(ctx context.Context, in *idInput) (*body[app.ClusterView], error) {
+func (p *Portal) apiClusterResume(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {
 	return p.view(ctx)(p.muster.ResumeCluster(ctx, caller(ctx), in.ID))
 }
 
-func (p *Portal) apiClusterKey(ctx context.Context, in *idInput) (*body[clusterKey], error) {
+func (p *Portal) apiClusterKey(ctx context.Context, in *IDInput) (*body[clusterKey], error) {
 	user, pem, err := p.muster.ClusterKey(ctx, caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.fail(ctx, err)

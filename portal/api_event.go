@@ -17,7 +17,7 @@ import (
 const eventBatch = 1000
 
 type eventListInput struct {
-	idInput
+	IDInput
 	After       int64  `query:"after" minimum:"0" doc:"Only events after this number"`
 	Wait        int    `query:"wait" minimum:"0" maximum:"30" doc:"Wait so many seconds for an event when there is none"`
 	Accept      string `header:"Accept" hidden:"true"`

@@ -7,7 +7,7 @@ import (
 )
 
 type stepListInput struct {
-	idInput
+	IDInput
 	Operation int64 `query:"operation" minimum:"0" doc:"Which operation; 0 means the latest"`
 }
 
@@ -24,7 +24,7 @@ func (p *Portal) apiStepList(ctx context.Context, in *stepListInput) (*body[step
 }
 
 type logListInput struct {
-	idInput
+	IDInput
 	Operation int64  `query:"operation" minimum:"0" doc:"Only this operation; 0 means all"`
 	Node      string `query:"node" maxLength:"64" doc:"Only this node"`
 	Step      string `query:"step" maxLength:"256" doc:"Only this step"`

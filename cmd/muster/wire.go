@@ -274,9 +274,15 @@ func (s *server) introduce(ctx context.Context) error {
 }
 
 func (s *server) startWorker() (err error) {
+	tools := map[string]app.Automator{}
+	for _, name := range automators.Names() {
+		if tools[name], err = automators.New(name); err != nil {
+			return err
+		}
+	}
 	s.worker, err = jobs.StartWorker(jobs.WorkerConfig{
 		Name: localWorkers + rand.Text()[:10], Tenant: app.DefaultTenant, Slots: s.Workers, Queue: s.queue, Coordinator: s.app,
-		Providers: s.providers, Automators: automators.All(), Log: s.Log,
+		Providers: s.providers, Automators: tools, Log: s.Log,
 	})
 	return err
 }
