@@ -23,6 +23,7 @@ type client struct {
 	http     *http.Client
 	// reload finds the settings anew. A server that was started again may have another address or token.
 	reload func() (clientSettings, error)
+	home   string // the client's own directory; "" means that of the user
 }
 
 // Limits of one call. A long poll may take its own wait on top.

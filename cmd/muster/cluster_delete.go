@@ -61,7 +61,7 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 	}
 	v, err := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if err == nil {
-		forgetKeys(v.ID)
+		forgetKeys(cl.home, v.ID)
 	}
 	if err == nil && !c.json() {
 		_, err = fmt.Fprintln(c.stdout, headline(v))

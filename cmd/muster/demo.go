@@ -85,6 +85,9 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	if !strings.HasSuffix(d.server.URL, portOf(defaultListen)) {
 		fmt.Fprintf(d.stdout, "Port %s is taken, so it picked another.\n", portOf(defaultListen)[1:])
 	}
+	for _, note := range d.server.notes(ctx) {
+		fmt.Fprintln(d.stdout, note)
+	}
 	v, err := d.create(ctx)
 	if err == nil {
 		err = d.show(ctx, v)
@@ -121,7 +124,8 @@ func (d *demo) connect(ctx context.Context) (*client, error) {
 	for {
 		s, err := readClientSettings(d.server.Data)
 		if err == nil && s.URL == d.server.URL {
-			return &client{settings: s, http: &http.Client{}, reload: func() (clientSettings, error) { return s, nil }}, nil
+			return &client{settings: s, http: &http.Client{}, home: filepath.Join(d.server.Data, "client"),
+				reload: func() (clientSettings, error) { return s, nil }}, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -223,7 +227,7 @@ func (d *demo) deleteAll(ctx context.Context) error {
 		if _, err := d.waitFor(ctx, d.client, v, 0); err != nil {
 			return err
 		}
-		forgetKeys(c.ID)
+		forgetKeys(d.client.home, c.ID)
 	}
 	return nil
 }

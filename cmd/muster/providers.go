@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"muster/app"
@@ -56,4 +59,37 @@ func (p *providerSet) Close() error {
 	}
 	p.opened = nil
 	return errors.Join(errs...)
+}
+
+// moded is a provider that can make machines in more than one way.
+type moded interface {
+	// Mode names the way, and says why it is not the better one; "" where it is.
+	Mode() (mode, why string)
+}
+
+// notes says, for people, in which way the accounts of the catalog make machines where that depends on this host. An account
+// that does not open is a note too: its clusters will tell more.
+func (s *server) notes(ctx context.Context) (notes []string) {
+	specs := s.catalog.Load().Providers
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		if specs[name].Type != "sandbox" {
+			continue // other accounts are opened when they are needed
+		}
+		p, err := s.providers.Provider(ctx, *specs[name])
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("provider %s does not open: %s", name, messageOf(err)))
+			continue
+		}
+		if m, ok := providers.As[moded](p); ok {
+			notes = append(notes, modeNote(m.Mode()))
+		}
+	}
+	return notes
+}
+
+func modeNote(mode, why string) string {
+	if mode == "namespaces" {
+		return "Machines of the sandbox are namespaces of this host, each with its own file system, address and OpenSSH."
+	}
+	return "Machines of the sandbox are folders of this host behind an SSH server inside Muster, since " + why + "."
 }

@@ -34,7 +34,7 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 	default:
 		return reach{}, err
 	}
-	base, err := keyBase(v.ID)
+	base, err := keyBase(cl.home, v.ID)
 	if err != nil {
 		return reach{}, err
 	}
@@ -67,16 +67,19 @@ func reachableNodes(v app.ClusterView) []app.Node {
 	return nodes
 }
 
-// keyBase gives the path of a cluster's files in the key directory, without their endings, and makes the directory.
-func keyBase(id string) (string, error) {
+// keyBase gives the path of a cluster's files in the key directory, without their endings, and makes the directory. Home
+// is the client's own directory; "" means that of the user.
+func keyBase(home, id string) (string, error) {
 	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") {
 		return "", fmt.Errorf("%q cannot name a key file", id)
 	}
-	dir, err := configDir()
-	if err != nil {
-		return "", err
+	if home == "" {
+		var err error
+		if home, err = configDir(); err != nil {
+			return "", err
+		}
 	}
-	dir = filepath.Join(dir, "keys")
+	dir := filepath.Join(home, "keys")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -84,8 +87,8 @@ func keyBase(id string) (string, error) {
 }
 
 // forgetKeys removes the files of a cluster that is gone.
-func forgetKeys(id string) {
-	if base, err := keyBase(id); err == nil {
+func forgetKeys(home, id string) {
+	if base, err := keyBase(home, id); err == nil {
 		os.Remove(base + ".pem")
 		os.Remove(base + ".known_hosts")
 	}

@@ -70,6 +70,9 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	if s.AdminPassword != "" {
 		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}
+	for _, note := range s.notes(ctx) {
+		fmt.Fprintf(c.stdout, "  note      %s\n", note)
+	}
 	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
 	err = s.Run(ctx)
 	if e := s.Close(); err == nil {

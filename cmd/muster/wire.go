@@ -85,6 +85,10 @@ func newServer(ctx context.Context, c serverConfig) (s *server, err error) {
 		return nil, err
 	}
 	s.onClose(unlock)
+	// What the last run left for clients is not true any more.
+	if err := os.Remove(filepath.Join(c.Data, clientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
 	if err := s.loadCatalog(); err != nil {
 		return nil, err
 	}
