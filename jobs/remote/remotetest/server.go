@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,12 +23,12 @@ import (
 
 // Options make a server behave in another way than OpenSSH does.
 type Options struct {
-	User      string     // who may come in; "" means root
-	Env       []string   // added to the environment of commands; PATH=x:$PATH works as one would think
-	HostKey   ssh.Signer // nil means a new ed25519 key
-	NoSignals bool       // "signal" requests are ignored
-	NoSession bool       // commands do not lead a session of their own
-	Line      func(line string) string
+	User      string                   // who may come in; "" means root
+	Env       []string                 // added to the environment of commands; PATH=x:$PATH works as one would think
+	HostKey   ssh.Signer               // nil means a new ed25519 key
+	NoSignals bool                     // "signal" requests are ignored
+	NoSession bool                     // commands do not lead a session of their own
+	Line      func(line string) string // changes a command before the login shell gets it
 }
 
 // Node is a machine for tests. Home, Temp and State are directories of its own: HOME, TMPDIR and the root of what
@@ -262,8 +261,9 @@ func (s *Server) run(line string, ch ssh.Channel, work *sync.WaitGroup) *exec.Cm
 		_ = inW.Close()
 	})
 	var outputs sync.WaitGroup
-	outputs.Go(func() { _, _ = io.Copy(ch, outR); drain(outR) })
-	outputs.Go(func() { _, _ = io.Copy(ch.Stderr(), errR); drain(errR) })
+	// A reading end that is closed breaks the pipe of whoever still writes.
+	outputs.Go(func() { _, _ = io.Copy(ch, outR); _ = outR.Close() })
+	outputs.Go(func() { _, _ = io.Copy(ch.Stderr(), errR); _ = errR.Close() })
 	work.Go(func() {
 		_ = cmd.Wait()
 		s.mu.Lock()
@@ -287,9 +287,6 @@ func (s *Server) run(line string, ch ssh.Channel, work *sync.WaitGroup) *exec.Cm
 	return cmd
 }
 
-// drain closes the reading end: what still writes gets a broken pipe.
-func drain(f *os.File) { _ = f.Close() }
-
 func pipes() (inR, inW, outR, outW, errR, errW *os.File) {
 	files := make([]*os.File, 0, 6)
 	for range 3 {
@@ -304,8 +301,7 @@ func pipes() (inR, inW, outR, outW, errR, errW *os.File) {
 
 func (s *Server) environ() []string {
 	env := append(os.Environ(),
-		"HOME="+s.Home, "TMPDIR="+s.Temp, "MUSTER_STATE_ROOT="+s.State, "USER="+s.opt.User,
-		"MUSTER_TEST_PORT="+strconv.Itoa(s.target.Port))
+		"HOME="+s.Home, "TMPDIR="+s.Temp, "MUSTER_STATE_ROOT="+s.State, "USER="+s.opt.User)
 	for _, kv := range s.opt.Env {
 		env = append(env, strings.ReplaceAll(kv, "$PATH", os.Getenv("PATH")))
 	}
