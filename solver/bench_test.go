@@ -2,10 +2,8 @@ package solver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand"
-	"runtime"
 	"testing"
 	"time"
 
@@ -115,6 +113,18 @@ func pairs(services, count int, seed int64, bound func(*rand.Rand) app.ServiceCo
 	}
 }
 
+// oneShort is pairs with, among them, three services that exclude each other and need one node more than there is.
+func oneShort() *app.Catalog {
+	c := pairs(100, 197, 7, random(1, 5, 0, 0))()
+	t := c.Templates["t"]
+	for i, least := range []int{3333, 3333, 3335} {
+		a, b := t.Defaults.Services[10*i], t.Defaults.Services[10*((i+1)%3)]
+		t.Constraints.Services[a] = atLeast(least)
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
+	}
+	return c
+}
+
 func exclusive(services, least int) func() *app.Catalog {
 	return func() *app.Catalog {
 		c, t := big(services)
@@ -158,7 +168,7 @@ func random(low, lowSpread, high, highSpread int) func(*rand.Rand) app.ServiceCo
 	}
 }
 
-// problems are those that the solver must be fast at, with a time that even a slow machine keeps.
+// problems are those that the solver must be fast at, each with the time that is meant to be enough.
 var problems = []struct {
 	name    string
 	catalog func() *app.Catalog
@@ -174,6 +184,7 @@ var problems = []struct {
 	{"100 services, 200 pairs, 10000 nodes, minima", pairs(100, 200, 4, random(1, 5, 0, 0)), 10000, 500 * time.Millisecond},
 	{"100 services, 200 pairs, 10000 nodes, maxima", pairs(100, 200, 5, random(1, 5, 100, 9000)), 10000, 500 * time.Millisecond},
 	{"100 services, 200 pairs, 10000 nodes, large minima", pairs(100, 200, 6, random(1, 3000, 4000, 6000)), 10000, 500 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, one short", oneShort, 10000, 500 * time.Millisecond},
 	{"10 exclusive services, 100 nodes", exclusive(10, 3), 100, 5 * time.Millisecond},
 	{"10 exclusive services, 30 nodes", exclusive(10, 3), 30, 5 * time.Millisecond},
 	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 5 * time.Millisecond},
@@ -196,26 +207,30 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
+// TestBigProblems checks the answers and that none takes long. The best of three counts, and twenty times what is
+// meant to be enough, so that a busy machine or the race detector does not matter: what it should catch is a search
+// that has come to go through combinations, and that is off by far more. The benchmarks say how fast it really is.
 func TestBigProblems(t *testing.T) {
 	for _, p := range problems {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
-			ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			start := time.Now()
-			r := app.LayoutRequest{Template: "t", Size: p.size}
-			got, err := New().Solve(ctx, c, r)
-			took := time.Since(start)
-			runtime.ReadMemStats(&after)
-			if errors.Is(err, context.DeadlineExceeded) {
-				t.Fatal(err)
+			r := app.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				got, err := New().Solve(ctx, c, r)
+				best = min(best, time.Since(start))
+				if err != nil && app.CodeOf(err) != app.ENoLayout {
+					t.Fatal(err)
+				}
+				if problem := broken(c, r, got); err == nil && (problem != "" || got.Size() != p.size) {
+					t.Fatalf("%d nodes, %s", got.Size(), problem)
+				}
 			}
-			t.Logf("%v, %d groups, %d KB allocated, %v", took, len(got.Groups), (after.TotalAlloc-before.TotalAlloc)>>10, err)
-			r.Services = c.Templates["t"].Defaults.Services
-			if problem := broken(c, r, got); err == nil && (problem != "" || got.Size() != p.size) {
-				t.Errorf("%d nodes, %s", got.Size(), problem)
+			if best > 20*p.within {
+				t.Errorf("took %v, which is far more than %v", best, p.within)
 			}
 		})
 	}

@@ -228,14 +228,42 @@ func smallProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 
 var bruteRounds = flag.Int("rounds", 4000, "how many random problems to compare with brute force")
 
+// tightProblem makes a random question of many pairs on few nodes, where rings and cliques leave little choice.
+func tightProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
+	c, t := big(7 + r.Intn(3))
+	services := t.Defaults.Services
+	c.Hardware = map[string]*app.HardwareType{"h0": c.Hardware["small"], "h1": c.Hardware["large"]}
+	c.Images = map[string]*app.ImageType{"i0": c.Images["debian"]}
+	for i := range services {
+		if r.Intn(2) == 0 {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{services[i], services[(i+1)%len(services)]})
+		}
+		t.Constraints.Services[services[i]] = between(1+r.Intn(2), 2+r.Intn(6))
+	}
+	for range r.Intn(len(services)) {
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, services, 2+r.Intn(5)/4))
+	}
+	if r.Intn(3) == 0 {
+		sc := between(1, 5)
+		sc.Hardware = []string{"h1"}
+		t.Constraints.Services[services[r.Intn(len(services))]] = sc
+	}
+	return c, app.LayoutRequest{Template: "t", Size: 2 + r.Intn(5), Services: services}
+}
+
 func TestSameAsBruteForce(t *testing.T) {
-	rounds := *bruteRounds
+	t.Run("small", func(t *testing.T) { compareWithBrute(t, *bruteRounds, smallProblem) })
+	t.Run("tight", func(t *testing.T) { compareWithBrute(t, *bruteRounds/40, tightProblem) })
+}
+
+func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
+	t.Helper()
 	if testing.Short() {
-		rounds = 500
+		rounds /= 8
 	}
 	possible := 0
 	for seed := range rounds {
-		c, r := smallProblem(rand.New(rand.NewSource(int64(seed))))
+		c, r := problem(rand.New(rand.NewSource(int64(seed))))
 		if len(r.Services) == 0 {
 			continue
 		}
@@ -252,8 +280,12 @@ func TestSameAsBruteForce(t *testing.T) {
 			t.Fatalf("seed %d: got %v\n%s\nwant\n%s\n%+v\n%+v", seed, err, inWords(got.Groups), inWords(want),
 				c.Templates["t"].Constraints, r)
 		}
-		if got.CostPerHour != 0.5*float64(r.Size) {
-			t.Fatalf("seed %d: got cost %v for %d nodes", seed, got.CostPerHour, r.Size)
+		var cost float64
+		for _, g := range want {
+			cost += float64(g.Count) * c.Hardware[g.Hardware].Providers["p"].CostPerHour
+		}
+		if got.CostPerHour != cost {
+			t.Fatalf("seed %d: got cost %v, want %v", seed, got.CostPerHour, cost)
 		}
 	}
 	if possible < rounds/4 || possible > rounds*9/10 {

@@ -1,0 +1,143 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// tiny is two services that exclude each other, on one provider.
+func tiny() (*app.Catalog, *app.Template) {
+	c, t := big(2)
+	t.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
+	return c, t
+}
+
+func TestRefusals(t *testing.T) {
+	two := app.LayoutRequest{Template: "t", Size: 2}
+	tests := []struct {
+		name    string
+		change  func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		code    app.Code
+		kind    string
+		message string
+	}{
+		{"unknown provider", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Provider = "x" },
+			app.ENotFound, missingProvider, "provider x does not exist."},
+		{"no provider", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Provider = "" },
+			app.EInvalid, missingProvider, "template t has no default provider, so the request must name one."},
+		{"no services", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Services = nil },
+			app.EInvalid, badRequest, "a cluster needs at least one service"},
+		{"unknown service", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Services = []string{"s000", "x"} },
+			app.ENotFound, missingService, "service x does not exist"},
+		{"conflict", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
+			c.Services["s001"].Conflicts = []string{"s000", "x"}
+		},
+			app.EInvalid, conflictingServices, "s001 conflicts with s000."},
+		{"provided dependency is there, another is not", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
+			c.Services["s000"].Install.Requires = []string{"db", "web"}
+			c.Services["s001"].Provides = []string{"db"}
+		}, app.EInvalid, missingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
+		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, noSolution,
+			"No layout puts 2 services on 1 node: s000, s001 can't share nodes and their minima add up to 2 nodes."},
+		{"too many nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
+			r.Size = 8
+		}, app.ENoLayout, noSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
+		{"no hardware for a service", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+			t.Constraints.Services["s001"] = app.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
+		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
+		{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+			t.Constraints.Services["s001"] = between(2, 1)
+		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
+		{"must and can't", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+			t.Constraints.MustCoexist = t.Constraints.CantCoexist
+		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, template := tiny()
+			r := two
+			test.change(c, template, &r)
+			_, err := New().Solve(context.Background(), c, r)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if e := app.AsError(err); e.Code != test.code || e.Reason != test.kind || e.Message != test.message {
+				t.Errorf("got %s, %s, %q\nwant %s, %s, %q", e.Code, e.Reason, e.Message, test.code, test.kind, test.message)
+			}
+		})
+	}
+}
+
+func TestServicesWithoutConstraintsGoEverywhere(t *testing.T) {
+	c, template := big(4)
+	template.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
+	template.Constraints.Services["s000"] = between(1, 1)
+	template.Constraints.Services["s001"] = between(1, 2)
+	l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "1 large centos s000 s002 s003\n2 large centos s001 s002 s003\n2 large centos s002 s003\n"
+	if got := inWords(l.Groups); got != want || l.CostPerHour != 5*0.25 || l.Groups[1].CostPerHour != 2*0.25 {
+		t.Errorf("got %v per hour\n%s\nwant\n%s", l.CostPerHour, got, want)
+	}
+}
+
+// hopeless is a hundred services in random pairs on so few nodes that proving which node is best takes very long.
+func hopeless() (*app.Catalog, app.LayoutRequest) {
+	return pairs(150, 520, 11, random(1, 1, 0, 0))(), app.LayoutRequest{Template: "t", Size: 5}
+}
+
+func TestDeadlineIsKept(t *testing.T) {
+	c, r := hopeless()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := New().Solve(ctx, c, r)
+	if app.CodeOf(err) != app.ETimeout || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a timeout", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("stopped only after %v", took)
+	}
+}
+
+func TestCancelledBeforeItStarts(t *testing.T) {
+	c, _ := tiny()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := New().Solve(ctx, c, app.LayoutRequest{Template: "t", Size: 2})
+	if app.CodeOf(err) != app.ETimeout || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "2 services on 2 nodes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSameAnswerForEveryone asks the same question from several goroutines at once, of one solver and one catalog.
+func TestSameAnswerForEveryone(t *testing.T) {
+	c, r := loose(), app.LayoutRequest{Template: "t", Size: 300}
+	s := New()
+	answers := make([]string, 16)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() {
+			l, err := s.Solve(context.Background(), c, r)
+			if err != nil {
+				t.Error(err)
+			}
+			answers[i] = inWords(l.Groups)
+		})
+	}
+	wg.Wait()
+	for _, a := range answers {
+		if a != answers[0] {
+			t.Fatalf("got\n%s\nand\n%s", a, answers[0])
+		}
+	}
+}
