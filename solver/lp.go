@@ -194,38 +194,29 @@ func (o *oracle) dearest(part set, l *program, prices []float64) (blocks set, wo
 	return blocks, worth, core
 }
 
-// round takes the whole part of each column and lets first-fit place the rest.
+// round takes the whole part of each column, or one less, and asks whether the nodes that are left can do the little
+// that is left.
 func (o *oracle) round(l *program, part set, need []int, n int) bool {
-	rest := make([]int, len(need))
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
-		rest[b] = need[b]
-	}
-	for i, c := range l.basis {
-		if c.blocks == nil {
-			continue
+	for less := range 2 {
+		rest := make([]int, len(need))
+		for b := part.next(0); b >= 0; b = part.next(b + 1) {
+			rest[b] = need[b]
 		}
-		k := int(l.amount[i] + 1e-7)
-		n -= k
-		for b := c.blocks.next(0); b >= 0; b = c.blocks.next(b + 1) {
-			rest[b] = max(0, rest[b]-k)
+		left := n
+		for i, c := range l.basis {
+			k := int(l.amount[i]+1e-7) - less
+			if c.blocks == nil || k <= 0 {
+				continue
+			}
+			left -= k
+			for b := c.blocks.next(0); b >= 0; b = c.blocks.next(b + 1) {
+				rest[b] = max(0, rest[b]-k)
+			}
 		}
-	}
-	if n < 0 {
-		return false
-	}
-	left, total := newSet(o.f.words), 0
-	for b, k := range rest {
-		if k > 0 {
-			left.add(b)
-			total += k
+		if left < 0 || left == n {
+			return false // with all nodes still left it would be the same question again
 		}
-	}
-	if total <= n {
-		return true
-	}
-	rank := o.rank(left, rest)
-	for range squeaks {
-		if o.firstFit(left, rest, n, rank) {
+		if ok, _ := o.coverable(rest, left); ok {
 			return true
 		}
 	}
