@@ -70,46 +70,50 @@ type server struct {
 const localWorkers = "local:"
 
 // newServer opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
-func newServer(ctx context.Context, c serverConfig) (s *server, err error) {
-	s = &server{serverConfig: c}
-	defer func() {
-		if err != nil {
-			_ = s.Close()
-		}
-	}()
+func newServer(ctx context.Context, c serverConfig) (*server, error) {
+	s := &server{serverConfig: c}
+	if err := s.open(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) open(ctx context.Context) error {
+	c := s.serverConfig
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return fmt.Errorf("data directory: %w", err)
 	}
 	unlock, err := lockDirectory(c.Data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.onClose(unlock)
 	// What the last run left for clients is not true any more.
 	if err := os.Remove(filepath.Join(c.Data, clientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return fmt.Errorf("data directory: %w", err)
 	}
 	if err := s.loadCatalog(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.openStore(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	installation, err := s.store.Installation(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.openQueue(ctx, installation); err != nil {
-		return nil, err
+		return err
 	}
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.New(), Planner: planner.New(), Keys: remote.Keys{},
 		Catalog: s.catalog.Load, Now: time.Now})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
-		return nil, err
+		return err
 	}
 	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log}
 	s.onClose(s.providers.Close)
-	return s, s.listen(ctx)
+	return s.listen(ctx)
 }
 
 func (s *server) onClose(f func() error) { s.closers = append(s.closers, f) }

@@ -39,6 +39,10 @@ const grace = time.Second
 // nodeVariable marks every process of a machine, which is how Delete finds them.
 const nodeVariable = "MUSTER_SANDBOX_NODE"
 
+// stateVariable tells automators where to keep what they keep on a machine: in its folder, since the machines of this
+// mode share the host's file system even where root makes them.
+const stateVariable = "MUSTER_STATE_ROOT"
+
 func newSession(s *server, ch ssh.Channel) *session {
 	return &session{server: s, ch: ch, done: make(chan struct{})}
 }
@@ -154,6 +158,7 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 	cmd.Env = append([]string{
 		"HOME=" + home, "TMPDIR=" + s.server.files.file(s.server.id, "tmp"), "PATH=" + processPath, "SHELL=/bin/sh",
 		"USER=" + s.server.user, "LOGNAME=" + s.server.user, nodeVariable + "=" + s.server.id,
+		stateVariable + "=" + home + "/.muster",
 	}, s.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var p *plumbing
