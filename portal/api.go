@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -49,6 +50,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
 	}
+
+	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
 
 	api.UseMiddleware(p.boundTime, p.bearer(api))
 	return api
@@ -108,6 +111,11 @@ func streaming(o *huma.Operation) {
 
 func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().Metadata[metaStream] == true {
+		// The server's deadlines would cut a long poll short; what is written later has a deadline of its own.
+		_, w := humachi.Unwrap(ctx)
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(time.Time{})
+		_ = rc.SetWriteDeadline(time.Time{})
 		next(ctx)
 		return
 	}

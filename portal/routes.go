@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"muster/portal/static"
 )
@@ -21,7 +22,7 @@ const (
 // routes is the site map: every address that the portal answers.
 func (p *Portal) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(p.rescue, p.access, p.headers, p.sameOrigin)
+	r.Use(p.rescue, p.access, p.headers, p.sameOrigin, middleware.GetHead)
 
 	// Files
 	r.With(timeout(requestTime)).Handle(static.Prefix+"*", static.Handler())

@@ -3,5 +3,7 @@
 // and keeps no state. A page needs neither inline script nor inline style, so that the portal's content security
 // policy can forbid both.
 //
-// The *_templ.go files are made from the *.templ files by `go tool templ generate` and are committed.
+// The *_templ.go files are made from the *.templ files by `go generate ./portal/page` and are committed.
 package page
+
+//go:generate go tool templ generate -path ..

@@ -1,0 +1,302 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func TestClusterList(t *testing.T) {
+	s := signedIn(t, "ada")
+	s.get("/clusters").reads(http.StatusOK, "Nobody has mustered yet", "Create the first cluster")
+	if a := s.get("/"); a.header.Get("Location") != "/clusters" {
+		t.Errorf("the door leads to %q", a.header.Get("Location"))
+	}
+
+	lake := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(lake, 5)
+	done := s.cluster(ada, "shop", "web", 2)
+	for s.f.advance(done, 9) {
+	}
+	a := s.get("/clusters")
+	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60 per hour in all.",
+		"lake creating 5 of 25 steps Template hadoop Nodes 3 Owner ada Cost / h 0.36 Lease in 24 h",
+		"shop active haproxy, web Template web Nodes 2 Owner ada Cost / h 0.24 Lease no end")
+	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) || !strings.Contains(a.body, `data-refresh="/clusters"`) {
+		t.Error("a list in which something moves does not refresh")
+	}
+	part := s.get("/clusters", "Muster-Part", "list")
+	if strings.Contains(part.body, "<html") || !strings.HasPrefix(part.body, `<div id="list"`) {
+		t.Errorf("the part of the page is %.80s", part.body)
+	}
+
+	s.post("/clusters/"+lake+"/delete", nil)
+	for s.f.advance(lake, 9) {
+	}
+	a = s.get("/clusters")
+	a.lacks("lake")
+	if strings.Contains(a.body, "refresh") {
+		t.Error("a list in which nothing moves refreshes")
+	}
+	s.get("/clusters?deleted=true").reads(http.StatusOK, "lake deleted", "Hide deleted")
+}
+
+func TestClusterNew(t *testing.T) {
+	s := signedIn(t, "ada")
+	a := s.get("/clusters/new")
+	a.reads(http.StatusOK, "Hadoop", "One database", "Web with a load balancer", "exactly 1 node", "2 or more nodes", "Cost per hour 0.24", "Every step in words")
+	in := a.fields()
+	if in.Get("template") != "hadoop" || in.Get("size") != "2" || len(in["services"]) != 3 || in.Get("plan_hash") == "" {
+		t.Errorf("the form begins with %v", in)
+	}
+
+	t.Run("a link fills the form", func(t *testing.T) {
+		a := s.get("/clusters/new?template=web&size=4&name=shop")
+		if in := a.fields(); in.Get("name") != "shop" || in.Get("template") != "web" || in.Get("size") != "4" {
+			t.Errorf("the form holds %v", in)
+		}
+		a.reads(http.StatusOK, "4 machines at Sandbox", "1 node n1 · small · Ubuntu 24.04 HAProxy", "3 nodes n2–n4 · small · Ubuntu 24.04 Web server")
+	})
+	t.Run("a preview keeps the input", func(t *testing.T) {
+		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {"4h0m0s"}}
+		a := s.post("/clusters/preview", in)
+		a.reads(http.StatusOK, "Over 4 h 2.40", "5 nodes 31 steps", "What you see here is what runs", "n2 create, confirm, bootstrap")
+		out := a.fields()
+		for k := range in {
+			if strings.Join(out[k], " ") != strings.Join(in[k], " ") && k != "services" {
+				t.Errorf("%s was %q and is %q", k, in[k], out[k])
+			}
+		}
+		if len(out["services"]) != 2 {
+			t.Errorf("the services are %q", out["services"])
+		}
+		if d := a.find("options"); !strings.Contains(a.body, "<details class=\"more\" open>") || d == nil {
+			t.Error("options that were changed are folded away")
+		}
+	})
+	t.Run("another template has its own options", func(t *testing.T) {
+		a := s.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"hadoop"}, "size": {"3"}, "services": {"namenode"}, "hardware": {"large"}})
+		if out := a.fields(); strings.Join(out["services"], " ") != "haproxy web" || out.Get("hardware") != "" {
+			t.Errorf("the options are %v", out)
+		}
+	})
+	for name, c := range map[string]struct {
+		in    url.Values
+		field string
+		want  string
+	}{
+		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "60 nodes are not possible with Hadoop. Ask for 2 to 50."},
+		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number from 1 on. This template takes 2 to 50 nodes."},
+		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "How many nodes? This template takes 2 to 50 nodes."},
+		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `There is no template "gone". Choose one of these.`},
+		"no service":                     {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}}, "services", "A cluster needs at least one service. Tick what shall run on it."},
+		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "That is not a length of time. Choose one from the list."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.post("/clusters/preview", c.in)
+			a.reads(http.StatusUnprocessableEntity, "There is no layout to show for this.")
+			if got := a.at("err-" + c.field); got != c.want {
+				t.Errorf("beside %s stands %q, not %q", c.field, got, c.want)
+			}
+			if got := a.fields().Get("size"); got != c.in.Get("size") {
+				t.Errorf("the size is %q now", got)
+			}
+		})
+	}
+	t.Run("every refusal of the solver has its field", func(t *testing.T) {
+		defer func() { s.f.broken = nil }()
+		for reason, field := range map[string]string{
+			"no_hardware_types": "hardware", "no_image_types": "image", "missing_provider": "provider", "missing_dependency": "services",
+			"no_solution": "size", "something_new": "form",
+		} {
+			c, _ := s.f.Catalog(t.Context(), ada)
+			n := newClusterForm(c, url.Values{"template": {"hadoop"}})
+			s.f.broken = &app.Error{Code: app.ENoLayout, Reason: reason, Message: "It cannot be."}
+			if err := n.preview(t.Context(), s.f, ada); err != nil {
+				t.Fatal(err)
+			}
+			s.f.broken = nil
+			key := field
+			if field == "form" {
+				key = ""
+			}
+			if n.view.Errors[key].Message != "It cannot be." {
+				t.Errorf("%s stands beside %v", reason, n.view.Errors)
+			}
+		}
+	})
+	t.Run("while typing, only what changed is sent", func(t *testing.T) {
+		a := s.post("/clusters/preview", url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "services": {"namenode", "datanode", "nodemanager"}, "size": {"60"}}, "HX-Request", "true")
+		a.reads(http.StatusOK, "60 nodes are not possible")
+		if strings.Contains(a.body, "<html") || strings.Contains(a.body, `id="options"`) || !strings.HasPrefix(a.body, `<section id="preview"`) || !strings.Contains(a.body, `hx-swap-oob="true"`) {
+			t.Errorf("the answer is %.300s", a.body)
+		}
+		a = s.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"hadoop"}, "size": {"3"}}, "HX-Request", "true")
+		if !strings.Contains(a.body, `id="options"`) {
+			t.Error("the options of the other template are missing")
+		}
+	})
+	t.Run("an empty catalog", func(t *testing.T) {
+		old := s.f.catalog
+		defer func() { s.f.catalog = old }()
+		s.f.catalog = app.NewCatalog()
+		s.get("/clusters/new").reads(http.StatusOK, "There is no template yet")
+		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "There is no template yet")
+	})
+}
+
+func TestClusterCreate(t *testing.T) {
+	s := signedIn(t, "ada")
+	in := s.get("/clusters/new?template=hadoop&size=3&name=lake").fields()
+	a := s.post("/clusters", in)
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/c01" {
+		t.Fatalf("a create answers %d %s: %s", a.status, a.header.Get("Location"), a.text())
+	}
+	if r := s.f.asked[0]; r.PlanHash != in.Get("plan_hash") || r.Name != "lake" || r.Size != 3 || r.Services != nil || r.Lease != nil || r.Hardware != "" {
+		t.Errorf("the request was %+v", r)
+	}
+
+	t.Run("a name that is taken", func(t *testing.T) {
+		a := s.post("/clusters", in)
+		a.reads(http.StatusConflict, "There is a cluster lake already. Choose another name.", "What you see here is what runs")
+		if got := a.at("err-name"); !strings.HasPrefix(got, "There is a cluster lake already.") {
+			t.Errorf("beside the name stands %q", got)
+		}
+	})
+	t.Run("a plan that is another one now", func(t *testing.T) {
+		in := s.get("/clusters/new?template=web&size=3&name=shop").fields()
+		seen := in.Get("plan_hash")
+		in.Set("size", "4")
+		a := s.post("/clusters", in)
+		a.reads(http.StatusConflict, "The plan is not the one that you saw", "Nothing was made", "4 machines at Sandbox")
+		out := a.fields()
+		if out.Get("plan_hash") == seen || out.Get("name") != "shop" || out.Get("size") != "4" {
+			t.Errorf("the form holds %v", out)
+		}
+		if a = s.post("/clusters", out); a.status != http.StatusSeeOther {
+			t.Errorf("the new plan, approved, answers %d", a.status)
+		}
+	})
+	t.Run("without a look at the plan", func(t *testing.T) {
+		before := len(s.f.asked)
+		a := s.post("/clusters", url.Values{"template": {"hadoop"}, "size": {"3"}, "name": {"blind"}})
+		a.reads(http.StatusUnprocessableEntity, "Have a look at the plan first.", "Cost per hour")
+		if len(s.f.asked) != before {
+			t.Error("something was made that nobody had seen")
+		}
+	})
+	t.Run("without a name", func(t *testing.T) {
+		in := s.get("/clusters/new?template=hadoop&size=4").fields()
+		a := s.post("/clusters", in)
+		a.reads(http.StatusUnprocessableEntity, "The cluster needs a name. Small letters and digits.", "Cost per hour")
+	})
+	t.Run("by somebody who may only look", func(t *testing.T) {
+		s.signIn("vera")
+		s.get("/clusters").lacks("New cluster")
+		in := s.get("/clusters/new?template=hadoop&size=3&name=other").fields()
+		s.post("/clusters", in).reads(http.StatusForbidden, "You may look, but not create.")
+	})
+}
+
+func TestClusterShow(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.clock.pass(50 * time.Second)
+	s.f.advance(id, 9)
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "lake creating", "Being created: 9 of 25 steps done, about", "to create, asked by ada", "n1 ready n1-c01.muster.example namenode medium debian12 10.0.0.10",
+		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "not known yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "History create running, 9 of 25 steps")
+	if live := a.find("live"); attr(live, "data-running") != "true" || attr(live, "data-live") != "/clusters/c01/live?operation=1" || attr(live, "data-after") == "0" {
+		t.Errorf("the live part is %v", live.Attr)
+	}
+	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh"`) {
+		t.Error("without JavaScript the page stands still")
+	}
+	cell := a.find("c0")
+	if attr(cell, "class") != "m m-succeeded" || attr(cell, "title") != "create n1: succeeded" || attr(cell, "href") != "/clusters/c01?step=n1.create#log" {
+		t.Errorf("the cell of the first step is %v", cell.Attr)
+	}
+
+	t.Run("the log of one node", func(t *testing.T) {
+		a := s.get("/clusters/" + id + "?node=n2")
+		if log := a.at("lines"); strings.Contains(log, "n1.") || !strings.Contains(log, "n2.create") {
+			t.Errorf("the log of n2 reads %q", log)
+		}
+		if live := attr(a.find("live"), "data-live"); !strings.Contains(live, "node=n2") {
+			t.Errorf("the stream of the log of n2 is %s", live)
+		}
+	})
+	t.Run("the log of one step", func(t *testing.T) {
+		if log := s.get("/clusters/" + id + "?step=n1.create").at("lines"); strings.Count(log, "n1.create") != 2 || strings.Contains(log, "confirm") {
+			t.Errorf("the log of n1.create reads %q", log)
+		}
+	})
+	t.Run("failed", func(t *testing.T) {
+		s.f.failStep(id, "n2.datanode.start", "The script ended with 1.", "line one", "<b>Address already in use</b>")
+		a := s.get("/clusters/" + id)
+		a.reads(http.StatusOK, "failed", "Create failed at n2.datanode.start.", "start datanode on n2 The script ended with 1. line one <b>Address already in use</b>", "Resume", "Delete")
+		s.post("/clusters/"+id+"/resume", nil)
+		s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
+		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "There is nothing to resume.", "Only a failed cluster can be resumed.")
+	})
+	for s.f.advance(id, 50) {
+	}
+	a = s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Everything is as it was asked for. The lease ends in 24 h.", "Status page 10.0.0.11:8080")
+	if strings.Contains(a.body, "javascript:") || attr(a.find("live"), "data-running") != "false" {
+		t.Error("the page of a cluster at rest is not as it should be")
+	}
+
+	t.Run("the key", func(t *testing.T) {
+		a := s.get("/clusters/" + id + "/key")
+		if a.header.Get("Content-Disposition") != `attachment; filename="muster-c01.pem"` || !strings.HasPrefix(a.body, "-----BEGIN OPENSSH") {
+			t.Errorf("the key comes as %v: %s", a.header, a.body)
+		}
+	})
+	t.Run("seen by somebody who may only look", func(t *testing.T) {
+		s.signIn("vera")
+		a := s.get("/clusters/" + id)
+		a.lacks("Delete", "Resume", "ssh -i", "Download the SSH key")
+		s.get("/clusters/"+id+"/key").reads(http.StatusForbidden, "Only the owner may have the key.")
+		s.post("/clusters/"+id+"/delete", nil).reads(http.StatusForbidden, "Not allowed", "You may look, but not delete.")
+		s.signIn("ada")
+	})
+	t.Run("delete, after a question", func(t *testing.T) {
+		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "3 machines and everything on them will be gone.", "Keep it")
+		if a := s.post("/clusters/"+id+"/delete", nil); a.status != http.StatusSeeOther {
+			t.Fatalf("the delete answers %d", a.status)
+		}
+		a := s.get("/clusters/" + id)
+		a.reads(http.StatusOK, "deleting", "Being deleted: 0 of 3 steps done", "History delete running", "create succeeded")
+		if a.find("delete") != nil {
+			t.Error("a cluster that is being deleted can be deleted once more")
+		}
+		if a = s.get("/clusters/" + id + "/delete"); a.status != http.StatusSeeOther {
+			t.Errorf("the question is asked again: %d", a.status)
+		}
+	})
+}
+
+func TestErrorPages(t *testing.T) {
+	s := signedIn(t, "ada")
+	s.get("/nowhere").reads(http.StatusNotFound, "Not found", "There is nothing at this address.", "To the clusters")
+	s.get("/clusters/none").reads(http.StatusNotFound, "There is no cluster none.")
+	s.do(s.request("PUT", "/clusters", "")).reads(http.StatusMethodNotAllowed, "This address cannot be used in that way.")
+	s.f.broken = errors.New("disk is full at /var/secret")
+	a := s.get("/clusters")
+	a.reads(http.StatusInternalServerError, "Something broke", "This is our mistake, not yours.", "give them the number")
+	a.lacks("secret")
+	s.f.broken = &app.Error{Code: app.EForbidden, Message: "Not for you."}
+	s.get("/clusters").reads(http.StatusForbidden, "Not allowed", "Not for you.")
+	s.f.broken = &app.Error{Code: app.ERateLimit, Message: "Slow down.", RetryAfter: 1500 * time.Millisecond}
+	if a = s.get("/clusters"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "2" {
+		t.Errorf("too often is answered %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
+	}
+	s.f.broken = nil
+	visit(t).get("/nowhere").reads(http.StatusNotFound, "To the sign-in")
+}

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "less than 1 s", 45 * time.Second: "45 s", 119 * time.Second: "119 s", 3*time.Minute + 20*time.Second: "3 min",
+		2*time.Hour + 10*time.Minute: "2 h 10 min", 24 * time.Hour: "1 d", 76 * time.Hour: "3 d 4 h",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("Span(%v) is %q, not %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		90 * time.Second: "90 s", 23*time.Hour + 59*time.Minute: "24 h", 47*time.Hour + 50*time.Minute: "2 d", 290 * time.Hour: "12 d",
+	} {
+		if got := Rough(d); got != want {
+			t.Errorf("Rough(%v) is %q, not %q", d, got, want)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	for x, want := range map[float64]string{0: "–", 0.0074: "0.0074", 0.6: "0.60", 115.2: "115.20"} {
+		if got := Cost(x); got != want {
+			t.Errorf("Cost(%v) is %q, not %q", x, got, want)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for r, want := range map[app.SizeRange]string{
+		{Min: 1, Max: 1}: "exactly 1 node", {Min: 2, Max: 50}: "2 to 50 nodes", {Min: 3, Max: math.MaxInt32}: "3 or more nodes", {}: "1 or more nodes",
+	} {
+		if got := Sizes(r); got != want {
+			t.Errorf("Sizes(%v) is %q, not %q", r, got, want)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	now := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
+	op := func(k app.OperationKind, s app.OperationStatus) []app.Operation {
+		return []app.Operation{{Kind: k, Status: s, Done: 14, Total: 42, StartedAt: now.Add(-time.Minute), Expected: 3 * time.Minute}}
+	}
+	for _, c := range []struct {
+		name string
+		view app.ClusterView
+		want string
+	}{
+		{"creating", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
+			"Being created: 14 of 42 steps done, about 2 min to go."},
+		{"waiting", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
+			"Waiting for the operation before it to end."},
+		{"stopping", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
+			"Stopping: no new step begins, and running ones are told to end."},
+		{"active", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
+			"Everything is as it was asked for. The lease ends in 21 h."},
+		{"failed", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
+			"The create failed after 14 of 42 steps. Resume goes on where it stopped; delete gives everything back."},
+		{"deleted", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
+			"Gone: every machine was given back 3 h ago."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			show := ClusterShow{Now: now, View: c.view, Steps: []app.Step{{State: app.StepWaiting, Rank: 2 * time.Minute}}}
+			if got := show.Sentence(); got != c.want {
+				t.Errorf("it says %q, not %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSSH(t *testing.T) {
+	c := ClusterShow{View: app.ClusterView{Cluster: app.Cluster{ID: "x1"}}}
+	for _, k := range []struct {
+		node app.Node
+		want string
+	}{
+		{app.Node{}, ""},
+		{app.Node{Addresses: map[string]string{app.AddressAccess: "10.1.0.4"}}, "ssh -i muster-x1.pem root@10.1.0.4"},
+		{app.Node{Addresses: map[string]string{app.AddressBind: "10.1.0.4"}, SSHUser: "debian", SSHPort: 2222}, "ssh -i muster-x1.pem -p 2222 debian@10.1.0.4"},
+		{app.Node{Addresses: map[string]string{app.AddressAccess: "10.1.0.4"}, Status: app.NodeDeleted}, ""},
+	} {
+		if got := c.SSH(k.node); got != k.want {
+			t.Errorf("the line is %q, not %q", got, k.want)
+		}
+	}
+}
+
+func TestLinksThatBrowsersMayFollow(t *testing.T) {
+	c := ClusterShow{View: app.ClusterView{Links: []app.Link{
+		{Label: "good", URL: "http://10.0.0.1:8080/ui/"}, {Label: "script", URL: "javascript:alert(1)"}, {Label: "half", URL: "http://"}, {Label: "local", URL: "/clusters"},
+	}}}
+	got := c.links()
+	if len(got) != 1 || got[0].Label != "good" {
+		t.Errorf("the links are %v", got)
+	}
+	if h := linkHost(got[0].URL); h != "10.0.0.1:8080/ui" {
+		t.Errorf("its host is shown as %q", h)
+	}
+}

@@ -1,0 +1,149 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSignIn(t *testing.T) {
+	s := visit(t)
+	a := s.get("/clusters/new?template=web")
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/signin?next=%2Fclusters%2Fnew%3Ftemplate%3Dweb" {
+		t.Fatalf("a stranger is answered %d and sent to %s", a.status, a.header.Get("Location"))
+	}
+	a = s.get(a.header.Get("Location"))
+	a.reads(http.StatusOK, "Sign in", "User", "Password")
+	next := a.fields().Get("next")
+
+	a = s.post("/signin", url.Values{"user": {"ada"}, "password": {"wrong"}, "next": {next}, "tenant": {"default"}})
+	a.reads(http.StatusUnauthorized)
+	if got := a.at("err-password"); got != "User and password do not fit together." {
+		t.Errorf("beside the password stands %q", got)
+	}
+	if f := a.fields(); f.Get("user") != "ada" || f.Get("next") != next || f.Get("password") != "" {
+		t.Errorf("after a refusal the form holds %v", f)
+	}
+
+	a = s.post("/signin", url.Values{"user": {"ada"}, "password": {"correct horse"}, "next": {next}})
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/new?template=web" {
+		t.Fatalf("after the sign-in: %d, %s", a.status, a.header.Get("Location"))
+	}
+	cookie := a.header.Get("Set-Cookie")
+	for _, want := range []string{"muster=", "HttpOnly", "SameSite=Lax", "Path=/"} {
+		if !strings.Contains(cookie, want) {
+			t.Errorf("the cookie %q lacks %s", cookie, want)
+		}
+	}
+	s.get("/clusters").reads(http.StatusOK, "ada", "Sign out")
+	if a = s.get("/signin?next=/clusters/new"); a.header.Get("Location") != "/clusters/new" {
+		t.Errorf("who is signed in is sent from the sign-in to %q", a.header.Get("Location"))
+	}
+
+	if a = s.post("/signout", nil); a.header.Get("Location") != "/signin" {
+		t.Errorf("the sign-out leads to %q", a.header.Get("Location"))
+	}
+	if a = s.get("/clusters"); a.status != http.StatusSeeOther {
+		t.Errorf("after the sign-out the clusters answer %d", a.status)
+	}
+}
+
+func TestSignInAsksForBoth(t *testing.T) {
+	s := visit(t)
+	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Who are you?" {
+		t.Errorf("without a user: %q", got)
+	}
+	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "The password is missing." {
+		t.Errorf("without a password: %q", got)
+	}
+	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "That password is too long." {
+		t.Errorf("with a huge password: %q", got)
+	}
+}
+
+func TestSecureCookies(t *testing.T) {
+	s := visit(t, func(c *Config) { c.Secure = true })
+	a := s.post("/signin", url.Values{"user": {"ada"}, "password": {"correct horse"}})
+	cookie := a.header.Get("Set-Cookie")
+	if !strings.HasPrefix(cookie, "__Host-muster=") || !strings.Contains(cookie, "Secure") {
+		t.Errorf("over TLS the cookie is %q", cookie)
+	}
+	if a.header.Get("Strict-Transport-Security") == "" {
+		t.Error("browsers are not told to stay with TLS")
+	}
+}
+
+func TestSessionTokenChangesAtSignIn(t *testing.T) {
+	s := signedIn(t, "ada")
+	here, _ := url.Parse(s.srv.URL)
+	before := s.http.Jar.Cookies(here)[0].Value
+	s.signIn("root")
+	if after := s.http.Jar.Cookies(here)[0].Value; after == before {
+		t.Error("the token of the session is the same after another sign-in")
+	}
+}
+
+func TestTooManySignIns(t *testing.T) {
+	s := visit(t)
+	wrong := url.Values{"user": {"ada"}, "password": {"wrong"}}
+	right := url.Values{"user": {"ada"}, "password": {"correct horse"}}
+	for range attemptsPerUser {
+		s.post("/signin", wrong).reads(http.StatusUnauthorized)
+	}
+	a := s.post("/signin", right)
+	a.reads(http.StatusTooManyRequests, "Too many attempts.", "Try again in 5 min.")
+	if a.header.Get("Retry-After") != "300" {
+		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
+	}
+	if a = s.post("/signin", url.Values{"user": {"root"}, "password": {"correct horse"}}); a.status != http.StatusSeeOther {
+		t.Errorf("another user at the same address is answered %d", a.status)
+	}
+	s.clock.pass(attemptsWindow)
+	if a = s.post("/signin", right); a.status != http.StatusSeeOther {
+		t.Errorf("after the wait the sign-in answers %d", a.status)
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	c := newClock()
+	a := newAttempts(c.now)
+	mine := attemptKey{"10.0.0.1", "t/eve"}
+	t.Run("one address may not try many users for ever", func(t *testing.T) {
+		tried := 0
+		for i := range 200 {
+			if a.begin(attemptKey{mine.address, string(rune('a'+i%26)) + strings.Repeat("x", i/26)}) == 0 {
+				tried++
+			}
+			if i%10 == 9 { // a success of one's own in between does not help
+				if a.begin(mine) == 0 {
+					a.forget(mine)
+				}
+			}
+		}
+		if tried != attemptsPerAddress {
+			t.Errorf("%d attempts were let through", tried)
+		}
+	})
+	t.Run("the memory is bounded", func(t *testing.T) {
+		for i := range attemptsKept + 10 {
+			a.begin(attemptKey{time.Duration(i).String(), "t/u"})
+		}
+		if len(a.m) > attemptsKept+2 {
+			t.Errorf("%d entries are kept", len(a.m))
+		}
+	})
+}
+
+func TestLocal(t *testing.T) {
+	for next, want := range map[string]string{
+		"/clusters": "/clusters", "/clusters/new?template=web&size=3": "/clusters/new?template=web&size=3", "": "/",
+		"//evil.example": "/", "/\\evil.example": "/", "https://evil.example/": "/", "javascript:alert(1)": "/", "clusters": "/",
+		"/\t/evil.example": "/", "/%2f/evil.example": "/", "/%5cevil.example": "/", "/x\r\nSet-Cookie: a=b": "/", "/signin?next=/": "/", "/signout": "/",
+	} {
+		if got := local(next); got != want {
+			t.Errorf("local(%q) is %q, not %q", next, got, want)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package portal
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// event is one server-sent event.
+type event struct{ id, name, data string }
+
+// reader reads a stream event by event.
+type reader struct {
+	t    *testing.T
+	body io.ReadCloser
+	in   *bufio.Reader
+	stop context.CancelFunc
+}
+
+// follow opens a stream; it is closed at the end of the test at the latest.
+func (s *site) follow(path string, headers ...string) *reader {
+	s.t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	r := s.request("GET", path, "", append([]string{"Accept", "text/event-stream"}, headers...)...).WithContext(ctx)
+	res, err := s.http.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if ct := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || ct != "text/event-stream" {
+		s.t.Fatalf("the stream answers %d %s", res.StatusCode, ct)
+	}
+	rd := &reader{s.t, res.Body, bufio.NewReader(res.Body), stop}
+	s.t.Cleanup(rd.close)
+	return rd
+}
+
+func (r *reader) close() { r.stop(); _ = r.body.Close() }
+
+// next gives the next event; ok is false when the stream has ended.
+func (r *reader) next() (e event, ok bool) {
+	r.t.Helper()
+	var data []string
+	for {
+		line, err := r.in.ReadString('\n')
+		if err != nil {
+			return event{}, false
+		}
+		line = strings.TrimSuffix(line, "\n")
+		field, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "" && data != nil:
+			e.data = strings.Join(data, "\n")
+			return e, true
+		case field == "id":
+			e.id = value
+		case field == "event":
+			e.name = value
+		case field == "data":
+			data = append(data, value)
+		}
+	}
+}
+
+// until reads on to an event of that name that contains a text.
+func (r *reader) until(name, text string) event {
+	r.t.Helper()
+	for {
+		e, ok := r.next()
+		if !ok {
+			r.t.Fatalf("the stream ended before %s with %q", name, text)
+		}
+		if e.name == name && strings.Contains(e.data, text) {
+			return e
+		}
+	}
+}
+
+func TestLive(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(id, 2)
+	after := attr(s.get("/clusters/"+id).find("live"), "data-after")
+	r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
+	r.until("head", "2 of 25 steps done")
+	r.until("steps", `"c0":["succeeded",1]`)
+	r.until("nodes", "n3")
+
+	s.f.advance(id, 3)
+	r.until("head", "5 of 25 steps done")
+	var d struct {
+		Cells  map[string][2]any
+		Counts map[string]int
+	}
+	e := r.until("steps", "")
+	if err := json.Unmarshal([]byte(e.data), &d); err != nil || d.Counts["succeeded"] != 5 || d.Cells["c0"][0] != nil {
+		t.Errorf("the second update of the steps is %s (%v)", e.data, err)
+	}
+	e = r.until("log", "n1.namenode.install")
+	if strings.Contains(e.data, "n1.create") {
+		t.Errorf("lines that the page has are sent again: %s", e.data)
+	}
+	r.close()
+	eventually(t, func() bool { return s.f.watching(id) == 0 })
+
+	t.Run("who was away is told what was missed", func(t *testing.T) {
+		s.f.advance(id, 2)
+		r := s.follow("/clusters/"+id+"/live?operation=1&after="+after, "Last-Event-ID", e.id)
+		r.until("head", "7 of 25")
+		got := r.until("log", "")
+		if strings.Contains(got.data, "n1.namenode.install") || !strings.Contains(got.data, "n1.namenode.initialize") {
+			t.Errorf("the lines are %s", got.data)
+		}
+		r.close()
+	})
+	t.Run("a page with an old plan is given the new one, and the end", func(t *testing.T) {
+		r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
+		r.until("head", "7 of 25")
+		s.post("/clusters/"+id+"/delete", nil)
+		r.until("plan", "to delete, asked by ada")
+		for s.f.advance(id, 1) {
+		}
+		r.until("head", "Gone: every machine was given back")
+		r.until("end", "")
+		if e, ok := r.next(); ok {
+			t.Errorf("after the end comes %v", e)
+		}
+	})
+	t.Run("the log of one node", func(t *testing.T) {
+		r := s.follow("/clusters/" + id + "/live?operation=2&node=n2")
+		if e := r.until("log", ""); strings.Contains(e.data, `"n1.`) || !strings.Contains(e.data, `"n2.`) {
+			t.Errorf("the log of n2 is %s", e.data)
+		}
+	})
+	t.Run("nothing to follow", func(t *testing.T) {
+		if a := s.get("/clusters/none/live", "Accept", "text/event-stream"); a.status != http.StatusNotFound {
+			t.Errorf("a stream of no cluster answers %d", a.status)
+		}
+		s.post("/signout", nil)
+		if a := s.get("/clusters/"+id+"/live", "Accept", "text/event-stream"); a.status != http.StatusUnauthorized {
+			t.Errorf("a stranger's stream answers %d", a.status)
+		}
+	})
+	eventually(t, func() bool { return s.f.watching(id) == 0 })
+}
+
+// TestLiveIsCoalesced changes things much faster than a page is told.
+func TestLiveIsCoalesced(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 50)
+	r := s.follow("/clusters/" + id + "/live")
+	begun := time.Now()
+	go func() {
+		for s.f.advance(id, 1) {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	heads := 0
+	for {
+		e, ok := r.next()
+		if !ok || e.name == "end" {
+			break
+		}
+		if e.name == "head" {
+			heads++
+		}
+	}
+	if most := int(time.Since(begun)/streamGap) + 2; heads > most {
+		t.Errorf("the page was told %d times in %v", heads, time.Since(begun))
+	}
+}
+
+func TestStreamsEndAtClose(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	page := s.follow("/clusters/" + id + "/live")
+	page.until("head", "")
+	api := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")
+	api.next()
+	polled := make(chan seen, 1)
+	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=30", "", "Authorization", "Bearer token-of-ada")
+	go func() { polled <- s.do(poll) }()
+	eventually(t, func() bool { return s.f.watching(id) == 3 })
+	_ = s.p.Close()
+	_ = s.p.Close()
+	for _, r := range []*reader{page, api} {
+		for {
+			e, ok := r.next()
+			if !ok {
+				break
+			}
+			if e.name == "end" {
+				t.Error("a page is told that the work has ended, which it has not")
+			}
+		}
+	}
+	if a := <-polled; strings.TrimSpace(a.body) != `{"events":[]}` {
+		t.Errorf("the long poll answers %s", a.body)
+	}
+	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	s.get("/clusters").reads(http.StatusOK, "lake")
+}
+
+func TestStreamsAreBounded(t *testing.T) {
+	s := newStreams()
+	var free []func()
+	for range streamsByUser {
+		f, err := s.take(ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		free = append(free, f)
+	}
+	if _, err := s.take(ada); app.CodeOf(err) != app.ERateLimit {
+		t.Errorf("one more is answered %v", err)
+	}
+	if f, err := s.take(root); err != nil {
+		t.Errorf("somebody else is answered %v", err)
+	} else {
+		f()
+	}
+	for _, f := range free {
+		f()
+	}
+	if len(s.open) != 0 {
+		t.Errorf("%v are still counted", s.open)
+	}
+}
+
+func TestAPIEvents(t *testing.T) {
+	s := visit(t)
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(id, 3)
+	all := as[eventList](s.call("GET", "/clusters/"+id+"/events", ""), 200).Events
+	if len(all) != 4 || all[0].Kind != app.EventOperation || all[3].Step != "n1.bootstrap" {
+		t.Fatalf("the events are %+v", all)
+	}
+	last := all[3].Seq
+	t.Run("after a number", func(t *testing.T) {
+		if l := as[eventList](s.call("GET", fmt.Sprintf("/clusters/%s/events?after=%d", id, all[1].Seq), ""), 200); len(l.Events) != 2 {
+			t.Errorf("the events are %+v", l)
+		}
+		if a := s.call("GET", fmt.Sprintf("/clusters/%s/events?after=%d", id, last), ""); strings.TrimSpace(a.body) != `{"events":[]}` {
+			t.Errorf("no events are %s", a.body)
+		}
+	})
+	t.Run("a long poll", func(t *testing.T) {
+		got := make(chan seen, 1)
+		r := s.request("GET", fmt.Sprintf("/api/v1/clusters/%s/events?after=%d&wait=20", id, last), "", "Authorization", "Bearer token-of-ada")
+		go func() { got <- s.do(r) }()
+		eventually(t, func() bool { return s.f.watching(id) == 1 })
+		s.f.advance(id, 1)
+		if l := as[eventList](<-got, 200); len(l.Events) != 1 || l.Events[0].Done != 4 {
+			t.Errorf("the poll answers %+v", l)
+		}
+		if a := s.call("GET", "/clusters/"+id+"/events?wait=31", ""); a.status != 422 {
+			t.Errorf("a longer wait than we allow answers %d", a.status)
+		}
+	})
+	t.Run("a stream, and where it broke", func(t *testing.T) {
+		token := []string{"Authorization", "Bearer token-of-ada"}
+		r := s.follow("/api/v1/clusters/"+id+"/events", token...)
+		for i := range 5 {
+			e, _ := r.next()
+			var v app.Event
+			if err := json.Unmarshal([]byte(e.data), &v); err != nil || e.id != strconv.FormatInt(v.Seq, 10) || i < 4 && v.Seq != all[i].Seq {
+				t.Fatalf("event %d is %+v (%v)", i, e, err)
+			}
+		}
+		s.f.advance(id, 1)
+		if e, _ := r.next(); !strings.Contains(e.data, `"steps_done":5`) && !strings.Contains(e.data, `"done":5`) {
+			t.Errorf("the new event is %+v", e)
+		}
+		r.close()
+		r = s.follow("/api/v1/clusters/"+id+"/events?after=0", append(token, "Last-Event-ID", strconv.FormatInt(last, 10))...)
+		if e, _ := r.next(); !strings.Contains(e.data, `"done":4`) {
+			t.Errorf("after the break comes %+v", e)
+		}
+		r.close()
+		if a := s.call("GET", "/clusters/"+id+"/events", "", "Accept", "text/event-stream", "Last-Event-ID", "x"); a.status != 422 {
+			t.Errorf("a Last-Event-ID that is no number answers %d", a.status)
+		}
+	})
+	eventually(t, func() bool { return s.f.watching(id) == 0 })
+}
+
+// TestStreamsOutliveDeadlines runs on a server whose deadlines are for requests that end.
+func TestStreamsOutliveDeadlines(t *testing.T) {
+	s := signedIn(t, "ada")
+	srv := &http.Server{Handler: s.p, ReadTimeout: 300 * time.Millisecond, WriteTimeout: 300 * time.Millisecond}
+	ln, err := newListener()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = srv.Serve(ln) }()
+	t.Cleanup(func() { _ = srv.Close(); <-served })
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.srv.URL = "http://" + ln.Addr().String()
+	s.signIn("ada")
+	r := s.follow("/clusters/" + id + "/live")
+	r.until("head", "0 of 25")
+	polled := make(chan seen, 1)
+	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=1", "", "Authorization", "Bearer token-of-ada")
+	go func() { polled <- s.do(poll) }()
+	time.Sleep(700 * time.Millisecond) // longer than both deadlines
+	if a := <-polled; strings.TrimSpace(a.body) != `{"events":[]}` {
+		t.Errorf("a long poll answers %d %s", a.status, a.body)
+	}
+	s.f.advance(id, 4)
+	r.until("head", "4 of 25")
+}
