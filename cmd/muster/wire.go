@@ -203,7 +203,8 @@ func (s *server) listen(ctx context.Context) (err error) {
 	s.onClose(func() error { _ = s.listener.Close(); return nil })
 	s.URL = "http://" + reachable(s.listener.Addr().String())
 	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName()})
-	s.http = &http.Server{Handler: s.portal, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	s.http = &http.Server{Handler: s.portal, ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
 	return nil
 }
