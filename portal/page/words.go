@@ -84,7 +84,8 @@ func Cost(x float64) string {
 	case x <= 0:
 		return "–"
 	case x < 0.1:
-		return strconv.FormatFloat(x, 'f', 4, 64)
+		text := strconv.FormatFloat(x, 'f', 4, 64)
+		return text[:4] + strings.TrimRight(text[4:], "0")
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }

@@ -27,7 +27,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	for x, want := range map[float64]string{0: "–", 0.0074: "0.0074", 0.6: "0.60", 115.2: "115.20"} {
+	for x, want := range map[float64]string{0: "–", 0.0074: "0.0074", 0.07: "0.07", 0.075: "0.075", 0.00001: "0.00", 0.6: "0.60", 115.2: "115.20"} {
 		if got := Cost(x); got != want {
 			t.Errorf("Cost(%v) is %q, not %q", x, got, want)
 		}
