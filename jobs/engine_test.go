@@ -321,6 +321,34 @@ func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
 	}
 }
 
+func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
+	e := newEngine(t, nil)
+	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
+	v := e.create(2)
+	for stopped := false; !stopped; time.Sleep(5 * time.Millisecond) {
+		list, err := e.cloud.List(t.Context(), map[string]string{app.TagNode: "n1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			e.cloud.Stop(m.ID)
+			stopped = true
+		}
+	}
+	v = e.await(v.ID)
+	e.want(v, app.ClusterActive)
+	if e.machines() != 2 {
+		t.Errorf("%d machines, want 2", e.machines())
+	}
+}
+
+func TestMachinesThatAreListedLate(t *testing.T) {
+	e := newEngine(t, nil)
+	e.cloud.SetBoot(500 * time.Millisecond)
+	e.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.ENotFound, Message: "no such machine"}, Times: 3})
+	e.want(e.await(e.create(3).ID), app.ClusterActive)
+}
+
 func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
 	e := newEngine(t, nil)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Times: -1})

@@ -16,24 +16,42 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 	if err != nil {
 		return err
 	}
-	if as.Fence.Attempt > 1 {
-		made, err := p.List(ctx, intentTags(as.Machine.Tags))
-		if err != nil {
-			return fmt.Errorf("%s: list: %w", as.Provider.Name, err)
-		}
-		if len(made) > 0 && made[0].State != app.MachineStopped {
-			r.Machine = &made[0]
-			out(app.StreamSystem, "An earlier attempt had made machine "+made[0].ID+".")
-			return nil
-		}
-	}
-	m, err := p.Create(ctx, as.Machine)
+	m, found, err := earlier(ctx, p, as)
 	if err != nil {
-		return fmt.Errorf("%s: create: %w", as.Provider.Name, err)
+		return err
+	}
+	if found && m.State == app.MachineStopped {
+		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+", which has stopped; it is replaced.")
+		if err := p.Delete(ctx, m.ID); err != nil {
+			return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)
+		}
+		found = false
+	}
+	if found {
+		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+	} else {
+		if m, err = p.Create(ctx, as.Machine); err != nil {
+			return fmt.Errorf("%s: create: %w", as.Provider.Name, err)
+		}
+		out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s.", m.ID, as.Provider.Name, inWords(m.Note)))
 	}
 	r.Machine = &m
-	out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s.", m.ID, as.Provider.Name, inWords(m.Note)))
 	return nil
+}
+
+// earlier looks for a machine that an earlier attempt has made.
+func earlier(ctx context.Context, p app.Provider, as *app.Assignment) (m app.Machine, found bool, err error) {
+	if as.Fence.Attempt == 1 {
+		return m, false, nil
+	}
+	made, err := p.List(ctx, intentTags(as.Machine.Tags))
+	if err != nil {
+		return m, false, fmt.Errorf("%s: list: %w", as.Provider.Name, err)
+	}
+	if len(made) == 0 {
+		return m, false, nil
+	}
+	return made[0], true, nil
 }
 
 func inWords(note string) string {
@@ -72,20 +90,26 @@ func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output
 	return w.awaitLogin(ctx, as, out, r)
 }
 
+// absentGrace is how long a machine that was just made may be unknown to its own provider.
+const absentGrace = 30 * time.Second
+
 // awaitAddress asks the provider until the machine runs and has an address.
 func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.Machine, error) {
+	began := time.Now()
 	for try := 1; ; try++ {
 		m, err := p.Describe(ctx, as.Node.MachineID)
-		switch {
-		case err != nil && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ERateLimit:
-			return m, err
-		case err != nil:
-		case m.State == app.MachineStopped:
+		if err != nil {
+			switch code := app.CodeOf(err); {
+			case code == app.ETransient, code == app.ERateLimit, code == app.ENotFound && time.Since(began) < absentGrace:
+			default:
+				return m, err
+			}
+		} else if m.State == app.MachineStopped {
 			return m, app.Errorf(app.ENotFound, "Machine %s has stopped and does not come up.", m.ID)
-		case m.State == app.MachineRunning && m.Addresses[app.AddressAccess]+m.Addresses[app.AddressBind] != "":
+		} else if m.State == app.MachineRunning && m.Addresses[app.AddressAccess]+m.Addresses[app.AddressBind] != "" {
 			return m, nil
 		}
-		if err := pause(ctx, min(backOff(firstLook, try), 5*time.Second)); err != nil {
+		if pause(ctx, min(backOff(firstLook, try), 5*time.Second)) != nil {
 			return m, app.Errorf(app.ETimeout, "Machine %s did not come up.", as.Node.MachineID)
 		}
 	}
