@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -55,7 +56,7 @@ func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, er
 // define takes from the catalog what the cluster needs of it.
 func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition {
 	d := Definition{
-		Config: mergeConfig(t.Defaults.Config, config), Links: t.Links,
+		Config:   mergeConfig(t.Defaults.Config, config),
 		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}
 	for _, g := range l.Groups {
@@ -65,7 +66,24 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 			d.Services[s] = c.Services[s]
 		}
 	}
+	d.Links = linksOf(t, d.Services)
 	return d
+}
+
+// linksOf gives the template's links and then those of its services, each URL once.
+func linksOf(t *Template, services map[string]*Service) (links []Link) {
+	add := func(more []Link) {
+		for _, l := range more {
+			if !slices.ContainsFunc(links, func(k Link) bool { return k.URL == l.URL }) {
+				links = append(links, l)
+			}
+		}
+	}
+	add(t.Links)
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		add(services[name].Links)
+	}
+	return links
 }
 
 // mergeConfig lays over onto base, map by map; neither is changed.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -86,7 +87,11 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c *ClaimedStep) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return config, append(oc.hosts[:len(oc.hosts):len(oc.hosts)], hostEntry(c.Node)), nil
+	hosts := oc.hosts
+	if self := hostEntry(c.Node); !slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
+		hosts = append(hosts[:len(hosts):len(hosts)], self)
+	}
+	return config, hosts, nil
 }
 
 // hostsOf names the nodes that carry one of the services.

@@ -60,7 +60,7 @@ func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
 		`\[4/4 0:00\] n2.confirm succeeded`,
 		`shop \(c1\) is active`,
 		`web · 2 nodes · fake · owned by admin · 0.50 per hour · no end of lease`,
-		`n1 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` -p 22 root@127.0.0.2`,
+		`n1 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` root@127.0.0.2`,
 		`n2 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` -p 2222 root@127.0.0.3`,
 		`Shop: http://127.0.0.2:8080/`,
 	}

@@ -124,7 +124,11 @@ func sshLine(base, user string, n app.Node) string {
 	if strings.ContainsAny(known, " \t") {
 		known = `"` + known + `"` // ssh splits the option's value at spaces
 	}
-	return fmt.Sprintf("ssh -i %s -o %s -p %d %s", quote(base+".pem"), quote("UserKnownHostsFile="+known), sshPort(n),
+	port := ""
+	if p := sshPort(n); p != 22 {
+		port = fmt.Sprintf(" -p %d", p)
+	}
+	return fmt.Sprintf("ssh -i %s -o %s%s %s", quote(base+".pem"), quote("UserKnownHostsFile="+known), port,
 		quote(user+"@"+n.Address(app.AddressAccess)))
 }
 
