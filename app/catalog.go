@@ -63,6 +63,7 @@ func (o Origin) String() string {
 type ProviderSpec struct {
 	About
 	Type     string         `json:"type"`
+	Zones    []string       `json:"zones,omitempty"`
 	Settings map[string]any `json:"-"` // may hold secrets: never printed
 }
 
@@ -105,6 +106,15 @@ type Service struct {
 	Runtime   Dependencies              `json:"runtime"`
 	Actions   map[Action]*ServiceAction `json:"actions,omitempty"`
 	Links     []Link                    `json:"links,omitempty"`
+	Needs     Resources                 `json:"needs,omitzero"`
+}
+
+// Resources are what a service takes of its node. All services of a node together may not take more than its hardware
+// offers; what a hardware type does not state is not limited.
+type Resources struct {
+	CPU      float64 `json:"cpu,omitempty"`
+	MemoryGB float64 `json:"memory_gb,omitempty"`
+	DiskGB   float64 `json:"disk_gb,omitempty"`
 }
 
 // Dependencies of one phase. Requires must be on the cluster, by name or through another service's Provides; Uses

@@ -11,13 +11,34 @@ type LayoutRequest struct {
 	Services []string `json:"services,omitempty"`
 	Hardware string   `json:"hardware,omitempty"`
 	Image    string   `json:"image,omitempty"`
+	// Prefer says which of all possible layouts is wanted; "" means packed.
+	Prefer Preference `json:"prefer,omitempty"`
 }
+
+// Preference chooses among the layouts that satisfy every constraint.
+type Preference string
+
+// The preferences. All are exact, and the same question gets the same answer.
+const (
+	// PreferPacked is Coopr's: kinds of node ordered by (more services, hardware, image, service names), as many as
+	// possible of the first, then of the next.
+	PreferPacked Preference = "packed"
+	// PreferCheapest has the least cost per hour; among equals the packed one.
+	PreferCheapest Preference = "cheapest"
+	// PreferSpread puts as few services as possible on the fullest node, and so on; among equals the packed one.
+	PreferSpread Preference = "spread"
+)
 
 // Layout is the answer: groups of equal nodes, in the order in which nodes are numbered.
 type Layout struct {
 	Provider    string      `json:"provider"`
 	Groups      []NodeGroup `json:"layout"`
 	CostPerHour float64     `json:"cost_per_hour"`
+	// Gap is how far, as a fraction, the cost may be above the least possible: 0 where it is proven to be the least.
+	// It is set for cheapest only, when the time was over before the proof was done.
+	Gap float64 `json:"gap,omitempty"`
+	// Notes say, for people, why it is this layout and no other.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // NodeGroup is a number of nodes of one kind. Services are sorted by name.
@@ -26,6 +47,7 @@ type NodeGroup struct {
 	Hardware    string   `json:"hardware"`
 	Image       string   `json:"image"`
 	Services    []string `json:"services"`
+	Zone        string   `json:"zone,omitempty"`
 	CostPerHour float64  `json:"cost_per_hour"` // of all nodes of the group
 }
 

@@ -42,6 +42,31 @@ type Constraints struct {
 	CantCoexist [][]string                   `json:"cant_coexist,omitempty"` // never all of a group on one node
 	Services    map[string]ServiceConstraint `json:"services,omitempty"`
 	Size        SizeRange                    `json:"size"`
+
+	// CantCoexistPairs are groups of which no two may share a node, unlike CantCoexist, whose groups are only forbidden
+	// as a whole (Coopr's reading).
+	CantCoexistPairs [][]string `json:"cant_coexist_pairs,omitempty"`
+	Ratios           []Ratio    `json:"ratios,omitempty"`
+	Zones            *ZoneRule  `json:"zones,omitempty"`
+	// MixedHardware lets nodes with the same services have different hardware and images; without it each set of services
+	// has the first that all of them accept (Coopr's rule).
+	MixedHardware bool `json:"mixed_hardware,omitempty"`
+	// Hardware limits how many nodes may be of a hardware type; absent ones are not limited.
+	Hardware map[string]int `json:"hardware,omitempty"`
+}
+
+// Ratio asks for at least one node with Service for every Per nodes with Of, rounded up.
+type Ratio struct {
+	Service string `json:"service"`
+	Per     int    `json:"per"` // at least 1
+	Of      string `json:"of"`
+}
+
+// ZoneRule spreads nodes over the zones of the provider. For each of Services (all nodes together where it is empty) the
+// numbers of nodes in any two zones differ by at most MaxSkew, which is at least 1.
+type ZoneRule struct {
+	MaxSkew  int      `json:"max_skew"`
+	Services []string `json:"services,omitempty"`
 }
 
 // ServiceConstraint limits one service. Min and Max count nodes. MinSet tells a written 0 ("may be left out") from an
