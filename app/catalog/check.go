@@ -96,6 +96,13 @@ func (c *checker) providers(e *entry, names []string) {
 }
 
 func (c *checker) provider(e *entry, p *app.ProviderSpec) {
+	for i, z := range p.Zones {
+		if z == "" {
+			c.report(e, rule(e), []any{"zones", i}, "", "%s is empty", e.spell([]any{"zones", i}))
+		} else if slices.Index(p.Zones, z) < i {
+			c.report(e, rule(e), []any{"zones", i}, "", "%s names %q twice", e.spell([]any{"zones"}), z)
+		}
+	}
 	settings, ok := c.resolve(e, p.Settings)
 	p.Settings = settings
 	if c.options.ProviderTypes == nil || p.Type == "" {
@@ -129,6 +136,7 @@ func (c *checker) refused(e *entry, s Severity, path []any, err error) {
 }
 
 func (c *checker) service(e *entry, s *app.Service) {
+	c.resources(e, s.Needs)
 	c.needs(e, "install", s.Install)
 	c.needs(e, "runtime", s.Runtime)
 	for i, n := range s.Conflicts {

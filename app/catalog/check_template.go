@@ -25,6 +25,12 @@ func (c *checker) template(e *entry, t *app.Template) {
 	}
 	c.groups(e, "must_coexist", t.Constraints.MustCoexist)
 	c.groups(e, "cant_coexist", t.Constraints.CantCoexist)
+	c.groups(e, "cant_coexist_pairs", t.Constraints.CantCoexistPairs)
+	c.ratios(e, t.Constraints.Ratios)
+	c.zones(e, t)
+	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Hardware)) {
+		c.refer(e, kindHardware, n, "constraints", "hardware", n)
+	}
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
 		c.constraint(e, n, t.Constraints.Services[n], t.Constraints.Size)
 	}
@@ -109,6 +115,9 @@ func (c *checker) groups(e *entry, which string, groups [][]string) {
 	for i, g := range groups {
 		for j, n := range g {
 			c.refer(e, kindService, n, "constraints", which, i, j)
+			if which == "cant_coexist_pairs" && slices.Index(g, n) < j {
+				c.report(e, rule(e), []any{"constraints", which, i, j}, "", "%s names %q twice", e.spell([]any{"constraints", which, i}), n)
+			}
 		}
 		if len(g) < 2 && !e.broken {
 			c.report(e, rule(e), []any{"constraints", which, i}, "", "%s needs at least two services", e.spell([]any{"constraints", which, i}))

@@ -31,8 +31,9 @@ type decoder struct {
 	lenient bool
 	subject string // what is being read, such as `service "app"`; opens every message
 	depth   int
-	nodes   *int // visited so far in this file
-	private bool // values are not to be quoted: they may be secrets
+	nodes   *int    // visited so far in this file
+	private bool    // values are not to be quoted: they may be secrets
+	places  []place // where each key of our own form belongs, for hints
 }
 
 // noder is a type that reads itself from a node.
@@ -194,6 +195,10 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 		if f, ok := d.number(n, path); ok {
 			v.SetFloat(f)
 		}
+	case reflect.Bool:
+		if b, ok := d.truth(n, path); ok {
+			v.SetBool(b)
+		}
 	case reflect.Interface:
 		if x := d.plain(n, path); x != nil {
 			v.Set(reflect.ValueOf(x))
@@ -270,7 +275,10 @@ func (d *decoder) unknown(k *yaml.Node, path string, known []string) {
 	switch {
 	case k.ShortTag() == "!!merge":
 		hint = "merge keys are not read: write the keys out, or use an alias for the whole value"
-	case hint == "" && len(known) > 0:
+	case hint == "":
+		hint = elsewhere(d.places, path, k.Value)
+	}
+	if hint == "" && len(known) > 0 {
 		hint = "known keys: " + strings.Join(known, ", ")
 	}
 	d.report(k, severity, fmt.Sprintf("%s is not a known key", join(path, clip(k.Value))), hint)
@@ -414,6 +422,14 @@ func (d *decoder) number(n *yaml.Node, path string) (float64, bool) {
 	}
 	d.wrong(n, path, "a number", "")
 	return 0, false
+}
+
+func (d *decoder) truth(n *yaml.Node, path string) (value, ok bool) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" && n.Decode(&value) == nil {
+		return value, true
+	}
+	d.wrong(n, path, "true or false", "")
+	return false, false
 }
 
 // absent tells whether a value stands for no value: null in Coopr's JSON. In our own form a key without a value is

@@ -23,6 +23,7 @@ type aboutDoc struct {
 type providerDoc struct {
 	aboutDoc
 	Type     string         `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
+	Zones    []string       `yaml:"zones" doc:"Parts of the cloud that fail apart from each other, by the names that it gives them. A template can spread its nodes over them."`
 	Settings map[string]any `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
 }
 
@@ -53,17 +54,24 @@ type imageOnDoc struct {
 
 type serviceDoc struct {
 	aboutDoc
-	Provides  []string   `yaml:"provides" doc:"Other names that this service can stand for in requires and uses."`
-	Conflicts []string   `yaml:"conflicts" doc:"Services that may not be on the same cluster."`
-	Install   needsDoc   `yaml:"install" doc:"What must be installed before this service is."`
-	Runtime   needsDoc   `yaml:"runtime" doc:"What must run before this service starts."`
-	Actions   actionsDoc `yaml:"actions" doc:"How each act is carried out on a node. An act that is absent does nothing."`
-	Links     []linkDoc  `yaml:"links" doc:"Pages of this service, shown with the cluster."`
+	Provides  []string        `yaml:"provides" doc:"Other names that this service can stand for in requires and uses."`
+	Conflicts []string        `yaml:"conflicts" doc:"Services that may not be on the same cluster."`
+	Install   dependenciesDoc `yaml:"install" doc:"What must be installed before this service is."`
+	Runtime   dependenciesDoc `yaml:"runtime" doc:"What must run before this service starts."`
+	Needs     resourcesDoc    `yaml:"needs" doc:"What this service takes of its node. All services of a node together take no more than its hardware offers; what hardware does not state is not limited."`
+	Actions   actionsDoc      `yaml:"actions" doc:"How each act is carried out on a node. An act that is absent does nothing."`
+	Links     []linkDoc       `yaml:"links" doc:"Pages of this service, shown with the cluster."`
 }
 
-type needsDoc struct {
+type dependenciesDoc struct {
 	Requires []string `yaml:"requires" doc:"Services that must be on the cluster."`
 	Uses     []string `yaml:"uses" doc:"Services that go first where they are on the cluster."`
+}
+
+type resourcesDoc struct {
+	CPU      float64 `yaml:"cpu" least:"0" doc:"Virtual cores."`
+	MemoryGB float64 `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
+	DiskGB   float64 `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
 }
 
 type actionsDoc struct {
@@ -158,25 +166,6 @@ type compatDoc struct {
 	Images   []string `yaml:"images" doc:"Images that a request may ask for."`
 }
 
-type constraintsDoc struct {
-	MustCoexist [][]string               `yaml:"must_coexist" doc:"Groups of services of which a node has all or none."`
-	CantCoexist [][]string               `yaml:"cant_coexist" doc:"Groups of services of which no node has all."`
-	Services    map[string]constraintDoc `yaml:"services" doc:"Limits by service."`
-	Size        sizeDoc                  `yaml:"size" doc:"How many nodes a cluster may have."`
-}
-
-type constraintDoc struct {
-	Min      *int     `yaml:"min" least:"0" doc:"Fewest nodes with this service; 0 means that it may be left out. One where absent."`
-	Max      *int     `yaml:"max" least:"0" doc:"Most nodes with this service. No limit where absent."`
-	Hardware []string `yaml:"hardware" doc:"Hardware that this service may be on. Any where absent."`
-	Images   []string `yaml:"images" doc:"Images that this service may be on. Any where absent."`
-}
-
-type sizeDoc struct {
-	Min *int `yaml:"min" least:"1" doc:"Fewest nodes; 1 where absent."`
-	Max *int `yaml:"max" least:"1" doc:"Most nodes; no limit where absent."`
-}
-
 type leaseDoc struct {
 	Initial duration `yaml:"initial" doc:"How long a new cluster lives; for ever where absent or 0."`
 	Max     duration `yaml:"max" doc:"How long it may live in all; no limit where absent or 0."`
@@ -204,7 +193,7 @@ func nativeDoc(k kind) any {
 func fromNative(e *entry, doc any) any {
 	switch doc := doc.(type) {
 	case *providerDoc:
-		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: orEmpty(doc.Settings)}
+		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Settings: orEmpty(doc.Settings)}
 	case *hardwareDoc:
 		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
@@ -231,6 +220,7 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 	out := &app.Service{
 		About: s.about(e), Provides: s.Provides, Conflicts: s.Conflicts,
 		Install: app.Dependencies(s.Install), Runtime: app.Dependencies(s.Runtime),
+		Needs:   app.Resources(s.Needs),
 		Actions: map[app.Action]*app.ServiceAction{}, Links: links(s.Links),
 	}
 	for action, doc := range s.Actions.byName() {
@@ -256,20 +246,13 @@ func (t *templateDoc) template(e *entry) *app.Template {
 			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
 		},
 		Compatibility: app.Compatibility(t.Compatibility),
-		Constraints: app.Constraints{
-			MustCoexist: t.Constraints.MustCoexist, CantCoexist: t.Constraints.CantCoexist,
-			Services: make(map[string]app.ServiceConstraint, len(t.Constraints.Services)),
-			Size:     sizeRange(t.Constraints.Size.Min, t.Constraints.Size.Max),
-		},
+		Constraints:   t.Constraints.constraints(),
 		Lease: app.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 	}
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)
-	}
-	for name, c := range t.Constraints.Services {
-		out.Constraints.Services[name] = serviceConstraint(c.Hardware, c.Images, c.Min, c.Max)
 	}
 	return out
 }
@@ -288,28 +271,6 @@ func addDefault(d *app.TemplateDefaults, name string, config map[string]any) {
 	for k, v := range config {
 		into[k] = v
 	}
-}
-
-func serviceConstraint(hardware, images []string, least, most *int) app.ServiceConstraint {
-	c := app.ServiceConstraint{Hardware: hardware, Images: images, Max: app.Unlimited}
-	if least != nil {
-		c.Min, c.MinSet = *least, true
-	}
-	if most != nil {
-		c.Max = *most
-	}
-	return c
-}
-
-func sizeRange(least, most *int) app.SizeRange {
-	r := app.SizeRange{Min: 1, Max: app.Unlimited}
-	if least != nil {
-		r.Min = *least
-	}
-	if most != nil {
-		r.Max = *most
-	}
-	return r
 }
 
 func links(docs []linkDoc) []app.Link {

@@ -77,6 +77,16 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 			Lease: app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: 36 * time.Hour},
 			Links: []app.Link{{Label: "Site", URL: "http://%ip.service.web%/"}},
 		}},
+		"zones": {c.Providers["zoned"].Zones, []string{"a", "b", "c"}},
+		"needs": {c.Services["db"].Needs, app.Resources{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
+		"constraints": {c.Templates["wide"].Constraints, app.Constraints{
+			CantCoexistPairs: [][]string{{"base", "web", "db"}},
+			Ratios:           []app.Ratio{{Service: "base", Per: 10, Of: "web"}, {Service: "db", Per: 3, Of: "web"}},
+			Zones:            &app.ZoneRule{MaxSkew: 2, Services: []string{"web"}},
+			Hardware:         map[string]int{"large": 3}, MixedHardware: true,
+			Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited},
+		}},
+		"zones of all nodes together": {c.Templates["even"].Constraints.Zones, &app.ZoneRule{MaxSkew: 1}},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			got, _ := json.MarshalIndent(pair[0], "", " ")

@@ -78,7 +78,9 @@ func (d *decoder) native(n *yaml.Node) *entry {
 		d.wrong(follow(k), "kind", "one of "+strings.Join(names, ", "), hint)
 		return nil
 	}
-	return d.entry(e, nativeDoc(e.kind), fromNative)
+	doc := nativeDoc(e.kind)
+	d.places = placesOf(reflect.TypeOf(doc).Elem())
+	return d.entry(e, doc, fromNative)
 }
 
 func isKind(k kind) bool {

@@ -106,6 +106,11 @@ func TestProblems(t *testing.T) {
 			[]string{"a.yaml", "kind: service\nname: s\nactions:\n  start: {automator: shel}\n"},
 			`c/a.yaml:4:22: warning: service "s": actions.start.automator: there is no automator "shel", so this will fail; there are shell; did you mean "shell"?`,
 		},
+		"more than any hardware offers": {
+			[]string{"a.yaml", "kind: service\nname: s\nneeds: {cpu: 8, disk_gb: 1}\n---\nkind: hardware\nname: h\nproviders: {p: {flavor: a, cpu: 4}, q: {flavor: b, cpu: 2}}\n",
+				"p.yaml", "kind: provider\nname: p\ntype: fake\n---\nkind: provider\nname: q\ntype: fake\n"},
+			`c/a.yaml:3:14: warning: service "s": needs.cpu is 8, and the most that any hardware offers is 4 (h on p), so this service cannot be on any node`,
+		},
 		"an alias stands for its value": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: &s [x]}\ncompatibility: {services: *s}\n---\nkind: service\nname: x\n"},
 			"",

@@ -63,6 +63,8 @@ func schemaOfType(t reflect.Type) map[string]any {
 		return map[string]any{"type": "integer"}
 	case reflect.Float64:
 		return map[string]any{"type": "number"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
 	case reflect.Interface:
 		return map[string]any{}
 	}
@@ -102,7 +104,9 @@ var (
 	_ noder   = (*actionDoc)(nil)
 	_ noder   = (*defaultServiceDoc)(nil)
 	_ noder   = (*cooprDuration)(nil)
+	_ noder   = (*ratioDoc)(nil)
 	_ schemer = duration(time.Second)
 	_ schemer = actionDoc{}
 	_ schemer = defaultServiceDoc{}
+	_ schemer = ratioDoc{}
 )

@@ -214,6 +214,8 @@ func hasType(name string, x any) bool {
 		return name == "array"
 	case string:
 		return name == "string"
+	case bool:
+		return name == "boolean"
 	case int:
 		return name == "integer" || name == "number"
 	case float64:

@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// resources warns of a service that no machine is large enough for. The rest of the catalog works, so it is only a
+// warning; the solver refuses a cluster with it and says why.
+func (c *checker) resources(e *entry, needs app.Resources) {
+	for _, r := range []struct {
+		key   string
+		need  float64
+		offer func(app.Flavor) float64
+	}{
+		{"cpu", needs.CPU, func(f app.Flavor) float64 { return f.CPU }},
+		{"memory_gb", needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }},
+		{"disk_gb", needs.DiskGB, func(f app.Flavor) float64 { return f.DiskGB }},
+	} {
+		if most, which := c.largest(r.offer); r.need > most && which != "" {
+			path := []any{"needs", r.key}
+			c.report(e, SeverityWarning, path, "", "%s is %v, and the most that any hardware offers is %v (%s), so this service cannot be on any node",
+				e.spell(path), r.need, most, which)
+		}
+	}
+}
+
+// largest gives the most of a resource that any hardware offers, and which it is: "" where one does not say what it
+// offers, or there is none.
+func (c *checker) largest(offer func(app.Flavor) float64) (most float64, which string) {
+	for _, e := range sortedEntries(c.entries) {
+		h, ok := e.value.(*app.HardwareType)
+		if !ok {
+			continue
+		}
+		for _, provider := range slices.Sorted(maps.Keys(h.Providers)) {
+			switch x := offer(h.Providers[provider]); {
+			case x == 0:
+				return 0, ""
+			case x > most:
+				most, which = x, fmt.Sprintf("%s on %s", h.Name, provider)
+			}
+		}
+	}
+	return most, which
+}
+
+func (c *checker) ratios(e *entry, ratios []app.Ratio) {
+	for i, r := range ratios {
+		at := []any{"constraints", "ratios", i}
+		c.refer(e, kindService, r.Service, append(slices.Clone(at), "service")...)
+		c.refer(e, kindService, r.Of, append(slices.Clone(at), "of")...)
+		if r.Service != "" && r.Service == r.Of {
+			c.report(e, rule(e), at, "", "%s counts %q against itself, which says nothing", e.spell(at), r.Of)
+		}
+	}
+}
+
+func (c *checker) zones(e *entry, t *app.Template) {
+	z := t.Constraints.Zones
+	if z == nil {
+		return
+	}
+	for i, n := range z.Services {
+		c.refer(e, kindService, n, "constraints", "zones", "services", i)
+	}
+	if p, ok := c.value(kindProvider, t.Defaults.Provider).(*app.ProviderSpec); ok && len(p.Zones) == 0 {
+		at := []any{"constraints", "zones"}
+		c.report(e, SeverityWarning, at, "add zones: [a, b] there", "%s spreads nodes over zones, but %s, the default, names none",
+			e.spell(at), key{kindProvider, t.Defaults.Provider})
+	}
+}
