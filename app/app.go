@@ -11,12 +11,13 @@ type Keys interface {
 	NewKey(comment string) (private []byte, public string, err error)
 }
 
-// Deps is what the use cases need from outside. All fields are required.
+// Deps is what the use cases need from outside. All fields but Explainer are required.
 type Deps struct {
-	Store   Store
-	Solver  Solver
-	Planner Planner
-	Keys    Keys
+	Store     Store
+	Solver    Solver
+	Explainer Explainer // nil: refusals are not explained further
+	Planner   Planner
+	Keys      Keys
 	// Catalog gives the catalog as it is published now.
 	Catalog func() *Catalog
 	Now     func() time.Time

@@ -38,6 +38,14 @@ func (p *Portal) apiPreview(ctx context.Context, in *requestInput) (*body[app.Pr
 	return &body[app.Preview]{v}, nil
 }
 
+func (p *Portal) apiExplain(ctx context.Context, in *requestInput) (*body[app.Explanation], error) {
+	x, err := p.muster.(Explainer).Explain(ctx, caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.Explanation]{x}, nil
+}
+
 func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*body[clusterList], error) {
 	cs, err := p.muster.Clusters(ctx, caller(ctx), app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit})
 	if err != nil {

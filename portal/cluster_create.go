@@ -45,7 +45,7 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 		}
 	}
 	status := statusOf(err)
-	if err := n.refused(err); err != nil {
+	if err := n.refused(r.Context(), p.muster, a, err); err != nil {
 		return err
 	}
 	return again(status, "")

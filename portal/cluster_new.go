@@ -107,6 +107,7 @@ func (n *clusterForm) options(in url.Values) {
 	typed := of == t.Name
 	if typed {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
+		v.Prefer = in.Get("prefer")
 		v.Services = in["services"]
 	} else {
 		v.Services = slices.Clone(t.Defaults.Services)
@@ -117,8 +118,9 @@ func (n *clusterForm) options(in url.Values) {
 	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
+	v.Prefers = preferences(v.Prefer)
 	v.Leases = leases(t.Lease, v.Lease)
-	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
 // choices makes the options of a select; the first one leaves the choice to the template.
@@ -132,6 +134,19 @@ func (n *clusterForm) choices(kind string, names []string, standard, chosen stri
 		if name != standard || name == chosen {
 			out = append(out, page.Choice{Value: name, Label: n.title(kind, name), Chosen: name == chosen})
 		}
+	}
+	return out
+}
+
+// preferences offers what makes one layout better than another.
+func preferences(chosen string) []page.Choice {
+	out := []page.Choice{
+		{Value: "", Label: "packed (default)"},
+		{Value: string(app.PreferCheapest), Label: "cheapest"},
+		{Value: string(app.PreferSpread), Label: "spread out"},
+	}
+	for i := range out {
+		out[i].Chosen = out[i].Value == chosen
 	}
 	return out
 }
@@ -156,6 +171,11 @@ func (n *clusterForm) read() {
 	n.request = app.ClusterRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
 	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
+	switch n.request.Prefer = app.Preference(v.Prefer); n.request.Prefer {
+	case "", app.PreferPacked, app.PreferCheapest, app.PreferSpread:
+	default:
+		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
+	}
 	size, err := strconv.Atoi(v.Size)
 	switch {
 	case v.Size == "":
@@ -187,7 +207,7 @@ func (n *clusterForm) complain(field string, c page.Complaint) {
 	}
 	n.view.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "lease":
+	case "services", "provider", "hardware", "image", "prefer", "lease":
 		n.view.Open = true
 	}
 }
@@ -207,25 +227,81 @@ func (n *clusterForm) preview(ctx context.Context, m Clusters, a app.Actor) erro
 	r.PlanHash = "" // a preview finds the hash; it does not keep to one
 	v, err := m.Preview(ctx, a, r)
 	if err != nil {
-		return n.refused(err)
+		return n.refused(ctx, m, a, err)
 	}
 	n.view.Preview = page.NewPreview(v, n.title)
 	return nil
 }
 
 // refused turns an answer about the request into a complaint beside the field that it is about.
-func (n *clusterForm) refused(err error) error {
+func (n *clusterForm) refused(ctx context.Context, m Clusters, a app.Actor, err error) error {
 	e := app.AsError(err)
 	switch e.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
 		n.complain(fieldOf(e), page.Complaint{Message: e.Message, Hint: e.Hint})
+		if e.Code == app.ENoLayout || reasons[e.Reason] != "" {
+			n.explain(ctx, m, a)
+		}
 		return nil
 	}
 	return err
 }
 
+// explain adds why there is no layout, with links to what would work. Where that cannot be said, the complaint stands
+// for itself.
+func (n *clusterForm) explain(ctx context.Context, m Clusters, a app.Actor) {
+	x, ok := m.(Explainer)
+	if !ok {
+		return
+	}
+	why, err := x.Explain(ctx, a, n.request)
+	if err != nil {
+		return
+	}
+	out := &page.Explanation{Minimal: why.Minimal}
+	for _, p := range why.Problems {
+		out.Problems = append(out.Problems, page.Complaint{Message: p.Message, Hint: p.Hint})
+	}
+	for _, c := range why.Conflict {
+		clause := page.Complaint{Message: c.Text}
+		if a.Role == app.RoleAdmin {
+			clause.Hint = c.Origin // where it is written is of use to those who can change it
+		}
+		out.Conflict = append(out.Conflict, clause)
+	}
+	for _, f := range why.Fixes {
+		out.Fixes = append(out.Fixes, page.Fix{Text: f.Text, Link: n.link(f.Request)})
+	}
+	if len(out.Problems)+len(out.Conflict)+len(out.Fixes) > 0 {
+		n.view.Explanation = out
+	}
+}
+
+// link leads to this form filled in with another request, "" for none; what does not belong to a layout stays.
+func (n *clusterForm) link(r *app.LayoutRequest) string {
+	t := (*app.Template)(nil)
+	if r != nil {
+		t = n.catalog.Templates[r.Template]
+	}
+	if t == nil {
+		return ""
+	}
+	in := url.Values{"template": {t.Name}, "options_of": {t.Name}, "size": {strconv.Itoa(r.Size)}, "services": r.Services}
+	if len(r.Services) == 0 {
+		in["services"] = t.Defaults.Services
+	}
+	for key, value := range map[string]string{
+		"name": n.view.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.view.Lease,
+	} {
+		if value != "" {
+			in.Set(key, value)
+		}
+	}
+	return "/clusters/new?" + in.Encode()
+}
+
 // fields are the fields of the form that can carry a complaint.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "lease"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease"}
 
 // reasons says which field a solver's reason belongs to.
 var reasons = map[string]string{

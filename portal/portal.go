@@ -53,6 +53,13 @@ type Ledger interface {
 	Watch(a app.Actor, cluster string) (changed <-chan struct{}, stop func())
 }
 
+// Explainer is a power that a Muster may have: to say why a request has no layout, and what would make one possible. A
+// portal without it shows only the refusal.
+type Explainer interface {
+	// Explain gives an empty explanation for a request that has a layout.
+	Explain(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Explanation, error)
+}
+
 // Config is what a portal is made of. Only Muster must be set.
 type Config struct {
 	Muster   Muster

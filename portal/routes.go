@@ -69,6 +69,9 @@ func (p *Portal) routes() http.Handler {
 
 		huma.Get(api, "/templates", p.apiTemplateList, about("List the templates that clusters can be made from"))
 		huma.Post(api, "/preview", p.apiPreview, about("Work out what a create would do"))
+		if _, ok := p.muster.(Explainer); ok {
+			huma.Post(api, "/explain", p.apiExplain, about("Say why a request has no layout, and what would make one possible"))
+		}
 
 		huma.Get(api, "/clusters", p.apiClusterList, about("List clusters, newest first"))
 		huma.Post(api, "/clusters", p.apiClusterCreate, about("Create a cluster"), answers(http.StatusCreated))

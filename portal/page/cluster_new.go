@@ -13,18 +13,31 @@ type ClusterNew struct {
 	Template  *app.Template // the chosen one; nil where there is none
 
 	// What was typed, as it was typed.
-	Name, Size, Provider, Hardware, Image, Lease string
-	Services                                     []string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease string
+	Services                                             []string
 
 	// What may be chosen.
-	Providers, Hardwares, Images, AllServices, Leases []Choice
+	Providers, Hardwares, Images, AllServices, Prefers, Leases []Choice
 
 	// Errors by field. The key "" is for what fits no field.
 	Errors  map[string]Complaint
 	Notice  string // said above the preview, such as that the plan has changed
 	Preview *Preview
 	Open    bool // the advanced part is unfolded
+
+	Explanation *Explanation // why there is no preview; nil where that is not known
 }
+
+// Explanation says why there is no layout. Problems are what is wrong with the request; Conflict is what cannot hold
+// together, with the place where it is written as its Hint. Minimal: each part of Conflict is needed for it.
+type Explanation struct {
+	Problems, Conflict []Complaint
+	Minimal            bool
+	Fixes              []Fix
+}
+
+// Fix is a change that makes a layout possible. Link fills in the form; it is "" where the template must change.
+type Fix struct{ Text, Link string }
 
 // Choice is an option of a select or a checkbox.
 type Choice struct {
@@ -71,7 +84,7 @@ func NewPreview(p app.Preview, title func(kind, name string) string) *Preview {
 	for _, g := range p.Layout.Groups {
 		r := Rack{
 			Count: g.Count, Hardware: title("hardware", g.Hardware), Image: title("image", g.Image), Cost: g.CostPerHour,
-			First: app.NodeName(at), Last: app.NodeName(at + g.Count - 1),
+			Zone: g.Zone, First: app.NodeName(at), Last: app.NodeName(at + g.Count - 1),
 		}
 		at += g.Count
 		for _, s := range g.Services {
@@ -96,6 +109,7 @@ type Rack struct {
 	Count           int
 	First, Last     string
 	Hardware, Image string
+	Zone            string
 	Services        []Hue
 	Cost            float64 // per hour, of all nodes of the group
 }

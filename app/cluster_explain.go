@@ -1,0 +1,20 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// explainTime is how long a person who was refused may be kept waiting for the reasons.
+const explainTime = 8 * time.Second
+
+// Explain says why a request has no layout, and what would make one possible. It is empty for a request that has one,
+// and where the installation cannot explain. Nothing is accepted or written.
+func (a *App) Explain(ctx context.Context, _ Actor, r ClusterRequest) (Explanation, error) {
+	if a.Explainer == nil {
+		return Explanation{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, explainTime)
+	defer cancel()
+	return a.Explainer.Explain(ctx, a.Deps.Catalog(), r.LayoutRequest)
+}

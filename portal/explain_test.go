@@ -1,0 +1,184 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// explaining is a Muster that also says why. Seven nodes do not fit, of whatever template.
+type explaining struct {
+	*fake
+	fails error
+}
+
+var _ Explainer = explaining{}
+
+func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
+	switch {
+	case len(r.Services) > 0 && r.Services[0] == "wbe":
+		return app.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
+	case r.Size == 7:
+		return app.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
+	}
+	return e.fake.Preview(ctx, a, r)
+}
+
+func (e explaining) CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
+	if _, err := e.Preview(ctx, a, r); err != nil {
+		return app.ClusterView{}, err
+	}
+	return e.fake.CreateCluster(ctx, a, r)
+}
+
+func (e explaining) Explain(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Explanation, error) {
+	if e.fails != nil {
+		return app.Explanation{}, e.fails
+	}
+	if r.Size != 7 {
+		return app.Explanation{Problems: []*app.Error{
+			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service wbe.", Hint: "Did you mean web?"},
+			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service haproxi.", Hint: "Did you mean haproxy?"},
+		}}, nil
+	}
+	larger, other := r.LayoutRequest, r.LayoutRequest
+	larger.Size = 8
+	other.Services, other.Hardware, other.Prefer = []string{"datanode"}, "large", app.PreferCheapest
+	return app.Explanation{
+		Conflict: []app.Clause{
+			{Kind: "size", Text: "The cluster has 7 nodes."},
+			{Kind: "min", Text: "The template hadoop wants namenode on at least 2 nodes.", Services: []string{"namenode"}, Origin: "catalog/hadoop.yaml:12"},
+			{Kind: "cant_coexist", Text: "The template hadoop never puts namenode, datanode and nodemanager on one node.", Origin: "catalog/hadoop.yaml:15"},
+		},
+		Minimal: true,
+		Fixes: []app.Fix{
+			{Text: "8 nodes instead of 7", Request: &larger},
+			{Text: "only datanode, on large hardware, at the least cost", Request: &other},
+			{Text: "allow datanode beside namenode"},
+		},
+	}, nil
+}
+
+func explainingSite(t *testing.T, fails error) *site {
+	t.Helper()
+	return visit(t, func(c *Config) { c.Muster = explaining{c.Muster.(*fake), fails} })
+}
+
+// links gives the addresses of the links on a page, by their text.
+func (a seen) links() map[string]string {
+	out := map[string]string{}
+	for d := range a.tree().Descendants() {
+		if d.Data == "a" {
+			out[words(d)] = attr(d, "href")
+		}
+	}
+	return out
+}
+
+func TestWhyThereIsNoLayout(t *testing.T) {
+	s := explainingSite(t, nil)
+	s.signIn("ada")
+	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {"4h0m0s"}}
+	a := s.post("/clusters/preview", in)
+	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "without any one of them there is a layout",
+		"The cluster has 7 nodes.", "The template hadoop wants namenode on at least 2 nodes.", "What would work", "8 nodes instead of 7", "allow datanode beside namenode in the template")
+	a.lacks("hadoop.yaml", "There is no layout to show")
+
+	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
+		fixed := s.get(a.links()["8 nodes instead of 7"])
+		fixed.reads(http.StatusOK, "8 machines at Sandbox")
+		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": "4h0m0s", "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
+			if got := strings.Join(fixed.fields()[key], " "); got != want {
+				t.Errorf("%s is %q, not %q", key, got, want)
+			}
+		}
+	})
+	t.Run("a fix may be about anything that can be chosen", func(t *testing.T) {
+		link, err := url.Parse(a.links()["only datanode, on large hardware, at the least cost"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := link.Query(); strings.Join(q["services"], " ") != "datanode" || q.Get("hardware") != "large" || q.Get("prefer") != "cheapest" {
+			t.Errorf("the link is %s", link)
+		}
+	})
+	t.Run("one that needs another template is no link", func(t *testing.T) {
+		for text := range a.links() {
+			if strings.Contains(text, "allow datanode") {
+				t.Errorf("%q is a link", text)
+			}
+		}
+	})
+	t.Run("while typing", func(t *testing.T) {
+		s.post("/clusters/preview", in, "HX-Request", "true").reads(http.StatusOK, "No layout fits", "8 nodes instead of 7")
+	})
+	t.Run("after a create", func(t *testing.T) {
+		in := url.Values{"plan_hash": {"x"}}
+		for k, v := range a.fields() {
+			in[k] = v
+		}
+		s.post("/clusters", in).reads(http.StatusUnprocessableEntity, "No layout fits", "8 nodes instead of 7")
+	})
+	t.Run("all that is wrong with a request", func(t *testing.T) {
+		a := s.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"wbe", "haproxi"}})
+		a.reads(http.StatusUnprocessableEntity, "2 things to put right", "There is no service wbe. Did you mean web?", "There is no service haproxi. Did you mean haproxy?")
+		a.lacks("What would work", "cannot hold together")
+	})
+	t.Run("what fits is not explained", func(t *testing.T) {
+		s.get("/clusters/new?template=hadoop&size=8").lacks("No layout fits", "to put right")
+	})
+	t.Run("an admin sees where it is written", func(t *testing.T) {
+		s := explainingSite(t, nil)
+		s.signIn("root")
+		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "catalog/hadoop.yaml:15")
+	})
+	t.Run("no time to explain", func(t *testing.T) {
+		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))
+		s.signIn("ada")
+		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "No layout puts 3 services on 7 nodes.", "There is no layout to show for this.")
+	})
+}
+
+func TestPreferenceInTheForm(t *testing.T) {
+	s := signedIn(t, "ada")
+	in := url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"haproxy", "web"}, "name": {"shop"}, "prefer": {"cheapest"}}
+	a := s.post("/clusters/preview", in)
+	a.reads(http.StatusOK, "3 machines")
+	made := a.fields()
+	if made.Get("prefer") != "cheapest" {
+		t.Errorf("the preference is %q now", made.Get("prefer"))
+	}
+	s.post("/clusters", made)
+	if got := s.f.asked; len(got) != 1 || got[0].Prefer != app.PreferCheapest {
+		t.Errorf("asked was %+v", got)
+	}
+	in.Set("prefer", "prettiest")
+	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "There is no such preference. Choose one from the list." {
+		t.Errorf("beside prefer stands %q", got)
+	}
+}
+
+func TestExplainOverREST(t *testing.T) {
+	s := explainingSite(t, nil)
+	x := as[app.Explanation](s.call("POST", "/explain", `{"template":"hadoop","size":7}`), http.StatusOK)
+	if !x.Minimal || len(x.Conflict) != 3 || len(x.Fixes) != 3 || x.Fixes[0].Request == nil || x.Fixes[0].Request.Size != 8 || x.Conflict[1].Origin != "catalog/hadoop.yaml:12" {
+		t.Errorf("the explanation is %+v", x)
+	}
+	x = as[app.Explanation](s.call("POST", "/explain", `{"template":"web","size":3}`), http.StatusOK)
+	if len(x.Problems) != 2 || x.Problems[0].Reason != "missing_service" || x.Problems[0].Hint == "" {
+		t.Errorf("the problems are %+v", x.Problems)
+	}
+	if a := explainingSite(t, app.Errorf(app.ETimeout, "It took too long.")).call("POST", "/explain", `{"template":"web","size":3}`); a.status != http.StatusGatewayTimeout {
+		t.Errorf("too slow: %d", a.status)
+	}
+	if a := s.get("/api/v1/openapi.json"); !strings.Contains(a.body, `"/explain"`) || !strings.Contains(a.body, `"Clause"`) {
+		t.Error("it is not described")
+	}
+	if a := visit(t).call("POST", "/explain", `{"template":"web","size":3}`); a.status != http.StatusNotFound {
+		t.Errorf("a Muster that cannot explain: %d", a.status)
+	}
+}
