@@ -200,7 +200,7 @@ func (k *checker) counts() {
 		}
 	}
 	for _, ratio := range k.t.Constraints.Ratios {
-		if k.asked[ratio.Service] && k.asked[ratio.Of] && k.count[ratio.Service]*ratio.Per < k.count[ratio.Of] {
+		if k.asked[ratio.Service] && k.asked[ratio.Of] && k.count[ratio.Service]*max(1, ratio.Per) < k.count[ratio.Of] {
 			k.say("Service %s is on %s, though there must be one for every %d of the %d with %s.", ratio.Service,
 				amount(k.count[ratio.Service], "node"), ratio.Per, k.count[ratio.Of], ratio.Of)
 		}
