@@ -153,8 +153,11 @@ type Ledger interface {
 	Unrung(ctx context.Context, limit int) ([]Bell, error)
 	// MarkRung notes that doorbells were rung.
 	MarkRung(ctx context.Context, bells []Bell, now time.Time) error
-	// UnringAll forgets every bell rung before then: the queue was lost. It gives how many.
-	UnringAll(ctx context.Context, before time.Time) (int, error)
+	// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that nobody claimed.
+	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
+	// Unring forgets the tenant's bells rung before then, or those of all tenants where it is "": they are to be rung
+	// again. It gives how many. A bell of a far future, rung before the clock was set back, counts as rung before.
+	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
 	// Committed gives a channel that gets a (coalesced) value after every commit that may have queued steps.
 	Committed() <-chan struct{}
 }

@@ -91,17 +91,39 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 		return err
 	}
 	if lost {
-		n, err := d.Ledger.UnringAll(ctx, now)
+		n, err := d.Ledger.Unring(ctx, "", now)
 		if n > 0 {
 			d.Log.Warn("the queue was lost; ringing again", "steps", n)
 		}
 		return err
 	}
-	if now.Sub(*patience) >= bellPatience {
-		*patience = now
-		_, err = d.Ledger.UnringAll(ctx, now.Add(-bellPatience))
+	if now.Sub(*patience) < bellPatience && !now.Before(*patience) {
+		return nil
 	}
-	return err
+	*patience = now
+	return d.ringAgain(ctx, now.Add(-bellPatience))
+}
+
+// ringAgain rings for steps that nobody came for, unless the bells rung for them are still in the queue: where all
+// workers are busy for long, more bells would bring nobody, only fill Redis.
+func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
+	unheard, err := d.Ledger.Unheard(ctx, before)
+	if err != nil {
+		return err
+	}
+	for tenant, steps := range unheard {
+		bells, err := d.Queue.Waiting(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		if bells >= steps {
+			continue
+		}
+		if _, err := d.Ledger.Unring(ctx, tenant, before); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quietly says the same trouble once, not twice a second, and says when it is over.

@@ -75,6 +75,15 @@ func (q *Queue) Ring(ctx context.Context, b app.Bell) error {
 	return nil
 }
 
+// Waiting counts the bells of a tenant that no worker has heard yet.
+func (q *Queue) Waiting(ctx context.Context, tenant string) (int, error) {
+	n, err := q.client.LLen(ctx, "asynq:{"+q.name(tenant)+"}:pending").Result() // asynq's own name for the list
+	if err != nil {
+		return 0, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+	}
+	return int(n), nil
+}
+
 // Lost tells, once, that what was in Redis is gone: it was flushed, restarted empty, or replaced. The first call after
 // opening tells so too, since nobody knows what happened before.
 func (q *Queue) Lost(ctx context.Context) (bool, error) {

@@ -22,6 +22,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a lost answer is given again", (*storeTest).lostAnswer},
 		{"a lost claim is taken back and the late report refused", (*storeTest).lostClaim},
 		{"a failed step waits out its back-off", (*storeTest).backOff},
+		{"many back-offs that end at once are all served", (*storeTest).manyBackOffs},
+		{"a clock that was set back holds nothing up", (*storeTest).clockSetBack},
 		{"a failed operation can be resumed", (*storeTest).resume},
 		{"a delete stops a create and follows it", (*storeTest).deleteDuringCreate},
 		{"a tenant's steps and rows are its own", (*storeTest).tenants},
@@ -244,6 +246,49 @@ func (t *storeTest) backOff() {
 	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
 }
 
+func (t *storeTest) manyBackOffs() {
+	const nodes = 520 // more than one sweep takes
+	t.create("web", nodes)
+	for range nodes {
+		t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute})
+	}
+	t.clock.Move(time.Minute)
+	for {
+		n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+		t.must(err)
+		if n == 0 {
+			break
+		}
+	}
+	for i := range nodes {
+		if t.claim("w") == nil {
+			t.Fatalf("%d of %d steps are to be had after their back-off", i, nodes)
+		}
+	}
+}
+
+func (t *storeTest) clockSetBack() {
+	t.create("web", 2)
+	t.claim("w")
+	t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute})
+	t.clock.Move(-24 * time.Hour)
+	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 2 {
+		t.Errorf("%d steps were moved, want the lost claim and the back-off of another day", n)
+	}
+	bells, err := t.s.Unrung(t.ctx, 10)
+	t.must(err)
+	t.clock.Move(24 * time.Hour)
+	t.must(t.s.MarkRung(t.ctx, bells, t.clock.Now()))
+	t.clock.Move(-24 * time.Hour)
+	n, err = t.s.Unring(t.ctx, "", t.clock.Now())
+	t.must(err)
+	if n != 2 {
+		t.Errorf("%d bells of another day are rung again, want 2", n)
+	}
+}
+
 func (t *storeTest) resume() {
 	op := t.create("web", 2)
 	t.fail(t.claim("w"), app.Retry{})
@@ -411,7 +456,17 @@ func (t *storeTest) bells() {
 		t.Fatalf("%+v would be rung twice", again)
 	}
 	t.clock.Move(time.Second)
-	n, err := t.s.UnringAll(t.ctx, t.clock.Now())
+	unheard, err := t.s.Unheard(t.ctx, t.clock.Now())
+	t.must(err)
+	if len(unheard) != 1 || unheard[tenant] != 2 {
+		t.Errorf("unheard %v, want two bells of the tenant", unheard)
+	}
+	n, err := t.s.Unring(t.ctx, "another", t.clock.Now())
+	t.must(err)
+	if n != 0 {
+		t.Errorf("%d bells of another tenant, want none", n)
+	}
+	n, err = t.s.Unring(t.ctx, "", t.clock.Now())
 	t.must(err)
 	if n != 2 {
 		t.Errorf("%d bells are lost, want 2", n)

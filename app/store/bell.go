@@ -33,17 +33,33 @@ func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) e
 	})
 }
 
-// UnringAll implements app.Ledger.
-func (s *Store) UnringAll(ctx context.Context, before time.Time) (int, error) {
+// rungBefore picks queued steps whose bell was rung long enough ago, or before the clock was set back.
+const rungBefore = `state = 'queued' AND (rung_at > 0 AND rung_at < ? OR rung_at > ?)`
+
+// Unheard implements app.Ledger.
+func (s *Store) Unheard(ctx context.Context, before time.Time) (map[string]int, error) {
+	unheard := map[string]int{}
+	err := s.each(ctx, func(row scanner) error {
+		var tenant string
+		var n int
+		err := row.Scan(&tenant, &n)
+		unheard[tenant] = n
+		return err
+	}, `SELECT tenant, count(*) FROM steps WHERE `+rungBefore+` GROUP BY tenant`, micros(before), micros(before.Add(farFuture)))
+	return unheard, err
+}
+
+// Unring implements app.Ledger.
+func (s *Store) Unring(ctx context.Context, tenant string, before time.Time) (int, error) {
+	args := []any{micros(before), micros(before.Add(farFuture)), tenant, tenant}
 	var some bool
-	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE state = 'queued' AND rung_at > 0 AND rung_at < ?)`,
-		micros(before)).Scan(&some)
+	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+rungBefore+` AND (? = '' OR tenant = ?))`, args...).Scan(&some)
 	if err != nil || !some {
 		return 0, err
 	}
 	var n int64
 	err = s.write(ctx, func(t *tx) error {
-		n, err = t.count(`UPDATE steps SET rung_at = 0 WHERE state = 'queued' AND rung_at > 0 AND rung_at < ?`, micros(before))
+		n, err = t.count(`UPDATE steps SET rung_at = 0 WHERE `+rungBefore+` AND (? = '' OR tenant = ?)`, args...)
 		t.queued = t.queued || n > 0
 		return err
 	})

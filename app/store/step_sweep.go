@@ -11,20 +11,26 @@ const (
 	sweepLimit = 500 // steps moved by one sweep; the next one takes the rest
 	// A step whose worker vanished again and again is left to a person rather than to yet another worker.
 	maxLostTries = 5
+	// No claim and no back-off is as long as this: such a time was written before the clock was set back.
+	farFuture = time.Hour
+
+	isLost = `state = 'running' AND (deadline < ? OR deadline > ?)`
+	isDue  = `state = 'ready' AND not_before > 0 AND (not_before <= ? OR not_before > ?)`
 )
 
 // SweepSteps implements app.Ledger.
 func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
-	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE state = 'running' AND deadline < ?)
-		OR EXISTS (SELECT 1 FROM steps WHERE state = 'ready' AND not_before > 0 AND not_before <= ?)`, micros(now), micros(now)).Scan(&any)
+	far := micros(now.Add(farFuture))
+	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)`,
+		micros(now), far, micros(now), far).Scan(&any)
 	if err != nil || !any {
 		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
-		n, err := t.takeBack(now, "deadline < ?", micros(now))
+		n, err := t.takeBack(now, isLost, micros(now), far)
 		if err != nil {
 			return err
 		}
@@ -41,7 +47,7 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
 		for {
-			n, err := t.takeBack(now, "substr(worker, 1, length(?)) = ?", prefix, prefix)
+			n, err := t.takeBack(now, "state = 'running' AND substr(worker, 1, length(?)) = ?", prefix, prefix)
 			moved += n
 			if err != nil || n == 0 {
 				return err
@@ -51,14 +57,14 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 	return moved, err
 }
 
-// takeBack ends the attempts of running steps that match where: their worker is gone or cannot be heard.
+// takeBack ends the attempts of running steps (where says which): their worker is gone or cannot be heard.
 func (t *tx) takeBack(now time.Time, where string, args ...any) (int, error) {
 	var lost []app.Step
 	err := t.each(func(row scanner) error {
 		st, err := scanStep(row)
 		lost = append(lost, st)
 		return err
-	}, `SELECT `+stepColumns+` FROM steps WHERE state = 'running' AND `+where+` ORDER BY deadline LIMIT ?`, append(args, sweepLimit)...)
+	}, `SELECT `+stepColumns+` FROM steps WHERE `+where+` ORDER BY deadline LIMIT ?`, append(args, sweepLimit)...)
 	if err != nil {
 		return 0, err
 	}
@@ -92,17 +98,15 @@ func (t *tx) takeBack(now time.Time, where string, args ...any) (int, error) {
 func (t *tx) queueDue(now time.Time) (int, error) {
 	type place struct{ cluster, node string }
 	var due []place
+	// Once due, a step waits for its node like any other: whoever frees the node queues it.
 	err := t.each(func(row scanner) error {
 		var p place
 		err := row.Scan(&p.cluster, &p.node)
 		due = append(due, p)
 		return err
-	}, `SELECT DISTINCT cluster, node FROM steps WHERE state = 'ready' AND not_before > 0 AND not_before <= ? LIMIT ?`, micros(now), sweepLimit)
+	}, `UPDATE steps SET not_before = 0 WHERE (operation, idx) IN (SELECT operation, idx FROM steps WHERE `+isDue+` LIMIT ?)
+		RETURNING cluster, node`, micros(now), micros(now.Add(farFuture)), sweepLimit)
 	if err != nil {
-		return 0, err
-	}
-	// Once due, a step waits for its node like any other: whoever frees the node queues it.
-	if err := t.exec(`UPDATE steps SET not_before = 0 WHERE state = 'ready' AND not_before > 0 AND not_before <= ?`, micros(now)); err != nil {
 		return 0, err
 	}
 	for _, p := range due {
