@@ -1,0 +1,55 @@
+package solver
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// hardToExplain are problems without a layout, each with the time that is meant to be enough to explain it.
+var hardToExplain = []struct {
+	name    string
+	catalog func() *app.Catalog
+	size    int
+	clauses int // of the conflict
+	within  time.Duration
+}{
+	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 1 + 10 + 45, 50 * time.Millisecond},
+	{"100 services, 200 pairs, one short", oneShort, 10000, 1 + 3 + 3, 500 * time.Millisecond},
+	{"ring of 9, 2249 nodes", ring(9, 1000), 2249, 1 + 9 + 9, 50 * time.Millisecond},
+}
+
+func BenchmarkExplain(b *testing.B) {
+	for _, p := range hardToExplain {
+		b.Run(p.name, func(b *testing.B) {
+			c := p.catalog()
+			x := NewExplainer(New())
+			b.ReportAllocs()
+			for b.Loop() {
+				e, err := x.Explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+				if err != nil || len(e.Conflict) != p.clauses {
+					b.Fatal(len(e.Conflict), err)
+				}
+			}
+		})
+	}
+}
+
+// TestHardToExplain allows twenty times what is meant to be enough, as TestBigProblems does.
+func TestHardToExplain(t *testing.T) {
+	for _, p := range hardToExplain {
+		t.Run(p.name, func(t *testing.T) {
+			c := p.catalog()
+			start := time.Now()
+			e, err := NewExplainer(New()).Explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+			if took := time.Since(start); took > 20*p.within {
+				t.Errorf("took %v, which is far more than %v", took, p.within)
+			}
+			if err != nil || len(e.Conflict) != p.clauses || !e.Minimal || len(e.Fixes) != mostFixes {
+				t.Errorf("got %d clauses, minimal %v, %v, %v", len(e.Conflict), e.Minimal, e.Fixes, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package solver
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// Explainer says why there is no layout, and what would make one possible. It knows the words of templates and asks a
+// solver; how that finds layouts is not its business. It keeps nothing between questions, so one value serves everyone
+// at once.
+//
+// Every constraint of the template and of the request is a clause that can be left out (explain_clause.go). Clauses are
+// left out in chunks as long as there is still no layout (explain_conflict.go); what stays is a smallest conflict. Then
+// changes are tried, nearest first (explain_remedy.go, explain_fix.go). A request that cannot be asked at all is looked
+// through for everything that is wrong with it (explain_problem.go), and mended as far as can be guessed
+// (explain_repair.go).
+type Explainer struct {
+	solver app.Solver
+}
+
+var _ app.Explainer = (*Explainer)(nil)
+
+// NewExplainer makes an explainer that asks s.
+func NewExplainer(s app.Solver) *Explainer { return &Explainer{solver: s} }
+
+// mostFixes is how many changes are offered at most.
+const mostFixes = 5
+
+// Explain gives why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
+// given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
+func (x *Explainer) Explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+	_, err := x.solver.Solve(ctx, c, r)
+	switch app.CodeOf(err) {
+	case "":
+		return app.Explanation{}, nil
+	case app.ETimeout:
+		return app.Explanation{}, err
+	case app.ENoLayout:
+		return x.conflict(ctx, c, r, err), nil
+	}
+	return x.problems(ctx, c, r, err), nil
+}
+
+// conflict explains a request that could be asked, but has no layout.
+func (x *Explainer) conflict(ctx context.Context, c *app.Catalog, r app.LayoutRequest, refused error) app.Explanation {
+	q := newQuestion(ctx, x.solver, c, r)
+	if found, known := q.possible(q.clauses); found && known {
+		// The solver keeps a constraint that is no clause here. What it says itself is then the best there is.
+		return app.Explanation{Problems: []*app.Error{app.AsError(refused)}}
+	}
+	core, minimal := q.smallest(q.clauses)
+	e := app.Explanation{Minimal: minimal}
+	for _, k := range core {
+		e.Conflict = append(e.Conflict, k.Clause)
+	}
+	e.Fixes = q.fixes(core)
+	return e
+}

@@ -1,0 +1,115 @@
+package solver
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// ExplainText writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
+// would work. It writes nothing for an empty one. The error is that of w.
+func ExplainText(w io.Writer, e app.Explanation) error {
+	var b strings.Builder
+	if len(e.Problems) > 0 {
+		b.WriteString("This cannot be asked:\n")
+		for _, p := range e.Problems {
+			bullet(&b, p.Message, p.Hint)
+		}
+	}
+	if len(e.Conflict) > 0 {
+		if e.Minimal {
+			b.WriteString("These cannot hold together:\n")
+		} else {
+			b.WriteString("These cannot hold together (some may not matter; the time was over before all were tried):\n")
+		}
+		for _, l := range merged(e.Conflict) {
+			bullet(&b, l.text, l.origin)
+		}
+	}
+	switch {
+	case len(e.Fixes) == 1:
+		b.WriteString("What would work:\n")
+	case len(e.Fixes) > 1:
+		b.WriteString("What would work, each on its own:\n")
+	case len(e.Conflict) > 0:
+		b.WriteString("No change was found that would work.\n")
+	}
+	for _, f := range e.Fixes {
+		bullet(&b, f.Text, "")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// bullet writes a line, and in brackets what is said beside it.
+func bullet(b *strings.Builder, text, beside string) {
+	fmt.Fprintf(b, "  - %s", strings.ReplaceAll(text, "\n", "\n    "))
+	if beside != "" {
+		fmt.Fprintf(b, "  (%s)", beside)
+	}
+	b.WriteByte('\n')
+}
+
+type line struct{ text, origin string }
+
+// merged gives a line for each clause, save that pairs which all exclude each other are told in one.
+func merged(clauses []app.Clause) []line {
+	cliques := exclusiveGroups(clauses)
+	told := map[int]bool{}
+	var out []line
+	for _, c := range clauses {
+		g, in := cliques[strings.Join(c.Services, " ")]
+		switch {
+		case c.Kind != kindCant || !in:
+			out = append(out, line{c.Text, c.Origin})
+		case !told[g.number]:
+			told[g.number] = true
+			out = append(out, line{fmt.Sprintf("no two of %s may share a node", and(g.services)), c.Origin})
+		}
+	}
+	return out
+}
+
+type exclusiveGroup struct {
+	number   int
+	services []string
+}
+
+// exclusiveGroups finds three or more services of which the clauses keep apart every two, and none from any other. The
+// keys are the pairs.
+func exclusiveGroups(clauses []app.Clause) map[string]exclusiveGroup {
+	near := map[string][]string{} // with the service itself
+	var all []string
+	for _, c := range clauses {
+		if c.Kind == kindCant && len(c.Services) == 2 {
+			for i, s := range c.Services {
+				if near[s] == nil {
+					near[s] = []string{s}
+					all = append(all, s)
+				}
+				near[s] = append(near[s], c.Services[1-i])
+			}
+		}
+	}
+	for s := range near {
+		near[s] = distinct(near[s])
+	}
+	out := map[string]exclusiveGroup{}
+	for i, s := range all {
+		group := near[s]
+		if len(group) < 3 || slices.ContainsFunc(group, func(o string) bool { return !slices.Equal(near[o], group) }) {
+			continue
+		}
+		for j, a := range group {
+			for _, b := range group[j+1:] {
+				if _, known := out[a+" "+b]; !known {
+					out[a+" "+b] = exclusiveGroup{i, group}
+				}
+			}
+		}
+	}
+	return out
+}

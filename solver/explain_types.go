@@ -1,0 +1,112 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+// typeSort says where the one or the other sort of type, hardware or image, stands in requests and templates.
+type typeSort struct {
+	name       string
+	asked      func(r *app.LayoutRequest) *string
+	usual      func(t *app.Template) *string
+	compatible func(t *app.Template) *[]string
+	accepted   func(c *app.ServiceConstraint) *[]string
+}
+
+var hardwareOf = typeSort{"hardware",
+	func(r *app.LayoutRequest) *string { return &r.Hardware },
+	func(t *app.Template) *string { return &t.Defaults.Hardware },
+	func(t *app.Template) *[]string { return &t.Compatibility.Hardware },
+	func(c *app.ServiceConstraint) *[]string { return &c.Hardware },
+}
+
+var imagesOf = typeSort{"image",
+	func(r *app.LayoutRequest) *string { return &r.Image },
+	func(t *app.Template) *string { return &t.Defaults.Image },
+	func(t *app.Template) *[]string { return &t.Compatibility.Images },
+	func(c *app.ServiceConstraint) *[]string { return &c.Images },
+}
+
+// others gives the types of a provider that a list does not have.
+func others(list, offered []string) []string {
+	return slices.DeleteFunc(slices.Clone(offered), func(name string) bool { return slices.Contains(list, name) })
+}
+
+// with gives a list with one more; an empty list, which allows everything, stays as it is.
+func with(list []string, name string) []string {
+	if len(list) == 0 || slices.Contains(list, name) {
+		return list
+	}
+	return append(slices.Clone(list), name)
+}
+
+// otherTypes asks for another type than the one that the request or the template wants, or else for none.
+func otherTypes(of typeSort, name string, offered []string) []remedy {
+	var out []remedy
+	for _, other := range others([]string{name}, offered) {
+		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.name, other, name),
+			apply: func(w *world, _ int) { *of.asked(&w.r) = other }})
+	}
+	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.name, name),
+		apply: func(w *world, _ int) {
+			*of.asked(&w.r) = ""
+			if *of.usual(w.c.Templates[w.r.Template]) != "" {
+				*of.usual(w.template()) = ""
+			}
+		}})
+}
+
+// allowType lets a service be on one more type, or else on any.
+func allowType(of typeSort, s string, list, offered []string) []remedy {
+	var out []remedy
+	for _, other := range others(list, offered) {
+		out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s on %s %s", s, of.name, other),
+			apply: func(w *world, _ int) {
+				w.service(s, func(c *app.ServiceConstraint) { *of.accepted(c) = with(*of.accepted(c), other) })
+			}})
+	}
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("allow %s on any %s", s, of.name),
+		apply: func(w *world, _ int) {
+			w.service(s, func(c *app.ServiceConstraint) { *of.accepted(c) = nil })
+		}})
+}
+
+// compatibleType lets the template allow one more type, or else any.
+func compatibleType(of typeSort, list, offered []string) []remedy {
+	var out []remedy
+	for _, other := range others(list, offered) {
+		out = append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow %s %s", of.name, other),
+			apply: func(w *world, _ int) {
+				t := w.template()
+				*of.compatible(t) = with(*of.compatible(t), other)
+			}})
+	}
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow any %s", of.name),
+		apply: func(w *world, _ int) { *of.compatible(w.template()) = nil }})
+}
+
+// biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.
+func biggerHardware(provider string, offers app.Resources) remedy {
+	const name = "new"
+	return remedy{rank: rankLast, steps: 1, text: says("hardware that has at least %s", inWhat(offers)),
+		apply: func(w *world, _ int) {
+			t := w.template()
+			hardware := map[string]*app.HardwareType{name: {About: app.About{Name: name}, Providers: map[string]app.Flavor{
+				provider: {Flavor: name, CPU: offers.CPU, MemoryGB: offers.MemoryGB, DiskGB: offers.DiskGB}}}}
+			for s, c := range t.Constraints.Services {
+				c.Hardware = with(c.Hardware, name)
+				t.Constraints.Services[s] = c
+			}
+			t.Compatibility.Hardware = with(t.Compatibility.Hardware, name)
+			t.Defaults.Hardware, w.r.Hardware = "", ""
+			w.c.Hardware = hardware
+		}}
+}
+
+func otherProvider(name, instead string) remedy {
+	return remedy{rank: rankProvider, steps: 1, text: func(int) string { return fmt.Sprintf("provider %s instead of %s", name, instead) },
+		apply: func(w *world, _ int) { w.r.Provider = name }}
+}
