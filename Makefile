@@ -8,7 +8,7 @@ RACE    ?= $(if $(CI)$(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 ONCE    ?=
 REDIS_URL ?=
 
-.PHONY: build demo test test-real bench generate check clean
+.PHONY: build demo test test-real bench bench-go generate check clean
 
 build: ## the binary, bin/muster
 	@mkdir -p bin
@@ -24,7 +24,10 @@ test-real: build ## the same suites, and more, against real parts: see deploy/ci
 	$(GO) test $(RACE) -tags real -timeout 15m ./...
 	bin/muster demo --catalog examples/catalog --once
 
-bench: ## what things cost here
+bench: ## what solver and planner cost here, beside the limits and what Coopr took
+	$(GO) run ./cmd/bench
+
+bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 generate: ## pages from their templates

@@ -35,6 +35,7 @@ var rooms = []room{
 	{"app/store", []string{"app", "migrations"}, "rows become app's values, and the tables are made by migrations"},
 	{"app/*", []string{"app"}, "what serves app knows app alone"},
 	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
+	{"solver/solvertest", []string{"app"}, "problems are made of app's values, for any solver"},
 	{"planner", []string{"app"}, "it chooses, and all it needs is in its arguments"},
 	{"providers", []string{"app", "providers/*"}, "the family's list names its members"},
 	{"providers/*/internal/*", []string{"app"}, "a member's own client knows no other member"},

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,6 +39,13 @@ func (e explaining) CreateCluster(ctx context.Context, a app.Actor, r app.Cluste
 func (e explaining) Explain(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Explanation, error) {
 	if e.fails != nil {
 		return app.Explanation{}, e.fails
+	}
+	if r.Name == "long" {
+		var x app.Explanation
+		for i := range 20 {
+			x.Conflict = append(x.Conflict, app.Clause{Text: fmt.Sprintf("clause %d.", i+1)})
+		}
+		return x, nil
 	}
 	if r.Size != 7 {
 		return app.Explanation{Problems: []*app.Error{
@@ -135,6 +143,11 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 		s := explainingSite(t, nil)
 		s.signIn("root")
 		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "catalog/hadoop.yaml:15")
+	})
+	t.Run("many clauses are folded", func(t *testing.T) {
+		long := url.Values{"template": {"hadoop"}, "size": {"7"}, "options_of": {"hadoop"}, "services": {"namenode"}, "name": {"long"}}
+		a := s.post("/clusters/preview", long)
+		a.reads(http.StatusUnprocessableEntity, "clause 1.", "clause 12.", "and 8 more clause 13.", "clause 20.")
 	})
 	t.Run("no time to explain", func(t *testing.T) {
 		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,28 @@ func (l *layoutFlags) declare(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&r.Services, "services", nil, "`services`, separated by commas (default: the template's)")
 	flags.StringVar(&r.Hardware, "hardware", "", "hardware `type` of all nodes (default: the template's, or any)")
 	flags.StringVar(&r.Image, "image", "", "image `type` of all nodes (default: the template's, or any)")
+	flags.Var((*preference)(&r.Prefer), "prefer", "what makes a layout better: packed (default), cheapest or spread")
 }
+
+// preference is the value of --prefer.
+type preference app.Preference
+
+var preferences = []string{string(app.PreferPacked), string(app.PreferCheapest), string(app.PreferSpread)}
+
+// Set takes one of preferences.
+func (p *preference) Set(text string) error {
+	if !slices.Contains(preferences, text) {
+		return fmt.Errorf("use one of %s", strings.Join(preferences, ", "))
+	}
+	*p = preference(text)
+	return nil
+}
+
+// String gives what was set, "" for nothing.
+func (p *preference) String() string { return string(*p) }
+
+// Type is how help names the value.
+func (p *preference) Type() string { return "preference" }
 
 func clusterCreateCommand(c *cli) *cobra.Command {
 	var (

@@ -106,8 +106,9 @@ func (s *server) open(ctx context.Context) error {
 	if err := s.openQueue(ctx, installation); err != nil {
 		return err
 	}
-	s.app = app.New(app.Deps{Store: s.store, Solver: solver.New(), Planner: planner.New(), Keys: remote.Keys{},
-		Catalog: s.catalog.Load, Now: time.Now})
+	where := solver.New()
+	s.app = app.New(app.Deps{Store: s.store, Solver: where, Explainer: solver.NewExplainer(where), Planner: planner.New(),
+		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}

@@ -36,6 +36,13 @@ type Explanation struct {
 	Fixes              []Fix
 }
 
+// shownClauses is how many parts of a conflict are shown at once. Where many services keep apart every two of each other,
+// there are far more.
+const shownClauses = 12
+
+func (x Explanation) shown() []Complaint  { return x.Conflict[:min(len(x.Conflict), shownClauses)] }
+func (x Explanation) folded() []Complaint { return x.Conflict[len(x.shown()):] }
+
 // Fix is a change that makes a layout possible. Link fills in the form; it is "" where the template must change.
 type Fix struct{ Text, Link string }
 

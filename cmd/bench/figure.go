@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/planner"
+	"muster/solver"
+	"muster/solver/solvertest"
+)
+
+// figure is one thing to measure. Prepare makes the problem, which is not measured, and gives the act, which fails where
+// the answer is not what it must be.
+type figure struct {
+	name     string
+	limit    time.Duration // 0: none
+	compared string
+	prepare  func() func(context.Context) error
+}
+
+// What Coopr took for the same or less, as measured with its own solver.
+const (
+	cooprLoose      = "Coopr: over 60 s and 3 GB"
+	cooprImpossible = "Coopr: 6.6 s"
+	cooprShort      = "Coopr: 3.6 s, without a word why"
+)
+
+func figures() []figure {
+	const ms = time.Millisecond
+	bounds := solvertest.Bounds
+	return []figure{
+		{"30 loosely constrained services, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Loose(30), 1000, "")},
+		{"20 services in 8 groups that can't coexist, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Grouped(20, 8, true), 1000, "")},
+		{"20 services in 8 groups that must coexist, 1,000 nodes", 5 * ms, "", layoutOf(solvertest.Grouped(20, 8, false), 1000, "")},
+		{"100 services, 200 pairs, 10,000 nodes", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 4, bounds(1, 5, 0, 0)), 10000, "")},
+		{"the same, half of them with maxima", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 5, bounds(1, 5, 100, 9000)), 10000, "")},
+		{"the same, large minima and maxima", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 6, bounds(1, 3000, 4000, 6000)), 10000, "")},
+		{"10 exclusive services, each at least 3, 100 nodes", 5 * ms, "", layoutOf(solvertest.Exclusive(10, 3), 100, "")},
+		{"the same on 29 nodes, one short: explained", 50 * ms, cooprShort, explanationOf(solvertest.Exclusive(10, 3), 29)},
+		{"cheapest, 30 services, 20 hardware types, 500 nodes", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 1), 500, app.PreferCheapest)},
+		{"the same, other prices and needs", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 2), 500, app.PreferCheapest)},
+		{"20 loosely constrained services, 50 nodes", 5 * ms, cooprLoose, layoutOf(solvertest.Loose(20), 50, "")},
+		{"5 exclusive services, unsolvable, 200 nodes: refused", 5 * ms, cooprImpossible, refusalOf(solvertest.Exclusive(5, 41), 200)},
+		{"10 exclusive services, one short: refused", 5 * ms, cooprShort, refusalOf(solvertest.Exclusive(10, 3), 29)},
+		{"spread, 30 loosely constrained services, 1,000 nodes", 0, "", layoutOf(solvertest.Loose(30), 1000, app.PreferSpread)},
+		{"plan of 10,000 nodes with 8 steps each", 0, "", planOf(10000)},
+	}
+}
+
+func layoutOf(c *app.Catalog, size int, prefer app.Preference) func() func(context.Context) error {
+	return func() func(context.Context) error {
+		return func(ctx context.Context) error {
+			l, err := solver.New().Solve(ctx, c, app.LayoutRequest{Template: solvertest.Template, Size: size, Prefer: prefer})
+			switch {
+			case err != nil:
+				return err
+			case l.Size() != size:
+				return fmt.Errorf("%d nodes instead of %d", l.Size(), size)
+			case l.Gap != 0:
+				return fmt.Errorf("not proven optimal: the gap is %v", l.Gap)
+			}
+			return nil
+		}
+	}
+}
+
+func refusalOf(c *app.Catalog, size int) func() func(context.Context) error {
+	return func() func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := solver.New().Solve(ctx, c, app.LayoutRequest{Template: solvertest.Template, Size: size})
+			if app.CodeOf(err) != app.ENoLayout {
+				return fmt.Errorf("there should be no layout, but: %w", err)
+			}
+			return nil
+		}
+	}
+}
+
+// explanationOf measures all that one who is refused waits for: the refusal, the conflict proven minimal, and a fix.
+func explanationOf(c *app.Catalog, size int) func() func(context.Context) error {
+	return func() func(context.Context) error {
+		return func(ctx context.Context) error {
+			r := app.LayoutRequest{Template: solvertest.Template, Size: size}
+			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
+				return fmt.Errorf("there should be no layout, but: %w", err)
+			}
+			x, err := solver.NewExplainer(solver.New()).Explain(ctx, c, r)
+			switch {
+			case err != nil:
+				return err
+			case len(x.Conflict) == 0 || !x.Minimal || len(x.Fixes) == 0:
+				return fmt.Errorf("poorly explained: %+v", x)
+			}
+			return nil
+		}
+	}
+}
+
+// planOf is a create of equal nodes: create, confirm, bootstrap, and five actions of three services that wait for each
+// other.
+func planOf(nodes int) func() func(context.Context) error {
+	return func() func(context.Context) error {
+		act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+		actions := map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}
+		r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{
+			"base":  {About: app.About{Name: "base"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}},
+			"store": {About: app.About{Name: "store"}, Install: app.Dependencies{Requires: []string{"base"}}, Actions: actions},
+			"app": {About: app.About{Name: "app"}, Install: app.Dependencies{Requires: []string{"base"}},
+				Runtime: app.Dependencies{Requires: []string{"store"}}, Actions: actions},
+		}, Config: map[string]any{"stores": "%ip.service.store%"}}
+		r.Nodes = app.PlanNodes(app.Layout{Groups: []app.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
+		return func(context.Context) error {
+			p, err := planner.New().Plan(r)
+			if err == nil && p.Acts() != 8*nodes {
+				err = fmt.Errorf("%d steps", p.Acts())
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// cores is for how many the limits are meant.
+const cores = 2
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	only := flag.String("only", "", "measure only figures whose name has this `text` in it")
+	budget := flag.Duration("time", time.Second, "how long to measure each figure")
+	check := flag.Bool("check", false, "fail where a figure is over its limit")
+	flag.Parse()
+	runtime.GOMAXPROCS(cores)
+	over, wrong, err := run(ctx, os.Stdout, figures(), *only, *budget)
+	switch {
+	case err != nil:
+	case wrong > 0:
+		err = fmt.Errorf("%d figures got a wrong answer", wrong)
+	case over > 0 && *check:
+		err = fmt.Errorf("%d figures are over their limits", over)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures and prints. It gives how many figures are over a limit, and how many got a wrong answer.
+func run(ctx context.Context, w io.Writer, all []figure, only string, budget time.Duration) (over, wrong int, err error) {
+	base, err := measure(budget, func() error { reference(); return nil })
+	if err != nil {
+		return 0, 0, err
+	}
+	t := &table{w}
+	t.head(base)
+	for _, f := range all {
+		if !strings.Contains(f.name, only) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return over, wrong, err
+		}
+		act := f.prepare()
+		m, err := measure(budget, func() error { return act(ctx) })
+		switch {
+		case err != nil:
+			t.wrong(f, err)
+			wrong++
+		case t.row(f, m, base):
+			over++
+		}
+	}
+	return over, wrong, nil
+}

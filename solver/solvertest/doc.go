@@ -1,0 +1,3 @@
+// Package solvertest makes problems for solvers: catalogs with one template, t, of services s000, s001 and so on, as large
+// and as entangled as is asked for. The same call gives the same catalog. Benchmarks and the table of `make bench` share it.
+package solvertest

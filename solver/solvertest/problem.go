@@ -1,0 +1,150 @@
+package solvertest
+
+import (
+	"fmt"
+	"math/rand"
+
+	"muster/app"
+)
+
+// Template is the name of the one template of every catalog.
+const Template = "t"
+
+// New gives a catalog of a provider, three types of hardware and of image, and services that nothing constrains yet.
+func New(services int) (*app.Catalog, *app.Template) {
+	c := app.NewCatalog()
+	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}, Type: "fake"}
+	for _, h := range []string{"large", "medium", "small"} {
+		c.Hardware[h] = &app.HardwareType{About: app.About{Name: h}, Providers: map[string]app.Flavor{"p": {Flavor: h, CostPerHour: 0.25}}}
+	}
+	for _, i := range []string{"centos", "debian", "ubuntu"} {
+		c.Images[i] = &app.ImageType{About: app.About{Name: i}, Providers: map[string]app.Image{"p": {Image: i}}}
+	}
+	t := &app.Template{About: app.About{Name: Template}, Defaults: app.TemplateDefaults{Provider: "p"}}
+	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited}}
+	for i := range services {
+		name := fmt.Sprintf("s%03d", i)
+		c.Services[name] = &app.Service{About: app.About{Name: name}}
+		t.Defaults.Services = append(t.Defaults.Services, name)
+	}
+	c.Templates[Template] = t
+	return c, t
+}
+
+// AtLeast bounds a service from below.
+func AtLeast(n int) app.ServiceConstraint { return Between(n, app.Unlimited) }
+
+// Between bounds a service from both sides.
+func Between(low, high int) app.ServiceConstraint {
+	return app.ServiceConstraint{Min: low, MinSet: true, Max: high}
+}
+
+// Loose gives services each with a minimum or a maximum, some of which exclude another or want a type.
+func Loose(services int) *app.Catalog {
+	c, t := New(services)
+	r := rand.New(rand.NewSource(1))
+	for i, s := range t.Defaults.Services {
+		sc := AtLeast(1 + r.Intn(3))
+		if i%3 == 0 {
+			sc.Max = 5 + r.Intn(900)
+		}
+		if i%7 == 0 {
+			sc.Hardware = []string{"medium", "small"}
+		}
+		t.Constraints.Services[s] = sc
+	}
+	for range services / 5 {
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+	}
+	return c
+}
+
+// Grouped gives services in groups of two to five that can't coexist, or in pairs that must.
+func Grouped(services, groups int, cant bool) *app.Catalog {
+	c, t := New(services)
+	r := rand.New(rand.NewSource(2))
+	for range groups {
+		g := someOf(r, t.Defaults.Services, 2+r.Intn(4))
+		if cant {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, g)
+		} else {
+			t.Constraints.MustCoexist = append(t.Constraints.MustCoexist, g[:2])
+		}
+	}
+	for i, s := range t.Defaults.Services {
+		if i%2 == 0 {
+			t.Constraints.Services[s] = Between(1+r.Intn(5), 100+r.Intn(900))
+		}
+	}
+	return c
+}
+
+// Pairs gives services in random pairs that can't coexist, each with bounds that bound draws.
+func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) app.ServiceConstraint) *app.Catalog {
+	c, t := New(services)
+	r := rand.New(rand.NewSource(seed))
+	for range pairs {
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+	}
+	for _, s := range t.Defaults.Services {
+		t.Constraints.Services[s] = bound(r)
+	}
+	return c
+}
+
+// Bounds draws a minimum of low or up to spread more, and for every second service a maximum of high or up to highSpread
+// more; high 0 means that there are no maxima.
+func Bounds(low, spread, high, highSpread int) func(*rand.Rand) app.ServiceConstraint {
+	return func(r *rand.Rand) app.ServiceConstraint {
+		sc := AtLeast(low + r.Intn(spread))
+		if high > 0 && r.Intn(2) == 0 {
+			sc.Max = high + r.Intn(highSpread)
+		}
+		return sc
+	}
+}
+
+// Exclusive gives services of which no two may share a node, each on at least so many.
+func Exclusive(services, least int) *app.Catalog {
+	c, t := New(services)
+	for i, a := range t.Defaults.Services {
+		t.Constraints.Services[a] = AtLeast(least)
+		for _, b := range t.Defaults.Services[:i] {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
+		}
+	}
+	return c
+}
+
+// Priced gives services that need cores and memory, with minima, and types of hardware of all sizes, of which the larger
+// ones cost less per core and some are odd bargains. A few pairs exclude each other.
+func Priced(services, hardware int, seed int64) *app.Catalog {
+	c, t := New(services)
+	r := rand.New(rand.NewSource(seed))
+	clear(c.Hardware)
+	for i := range hardware {
+		cpu := float64(int(2) << (i % 5))
+		memory := cpu * float64(1+i%4)
+		price := 0.02*cpu + 0.004*memory + 0.01*float64(r.Intn(5))
+		name := fmt.Sprintf("h%02d", i)
+		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name}, Providers: map[string]app.Flavor{
+			"p": {Flavor: name, CostPerHour: price, CPU: cpu, MemoryGB: memory},
+		}}
+	}
+	for _, s := range t.Defaults.Services {
+		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
+		t.Constraints.Services[s] = AtLeast(1 + r.Intn(60))
+	}
+	for range services / 3 {
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+	}
+	return c
+}
+
+func someOf(r *rand.Rand, names []string, n int) []string {
+	var out []string
+	for _, i := range r.Perm(len(names))[:n] {
+		out = append(out, names[i])
+	}
+	return out
+}
