@@ -113,7 +113,11 @@ func (m *mender) single(r remedy) bool {
 	}
 	w := m.q.world()
 	r.apply(w, step)
-	return m.keep(w, r.rank, r.text(step))
+	rank := r.rank
+	if r.far && step == r.steps {
+		rank = rankLast
+	}
+	return m.keep(w, rank, r.text(step))
 }
 
 // keep takes a fix; one with the same words is not taken twice.

@@ -16,7 +16,7 @@ type flaw struct {
 }
 
 type repair struct {
-	text  string
+	text  string // "" for another size, which is told last and once
 	apply func(r *app.LayoutRequest)
 }
 
@@ -27,7 +27,7 @@ func (x *Explainer) problems(ctx context.Context, c *app.Catalog, r app.LayoutRe
 	told := false
 	for _, f := range flaws(c, r) {
 		e.Problems = append(e.Problems, f.Error)
-		told = told || f.Reason == is.Reason
+		told = told || f.Reason == is.Reason || f.Field == is.Field
 	}
 	if !told { // the solver minds something of which nothing is known here
 		e.Problems = append([]*app.Error{is}, e.Problems...)
@@ -116,8 +116,7 @@ func (v *reviewer) size() {
 		}
 	}
 	resize := func(to int) (string, []repair) {
-		text := fmt.Sprintf("%s instead of %d", amount(to, "node"), n)
-		return fmt.Sprintf("Ask for %s.", amount(to, "node")), []repair{{text, func(r *app.LayoutRequest) { r.Size = to }}}
+		return fmt.Sprintf("Ask for %s.", amount(to, "node")), []repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:

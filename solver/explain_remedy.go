@@ -12,6 +12,7 @@ import (
 type remedy struct {
 	rank  int // what people would rather do comes first
 	steps int
+	far   bool // the last step goes so far that its rank is the last one
 	text  func(step int) string
 	apply func(w *world, step int)
 }
@@ -69,7 +70,11 @@ func says(format string, args ...any) func(int) string {
 }
 
 func lowerMin(s string, from int) remedy {
-	return remedy{rank: rankNumber, steps: from, text: func(step int) string {
+	rank := rankNumber
+	if from == 1 {
+		rank = rankLast
+	}
+	return remedy{rank: rank, steps: from, far: true, text: func(step int) string {
 		if step == from {
 			return leaveOut(s).text(1)
 		}
@@ -86,7 +91,7 @@ func leaveOut(s string) remedy {
 }
 
 func notEverywhere(s string) remedy {
-	return remedy{rank: rankRule, steps: 2, text: func(step int) string {
+	return remedy{rank: rankRule, steps: 2, far: true, text: func(step int) string {
 		if step == 2 {
 			return leaveOut(s).text(1)
 		}
@@ -98,7 +103,7 @@ func notEverywhere(s string) remedy {
 
 func raiseMax(s string, from, most int) remedy {
 	steps := max(1, most-from)
-	return remedy{rank: rankNumber, steps: steps, text: func(step int) string {
+	return remedy{rank: rankNumber, steps: steps, far: true, text: func(step int) string {
 		if step == steps {
 			return fmt.Sprintf("let %s be on any number of nodes (no max)", s)
 		}

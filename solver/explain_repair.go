@@ -11,8 +11,9 @@ import (
 // attempt is a request on the way to one that can be asked.
 type attempt struct {
 	request app.LayoutRequest
-	texts   []string
-	doubt   int // how often it was not the best guess
+	texts   []string // but for the size
+	depth   int      // how often it was repaired
+	doubt   int      // how often it was not the best guess
 }
 
 // How much is looked at before giving up. Each attempt costs microseconds, each question to the solver perhaps more.
@@ -20,17 +21,22 @@ const (
 	mostAttempts  = 400
 	mostQuestions = 24
 	mostUnsolved  = 3
+	fewFixes      = 3
 )
 
 // mend repairs one flaw after another, the best guesses first, until requests come out that have a layout. What can be
 // asked but has none gets a chance with what would help there.
 func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutRequest) []app.Fix {
+	most := mostFixes
+	if len(flaws(c, r)) > 1 {
+		most = fewFixes // as each of them is a long story, and not much different
+	}
 	open := []attempt{{request: r}}
 	seen := map[string]bool{}
 	var fixes []app.Fix
 	var unsolved []attempt
 	questions := 0
-	for tries := 0; len(open) > 0 && tries < mostAttempts && len(fixes) < mostFixes && questions < mostQuestions; tries++ {
+	for tries := 0; len(open) > 0 && tries < mostAttempts && len(fixes) < most && questions < mostQuestions; tries++ {
 		at := best(open)
 		a := open[at]
 		open = slices.Delete(open, at, at+1)
@@ -43,7 +49,7 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 		_, err := x.solver.Solve(ctx, c, a.request)
 		switch {
 		case err == nil:
-			fixes = append(fixes, app.Fix{Text: and(a.texts), Request: &a.request})
+			fixes = append(fixes, app.Fix{Text: a.told(r, a.request, ""), Request: &a.request})
 		case ctx.Err() != nil:
 			return fixes
 		case app.CodeOf(err) == app.ENoLayout && len(unsolved) < mostUnsolved:
@@ -54,19 +60,51 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 		if len(fixes) > 0 || ctx.Err() != nil {
 			break
 		}
-		for _, f := range x.conflict(ctx, c, a.request, nil).Fixes {
-			f.Text = and(append(slices.Clone(a.texts), f.Text))
-			fixes = append(fixes, f)
-		}
+		fixes = a.solved(r, x.conflict(ctx, c, a.request, nil).Fixes)
 	}
 	return fixes
+}
+
+// solved gives what helps a request that can be asked, told from where it started: of several changes those that only
+// ask otherwise, where there are any.
+func (a attempt) solved(from app.LayoutRequest, fixes []app.Fix) []app.Fix {
+	asking := slices.ContainsFunc(fixes, func(f app.Fix) bool { return f.Request != nil })
+	var out []app.Fix
+	for _, f := range fixes {
+		switch {
+		case f.Request == nil && asking:
+		case f.Request == nil:
+			out = append(out, app.Fix{Text: a.told(from, a.request, f.Text)})
+		case f.Request.Size != a.request.Size:
+			out = append(out, app.Fix{Text: a.told(from, *f.Request, ""), Request: f.Request})
+		default:
+			out = append(out, app.Fix{Text: a.told(from, *f.Request, f.Text), Request: f.Request})
+		}
+	}
+	return out
+}
+
+// told says what leads from one request to another.
+func (a attempt) told(from, to app.LayoutRequest, more string) string {
+	texts := slices.Clone(a.texts)
+	switch {
+	case to.Size == from.Size:
+	case from.Size <= 0:
+		texts = append(texts, amount(to.Size, "node"))
+	default:
+		texts = append(texts, fmt.Sprintf("%s instead of %d", amount(to.Size, "node"), from.Size))
+	}
+	if more != "" {
+		texts = append(texts, more)
+	}
+	return and(texts)
 }
 
 // best gives the attempt with the least doubt, among those the one that is farthest, among those the oldest.
 func best(open []attempt) int {
 	at := 0
 	for i, a := range open {
-		if b := open[at]; a.doubt < b.doubt || a.doubt == b.doubt && len(a.texts) > len(b.texts) {
+		if b := open[at]; a.doubt < b.doubt || a.doubt == b.doubt && a.depth > b.depth {
 			at = i
 		}
 	}
@@ -77,7 +115,10 @@ func best(open []attempt) int {
 func (a attempt) next(f flaw, seen map[string]bool) []attempt {
 	var out []attempt
 	for i, fix := range f.repairs {
-		b := attempt{request: a.request, texts: append(slices.Clone(a.texts), fix.text), doubt: a.doubt + i}
+		b := attempt{request: a.request, texts: slices.Clone(a.texts), depth: a.depth + 1, doubt: a.doubt + i}
+		if fix.text != "" {
+			b.texts = append(b.texts, fix.text)
+		}
 		fix.apply(&b.request)
 		r := b.request
 		key := fmt.Sprintf("%q %d %q %q %q %q %q", r.Template, r.Size, r.Provider, r.Hardware, r.Image, r.Prefer, distinct(r.Services))

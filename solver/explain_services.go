@@ -111,10 +111,7 @@ func (v *reviewer) missing(s, need string) {
 	hint := "No service provides it."
 	switch {
 	case len(would) > 0:
-		hint = fmt.Sprintf("%s would provide it.", names(would))
-		if len(would) > 1 {
-			hint = fmt.Sprintf("Each of %s would provide it.", names(would))
-		}
+		hint = fmt.Sprintf("%s would provide it.", either(would))
 	case len(barred) > 0:
 		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, names(barred))
 	}

@@ -50,7 +50,7 @@ func otherTypes(of typeSort, name string, offered []string) []remedy {
 		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.name, other, name),
 			apply: func(w *world, _ int) { *of.asked(&w.r) = other }})
 	}
-	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.name, name),
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("any %s instead of %s", of.name, name),
 		apply: func(w *world, _ int) {
 			*of.asked(&w.r) = ""
 			if *of.usual(w.c.Templates[w.r.Template]) != "" {
@@ -78,7 +78,7 @@ func allowType(of typeSort, s string, list, offered []string) []remedy {
 func compatibleType(of typeSort, list, offered []string) []remedy {
 	var out []remedy
 	for _, other := range others(list, offered) {
-		out = append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow %s %s", of.name, other),
+		out = append(out, remedy{rank: rankRule, steps: 1, text: says("let the template allow %s %s", of.name, other),
 			apply: func(w *world, _ int) {
 				t := w.template()
 				*of.compatible(t) = with(*of.compatible(t), other)
