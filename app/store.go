@@ -149,7 +149,7 @@ type Ledger interface {
 	// ReleaseClaims takes back every claim of workers whose name begins with prefix: their process is known to be gone.
 	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
 
-	// Unrung gives queued steps whose doorbell is to be rung, greatest rank first.
+	// Unrung gives queued steps whose doorbell is to be rung, in no order.
 	Unrung(ctx context.Context, limit int) ([]Bell, error)
 	// MarkRung notes that doorbells were rung.
 	MarkRung(ctx context.Context, bells []Bell, now time.Time) error

@@ -7,7 +7,10 @@ import (
 	"muster/app"
 )
 
-// Unrung implements app.Ledger: a queued step that was never rung is the outbox.
+const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 LIMIT ?`
+
+// Unrung implements app.Ledger: a queued step that was never rung is the outbox. The order does not matter: whoever
+// hears a bell is given the best step, whichever it was rung for.
 func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 	var bells []app.Bell
 	err := s.each(ctx, func(row scanner) error {
@@ -16,7 +19,7 @@ func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 		b.Attempt++
 		bells = append(bells, b)
 		return err
-	}, `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 ORDER BY rank DESC, operation, idx LIMIT ?`, limit)
+	}, outbox, limit)
 	return bells, err
 }
 

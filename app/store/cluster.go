@@ -127,6 +127,13 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	if limit <= 0 {
 		limit = 200
 	}
+	where, args := "c.tenant = ?", []any{tenant}
+	if !f.Deleted {
+		where += " AND c.deleted_at = 0"
+	}
+	if f.Name != "" {
+		where, args = where+" AND c.name = ?", append(args, f.Name)
+	}
 	list := []app.ClusterSummary{}
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
@@ -140,8 +147,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	}, `SELECT `+clusterColumns+`, `+operationColumns+` FROM clusters c
 		JOIN operations o ON o.id = (SELECT id FROM operations WHERE cluster = c.id ORDER BY
 			CASE WHEN status IN ('running', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)
-		WHERE c.tenant = ? AND (? OR c.deleted_at = 0) AND (? = '' OR c.name = ?) ORDER BY c.number DESC LIMIT ?`,
-		tenant, f.Deleted, f.Name, f.Name, min(limit, 1000))
+		WHERE `+where+` ORDER BY c.number DESC LIMIT ?`, append(args, min(limit, 1000))...)
 	return list, err
 }
 

@@ -120,8 +120,9 @@ func (t *tx) queueNode(now time.Time, cluster, node string) error {
 }
 
 // nextOfNode picks the ready step of an idle node with the longest way to go. One operation of a cluster runs at a time.
-const nextOfNode = `SELECT r.operation, r.idx FROM operations o JOIN steps r ON r.operation = o.id
-	WHERE o.cluster = ? AND o.status = 'running' AND r.node = ? AND r.state = 'ready' AND r.not_before <= ?
+const nextOfNode = `SELECT r.operation, r.idx FROM steps r
+	WHERE r.cluster = ? AND r.node = ? AND r.state = 'ready' AND r.not_before <= ?
+	AND EXISTS (SELECT 1 FROM operations o WHERE o.id = r.operation AND o.status = 'running')
 	AND NOT EXISTS (SELECT 1 FROM steps b WHERE b.cluster = r.cluster AND b.node = r.node AND b.state IN ('queued', 'running'))
 	ORDER BY r.rank DESC, r.idx LIMIT 1`
 

@@ -7,13 +7,14 @@ import (
 	"muster/app"
 )
 
+const bestOfTenant = `SELECT operation, idx FROM steps WHERE state = 'queued' AND tenant = ? ORDER BY rank DESC, operation, idx LIMIT 1`
+
 // ClaimStep implements app.Ledger.
 func (s *Store) ClaimStep(ctx context.Context, tenant, worker string, now time.Time, claimFor time.Duration) (*app.ClaimedStep, error) {
 	var c *app.ClaimedStep
 	err := s.write(ctx, func(t *tx) error {
 		var err error
-		c, err = s.claim(t, worker, now, claimFor,
-			`SELECT operation, idx FROM steps WHERE state = 'queued' AND tenant = ? ORDER BY rank DESC, operation, idx LIMIT 1`, tenant)
+		c, err = s.claim(t, worker, now, claimFor, bestOfTenant, tenant)
 		return err
 	})
 	return c, err

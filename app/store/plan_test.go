@@ -1,0 +1,40 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is asked with every step or every half second must be found by an index, however many rows stand there. SQLite
+// says without any row how it would look.
+func TestHotQueriesUseTheirIndexes(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for index, query := range map[string]string{
+		"steps_ready (cluster=? AND node=?)": nextOfNode,
+		"steps_running":                      `SELECT 1 FROM steps WHERE ` + isLost,
+		"steps_due (not_before>?)":           `SELECT 1 FROM steps WHERE ` + isDue,
+		"steps_to_claim (tenant=?)":          bestOfTenant,
+		"steps_to_ring (rung_at=?)":          outbox,
+	} {
+		args := make([]any, strings.Count(query, "?"))
+		var plan []string
+		err := s.each(t.Context(), func(row scanner) error {
+			var a, b, c int
+			var detail string
+			err := row.Scan(&a, &b, &c, &detail)
+			plan = append(plan, detail)
+			return err
+		}, "EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(plan, "\n"); !strings.Contains(text, index) || strings.Contains(text, "TEMP B-TREE") {
+			t.Errorf("%s\nis not found by %s:\n%s", query, index, text)
+		}
+	}
+}
