@@ -17,8 +17,15 @@ func (p *problem) takeConstraints(t *app.Template) {
 			leader[name] = name
 		}
 	}
-	for _, groups := range [][][]string{t.Constraints.MustCoexist, t.Constraints.CantCoexist} {
+	for _, groups := range [][][]string{t.Constraints.MustCoexist, t.Constraints.CantCoexist, t.Constraints.CantCoexistPairs} {
 		for _, name := range slices.Concat(groups...) {
+			if p.named[name] {
+				leader[name] = name
+			}
+		}
+	}
+	for _, r := range t.Constraints.Ratios {
+		for _, name := range []string{r.Service, r.Of} {
 			if p.named[name] {
 				leader[name] = name
 			}
@@ -31,6 +38,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 	for _, name := range p.services { // by name, so a block's leader comes before its other services
 		if leader[name] == "" {
 			p.everywhere = append(p.everywhere, name)
+			p.base = p.base.plus(loadOf(p.catalog.Services[name].Needs))
 			continue
 		}
 		top := find(leader, name)
@@ -45,6 +53,27 @@ func (p *problem) takeConstraints(t *app.Template) {
 	}
 	for _, group := range t.Constraints.CantCoexist {
 		p.takeCant(group, leader, number)
+	}
+	for _, group := range t.Constraints.CantCoexistPairs {
+		for i, a := range group {
+			for _, b := range group[:i] {
+				if a != b {
+					p.takeCant([]string{a, b}, leader, number)
+				}
+			}
+		}
+	}
+	for _, r := range t.Constraints.Ratios {
+		if !p.named[r.Service] || !p.named[r.Of] {
+			continue
+		}
+		a, b := number[find(leader, r.Service)], number[find(leader, r.Of)]
+		if a != b { // else there are as many of one as of the other
+			p.ratios = append(p.ratios, ratio{a, max(1, r.Per), b})
+		}
+	}
+	for _, name := range p.hardware {
+		p.offers = append(p.offers, offer(p.catalog.Hardware[name].Providers[p.provider]))
 	}
 }
 
@@ -88,6 +117,7 @@ func upTo(n int) []int {
 // writing that none will do.
 func (b *block) take(p *problem, name string, c app.ServiceConstraint, written bool) {
 	b.services = append(b.services, name)
+	b.needs = b.needs.plus(loadOf(p.catalog.Services[name].Needs))
 	if !written {
 		b.min = max(b.min, 1)
 		return

@@ -226,7 +226,10 @@ func smallProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 	return c, app.LayoutRequest{Template: "t", Size: size, Services: pick(all, len(all)-r.Intn(2), len(all))}
 }
 
-var bruteRounds = flag.Int("rounds", 4000, "how many random problems to compare with brute force")
+var (
+	bruteRounds  = flag.Int("rounds", 4000, "how many random problems to compare with brute force")
+	bruteLayouts = flag.Int("layouts", 3000, "how many layouts a problem may have that is compared with all of them")
+)
 
 // tightProblem makes a random question of many pairs on few nodes, where rings and cliques leave little choice.
 func tightProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {

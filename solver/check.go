@@ -54,7 +54,9 @@ type checker struct {
 	wrong    []string
 }
 
-func (k *checker) say(format string, args ...any) { k.wrong = append(k.wrong, fmt.Sprintf(format, args...)) }
+func (k *checker) say(format string, args ...any) {
+	k.wrong = append(k.wrong, fmt.Sprintf(format, args...))
+}
 
 func (k *checker) whole() {
 	if k.l.Provider != k.provider || k.c.Providers[k.provider] == nil {

@@ -23,7 +23,7 @@ type counter struct {
 }
 
 func newCounter(p *problem, w *watch) *counter {
-	f := newFamily(p)
+	f := newFamily(p, nil)
 	c := &counter{p: p, f: f, w: w, finder: newFinder(p, f, w), oracle: newOracle(f, w)}
 	c.n = p.size
 	for i, b := range p.blocks {
@@ -110,7 +110,8 @@ func (c *counter) next() (kind, bool) {
 	c.finder.s.clauses = slices.DeleteFunc(c.finder.s.clauses, func(clause set) bool { return !c.holds(clause) })
 	k, found := c.finder.preferred(choice{open, c.widest(), judge})
 	if !found && len(c.finder.s.clauses) == 0 && len(c.p.everywhere) > 0 {
-		return kind{blocks: newSet(c.f.words)}, true
+		first := c.f.palettes[0]
+		return kind{blocks: newSet(c.f.words), hardware: first.hardware, image: first.image}, true
 	}
 	return k, found
 }

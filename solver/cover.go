@@ -51,8 +51,10 @@ func (o *oracle) parts(active set) []set {
 	if !o.f.onePalette(active) {
 		typed.copyFrom(active)
 		common := active.clone()
-		for _, p := range o.f.palettes {
-			common.intersect(p.blocks)
+		for b := common.next(0); b >= 0; b = common.next(b + 1) {
+			if !o.f.indifferent(b) {
+				common.del(b)
+			}
 		}
 		typed.remove(common)
 	}
@@ -158,7 +160,7 @@ func (o *oracle) kernel(part set, need []int, n int) set {
 }
 
 func (o *oracle) easy(b int, left set, need []int, n int, typed bool) bool {
-	if typed && !o.everyPalette(b) {
+	if typed && !o.f.indifferent(b) {
 		return false
 	}
 	taken := need[b]
@@ -181,9 +183,10 @@ func (o *oracle) easy(b int, left set, need []int, n int, typed bool) bool {
 	return taken <= n
 }
 
-func (o *oracle) everyPalette(b int) bool { return o.f.palsOf[b].count() == len(o.f.palettes) }
-
 func (o *oracle) follows(b int, left set, need []int) bool {
+	if o.f.heavy && !o.f.needs[b].free() {
+		return false
+	}
 	for _, g := range o.f.groupsOf[b] {
 		if o.f.groups[g].subsetOf(left) {
 			return false
@@ -258,6 +261,9 @@ func (o *oracle) firstFit(part set, need []int, n int, rank []int) bool {
 			}
 			c.blocks.add(b)
 			c.pals.intersect(o.f.palsOf[b])
+		}
+		if o.w.stop() {
+			return false
 		}
 		if use := min(left, n); use > 0 {
 			alone := newSet(o.f.words)

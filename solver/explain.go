@@ -28,6 +28,10 @@ func amount(n int, noun string) string {
 
 // obstacle looks for what makes the whole problem impossible. It gives false where a layout exists.
 func (c *counter) obstacle() (obstacle, bool) {
+	if len(c.f.palettes) == 0 {
+		return obstacle{c.p.everywhere, fmt.Sprintf("no hardware type that may be used here (%s) is large enough for %s, which "+
+			"no constraint keeps off any node", names(c.p.hardware), names(c.p.everywhere))}, true
+	}
 	for i, b := range c.p.blocks {
 		if o, found := c.blockObstacle(i, b); found {
 			return o, true
@@ -59,6 +63,8 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 		return say("no hardware type that may be used here (%s) is accepted by %s", names(c.p.hardware), who)
 	case len(b.images) == 0:
 		return say("no image type that may be used here (%s) is accepted by %s", names(c.p.images), who)
+	case b.max > 0 && !c.f.usable.has(i):
+		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, names(c.p.hardware))
 	case b.min > b.max:
 		return say("%s must be on at least %s, but may be on at most %d", who, amount(b.min, "node"), b.max)
 	case b.min > c.n:
@@ -93,4 +99,21 @@ func names(list []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:some], ", "), len(list)-some)
 	}
 	return strings.Join(list, ", ")
+}
+
+// rules names the rules that the counter does not know, where they are what makes a problem impossible.
+func (p *problem) rules(z *zoner) obstacle {
+	var what []string
+	if len(p.ratios) > 0 {
+		what = append(what, "the ratios")
+	}
+	for i, limit := range p.limits {
+		if limit < p.size {
+			what = append(what, fmt.Sprintf("at most %s of hardware %s", amount(limit, "node"), p.hardware[i]))
+		}
+	}
+	if z != nil {
+		what = append(what, "the spread over zones")
+	}
+	return obstacle{p.services, "it would do without " + strings.Join(what, ", ") + ", but not with"}
 }

@@ -4,7 +4,7 @@ import "slices"
 
 // family says which sets of blocks may share a node. It is closed downwards: what may share a node with company may
 // also do so without. Three things forbid company: a pair that can't coexist, a larger group that can't be complete,
-// and having no palette in common.
+// and having no palette in common that is large enough.
 type family struct {
 	blocks   int
 	words    int
@@ -14,26 +14,42 @@ type family struct {
 	groupsOf [][]int   // per block: indexes into groups
 	palettes []palette // in order of preference
 	palsOf   []set     // per block: indexes into palettes
+	needs    []load    // per block
+	heavy    bool      // whether some hardware could be too small for the blocks that accept it
 }
 
 // palette is a hardware and image type, with the blocks that accept both. A palette whose blocks all fit an earlier one
-// is left out, since no kind of node would ever choose it.
+// and that is no larger is left out, since no kind of node would ever choose it.
 type palette struct {
 	hardware, image int
 	blocks          set
+	room            load // what the services that go everywhere leave
 }
 
-func newFamily(p *problem) *family {
+// newFamily states what may share a node. worse tells that a palette is never chosen because of another; where it is nil
+// that is so for those whose blocks all fit an earlier one.
+func newFamily(p *problem, worse func(x, o palette) bool) *family {
 	n := len(p.blocks)
 	f := &family{blocks: n, words: max(1, wordsFor(n)), groupsOf: make([][]int, n)}
 	f.usable = newSet(f.words)
 	for i, b := range p.blocks {
 		f.adj = append(f.adj, newSet(f.words))
+		f.needs = append(f.needs, b.needs)
 		if !b.cant && b.max > 0 && len(b.hardware) > 0 && len(b.images) > 0 {
 			f.usable.add(i)
 		}
 	}
-	f.takePalettes(p)
+	if worse == nil {
+		f.takePalettes(p)
+	} else {
+		f.takeAllPalettes(p, worse)
+	}
+	f.takeTypes()
+	for b := range f.palsOf {
+		if f.palsOf[b].empty() {
+			f.usable.del(b)
+		}
+	}
 	f.takeCant(p.cant)
 	return f
 }
@@ -42,14 +58,15 @@ func newFamily(p *problem) *family {
 type typed struct {
 	index  int
 	blocks set
+	room   load
 }
 
 // typesInUse gives the types in order of name, without those that would never be chosen because an earlier one is
 // accepted by the same blocks and perhaps more.
-func (f *family) typesInUse(types int, accepts func(block int) []int) []typed {
+func (f *family) typesInUse(types int, room func(t int) load, accepts func(block int) []int) []typed {
 	all := make([]typed, types)
 	for i := range all {
-		all[i] = typed{i, newSet(f.words)}
+		all[i] = typed{i, newSet(f.words), room(i)}
 	}
 	for b := 0; b < f.blocks; b++ {
 		if f.usable.has(b) {
@@ -60,7 +77,15 @@ func (f *family) typesInUse(types int, accepts func(block int) []int) []typed {
 	}
 	var out []typed
 	for _, t := range all {
-		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.subsetOf(o.blocks) }) {
+		for b := t.blocks.next(0); b >= 0; b = t.blocks.next(b + 1) {
+			if !f.needs[b].within(t.room) {
+				t.blocks.del(b)
+			}
+		}
+		if !(load{}).within(t.room) {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.subsetOf(o.blocks) && t.room.within(o.room) }) {
 			out = append(out, t)
 		}
 	}
@@ -68,17 +93,48 @@ func (f *family) typesInUse(types int, accepts func(block int) []int) []typed {
 }
 
 func (f *family) takePalettes(p *problem) {
-	hardware := f.typesInUse(len(p.hardware), func(b int) []int { return p.blocks[b].hardware })
-	images := f.typesInUse(len(p.images), func(b int) []int { return p.blocks[b].images })
+	hardware := f.typesInUse(len(p.hardware), func(h int) load { return p.offers[h].minus(p.base) }, func(b int) []int { return p.blocks[b].hardware })
+	images := f.typesInUse(len(p.images), func(int) load { return boundless }, func(b int) []int { return p.blocks[b].images })
 	for _, h := range hardware {
 		for _, i := range images {
 			both := h.blocks.clone()
 			both.intersect(i.blocks)
-			if !slices.ContainsFunc(f.palettes, func(o palette) bool { return both.subsetOf(o.blocks) }) {
-				f.palettes = append(f.palettes, palette{h.index, i.index, both})
+			if !slices.ContainsFunc(f.palettes, func(o palette) bool {
+				return both.subsetOf(o.blocks) && h.room.within(o.room)
+			}) {
+				f.palettes = append(f.palettes, palette{h.index, i.index, both, h.room})
+				f.heavy = f.heavy || !f.sum(both).within(h.room)
 			}
 		}
 	}
+}
+
+// takeAllPalettes takes every pair of types, save those that are worse than another.
+func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
+	var all []palette
+	for h := range p.hardware {
+		for i := range p.images {
+			x := palette{h, i, newSet(f.words), p.offers[h].minus(p.base)}
+			for b, block := range p.blocks {
+				if f.usable.has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.within(x.room) {
+					x.blocks.add(b)
+				}
+			}
+			if (load{}).within(x.room) {
+				all = append(all, x)
+			}
+		}
+	}
+	for _, x := range all {
+		if !slices.ContainsFunc(all, func(o palette) bool { return worse(x, o) }) {
+			f.palettes = append(f.palettes, x)
+			f.heavy = f.heavy || !f.sum(x.blocks).within(x.room)
+		}
+	}
+}
+
+// takeTypes parts the blocks that no palette has together.
+func (f *family) takeTypes() {
 	f.palsOf = make([]set, f.blocks)
 	for b := range f.palsOf {
 		f.palsOf[b] = newSet(wordsFor(len(f.palettes)))
@@ -90,7 +146,7 @@ func (f *family) takePalettes(p *problem) {
 	}
 	for a := f.usable.next(0); a >= 0; a = f.usable.next(a + 1) {
 		for b := f.usable.next(a + 1); b >= 0; b = f.usable.next(b + 1) {
-			if !f.palsOf[a].intersects(f.palsOf[b]) {
+			if !f.fitsOne(f.palsOf[a], f.palsOf[b], f.needs[a].plus(f.needs[b])) {
 				f.part(a, b)
 			}
 		}
@@ -146,6 +202,9 @@ func (f *family) joins(s, pals set, b int) bool {
 	if f.adj[b].intersects(s) || !f.palsOf[b].intersects(pals) {
 		return false
 	}
+	if f.heavy && !f.fitsOne(f.palsOf[b], pals, f.sum(s).plus(f.needs[b])) {
+		return false
+	}
 	for _, g := range f.groupsOf[b] {
 		missing := 0
 		for i, w := range f.groups[g] {
@@ -162,7 +221,38 @@ func (f *family) joins(s, pals set, b int) bool {
 	return true
 }
 
-// onePalette tells whether some palette has all the blocks of s, so that types forbid nothing among them.
+// onePalette tells whether some palette has all the blocks of s, and room for them, so that types forbid nothing among
+// them.
 func (f *family) onePalette(s set) bool {
-	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.subsetOf(p.blocks) })
+	sum := load{}
+	if f.heavy {
+		sum = f.sum(s)
+	}
+	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.subsetOf(p.blocks) && sum.within(p.room) })
+}
+
+// fitsOne tells whether a palette of both sets has so much room.
+func (f *family) fitsOne(pals, others set, sum load) bool {
+	for i := range pals {
+		for w := pals[i] & others[i]; w != 0; w &= w - 1 {
+			if sum.within(f.palettes[i<<6+lowest(w)].room) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sum is what the blocks of s take together.
+func (f *family) sum(s set) load {
+	var l load
+	for b := s.next(0); b >= 0; b = s.next(b + 1) {
+		l = l.plus(f.needs[b])
+	}
+	return l
+}
+
+// indifferent tells whether block b goes with every palette and takes nothing of a node.
+func (f *family) indifferent(b int) bool {
+	return f.palsOf[b].count() == len(f.palettes) && (!f.heavy || f.needs[b].free())
 }

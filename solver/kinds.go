@@ -46,6 +46,7 @@ func (d *finder) preferred(c choice) (kind, bool) {
 		if !c.judge(blocks) {
 			continue
 		}
+		d.s.room = at.room
 		return kind{blocks: d.firstByName(c, blocks, fit, weight), hardware: at.hardware, image: at.image}, true
 	}
 	return kind{}, false
@@ -58,9 +59,10 @@ func (d *finder) heaviest(c choice, most int64) (top int64, blocks set, at palet
 	for _, p := range d.f.palettes { // in order, so the first to reach the greatest weight is the preferred one
 		here := p.blocks.clone()
 		here.intersect(c.open)
-		if here.empty() || blocks != nil && here.subsetOf(fit) {
+		if here.empty() || blocks != nil && !d.f.heavy && here.subsetOf(fit) {
 			continue
 		}
+		d.s.room = p.room
 		if got, picks := d.s.best(here, none, top+1, most, c.limit); picks != nil {
 			top, blocks, at, fit = got, picks, p, here
 		}
@@ -79,7 +81,7 @@ func (d *finder) firstByName(c choice, blocks, fit set, weight int64) set {
 	limit := c.limit
 	for b := open.next(0); b >= 0 && limit > 0; b = open.next(b + 1) {
 		open.del(b)
-		if !d.f.joins(kept, d.f.palsOf[b], b) || weight < d.s.weight[b] {
+		if !d.f.joins(kept, d.f.palsOf[b], b) || d.f.heavy && !d.f.sum(kept).plus(d.f.needs[b]).within(d.s.room) || weight < d.s.weight[b] {
 			continue
 		}
 		left := weight - d.s.weight[b]

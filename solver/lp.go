@@ -184,10 +184,11 @@ func (o *oracle) dearest(part set, l *program, prices []float64) (blocks set, wo
 	for _, p := range o.f.palettes {
 		fit.copyFrom(core)
 		fit.intersect(p.blocks)
+		o.price.room = p.room
 		if got, picks := o.price.best(fit, none, worth+1, math.MaxInt64, o.f.blocks); picks != nil {
 			worth, blocks = got, picks
 		}
-		if core.subsetOf(p.blocks) {
+		if core.subsetOf(p.blocks) && (!o.f.heavy || o.f.sum(core).within(p.room)) {
 			break
 		}
 	}

@@ -18,7 +18,15 @@ type problem struct {
 	services   []string // all that were asked for, by name
 	everywhere []string // those without any constraint: they go on every node
 	blocks     []block  // the others, by the name of their first service
+	base       load     // what those that go everywhere take of each node
+	offers     []load   // what each hardware candidate has to give
 	cant       [][]int  // blocks (by number) never all on one node
+	ratios     []ratio
+	limits     []int // per hardware candidate: how many nodes may be of it
+	mixed      bool
+	prefer     app.Preference
+	zoneRule   *app.ZoneRule
+	zones      []string
 	named      map[string]bool
 	catalog    *app.Catalog
 }
@@ -30,8 +38,12 @@ type block struct {
 	min, max int      // nodes: the tightest of its services
 	hardware []int    // candidates that all its services accept, ascending
 	images   []int
+	needs    load
 	cant     bool // its own services may not coexist, so it goes nowhere
 }
+
+// ratio asks for at least one node with a block for every per nodes with another.
+type ratio struct{ service, per, of int }
 
 // reason kinds, as app.Solver states them.
 const (
@@ -83,8 +95,44 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if err := p.takeServices(c, t, r); err != nil {
 		return nil, err
 	}
+	if err := p.takeRules(c, t, r); err != nil {
+		return nil, err
+	}
 	p.takeConstraints(t)
 	return p, nil
+}
+
+// takeRules takes the preference and the rules that are about no single service.
+func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+	p.prefer, p.mixed = r.Prefer, t.Constraints.MixedHardware
+	switch p.prefer {
+	case "":
+		p.prefer = app.PreferPacked
+	case app.PreferPacked, app.PreferCheapest, app.PreferSpread:
+	default:
+		return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "prefer",
+			Message: fmt.Sprintf("preference %s is not known.", r.Prefer), Hint: "Preferences are packed, cheapest and spread."}
+	}
+	if t.Constraints.Zones != nil {
+		for _, zone := range c.Providers[p.provider].Zones {
+			if !slices.Contains(p.zones, zone) {
+				p.zones = append(p.zones, zone)
+			}
+		}
+		if p.zoneRule = t.Constraints.Zones; len(p.zones) == 0 {
+			return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "provider",
+				Message: fmt.Sprintf("template %s spreads nodes over zones, and provider %s has none.", t.Name, p.provider),
+				Hint:    "List the zones of the provider in the catalog, or take the zones out of the template's constraints."}
+		}
+	}
+	for _, name := range p.hardware {
+		limit, limited := t.Constraints.Hardware[name]
+		if !limited {
+			limit = app.Unlimited
+		}
+		p.limits = append(p.limits, limit)
+	}
+	return nil
 }
 
 func first(a, b string) string {
@@ -98,6 +146,9 @@ func first(a, b string) string {
 func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
 	want := first(r.Hardware, t.Defaults.Hardware)
 	for name, h := range c.Hardware {
+		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
+			continue
+		}
 		if allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
 			p.hardware = append(p.hardware, name)
 		}

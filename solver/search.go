@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -13,7 +14,7 @@ type watch struct {
 }
 
 func (w *watch) stop() bool {
-	if w.steps++; w.steps&127 == 0 && !w.ended {
+	if w.steps++; w.steps&15 == 0 && !w.ended {
 		w.ended = w.ctx.Err() != nil
 	}
 	return w.ended
@@ -24,17 +25,20 @@ func (w *watch) stop() bool {
 // parts that do not touch each other are solved one by one, and the most entangled block is tried in and out.
 //
 // Each clause is a set of blocks of which at least one must be taken. Types are the caller's business: the blocks it
-// offers share a palette.
+// offers share a palette, whose room it states. Extras, where there are any, say what else decides.
 type search struct {
 	f       *family
 	w       *watch
 	weight  []int64
 	clauses []set
+	room    load
+	weighed bool // whether room matters at all
+	extras  *extras
 	pool    pool
 }
 
 func newSearch(f *family, w *watch, weight []int64) *search {
-	return &search{f: f, w: w, weight: weight, pool: pool{words: f.words}}
+	return &search{f: f, w: w, weight: weight, room: boundless, weighed: f.heavy, pool: pool{words: f.words}}
 }
 
 // node is one node of the search tree: what may still be taken, what has been taken (also before), what was taken here.
@@ -42,7 +46,9 @@ type node struct {
 	avail, chosen, picks set
 	wanted, grouped      set // blocks of clauses not fulfilled yet, and of groups that could still become complete
 	gained               int64
-	limit                int // how many more blocks may be taken
+	limit                int  // how many more blocks may be taken
+	room                 load // what the node still offers
+	tight                bool // whether that is too little for all that may still be taken
 }
 
 // best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
@@ -54,6 +60,9 @@ func (s *search) best(avail, chosen set, need, enough int64, limit int) (int64, 
 	}
 	n := &node{avail: s.pool.copy(avail), chosen: s.pool.copy(chosen), picks: s.pool.get(), limit: limit,
 		wanted: s.pool.get(), grouped: s.pool.get()}
+	if s.weighed {
+		n.room = s.room.minus(s.f.sum(chosen))
+	}
 	got, ok := s.settle(n, need, enough)
 	s.pool.put(n.avail, n.chosen, n.wanted, n.grouped)
 	if !ok {
@@ -64,17 +73,23 @@ func (s *search) best(avail, chosen set, need, enough int64, limit int) (int64, 
 }
 
 func (s *search) settle(n *node, need, enough int64) (int64, bool) {
-	if !s.reduce(n) {
+	if !s.reduce(n) || s.extras != nil && !s.extras.possible(n) {
 		return 0, false
 	}
 	if n.avail.empty() || n.limit == 0 {
-		return n.gained, n.gained >= need && s.hit(n.chosen)
+		if s.extras != nil {
+			n.gained += s.extras.bonus(n.chosen)
+		}
+		return n.gained, n.gained >= need && s.hit(n.chosen) && (s.extras == nil || s.extras.final(n.chosen))
 	}
 	bound := n.gained + s.bound(n)
+	if s.extras != nil {
+		bound += s.extras.bound(n)
+	}
 	if bound < need {
 		return 0, false
 	}
-	if n.limit >= n.avail.count() {
+	if !n.tight && s.extras == nil && n.limit >= n.avail.count() {
 		if parts := s.parts(n); len(parts) > 1 {
 			return s.inParts(n, parts, need)
 		}
@@ -91,6 +106,12 @@ func (s *search) take(n *node, b int) bool {
 	if n.limit == 0 {
 		return false
 	}
+	if s.weighed {
+		if !s.f.needs[b].within(n.room) {
+			return false
+		}
+		n.room = n.room.minus(s.f.needs[b])
+	}
 	n.limit--
 	n.gained += s.weight[b]
 	n.avail.del(b)
@@ -106,6 +127,9 @@ func (s *search) reduce(n *node) bool {
 		again, ok := s.heed(n)
 		if !ok {
 			return false
+		}
+		if s.weighed {
+			s.weigh(n)
 		}
 		for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
 			if !n.grouped.has(b) && s.reduceAt(n, b) {
@@ -151,16 +175,35 @@ func (s *search) heed(n *node) (again, ok bool) {
 	return false, true
 }
 
+// weigh drops what finds no room any more, and notes whether all the rest would.
+func (s *search) weigh(n *node) {
+	sum := load{}
+	for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
+		if s.f.needs[b].within(n.room) {
+			sum = sum.plus(s.f.needs[b])
+		} else {
+			n.avail.del(b)
+		}
+	}
+	n.tight = !sum.within(n.room)
+}
+
 // reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. No group speaks
 // of b.
 func (s *search) reduceAt(n *node, b int) bool {
 	near := s.pool.copy(s.f.adj[b])
 	defer s.pool.put(near)
 	near.intersect(n.avail)
-	if n.limit >= n.avail.count() && !near.intersects(n.wanted) {
+	if s.weight[b] < 0 {
+		return false
+	}
+	if s.extras != nil && s.extras.cares(b, near) {
+		return near.empty() && !n.tight && n.limit >= n.avail.count() && s.extras.welcome(b, n.chosen) && s.take(n, b)
+	}
+	if !n.tight && n.limit >= n.avail.count() && !near.intersects(n.wanted) {
 		var sum int64
 		for u := near.next(0); u >= 0; u = near.next(u + 1) {
-			sum += s.weight[u]
+			sum += max(0, s.weight[u])
 		}
 		if sum <= s.weight[b] {
 			return s.take(n, b)
@@ -169,7 +212,7 @@ func (s *search) reduceAt(n *node, b int) bool {
 	near.add(b)
 	dropped := false
 	for u := near.next(0); u >= 0; u = near.next(u + 1) {
-		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) {
+		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) || n.tight && !s.f.needs[b].within(s.f.needs[u]) {
 			continue
 		}
 		near.del(u)
@@ -183,8 +226,52 @@ func (s *search) reduceAt(n *node, b int) bool {
 	return dropped
 }
 
-// bound gives a weight that cannot be exceeded: the blocks are covered by cliques, of which each gives one block.
+// bound gives a weight that cannot be exceeded: the blocks are covered by cliques, of which each gives one block; and
+// where room is short, no part of a block gives more for its share of the room than the best ones do.
 func (s *search) bound(n *node) int64 {
+	most := s.cliqueBound(n)
+	if n.tight {
+		most = min(most, s.roomBound(n))
+	}
+	return most
+}
+
+func (s *search) roomBound(n *node) int64 {
+	var blocks []int
+	most := endless
+	for i := range n.room {
+		var sum int64
+		total := 0.0
+		blocks = blocks[:0]
+		for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
+			sum += s.f.needs[b][i]
+			if s.weight[b] > 0 {
+				blocks = append(blocks, b)
+			}
+		}
+		if sum <= n.room[i] {
+			continue
+		}
+		slices.SortFunc(blocks, func(a, b int) int { // by weight for each unit of room
+			x, y := float64(s.weight[a])*float64(s.f.needs[b][i]), float64(s.weight[b])*float64(s.f.needs[a][i])
+			return cmp.Compare(y, x)
+		})
+		left := n.room[i]
+		for _, b := range blocks {
+			need := s.f.needs[b][i]
+			if need > left {
+				total += float64(s.weight[b]) * float64(left) / float64(need)
+				break
+			}
+			total += float64(s.weight[b])
+			left -= need
+		}
+		most = min(most, int64(total*(1+1e-12))+1)
+	}
+	return most
+}
+
+func (s *search) cliqueBound(n *node) int64 {
 	rest, clique, alone := s.pool.copy(n.avail), s.pool.get(), s.pool.get()
 	defer s.pool.put(rest, clique, alone)
 	var tops []int64

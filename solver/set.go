@@ -136,6 +136,8 @@ func (s set) firstCommon(t set) int {
 
 func popcount(w uint64) int { return bits.OnesCount64(w) }
 
+func lowest(w uint64) int { return bits.TrailingZeros64(w) }
+
 // pool hands out sets for one recursion level and takes them back, so that the searches do not feed the collector.
 type pool struct {
 	words int

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,29 +30,93 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 	if o, found := c.obstacle(); found && !w.ended {
 		return app.Layout{}, p.refusal(o)
 	}
-	layout := app.Layout{Provider: p.provider}
-	for c.n > 0 && !w.ended {
-		k, found := c.next()
-		if !found {
-			break
-		}
-		count := c.most(k)
-		if w.ended {
-			break
-		}
-		layout.Groups = append(layout.Groups, p.group(k, count))
-		c.use(k, count)
-	}
-	if w.ended {
-		return app.Layout{}, outOfTime(p, ctx.Err())
-	}
-	if c.n > 0 {
-		return app.Layout{}, app.Errorf(app.EInternal, "solver: %d nodes left without a kind", c.n)
+	layout, err := p.find(c, w)
+	if err != nil {
+		return app.Layout{}, err
 	}
 	for _, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
 	}
 	return layout, nil
+}
+
+// find finds the preferred layout. The counter is tried first where its answer can be the one that is asked for; it knows
+// neither ratios nor limits, but if its answer keeps them, it is the answer, since it is the best of more.
+func (p *problem) find(c *counter, w *watch) (app.Layout, error) {
+	layout, zoner := app.Layout{Provider: p.provider}, p.zoner(w)
+	if p.prefer == app.PreferPacked {
+		groups, err := c.groups()
+		if err != nil {
+			return layout, err
+		}
+		if !w.ended && p.keeps(groups) && zoner.place(&groups) {
+			layout.Groups = groups
+			return layout, nil
+		}
+	}
+	if w.ended {
+		return layout, outOfTime(p, w.ctx.Err())
+	}
+	m := p.mixerFor(w)
+	a := m.prefer(zoner.final(m))
+	switch {
+	case a != nil && (!a.late || !errors.Is(w.ctx.Err(), context.Canceled)):
+		layout.Gap = a.gap
+		zoner.place(&a.groups)
+		layout.Groups = a.groups
+		return layout, nil
+	case w.ended:
+		return layout, outOfTime(p, w.ctx.Err())
+	case m.unsure:
+		return layout, app.Errorf(app.EInternal, "solver: numbers became too poor to decide")
+	}
+	return layout, p.refusal(p.rules(zoner))
+}
+
+// groups makes the packed layout.
+func (c *counter) groups() (groups []app.NodeGroup, err error) {
+	for c.n > 0 && !c.w.ended {
+		k, found := c.next()
+		if !found {
+			break
+		}
+		count := c.most(k)
+		if c.w.ended {
+			break
+		}
+		groups = append(groups, c.p.group(k, count))
+		c.use(k, count)
+	}
+	if c.n > 0 && !c.w.ended {
+		return nil, app.Errorf(app.EInternal, "solver: %d nodes left without a kind", c.n)
+	}
+	return groups, nil
+}
+
+// keeps tells whether groups keep the ratios and limits.
+func (p *problem) keeps(groups []app.NodeGroup) bool {
+	if !p.counted() {
+		return true
+	}
+	of := map[string]int{}
+	hardware := map[string]int{}
+	for _, g := range groups {
+		hardware[g.Hardware] += g.Count
+		for _, s := range g.Services {
+			of[s] += g.Count
+		}
+	}
+	for _, r := range p.ratios {
+		if of[p.blocks[r.service].services[0]] < ceil(of[p.blocks[r.of].services[0]], r.per) {
+			return false
+		}
+	}
+	for i, limit := range p.limits {
+		if hardware[p.hardware[i]] > limit {
+			return false
+		}
+	}
+	return true
 }
 
 func outOfTime(p *problem, cause error) *app.Error {
@@ -72,6 +137,6 @@ func (p *problem) group(k kind, count int) app.NodeGroup {
 		Hardware:    hardware,
 		Image:       p.images[k.image],
 		Services:    services,
-		CostPerHour: float64(count) * p.catalog.Hardware[hardware].Providers[p.provider].CostPerHour,
+		CostPerHour: float64(count) * p.price(k.hardware),
 	}
 }

@@ -1,0 +1,115 @@
+package solver
+
+// extras are what a search for the heaviest set may have to heed besides the family. They cost it most of its
+// reductions, so it has them only where they are needed.
+type extras struct {
+	bonuses []bonus
+	cuts    []cut
+	banned  []set // sets that may not be the answer
+	// accept, where there is one, has the last word.
+	accept func(chosen set) bool
+}
+
+// bonus is worth something where all its blocks are taken. worth may be negative.
+type bonus struct {
+	blocks set
+	worth  int64
+}
+
+// cut is a linear constraint: the weights of the blocks that are taken must add up to at least least.
+type cut struct {
+	weight []int64
+	least  int64
+}
+
+// possible tells whether the cuts can still be kept.
+func (x *extras) possible(n *node) bool {
+	for _, c := range x.cuts {
+		sum := int64(0)
+		for b := n.chosen.next(0); b >= 0; b = n.chosen.next(b + 1) {
+			sum += c.weight[b]
+		}
+		for b := n.avail.next(0); b >= 0 && sum < c.least; b = n.avail.next(b + 1) {
+			sum += max(0, c.weight[b])
+		}
+		if sum < c.least {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *extras) bonus(chosen set) int64 {
+	sum := int64(0)
+	for _, b := range x.bonuses {
+		if b.blocks.subsetOf(chosen) {
+			sum += b.worth
+		}
+	}
+	return sum
+}
+
+// bound is how much the bonuses can still give at most.
+func (x *extras) bound(n *node) int64 {
+	sum := int64(0)
+	for _, b := range x.bonuses {
+		if b.worth > 0 && b.blocks.within2(n.chosen, n.avail) || b.worth < 0 && b.blocks.subsetOf(n.chosen) {
+			sum += b.worth
+		}
+	}
+	return sum
+}
+
+func (x *extras) final(chosen set) bool {
+	for _, c := range x.cuts {
+		sum := int64(0)
+		for b := chosen.next(0); b >= 0; b = chosen.next(b + 1) {
+			sum += c.weight[b]
+		}
+		if sum < c.least {
+			return false
+		}
+	}
+	for _, b := range x.banned {
+		if b.subsetOf(chosen) && chosen.subsetOf(b) {
+			return false
+		}
+	}
+	return x.accept == nil || x.accept(chosen)
+}
+
+// cares tells whether it matters to the extras which of b and its neighbours is taken.
+func (x *extras) cares(b int, near set) bool {
+	if len(x.cuts) > 0 || len(x.banned) > 0 || x.accept != nil {
+		return true
+	}
+	for _, o := range x.bonuses {
+		if o.blocks.has(b) || o.blocks.intersects(near) {
+			return true
+		}
+	}
+	return false
+}
+
+// welcome tells whether to take b, which is in nobody's way, can do no harm.
+func (x *extras) welcome(b int, chosen set) bool {
+	if x.accept != nil {
+		return false
+	}
+	for _, c := range x.cuts {
+		if c.weight[b] < 0 {
+			return false
+		}
+	}
+	for _, o := range x.bonuses {
+		if o.worth < 0 && o.blocks.has(b) {
+			return false
+		}
+	}
+	for _, o := range x.banned {
+		if o.has(b) && chosen.subsetOf(o) {
+			return false
+		}
+	}
+	return true
+}

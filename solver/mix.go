@@ -1,0 +1,216 @@
+package solver
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// mixer answers what counts.go cannot: questions in which less is not always possible too, since services are counted
+// against each other (ratios), nodes against their hardware (limits), or layouts against their price or their fullest
+// nodes. It sees a layout as a number of nodes of each variety under linear rows, and finds the best by branch and price
+// (branch.go) over a linear program with column generation (simplex.go).
+type mixer struct {
+	p     *problem
+	f     *family
+	w     *watch
+	s     *search // for varieties worth having
+	rows  []row
+	pool  []*variety
+	known map[string]*variety
+	// firstOnly lets a set of blocks have only the first palette, by rank, that accepts it.
+	firstOnly bool
+	rank      []int // per palette
+	costs     []int64
+	most      int64 // services on a node
+	unsure    bool  // a program could not be solved although there was time
+}
+
+// variety is a kind of node: blocks on a palette. size counts its services, also those that go everywhere.
+type variety struct {
+	blocks set
+	pal    int
+	size   int64
+	coef   []float64 // per row
+}
+
+// row is a linear constraint on the numbers of nodes. What a node adds to it is what its blocks weigh, what its palette
+// weighs, and 1 if it has at least over services (where over is not 0), or if it has the blocks of a pattern.
+type row struct {
+	block     []int64
+	pal       []int64
+	over      int64
+	pattern   *pattern
+	low, high int64 // -endless and endless where there is no bound
+}
+
+// pattern is nodes with at least these blocks, on the palette, or on any where pal is -1.
+type pattern struct {
+	blocks set
+	pal    int
+}
+
+func (p *pattern) has(v *variety) bool {
+	return (p.pal < 0 || p.pal == v.pal) && p.blocks.subsetOf(v.blocks)
+}
+
+func (r *row) of(v *variety) int64 {
+	sum := int64(0)
+	if r.block != nil {
+		for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+			sum += r.block[b]
+		}
+	}
+	if r.pal != nil {
+		sum += r.pal[v.pal]
+	}
+	if r.over > 0 && v.size >= r.over {
+		sum++
+	}
+	if r.pattern != nil && r.pattern.has(v) {
+		sum++
+	}
+	return sum
+}
+
+// rest is what is left to do: nodes to make, and the bounds of each row.
+type rest struct {
+	n         int64
+	low, high []int64
+}
+
+// after gives what is left when count nodes of a variety are taken off.
+func (m *mixer) after(st rest, v *variety, count int64) rest {
+	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high)}
+	for i := range m.rows {
+		a := int64(v.coef[i]) * count
+		if out.low[i] > -endless {
+			out.low[i] -= a
+		}
+		if out.high[i] < endless {
+			out.high[i] -= a
+		}
+	}
+	return out
+}
+
+func (m *mixer) start() rest {
+	st := rest{n: int64(m.p.size)}
+	for _, r := range m.rows {
+		st.low, st.high = append(st.low, r.low), append(st.high, r.high)
+	}
+	return st
+}
+
+// met tells whether nothing is left to do.
+func (st rest) met() bool {
+	for i := range st.low {
+		if st.low[i] > 0 || st.high[i] < 0 {
+			return false
+		}
+	}
+	return st.n == 0
+}
+
+// use is a number of nodes of a variety.
+type use struct {
+	v     *variety
+	count int64
+}
+
+// newMixer states the problem in rows. Palettes come in order of preference; f must have all that may be chosen.
+func newMixer(p *problem, f *family, w *watch) *mixer {
+	m := &mixer{p: p, f: f, w: w, s: newSearch(f, w, make([]int64, f.blocks)), known: map[string]*variety{},
+		costs: make([]int64, len(f.palettes)), rank: upTo(len(f.palettes)), most: endless}
+	m.s.weighed = true
+	for b, block := range p.blocks {
+		r := row{block: make([]int64, f.blocks), low: -endless, high: endless}
+		r.block[b] = 1
+		if block.min > 0 {
+			r.low = int64(block.min)
+		}
+		if block.max < p.size {
+			r.high = int64(max(0, block.max))
+		}
+		if r.low > -endless || r.high < endless {
+			m.rows = append(m.rows, r)
+		}
+	}
+	for _, ratio := range p.ratios {
+		r := row{block: make([]int64, f.blocks), low: 0, high: endless}
+		r.block[ratio.service] = int64(ratio.per)
+		r.block[ratio.of]--
+		m.rows = append(m.rows, r)
+	}
+	for h, limit := range p.limits {
+		if limit >= p.size {
+			continue
+		}
+		r := row{pal: make([]int64, len(f.palettes)), low: -endless, high: int64(limit)}
+		for i, pal := range f.palettes {
+			if pal.hardware == h {
+				r.pal[i] = 1
+			}
+		}
+		m.rows = append(m.rows, r)
+	}
+	return m
+}
+
+// addRow adds a row that holds from now on.
+func (m *mixer) addRow(r row) {
+	m.rows = append(m.rows, r)
+	for _, v := range m.pool {
+		v.coef = append(v.coef, float64(r.of(v)))
+	}
+}
+
+// variety gives the one value for these blocks on this palette.
+func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
+	key := binary.AppendUvarint(nil, uint64(pal))
+	for _, w := range blocks {
+		key = binary.LittleEndian.AppendUint64(key, w)
+	}
+	if v = m.known[string(key)]; v != nil {
+		return v, false
+	}
+	v = &variety{blocks: blocks.clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+	for i := range m.rows {
+		v.coef = append(v.coef, float64(m.rows[i].of(v)))
+	}
+	m.known[string(key)] = v
+	m.pool = append(m.pool, v)
+	return v, true
+}
+
+// chosenFor gives the test that sets of blocks must pass to be on a palette, beside fitting it; nil where there is none.
+func (m *mixer) chosenFor(pal int) func(set) bool {
+	if !m.firstOnly {
+		return nil
+	}
+	if m.rank[pal] == 0 {
+		return nil
+	}
+	return func(blocks set) bool {
+		for q, rank := range m.rank {
+			if rank < m.rank[pal] && blocks.subsetOf(m.f.palettes[q].blocks) && m.f.sum(blocks).within(m.f.palettes[q].room) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// roomOf is the room of a palette, for at most so many services in all.
+func (m *mixer) roomOf(pal int, most int64) load {
+	room := m.f.palettes[pal].room
+	room[bySize] = min(room[bySize], max(0, min(m.most, most)-m.p.base[bySize]))
+	return room
+}
+
+// mustHave is the clause that no node stays empty.
+func (m *mixer) mustHave(open set) []set {
+	if len(m.p.everywhere) > 0 {
+		return nil
+	}
+	return []set{open}
+}

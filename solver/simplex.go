@@ -1,0 +1,539 @@
+package solver
+
+import (
+	"math"
+	"slices"
+)
+
+// goal is what a linear program minimises: the cost of nodes by their palette, the number of nodes with at least over
+// services, or, of all that is possible, minus the number of one variety. The zero value asks only whether there is
+// something.
+type goal struct {
+	pal   []int64
+	over  int64
+	least *variety
+}
+
+func (g *goal) of(v *variety) float64 {
+	switch {
+	case g.pal != nil:
+		return float64(g.pal[v.pal])
+	case g.over > 0 && v.size >= g.over:
+		return 1
+	case g.least == v:
+		return -1
+	}
+	return 0
+}
+
+func (g *goal) none() bool { return g.pal == nil && g.over == 0 && g.least == nil }
+
+const small = 1e-7
+
+// side is one inequality of the program, turned so that its right side is not negative.
+type side struct {
+	row  int     // -1: the number of nodes
+	sign float64 // of the row's coefficients
+	free float64 // coefficient of its surplus; 0 where it is an equation
+}
+
+// simplex is a linear program over varieties. Its columns are the pool's, then one surplus and one artificial for each
+// side.
+type simplex struct {
+	m       *mixer
+	extra   []row // of branches
+	goal    goal
+	scale   float64 // of the goal, so that it is about 1
+	sides   []side
+	rhs     []float64
+	inverse [][]float64
+	basis   []int // index into pool; or -1-i for the surplus, -1-i-len(sides) for the artificial of side i
+	inBasis map[int]bool
+	amount  []float64
+	coefs   [][]float64 // per pool entry, per side
+	y       []float64
+	u       []float64
+}
+
+type outcome int
+
+const (
+	noAnswer outcome = iota // the time was over
+	solved
+	empty
+)
+
+// newSimplex states what is left; the bounds of the branches' rows are in st too, after those of the rows.
+func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
+	l := &simplex{m: m, extra: extra, goal: g, inBasis: map[int]bool{}}
+	l.scale = 1
+	for _, c := range g.pal {
+		l.scale = max(l.scale, float64(c))
+	}
+	add := func(row int, sign, r, free float64) {
+		if row >= 0 && row < len(m.rows) { // prices may be large numbers
+			top := int64(1)
+			for _, a := range m.rows[row].pal {
+				top = max(top, a)
+			}
+			sign /= float64(top)
+			r /= float64(top)
+		}
+		if r < 0 || r == 0 && sign*free < 0 {
+			sign, r, free = -sign, -r, -free
+		}
+		l.sides = append(l.sides, side{row, sign, free})
+		l.rhs = append(l.rhs, r)
+	}
+	add(-1, 1, float64(st.n), 0)
+	for i := range st.low {
+		if st.low[i] > -endless {
+			add(i, 1, float64(st.low[i]), -1)
+		}
+		if st.high[i] < endless {
+			add(i, 1, float64(st.high[i]), 1)
+		}
+	}
+	k := len(l.sides)
+	l.basis, l.amount = make([]int, k), slices.Clone(l.rhs)
+	l.y, l.u = make([]float64, k), make([]float64, k)
+	l.inverse = make([][]float64, k)
+	for i, s := range l.sides {
+		l.inverse[i] = make([]float64, k)
+		l.inverse[i][i] = 1
+		l.basis[i] = -1 - i - k
+		if s.free > 0 {
+			l.basis[i] = -1 - i
+		}
+		l.inBasis[l.basis[i]] = true
+	}
+	return l
+}
+
+// coef gives the column of a pool entry.
+func (l *simplex) coef(j int) []float64 {
+	for len(l.coefs) <= j {
+		v := l.m.pool[len(l.coefs)]
+		c := make([]float64, len(l.sides))
+		for i, s := range l.sides {
+			switch {
+			case s.row < 0:
+				c[i] = s.sign
+			case s.row < len(v.coef):
+				c[i] = s.sign * v.coef[s.row]
+			default:
+				c[i] = s.sign * float64(l.extra[s.row-len(v.coef)].of(v))
+			}
+		}
+		l.coefs = append(l.coefs, c)
+	}
+	return l.coefs[j]
+}
+
+func (l *simplex) cost(j int, second bool) float64 {
+	switch {
+	case j >= 0 && second:
+		return l.goal.of(l.m.pool[j]) / l.scale
+	case j < -len(l.sides) && !second:
+		return 1
+	}
+	return 0
+}
+
+func (l *simplex) duals(second bool) {
+	clear(l.y)
+	for i, j := range l.basis {
+		if c := l.cost(j, second); c != 0 {
+			for k, v := range l.inverse[i] {
+				l.y[k] += c * v
+			}
+		}
+	}
+}
+
+func (l *simplex) value(second bool) float64 {
+	sum := 0.0
+	for i, j := range l.basis {
+		sum += l.cost(j, second) * l.amount[i]
+	}
+	if second {
+		sum *= l.scale
+	}
+	return sum
+}
+
+// run solves the program. After solved, value and amounts stand; after empty, y proves it.
+func (l *simplex) run() outcome {
+	for _, second := range []bool{false, true} {
+		if second && l.goal.none() {
+			return solved
+		}
+		dull := 0 // pivots without progress: after many of them the first column is taken, which cannot go round
+		for {
+			if l.m.w.stop() {
+				return noAnswer
+			}
+			l.duals(second)
+			if !second && l.value(false) < small {
+				break
+			}
+			j, ok := l.entering(second, dull > 200)
+			if !ok {
+				fresh := l.price(second)
+				if l.m.w.ended {
+					return noAnswer
+				}
+				if fresh {
+					continue
+				}
+				break
+			}
+			if l.pivot(j, second) < 1e-9 {
+				dull++
+			} else {
+				dull = 0
+			}
+			if dull > 5000 {
+				return noAnswer
+			}
+		}
+		if !second && l.value(false) > 1e-6 {
+			return empty
+		}
+	}
+	return solved
+}
+
+// entering finds a column that makes the value smaller.
+func (l *simplex) entering(second, anyone bool) (int, bool) {
+	best, at, found := -small, 0, false
+	for i, s := range l.sides {
+		if r := -l.y[i] * s.free; s.free != 0 && r < best && !l.inBasis[-1-i] {
+			best, at, found = r, -1-i, true
+			if anyone {
+				return at, true
+			}
+		}
+	}
+	for j := range l.m.pool {
+		r := l.cost(j, second)
+		if l.m.pool[j].size > l.m.most {
+			continue
+		}
+		for i, a := range l.coef(j) {
+			r -= a * l.y[i]
+		}
+		if r < best && !l.inBasis[j] {
+			best, at, found = r, j, true
+			if anyone {
+				return at, true
+			}
+		}
+	}
+	return at, found
+}
+
+// pivot brings a column into the basis and gives how far it moved.
+func (l *simplex) pivot(j int, second bool) float64 {
+	k := len(l.sides)
+	for i := range l.u {
+		l.u[i] = 0
+		if j < 0 {
+			l.u[i] = l.inverse[i][-1-j] * l.sides[-1-j].free
+			continue
+		}
+		for h, a := range l.coef(j) {
+			if a != 0 {
+				l.u[i] += l.inverse[i][h] * a
+			}
+		}
+	}
+	out, ratio := -1, math.Inf(1)
+	for i, u := range l.u {
+		r := math.Inf(1)
+		switch {
+		case second && l.basis[i] < -k && math.Abs(u) > 1e-7:
+			r = 0 // what is artificial must stay 0
+		case u > 1e-9:
+			r = l.amount[i] / u
+		}
+		if r < ratio-1e-12 || r <= ratio+1e-12 && out >= 0 && math.Abs(u) > math.Abs(l.u[out]) {
+			out, ratio = i, r
+		}
+	}
+	if out < 0 {
+		return 0 // unbounded, which the number of nodes rules out: numbers have become poor
+	}
+	pivot := l.u[out]
+	for h := range l.inverse[out] {
+		l.inverse[out][h] /= pivot
+	}
+	for i, u := range l.u {
+		if i == out || u == 0 {
+			continue
+		}
+		for h, v := range l.inverse[out] {
+			if v != 0 {
+				l.inverse[i][h] -= u * v
+			}
+		}
+		l.amount[i] = math.Max(0, l.amount[i]-u*ratio)
+	}
+	l.amount[out] = ratio
+	delete(l.inBasis, l.basis[out])
+	l.basis[out] = j
+	l.inBasis[j] = true
+	return ratio
+}
+
+// shares gives how many nodes of each variety the solution has, in fractions.
+func (l *simplex) shares() []share {
+	var out []share
+	for i, j := range l.basis {
+		if j >= 0 && l.amount[i] > 1e-9 {
+			out = append(out, share{l.m.pool[j], l.amount[i], j})
+		}
+	}
+	slices.SortFunc(out, func(a, b share) int { return a.at - b.at })
+	return out
+}
+
+type share struct {
+	v      *variety
+	amount float64
+	at     int // in the pool
+}
+
+// worth is what the duals say about varieties: a sum over blocks, palettes, numbers of services and patterns.
+type worth struct {
+	block   []float64
+	pal     []float64
+	over    map[int64]float64
+	pattern []patternWorth
+}
+
+type patternWorth struct {
+	*pattern
+	worth float64
+}
+
+func (l *simplex) worth(second bool) worth {
+	m := l.m
+	t := worth{block: make([]float64, m.f.blocks), pal: make([]float64, len(m.f.palettes)), over: map[int64]float64{}}
+	for i, s := range l.sides {
+		y := l.y[i] * s.sign
+		if y == 0 {
+			continue
+		}
+		if s.row < 0 {
+			for p := range t.pal {
+				t.pal[p] += y
+			}
+			continue
+		}
+		r := l.row(s.row)
+		for b, a := range r.block {
+			t.block[b] += y * float64(a)
+		}
+		for p, a := range r.pal {
+			t.pal[p] += y * float64(a)
+		}
+		if r.over > 0 {
+			t.over[r.over] += y
+		}
+		if r.pattern != nil {
+			t.pattern = append(t.pattern, patternWorth{r.pattern, y})
+		}
+	}
+	if second {
+		for p, c := range l.goal.pal {
+			t.pal[p] -= float64(c) / l.scale
+		}
+		if l.goal.over > 0 {
+			t.over[l.goal.over]--
+		}
+	}
+	return t
+}
+
+func (l *simplex) row(i int) *row {
+	if i < len(l.m.rows) {
+		return &l.m.rows[i]
+	}
+	return &l.extra[i-len(l.m.rows)]
+}
+
+// of is what the duals say a variety is worth, beyond what it costs.
+func (t *worth) of(v *variety) float64 {
+	sum := t.pal[v.pal]
+	for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+		sum += t.block[b]
+	}
+	for over, w := range t.over {
+		if v.size >= over {
+			sum += w
+		}
+	}
+	for _, p := range t.pattern {
+		if p.has(v) {
+			sum += p.worth
+		}
+	}
+	return sum
+}
+
+// price looks for varieties that would make the value smaller, and puts the best of each palette into the pool.
+func (l *simplex) price(second bool) bool {
+	t := l.worth(second)
+	fresh := false
+	for _, r := range l.m.sizes(&t) {
+		if l.m.priceAt(&t, r) {
+			fresh = true
+		}
+	}
+	return fresh
+}
+
+// sizes parts the numbers of services on a node into ranges within which the number does not matter. Where more is worth
+// more, the lower end counts too; else it is 0.
+func (m *mixer) sizes(t *worth) [][2]int64 {
+	var steps []int64
+	for over := range t.over {
+		if over > m.p.base[bySize] && over <= m.most {
+			steps = append(steps, over)
+		}
+	}
+	slices.Sort(steps)
+	var out [][2]int64
+	from := int64(0)
+	for _, s := range steps {
+		out = append(out, [2]int64{from, s - 1})
+		if t.over[s] > 0 {
+			from = s
+		}
+	}
+	return append(out, [2]int64{from, m.most})
+}
+
+// priceAt does so among varieties with so many services.
+func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
+	top := 1e-12
+	for _, w := range t.block {
+		top = max(top, math.Abs(w))
+	}
+	for _, p := range t.pattern {
+		top = max(top, math.Abs(p.worth))
+	}
+	scale := float64(1<<36) / top
+	for b, w := range t.block {
+		m.s.weight[b] = int64(math.Round(w * scale))
+	}
+	type answer struct {
+		pal    int
+		blocks set
+	}
+	var done []answer
+	none, avail := newSet(m.f.words), newSet(m.f.words)
+	for p := range m.f.palettes {
+		m.s.room = m.roomOf(p, size[1])
+		m.open(t, p, avail, size[0])
+		test := m.chosenFor(p)
+		m.s.extras = m.patternsOf(t, p, scale, test, size[0])
+		var best set
+		for _, d := range done {
+			// what was best where more was possible is best here, if it is possible here
+			if m.s.extras == nil && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
+				m.f.palettes[p].room.within(m.f.palettes[d.pal].room) && d.blocks.subsetOf(m.f.palettes[p].blocks) &&
+				m.f.sum(d.blocks).within(m.s.room) {
+				best = d.blocks
+				break
+			}
+		}
+		if best == nil {
+			least := -endless
+			m.s.clauses = m.mustHave(avail)
+			if m.s.extras == nil && len(m.s.clauses) == 0 {
+				least = 0
+			}
+			_, best = m.s.best(avail, none, least, endless, m.f.blocks)
+		}
+		m.s.extras, m.s.clauses = nil, nil
+		if m.w.ended {
+			return false
+		}
+		if best == nil {
+			continue
+		}
+		if test == nil && size[0] == 0 && len(t.pattern) == 0 {
+			done = append(done, answer{p, best.clone()})
+		}
+		probe := variety{blocks: best, pal: p, size: m.p.base[bySize] + m.f.sum(best)[bySize]}
+		if t.of(&probe) > small {
+			if _, new := m.variety(best, p); new {
+				fresh = true
+			}
+		}
+	}
+	return fresh
+}
+
+// open gives the blocks that may be worth having on palette p.
+func (m *mixer) open(t *worth, p int, avail set, least int64) {
+	avail.copyFrom(m.f.palettes[p].blocks)
+	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
+		if !m.f.needs[b].within(m.s.room) {
+			avail.del(b)
+		}
+	}
+	if m.firstOnly || least > 0 {
+		return // what is worth nothing may still decide about the palette, or make up the number
+	}
+	needed := newSet(m.f.words)
+	for _, o := range t.pattern {
+		if o.worth > 0 {
+			needed.union(o.blocks)
+		}
+	}
+	// Of those that are worth nothing only the best one can be wanted, alone, lest the node be empty.
+	top, most := -1, 0.0
+	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
+		if m.s.weight[b] > 0 || needed.has(b) {
+			continue
+		}
+		alone := t.block[b]
+		for _, o := range t.pattern {
+			if (o.pal < 0 || o.pal == p) && o.blocks.has(b) && o.blocks.count() == 1 {
+				alone += o.worth
+			}
+		}
+		if top < 0 || alone > most {
+			top, most = b, alone
+		}
+	}
+	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
+		if b != top && m.s.weight[b] <= 0 && !needed.has(b) {
+			avail.del(b)
+		}
+	}
+}
+
+// patternsOf states what patterns and the test ask of a search on palette p; nil where that is nothing.
+func (m *mixer) patternsOf(t *worth, p int, scale float64, test func(set) bool, least int64) *extras {
+	x := &extras{accept: test}
+	if least > 0 {
+		c := cut{least: least - m.p.base[bySize]}
+		for b := range m.p.blocks {
+			c.weight = append(c.weight, m.f.needs[b][bySize])
+		}
+		x.cuts = append(x.cuts, c)
+	}
+	for _, o := range t.pattern {
+		if (o.pal < 0 || o.pal == p) && o.blocks.subsetOf(m.f.palettes[p].blocks) {
+			x.bonuses = append(x.bonuses, bonus{o.blocks, int64(math.Round(o.worth * scale))})
+		}
+	}
+	if len(x.bonuses) == 0 && len(x.cuts) == 0 && test == nil {
+		return nil
+	}
+	return x
+}
