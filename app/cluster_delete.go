@@ -1,6 +1,10 @@
 package app
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // DeleteCluster gives back every machine of a cluster. What runs on it is told to stop first. Asking again while it is
 // being deleted, or after, changes nothing.
@@ -70,19 +74,50 @@ func (a *App) ResumeCluster(ctx context.Context, actor Actor, id string) (Cluste
 	return a.Cluster(ctx, actor, c.ID)
 }
 
-// expirer is who deletes clusters whose lease has ended.
-const expirer = "lease"
+// Who deletes without having been asked by a person.
+const (
+	expirer = "lease"  // clusters whose lease has ended
+	retrier = "muster" // what could not be deleted before
+)
 
-// Expire deletes clusters whose lease has ended, of all tenants, and gives how many it began with.
-func (a *App) Expire(ctx context.Context) (int, error) {
-	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), 100)
+// A delete that failed is tried again after as long as it has been going on, within these bounds, for as long as it
+// takes: nobody may be looking any more, and machines cost money.
+const (
+	leastDeleteWait = time.Minute
+	mostDeleteWait  = time.Hour
+)
+
+// tidyAtOnce is how many clusters Expire begins with at once; the next call takes the rest.
+const tidyAtOnce = 100
+
+// Expire deletes clusters whose lease has ended and tries failed deletes again, of all tenants. It gives how many it
+// began with. One that cannot be begun with does not keep the others.
+func (a *App) Expire(ctx context.Context) (begun int, err error) {
+	var errs []error
+	try := func(err error) {
+		switch CodeOf(err) {
+		case "":
+			begun++
+		case EConflict: // a person was faster
+		default:
+			errs = append(errs, err)
+		}
+	}
+	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), tidyAtOnce)
 	if err != nil {
 		return 0, err
 	}
-	for i, c := range ended {
-		if _, err := a.delete(ctx, Actor{Tenant: c.Tenant, User: expirer, Role: RoleAdmin}, c); err != nil {
-			return i, err
-		}
+	for _, c := range ended {
+		_, err := a.delete(ctx, Actor{Tenant: c.Tenant, User: expirer, Role: RoleAdmin}, c)
+		try(err)
 	}
-	return len(ended), nil
+	failed, err := a.Store.FailedDeletes(ctx, a.Now(), leastDeleteWait, mostDeleteWait, tidyAtOnce)
+	if err != nil {
+		return begun, errors.Join(append(errs, err)...)
+	}
+	for _, o := range failed {
+		_, err := a.Store.ResumeOperation(ctx, o.Tenant, o.ID, retrier, a.Now())
+		try(err)
+	}
+	return begun, errors.Join(errs...)
 }

@@ -130,10 +130,14 @@ type NodeUpdate struct {
 
 // Ledger keeps operations and steps, and moves them by the rules drawn at StepState.
 type Ledger interface {
-	// SubmitOperation accepts an operation on a cluster that exists.
+	// SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
+	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one.
 	SubmitOperation(ctx context.Context, n NewOperation) (Operation, error)
 	// ResumeOperation makes the failed steps of a failed operation ready again. EConflict in any other state.
 	ResumeOperation(ctx context.Context, tenant string, id int64, who string, now time.Time) (Operation, error)
+	// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
+	// for, but at least and at most so long. Those that another operation followed are left out.
+	FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) ([]Operation, error)
 	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
 	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
 

@@ -47,7 +47,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			n, err := d.Expire(ctx)
 			trouble.say(d.Log, "leases", err)
 			if n > 0 {
-				d.Log.Info("leases ended", "clusters", n)
+				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
 			}
 		}
 	}

@@ -475,6 +475,48 @@ func TestLeaseEndsACluster(t *testing.T) {
 	e.want(v, app.ClusterDeleted)
 }
 
+func TestFailedDeleteIsTriedAgain(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	e.cloud.Order(fake.Delete, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Node: "n2"})
+	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	v = e.await(v.ID)
+	e.want(v, app.ClusterFailed)
+	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "tried again") {
+		t.Errorf("the message does not say why, or that it is tried again: %s", v.Message)
+	}
+	later := app.New(e.app.Deps)
+	later.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+	if n, err := later.Expire(t.Context()); n != 1 || err != nil {
+		t.Fatalf("%d deletes begun (%v), want 1", n, err)
+	}
+	e.want(e.await(v.ID), app.ClusterDeleted)
+	if e.machines() != 0 {
+		t.Errorf("%d machines are left", e.machines())
+	}
+}
+
+func TestManyDeletesAtOnceAreOne(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.create(4)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := e.app.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	v = e.await(v.ID)
+	e.want(v, app.ClusterDeleted)
+	if len(v.Operations) != 2 {
+		t.Errorf("%d operations, want the create and one delete: %+v", len(v.Operations), v.Operations)
+	}
+}
+
 func TestSurveyFindsLostMachines(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)

@@ -27,6 +27,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a clock that was set back holds nothing up", (*storeTest).clockSetBack},
 		{"a failed operation can be resumed", (*storeTest).resume},
 		{"a delete stops a create and follows it", (*storeTest).deleteDuringCreate},
+		{"a cluster is deleted once", (*storeTest).deletedOnce},
+		{"a failed delete is tried again, later each time", (*storeTest).failedDelete},
 		{"a tenant's steps and rows are its own", (*storeTest).tenants},
 		{"names of live clusters are unique", (*storeTest).names},
 		{"the feed replays from any number", (*storeTest).feed},
@@ -344,6 +346,67 @@ func (t *storeTest) deleteDuringCreate() {
 	t.must(err)
 	if len(ended) != 0 {
 		t.Error("a deleted cluster has expired")
+	}
+}
+
+func (t *storeTest) remove(nodes int) app.Operation {
+	t.Helper()
+	op, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Remove(nodes), Cancel: true, Operation: app.Operation{Tenant: tenant,
+		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.clock.Now()}})
+	t.must(err)
+	return op
+}
+
+func (t *storeTest) deletedOnce() {
+	t.create("web", 1)
+	t.drain()
+	op := t.remove(1)
+	if again := t.remove(1); again.ID != op.ID {
+		t.Errorf("a second delete began beside the first: %+v", again)
+	}
+	t.drain()
+	if after := t.remove(1); after.ID != op.ID || after.Status != app.OperationSucceeded {
+		t.Errorf("a cluster that is gone is deleted again: %+v", after)
+	}
+	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
+	_, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Chain(1), Operation: app.Operation{Tenant: tenant,
+		Cluster: "web-1", Kind: app.OperationCreate, Requester: "ada", CreatedAt: t.clock.Now()}})
+	t.code(err, app.EConflict)
+}
+
+func (t *storeTest) failedDelete() {
+	t.create("web", 1)
+	t.drain()
+	op := t.remove(1)
+	due := func() bool {
+		t.Helper()
+		ops, err := t.s.FailedDeletes(t.ctx, t.clock.Now(), time.Minute, 5*time.Minute, 10)
+		t.must(err)
+		return len(ops) == 1 && ops[0].ID == op.ID
+	}
+	for _, wait := range []time.Duration{time.Minute, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute} {
+		t.fail(t.claim("w"), app.Retry{})
+		t.status("web-1", app.ClusterFailed, app.OperationFailed)
+		t.clock.Move(wait - time.Second)
+		if due() {
+			t.Errorf("it is tried again before %s", wait)
+		}
+		t.clock.Move(time.Second)
+		if !due() {
+			t.Fatalf("it is not tried again after %s", wait)
+		}
+		_, err := t.s.ResumeOperation(t.ctx, tenant, op.ID, "muster", t.clock.Now())
+		t.must(err)
+		if due() {
+			t.Error("it is tried while it runs")
+		}
+	}
+	t.fail(t.claim("w"), app.Retry{})
+	op = t.remove(1) // a person asks anew: only that one counts
+	t.fail(t.claim("w"), app.Retry{})
+	t.clock.Move(time.Hour)
+	if !due() {
+		t.Error("the newer delete is not the one that is tried again")
 	}
 }
 

@@ -49,10 +49,52 @@ func operations(ctx context.Context, from reader, tenant, cluster string) ([]app
 // SubmitOperation implements app.Ledger.
 func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
+		if standing, err := t.standing(n.Operation); standing != nil || err != nil {
+			if standing != nil {
+				op = standing.operation()
+			}
+			return err
+		}
+		var err error
 		op, err = t.submit(n)
 		return err
 	})
 	return op, err
+}
+
+// standing refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+func (t *tx) standing(op app.Operation) (*operationRow, error) {
+	var deleted int64
+	err := t.row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
+	if err := clusterError(err, op.Cluster); err != nil {
+		return nil, err
+	}
+	if op.Kind == app.OperationDelete {
+		o := &operationRow{}
+		err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
+			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.dest()...)
+		if !isNoRows(err) {
+			return o, err
+		}
+	}
+	if deleted > 0 {
+		return nil, app.Errorf(app.EConflict, "Cluster %q is gone.", op.Cluster)
+	}
+	return nil, nil
+}
+
+// FailedDeletes implements app.Ledger.
+func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var o operationRow
+		err := row.Scan(o.dest()...)
+		ops = append(ops, o.operation())
+		return err
+	}, `SELECT `+operationColumns+` FROM operations o WHERE o.kind = 'delete' AND o.status = 'failed'
+		AND (o.ended_at + min(max(o.ended_at - o.created_at, ?), ?) <= ? OR o.ended_at > ?)
+		AND NOT EXISTS (SELECT 1 FROM operations l WHERE l.cluster = o.cluster AND l.id > o.id) ORDER BY o.ended_at LIMIT ?`,
+		least.Microseconds(), most.Microseconds(), micros(now), micros(now.Add(farFuture)), limit)
+	return ops, err
 }
 
 // submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
@@ -238,6 +280,8 @@ func (t *tx) endCluster(now time.Time, o *operationRow) error {
 		return t.setCluster(now, o.op.Tenant, o.op.Cluster, app.ClusterDeleted, "")
 	case o.op.Status == app.OperationSucceeded:
 		return t.setCluster(now, o.op.Tenant, o.op.Cluster, app.ClusterActive, "")
+	case o.op.Status == app.OperationFailed && o.op.Kind == app.OperationDelete:
+		return t.setCluster(now, o.op.Tenant, o.op.Cluster, app.ClusterFailed, o.op.Message+" The delete is tried again by itself.")
 	default:
 		return t.setCluster(now, o.op.Tenant, o.op.Cluster, app.ClusterFailed, o.op.Message)
 	}
