@@ -55,6 +55,14 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
+// ForPeople is what may be shown of it: of an internal error the cause is for the log only.
+func (e *Error) ForPeople() string {
+	if e.Code == EInternal {
+		return e.Message
+	}
+	return e.Error()
+}
+
 // Unwrap gives the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -107,6 +107,7 @@ type ClaimedStep struct {
 	Node     Node
 	Intent   string
 	HostKey  []byte // private; for create only
+	Err      error  // why it cannot be handed out; its attempt is to be ended
 }
 
 // Finish is the end of an attempt, as the ledger takes it.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -36,7 +37,8 @@ func (a *App) Claim(ctx context.Context, tenant, worker string) (*Assignment, er
 	}
 }
 
-// reject ends the attempt of a claimed step that cannot be handed out.
+// reject ends the attempt of a claimed step that cannot be handed out. What is not for people is given back, for the
+// worker's log.
 func (a *App) reject(ctx context.Context, worker string, c *ClaimedStep, cause error) error {
 	var e *Error
 	if !errors.As(cause, &e) {
@@ -46,8 +48,13 @@ func (a *App) reject(ctx context.Context, worker string, c *ClaimedStep, cause e
 	if e.Code == EInternal || e.Code == ETransient {
 		f.Retry = Retry{Again: c.Step.Tries < 3, After: time.Second}
 	}
-	_, err := a.Store.FinishStep(ctx, f)
-	return err
+	if _, err := a.Store.FinishStep(ctx, f); err != nil {
+		return err
+	}
+	if e.Code == EInternal {
+		return fmt.Errorf("step %s of %s cannot be handed out: %w", c.Step.ID, c.Cluster.ID, cause)
+	}
+	return nil
 }
 
 func fenceOf(s Step) Fence { return Fence{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt} }
@@ -95,6 +102,9 @@ func (a *App) Log(ctx context.Context, lines []LogLine) error { return a.Store.A
 
 // assign gathers all that a claimed step needs.
 func (a *App) assign(ctx context.Context, worker string, c *ClaimedStep) (*Assignment, error) {
+	if c.Err != nil {
+		return nil, c.Err
+	}
 	oc, err := a.configs.get(ctx, a, c)
 	if err != nil {
 		return nil, err

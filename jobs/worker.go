@@ -150,15 +150,19 @@ func (w *Worker) failure(ctx context.Context, as *app.Assignment, err error) *ap
 		return &app.Error{Code: app.ETransient, Message: "The worker was shut down; the step will be taken again."}
 	}
 	var e *app.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e.Code != app.EInternal {
 		return e
 	}
-	return &app.Error{Code: app.EInternal, Message: "This went wrong in a way that Muster does not know", Err: err}
+	w.Log.Error("a step went wrong in a way that Muster does not know", "step", as.StepID, "cluster", as.Cluster.ID, "error", err)
+	if e != nil {
+		return e
+	}
+	return &app.Error{Code: app.EInternal, Message: "This went wrong in a way that Muster does not know; the server's log tells more.", Err: err}
 }
 
 // outcome is the last line of a failed attempt's log.
 func outcome(r app.Report) string {
-	text := r.Err.Error()
+	text := r.Err.ForPeople()
 	if r.Err.Hint != "" {
 		text += " " + r.Err.Hint
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -28,7 +29,8 @@ type Store struct {
 
 var _ app.Store = (*Store)(nil)
 
-// Open opens or makes the database file, brings its tables up to date, and starts the writer. Close it.
+// Open opens or makes the database file, brings its tables up to date, and starts the writer. EConflict where the
+// database was made with another key. Close it.
 func Open(ctx context.Context, file string, key []byte) (*Store, error) {
 	sealer, err := newSealer(key)
 	if err != nil {
@@ -60,7 +62,10 @@ func Open(ctx context.Context, file string, key []byte) (*Store, error) {
 		_ = writes.Close()
 		return nil, fmt.Errorf("store: %s: %w", file, err)
 	}
-	if s.installation, err = s.installationID(ctx); err != nil {
+	if s.installation, err = s.installationID(ctx); err == nil {
+		err = s.checkKey(ctx)
+	}
+	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -109,6 +114,33 @@ func (s *Store) installationID(ctx context.Context) (string, error) {
 		return t.row(`SELECT value FROM settings WHERE name = 'installation'`).Scan(&id)
 	})
 	return id, err
+}
+
+// checkKey makes sure that the key is the one that the database was made with: else some secrets would be sealed under
+// one key and some under another, and nobody would notice before they are needed.
+func (s *Store) checkKey(ctx context.Context) error {
+	const row, text = "key_check", "muster"
+	var sealed string
+	err := s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+			row, hex.EncodeToString(s.seal([]byte(text), "settings/"+row))); err != nil {
+			return err
+		}
+		return t.row(`SELECT value FROM settings WHERE name = ?`, row).Scan(&sealed)
+	})
+	if err != nil {
+		return err
+	}
+	b, err := hex.DecodeString(sealed)
+	if err == nil {
+		_, err = s.open(b, "settings/"+row)
+	}
+	if err != nil {
+		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The database was made with another secret key.",
+			Hint: "Give the key that it was made with. If that is lost for good, delete the row key_check of the table settings:\n" +
+				"clusters can then be deleted, but the keys of those that stand are lost."}
+	}
+	return nil
 }
 
 // publish runs after each commit.

@@ -67,9 +67,10 @@ func (s *Store) claimed(t *tx, deadline time.Time, change string, args ...any) (
 		return nil, err
 	}
 	if st.Action == app.ActionCreate {
-		c.HostKey, err = s.open(sealed, "nodes/"+cluster+"/"+st.Node)
+		// One that does not open must not keep everybody from every other step.
+		c.HostKey, c.Err = s.open(sealed, "nodes/"+cluster+"/"+st.Node)
 	}
-	return c, err
+	return c, nil
 }
 
 // ExtendClaims implements app.Ledger.

@@ -76,7 +76,7 @@ func (t *tx) end(f app.Finish, o *operationRow, st app.Step) ([]string, error) {
 	case f.Retry.Again:
 		state, notBefore = app.StepReady, f.Now.Add(f.Retry.After)
 	}
-	return nil, t.setBack(f.Now, o, st, state, notBefore, f.Err.Code, f.Err.Error())
+	return nil, t.setBack(f.Now, o, st, state, notBefore, f.Err.Code, f.Err.ForPeople())
 }
 
 // succeed ends a step well: its outputs land on the node, and what waited for it may go on.

@@ -1,0 +1,81 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+)
+
+// Someone lost the secret key for good: what was sealed with it does not open, but that holds up no other cluster, and
+// machines can still be given back.
+func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
+	ctx := t.Context()
+	file := filepath.Join(t.TempDir(), "muster.db")
+	old, err := store.Open(ctx, file, bytes.Repeat([]byte{1}, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now()
+	if _, err := old.CreateCluster(ctx, apptest.NewCluster("t", "old", 1, at, apptest.Chain(1))); err != nil {
+		t.Fatal(err)
+	}
+	_ = old.Close()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(ctx, `DELETE FROM settings WHERE name = 'key_check'`); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+
+	s, err := store.Open(ctx, file, bytes.Repeat([]byte{2}, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.CreateCluster(ctx, apptest.NewCluster("t", "young", 1, at, apptest.Chain(1))); err != nil {
+		t.Fatal(err)
+	}
+	catalog := app.NewCatalog()
+	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
+	if as := claim(ctx, t, a); as == nil || as.Cluster.Name != "young" {
+		t.Fatalf("the other cluster's step is not handed out: %+v", as)
+	}
+	steps, err := s.Steps(ctx, "t", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := steps[0].Error; text == "" || strings.Contains(text, "sealed") {
+		t.Errorf("people are told %q", text)
+	}
+	if _, err := s.SubmitOperation(ctx, app.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: "t",
+		Cluster: "old-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: at}}); err != nil {
+		t.Fatal(err)
+	}
+	if as := claim(ctx, t, a); as == nil || as.Action != app.ActionDelete || as.Cluster.Name != "old" {
+		t.Errorf("the delete is not handed out: %+v", as)
+	}
+}
+
+// claim asks as a worker does, to whom an error is one bell in vain.
+func claim(ctx context.Context, t *testing.T, a *app.App) *app.Assignment {
+	t.Helper()
+	for range 5 {
+		as, err := a.Claim(ctx, "t", "w")
+		if err == nil {
+			return as
+		}
+		t.Log(err)
+	}
+	return nil
+}
