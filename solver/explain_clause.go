@@ -176,7 +176,25 @@ func (q *question) listNeeds(s string) {
 		d.needs[s] = true
 	}
 	k.remedies = []remedy{needLess(s, service.Needs)}
-	q.add(k, "%s needs %s", s, needs)
+	q.add(k, "%s needs %s%s", s, needs, q.tooMuch(service.Needs))
+}
+
+// tooMuch says of what a service needs more than any hardware of the provider has, where that is so.
+func (q *question) tooMuch(needs app.Resources) string {
+	compare := func(need float64, has func(f app.Flavor) float64) string {
+		most := 0.0
+		for _, name := range q.hardware {
+			n := has(q.catalog.Hardware[name].Providers[q.provider])
+			if n <= 0 || n >= need { // what is not stated is not limited
+				return ""
+			}
+			most = max(most, n)
+		}
+		return fmt.Sprintf(", and no hardware of provider %s has more than %g", q.provider, most)
+	}
+	return first(compare(needs.CPU, func(f app.Flavor) float64 { return f.CPU }),
+		first(compare(needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }),
+			compare(needs.DiskGB, func(f app.Flavor) float64 { return f.DiskGB })))
 }
 
 func (q *question) listGroups() {
@@ -298,7 +316,7 @@ func (q *question) listHardware() {
 		k := q.written(kindHardware)
 		k.put = func(d *draft) { d.limits.MixedHardware = false }
 		k.remedies = []remedy{mixHardware()}
-		q.add(k, "nodes with the same services have the same hardware and image (no mixed hardware)")
+		q.add(k, "nodes with the same services have the same hardware, the first by name that all accept (no mixed hardware)")
 	}
 }
 

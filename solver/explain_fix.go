@@ -40,6 +40,7 @@ func (q *question) fixes(core []*clause) []app.Fix {
 	}
 	if len(m.fixes) == 0 {
 		m.several(core)
+		m.withoutSome(core)
 	}
 	slices.SortStableFunc(m.fixes, func(a, b rankedFix) int { return a.rank - b.rank })
 	var out []app.Fix
@@ -258,7 +259,7 @@ func (q *question) bigger(core []*clause) []remedy {
 }
 
 // mostChanges is of how many things at once a fix may be.
-const mostChanges = 12
+const mostChanges = 32
 
 // several finds one change of several things. As long as there is a conflict, one of its clauses is given up; then those
 // are taken back that need not be, and the others are changed by as little as will do.
@@ -284,23 +285,59 @@ func (m *mender) several(core []*clause) {
 	}
 	slices.SortStableFunc(given, cheaper)
 	m.together(given, kept)
-	m.withoutAll(given)
 }
 
-// withoutAll leaves out every service that alone has something given up.
-func (m *mender) withoutAll(given []*clause) {
-	var gone []string
+// withoutSome leaves out services, always the one of which the conflict speaks most, until there is none any more. Then
+// those are taken back that need not go.
+func (m *mender) withoutSome(core []*clause) {
 	left := m.q.services
-	for _, k := range given {
-		if len(k.Services) == 1 && slices.Contains(left, k.Services[0]) {
-			var more []string
-			more, left = m.q.drop(k.Services[0], left)
-			gone = append(gone, more...)
+	var gone []string
+	for q := m.q; ; {
+		s := mostNamed(core)
+		if s == "" || q.ended {
+			return
+		}
+		var more []string
+		if more, left = q.drop(s, left); len(left) == 0 {
+			return
+		}
+		gone = append(gone, more...)
+		r := m.q.request
+		r.Services = left
+		if found, known := m.q.ask(m.q.catalog, r); found {
+			break
+		} else if !known {
+			return
+		}
+		q = newQuestion(m.q.ctx, m.q.solver, m.q.catalog, r)
+		core, _ = q.smallest(q.clauses)
+	}
+	for _, s := range slices.Clone(gone) {
+		r := m.q.request
+		r.Services = distinct(append(slices.Clone(left), s))
+		if found, _ := m.q.ask(m.q.catalog, r); found {
+			left = r.Services
+			gone = slices.DeleteFunc(gone, func(o string) bool { return o == s })
 		}
 	}
-	if len(gone) > 0 && len(left) > 0 {
-		m.single(withoutThese(gone, left))
+	m.single(withoutThese(gone, left))
+}
+
+// mostNamed gives the service that most clauses name, the first by name among equals.
+func mostNamed(core []*clause) string {
+	times := map[string]int{}
+	top := ""
+	for _, k := range core {
+		for _, s := range k.Services {
+			times[s]++
+		}
 	}
+	for _, s := range slices.Sorted(maps.Keys(times)) {
+		if times[s] > times[top] {
+			top = s
+		}
+	}
+	return top
 }
 
 func cheaper(a, b *clause) int { return a.worth() - b.worth() }

@@ -53,6 +53,7 @@ func flaws(c *app.Catalog, r app.LayoutRequest) []flaw {
 	v.size()
 	v.prefer()
 	v.providers()
+	v.zones()
 	v.types(hardwareOf, noHardwareTypes)
 	v.types(imagesOf, noImageTypes)
 	v.names()
@@ -180,6 +181,22 @@ func (v *reviewer) providers() {
 	}
 }
 
+// zones looks whether a template that spreads nodes has zones to spread them over.
+func (v *reviewer) zones() {
+	zoned := func(name string) bool { return v.c.Providers[name] != nil && len(v.c.Providers[name].Zones) > 0 }
+	if v.t == nil || v.t.Constraints.Zones == nil || v.provider == "" || zoned(v.provider) {
+		return
+	}
+	some := slices.DeleteFunc(sortedNames(v.c.Providers), func(name string) bool { return !zoned(name) })
+	hint := "No provider has any."
+	if len(some) > 0 {
+		hint = fmt.Sprintf("%s would do.", capital("provider "+either(some)))
+	}
+	at := func(r *app.LayoutRequest) *string { return &r.Provider }
+	v.say(app.EInvalid, badRequest, "provider", hint, instead("provider", v.provider, some, at),
+		"Template %s spreads nodes over zones, and provider %s has none.", v.r.Template, v.provider)
+}
+
 // types looks for hardware or image types that may be used.
 func (v *reviewer) types(of typeSort, reason string) {
 	want := *of.asked(&v.r)
@@ -193,7 +210,7 @@ func (v *reviewer) types(of typeSort, reason string) {
 		all, offers = sortedNames(v.c.Hardware), hardware
 	}
 	fits := func(name string) bool {
-		return (len(list) == 0 || slices.Contains(list, name)) && (v.provider == "" || slices.Contains(offers, name))
+		return allowed(name, "", list) && !v.barred(of, name) && (v.provider == "" || slices.Contains(offers, name))
 	}
 	may := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !fits(name) })
 	if want != "" && fits(want) && slices.Contains(all, want) || want == "" && len(may) > 0 {
@@ -207,6 +224,9 @@ func (v *reviewer) types(of typeSort, reason string) {
 		other = "It has none."
 	}
 	switch {
+	case want == "" && slices.ContainsFunc(offers, func(name string) bool { return v.barred(of, name) }):
+		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s has no %s that template %s allows any node of.",
+			v.provider, of.name, v.r.Template)
 	case want == "" && len(list) == 0:
 		v.say(app.EInvalid, reason, of.name, "", repairs, "Provider %s has no %s.", v.provider, of.name)
 	case want == "":
@@ -217,9 +237,21 @@ func (v *reviewer) types(of typeSort, reason string) {
 	case len(list) > 0 && !slices.Contains(list, want):
 		v.say(app.EInvalid, reason, of.name, "It allows "+names(list)+".", repairs, "Template %s does not allow %s %s.",
 			v.r.Template, of.name, want)
+	case v.barred(of, want):
+		v.say(app.EInvalid, reason, of.name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",
+			v.r.Template, of.name, want)
 	default:
 		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s does not have %s %s.", v.provider, of.name, want)
 	}
+}
+
+// barred tells whether a template allows no node of a hardware type.
+func (v *reviewer) barred(of typeSort, name string) bool {
+	if v.t == nil || of.name != hardwareOf.name {
+		return false
+	}
+	limit, limited := v.t.Constraints.Hardware[name]
+	return limited && limit <= 0
 }
 
 func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
@@ -232,7 +264,7 @@ func (v *reviewer) elsewhere(of typeSort, want string, list []string) []repair {
 		if of.name == hardwareOf.name {
 			offers = hardware
 		}
-		if name != v.provider && slices.ContainsFunc(offers, func(t string) bool { return allowed(t, want, list) }) {
+		if name != v.provider && slices.ContainsFunc(offers, func(t string) bool { return allowed(t, want, list) && !v.barred(of, t) }) {
 			some = append(some, name)
 		}
 	}

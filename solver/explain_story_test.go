@@ -114,6 +114,38 @@ var stories = []story{
 		r.Services = []string{"app", "lb", "mail", "mysql"}
 		t.Constraints.Services["mysql"] = app.ServiceConstraint{Max: 0}
 	}},
+	{"pairs group", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+		only(t, app.Constraints{CantCoexistPairs: [][]string{{"lb", "app", "store", "cache"}}})
+		r.Size = 2
+	}},
+	{"ratio over a maximum", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+		t.Constraints.Ratios = []app.Ratio{{Service: "lb", Per: 4, Of: "app"}}
+		t.Constraints.Services["app"] = atLeast(6)
+		r.Size = 9
+	}},
+	{"zones, and a provider that has none", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+		only(t, app.Constraints{Zones: &app.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]app.ServiceConstraint{
+			"app": between(1, 6), "lb": atLeast(1), "store": atLeast(1)}})
+		t.Defaults.Provider = "cellar"
+	}},
+	{"more memory than any machine has", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
+		c.Services["store"].Needs = app.Resources{MemoryGB: 48}
+	}},
+	{"together more than the hardware has", func(c *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+		c.Services["app"].Needs = app.Resources{CPU: 1, MemoryGB: 3}
+		c.Services["store"].Needs = app.Resources{MemoryGB: 2}
+		only(t, app.Constraints{MustCoexist: [][]string{{"app", "store"}}})
+		r.Hardware = "small"
+	}},
+	{"too few machines of a kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+		t.Constraints.Hardware = map[string]int{"large": 1}
+		t.Constraints.MixedHardware = true
+		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"large"}}
+	}},
+	{"too few machines of the first kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+		t.Constraints.Hardware = map[string]int{"large": 1}
+		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"medium", "small"}}
+	}},
 	{"everything wrong at once", func(c *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 		*r = app.LayoutRequest{Template: "web", Size: 20, Provider: "clod", Hardware: "smal", Services: []string{"ap", "lb", "mail", "cache", "audit"}}
 	}},
@@ -205,6 +237,7 @@ func TestClausesSayWhere(t *testing.T) {
 		want     []string
 	}{
 		{[]string{"lb", "app"}, []string{"min lb web.yaml:3", "max lb web.yaml:3"}},
+		{[]string{"store", "app"}, []string{"min store web.yaml:3", "resources store store.yaml:2"}},
 	} {
 		e, err := NewExplainer(New()).Explain(context.Background(), c, app.LayoutRequest{Template: "web", Size: 6, Services: test.services})
 		if err != nil {

@@ -91,7 +91,7 @@ func compatibleType(of typeSort, list, offered []string) []remedy {
 // biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.
 func biggerHardware(provider string, offers app.Resources) remedy {
 	const name = "new"
-	return remedy{rank: rankLast, steps: 1, text: says("hardware that has at least %s", inWhat(offers)),
+	return remedy{rank: rankProvider, steps: 1, text: says("hardware that has at least %s", inWhat(offers)),
 		apply: func(w *world, _ int) {
 			t := w.template()
 			hardware := map[string]*app.HardwareType{name: {About: app.About{Name: name}, Providers: map[string]app.Flavor{
