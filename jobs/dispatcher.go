@@ -32,7 +32,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	var expired, patience time.Time
 	var trouble quietly
 	for {
-		trouble.say(d.Log, "dispatcher", d.ring(ctx))
+		trouble.say(d.Log, "ringing doorbells", d.ring(ctx))
 		select {
 		case <-ctx.Done():
 			return
@@ -41,11 +41,11 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := d.Now()
-		trouble.say(d.Log, "dispatcher", d.sweep(ctx, now, &patience))
+		trouble.say(d.Log, "looking after steps", d.sweep(ctx, now, &patience))
 		if now.Sub(expired) >= expireEvery {
 			expired = now
 			n, err := d.Expire(ctx)
-			trouble.say(d.Log, "leases", err)
+			trouble.say(d.Log, "ending leases", err)
 			if n > 0 {
 				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
 			}
@@ -126,23 +126,23 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// quietly says the same trouble once, not twice a second, and says when it is over.
-type quietly struct{ last map[string]string }
+// quietly says that there is trouble when it begins and every remindEvery while it lasts, not twice a second, and says
+// when it is over.
+type quietly struct{ said map[string]time.Time }
 
-func (q *quietly) say(log *slog.Logger, where string, err error) {
-	if q.last == nil {
-		q.last = map[string]string{}
+const remindEvery = time.Minute
+
+func (q *quietly) say(log *slog.Logger, what string, err error) {
+	if q.said == nil {
+		q.said = map[string]time.Time{}
 	}
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
+	last, known := q.said[what]
 	switch {
-	case text == q.last[where]:
-	case err != nil:
-		log.Warn(where+" is in trouble", "error", err)
-	default:
-		log.Info(where + " is well again")
+	case err == nil && known:
+		log.Info(what + " works again")
+		delete(q.said, what)
+	case err != nil && (!known || time.Since(last) >= remindEvery):
+		log.Warn(what+" does not work", "error", err)
+		q.said[what] = time.Now()
 	}
-	q.last[where] = text
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -37,8 +38,25 @@ func OpenQueue(url, installation string) (*Queue, error) {
 		return nil, &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "REDIS_URL is not the address of a Redis: " + hideURL(err, url),
 			Hint: "It looks like redis://user:password@host:6379/0."}
 	}
+	patient(o)
 	client := redis.NewClient(o)
 	return &Queue{client: client, tasks: asynq.NewClientFromRedisClient(client), installation: installation}, nil
+}
+
+// answerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and nobody else shall wait.
+const answerTime = 2 * time.Second
+
+// patient bounds the time that a Redis which is away or hangs can cost, unless the address says otherwise.
+func patient(o *redis.Options) {
+	o.ContextTimeoutEnabled = true
+	for _, d := range []*time.Duration{&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout} {
+		if *d == 0 {
+			*d = answerTime
+		}
+	}
+	if o.MaxRetries == 0 {
+		o.MaxRetries = 1
+	}
 }
 
 // hideURL keeps a password that stands in an address out of messages.
@@ -109,11 +127,22 @@ func (q *Queue) Lost(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// asynqLog passes what asynq says on to slog, one level lower: what matters to people is said by us.
-type asynqLog struct{ log *slog.Logger }
+// asynqLog passes what asynq says on to slog, one level lower: what matters to people is said by us. Of its errors one a
+// minute comes through: while Redis is away there are several a second.
+type asynqLog struct {
+	log  *slog.Logger
+	last atomic.Int64 // when an error was passed on, in Unix seconds
+}
 
-func (l asynqLog) Debug(args ...any) {}
-func (l asynqLog) Info(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Warn(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Error(args ...any) { l.log.Warn(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }
+func (l *asynqLog) Debug(...any)      {}
+func (l *asynqLog) Info(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
+func (l *asynqLog) Warn(args ...any)  { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
+func (l *asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }
+
+func (l *asynqLog) Error(args ...any) {
+	level, last, now := slog.LevelDebug, l.last.Load(), time.Now().Unix()
+	if now-last >= int64(remindEvery/time.Second) && l.last.CompareAndSwap(last, now) {
+		level = slog.LevelWarn
+	}
+	l.log.Log(context.Background(), level, fmt.Sprint(args...), "from", "asynq")
+}

@@ -29,7 +29,7 @@ type Survey struct {
 func (s *Survey) Run(ctx context.Context) {
 	var trouble quietly
 	for {
-		trouble.say(s.Log, "survey", s.once(ctx))
+		trouble.say(s.Log, "the survey of accounts", s.once(ctx))
 		if pause(ctx, surveyEvery) != nil {
 			return
 		}

@@ -43,6 +43,7 @@ type Worker struct {
 	heart  *heart
 	logs   *logBook
 	shells *remote.Pool
+	slots  chan struct{}
 	ctx    context.Context // ends when the worker must drop what it holds
 	drop   context.CancelFunc
 	once   sync.Once
@@ -50,13 +51,13 @@ type Worker struct {
 
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
-	w := &Worker{WorkerConfig: c, shells: remote.NewPool(remote.PoolOptions{})}
+	w := &Worker{WorkerConfig: c, shells: remote.NewPool(remote.PoolOptions{}), slots: make(chan struct{}, c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
 	w.heart = startHeart(c.Name, c.Coordinator, c.Log)
 	w.logs = startLogBook(c.Coordinator, c.Log)
 	w.server = asynq.NewServerFromRedisClient(c.Queue.client, asynq.Config{
 		Concurrency: c.Slots, Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
-		Logger: asynqLog{c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: shutdownTime,
+		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: shutdownTime,
 		BaseContext: func() context.Context { return w.ctx },
 	})
 	if err := w.server.Start(asynq.HandlerFunc(w.serve)); err != nil {
@@ -72,13 +73,25 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 // shutdownTime is how long steps have to let go once they were told to.
 const shutdownTime = 8 * time.Second
 
+// stopTime is how long asynq may take to stop listening.
+const stopTime = time.Second
+
 // Close stops taking steps, tells those under way to let go (their steps go back to the ledger, to be taken again), and
 // closes the connections. It may be called twice.
 func (w *Worker) Close() error {
 	w.once.Do(func() {
-		w.server.Stop()
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			w.server.Stop()
+		}()
+		select {
+		case <-stopped:
+		case <-time.After(stopTime): // Redis hangs; steps need not wait for it
+		}
 		w.drop()
 		w.server.Shutdown()
+		<-stopped
 		w.heart.close()
 		w.logs.close()
 		_ = w.shells.Close()
@@ -89,6 +102,12 @@ func (w *Worker) Close() error {
 // serve answers one bell: it claims a step and goes on with the same node's next ones for as long as there are any. It
 // never gives asynq an error, since asynq is not to try again.
 func (w *Worker) serve(context.Context, *asynq.Task) error {
+	// asynq gives its own slot away when Redis has been away for half a minute, whatever runs on it.
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+	case <-w.ctx.Done():
+	}
 	if w.ctx.Err() != nil {
 		return nil
 	}
