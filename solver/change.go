@@ -43,19 +43,26 @@ func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest)
 // decide gives what may become of nodes, and for how many it does.
 func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
-	fates, all := m.fates()
+	fates, all := m.fates(manyOptions)
 	if !all {
 		if fates, counts, ok := m.grownBySolver(ctx); ok {
 			return fates, counts, nil
 		}
 	}
 	counts, ok := m.choose(fates, w)
+	if !ok && !all && !w.ended { // before saying no, look further
+		fates, all = m.fates(10 * manyOptions)
+		counts, ok = m.choose(fates, w)
+	}
 	switch {
 	case w.ended:
 		return nil, nil, &app.Error{Code: app.ETimeout, Err: ctx.Err(), Message: fmt.Sprintf(
 			"no answer was found in time for %s on %s", amount(len(m.services), "service"), amount(len(m.standing), "node"))}
 	case !ok:
 		return nil, nil, m.refusal(ctx, all)
+	}
+	if !all {
+		fates, counts = m.polished(ctx, fates, counts)
 	}
 	return fates, counts, nil
 }

@@ -7,15 +7,60 @@ import (
 	"muster/app"
 )
 
-// grownBySolver finds the new nodes of a change that leaves those that stand alone, with the solver that makes whole
-// layouts: it is exact however many kinds of node there can be. What stands is taken off the minima and maxima. It gives
-// false where the change is of another sort.
+// grownBySolver finds the new nodes of a change that leaves those that stand alone. It gives false where the change is
+// of another sort.
 func (m *change) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
-	limits := m.t.Constraints
 	count, ok := m.untouched()
-	grow := m.low - len(m.standing)
-	if !ok || grow <= 0 || m.low != m.high || limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 ||
-		m.r.Prefer == app.PreferCheapest {
+	if grow := m.low - len(m.standing); ok && grow > 0 && m.low == m.high {
+		fresh, counts, ok := m.newBySolver(ctx, count, grow)
+		if !ok {
+			return nil, nil, false
+		}
+		for at, c := range m.classes {
+			fresh, counts = append(fresh, m.stay(at, c.stays)), append(counts, len(c.nodes))
+		}
+		m.rank(fresh)
+		return fresh, counts, true
+	}
+	return nil, nil, false
+}
+
+// polished chooses the new nodes of an answer anew, among all that they can be.
+func (m *change) polished(ctx context.Context, fates []fate, counts []int) ([]fate, []int) {
+	if m.mayGo() && !m.moves {
+		return fates, counts
+	}
+	grow, on := 0, make([]int, len(m.units))
+	var kept []fate
+	var keptCounts []int
+	for i, f := range fates {
+		if f.class < 0 {
+			grow += counts[i]
+			continue
+		}
+		kept, keptCounts = append(kept, f), append(keptCounts, counts[i])
+		for u := range m.units {
+			on[u] += counts[i] * b2n(f.has(u))
+		}
+	}
+	if grow == 0 {
+		return fates, counts
+	}
+	fresh, freshCounts, ok := m.newBySolver(ctx, on, grow)
+	if !ok {
+		return fates, counts
+	}
+	kept, keptCounts = append(kept, fresh...), append(keptCounts, freshCounts...)
+	m.rank(kept)
+	return kept, keptCounts
+}
+
+// newBySolver finds the preferred new nodes beside standing ones that have each unit so often, with the solver that
+// makes whole layouts: it is exact however many kinds of node there can be. What stands is taken off the minima and
+// maxima. It gives false where constraints would have to count old and new nodes together.
+func (m *change) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
+	limits := m.t.Constraints
+	if limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 || m.r.Prefer == app.PreferCheapest {
 		return nil, nil, false
 	}
 	derived := app.Constraints{MustCoexist: limits.MustCoexist, CantCoexist: limits.CantCoexist,
@@ -48,15 +93,11 @@ func (m *change) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
 	}
 	var fates []fate
 	var counts []int
-	for at, c := range m.classes {
-		fates, counts = append(fates, m.stay(at, c.stays)), append(counts, len(c.nodes))
-	}
 	for _, g := range layout.Groups {
 		on, _ := m.machineOf(g.Hardware, g.Image)
 		fates = append(fates, fate{class: -1, on: on, services: g.Services, touched: true})
 		counts = append(counts, g.Count)
 	}
-	m.rank(fates)
 	return fates, counts, true
 }
 

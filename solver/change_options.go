@@ -29,10 +29,10 @@ const (
 )
 
 // fates lists what can become of each class, for each the one that changes least first, then what new nodes can be.
-// all is false where there were too many to list.
-func (m *change) fates() (list []fate, all bool) {
+// all is false where there were more than about many to list.
+func (m *change) fates(many int) (list []fate, all bool) {
 	all = true
-	each := max(someSets, manyOptions/2/max(1, len(m.classes)))
+	each := max(someSets, many/2/max(1, len(m.classes)))
 	may := m.mayCome()
 	for i, c := range m.classes {
 		if c.misfit == "" {
@@ -47,7 +47,7 @@ func (m *change) fates() (list []fate, all bool) {
 		}
 	}
 	if m.mayGrow() {
-		fresh, complete := m.newNodes()
+		fresh, complete := m.newNodes(many / 2)
 		all = all && complete
 		list = append(list, fresh...)
 	}
@@ -252,7 +252,7 @@ func (m *change) mayCome() set {
 }
 
 // newNodes lists what a new node can be. Where standing nodes go, and nothing may move, it is only what is added.
-func (m *change) newNodes() (list []fate, all bool) {
+func (m *change) newNodes(many int) (list []fate, all bool) {
 	free, base := m.all(), newSet(m.words())
 	if m.mayGo() && !m.moves {
 		for u := range m.units {
@@ -272,7 +272,7 @@ func (m *change) newNodes() (list []fate, all bool) {
 		s.del(u)
 		return ok
 	}
-	limit := manyOptions / 2 / max(1, len(m.zones))
+	limit := many / max(1, len(m.zones))
 	if m.t.Constraints.MixedHardware {
 		limit = max(someSets, limit/max(1, len(m.types)))
 	}

@@ -198,7 +198,7 @@ func (m *change) reached(w *watch) (int, bool) {
 	if m.low > m.high {
 		return 0, false
 	}
-	fates, _ := m.fates()
+	fates, _ := m.fates(manyOptions)
 	counts, ok := m.choose(fates, w)
 	if !ok {
 		return 0, false
@@ -236,7 +236,7 @@ func (m *change) way(ctx context.Context) string {
 			return
 		}
 		w := &watch{ctx: ctx, ended: ctx.Err() != nil}
-		fates, _ := other.fates()
+		fates, _ := other.fates(manyOptions)
 		if counts, ok := other.choose(fates, w); ok {
 			ways = append(ways, say(other.carryOut(fates, counts)))
 		}

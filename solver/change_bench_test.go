@@ -1,0 +1,174 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"slices"
+	"sort"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// standingOf lets a layout stand.
+func standingOf(l app.Layout) []app.StandingNode {
+	var out []app.StandingNode
+	for _, g := range l.Groups {
+		for range g.Count {
+			out = append(out, app.StandingNode{Name: fmt.Sprint("n", len(out)+1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone,
+				Services: g.Services})
+		}
+	}
+	return out
+}
+
+// changeProblems are changes of big clusters, all of which must stay well under 100 ms.
+var changeProblems = []struct {
+	name    string
+	request func(testing.TB) (*app.Catalog, app.ChangeRequest)
+}{
+	{"add one", bigChange(1, func(c *app.Catalog, q *app.ChangeRequest) { q.Add = someServices(c, 1) })},
+	{"add five", bigChange(5, func(c *app.Catalog, q *app.ChangeRequest) { q.Add = someServices(c, 5) })},
+	{"add one that needs new nodes", bigChange(1, func(c *app.Catalog, q *app.ChangeRequest) {
+		t := c.Templates["t"]
+		q.Add = someServices(c, 1)
+		sc := between(2, 5)
+		t.Constraints.Services[q.Add[0]] = sc
+		for _, s := range t.Defaults.Services[1:] {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{q.Add[0], s})
+		}
+	})},
+	{"remove two", bigChange(0, func(c *app.Catalog, q *app.ChangeRequest) { q.Remove = c.Templates["t"].Defaults.Services[3:5] })},
+	{"grow", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 1200 })},
+	{"shrink", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 700 })},
+	{"shrink too far", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 1 })},
+	{"raise minima", bigChange(0, func(c *app.Catalog, _ *app.ChangeRequest) {
+		for i, s := range c.Templates["t"].Defaults.Services {
+			if sc := c.Templates["t"].Constraints.Services[s]; i%5 == 0 && sc.Max > 400 {
+				c.Templates["t"].Constraints.Services[s] = between(min(sc.Max, 500), sc.Max)
+			}
+		}
+	})},
+	{"all at once", bigChange(2, func(c *app.Catalog, q *app.ChangeRequest) {
+		q.Add, q.Remove, q.Size = someServices(c, 2), c.Templates["t"].Defaults.Services[3:5], 1100
+	})},
+	{"drop a hardware type, with moves", bigChange(0, func(c *app.Catalog, q *app.ChangeRequest) {
+		c.Templates["t"].Compatibility.Hardware = []string{"medium", "small"}
+		q.AllowMoves = true
+	})},
+	{"shrink a thousand different nodes", differentNodes(func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 700 })},
+	{"add to a thousand different nodes", differentNodes(func(c *app.Catalog, q *app.ChangeRequest) {
+		c.Services["new"] = &app.Service{About: app.About{Name: "new"}}
+		c.Templates["t"].Constraints.Services["new"] = atLeast(3)
+		q.Add = []string{"new"}
+	})},
+}
+
+// someServices gives the services that do not stand.
+func someServices(c *app.Catalog, n int) []string { return c.Templates["t"].Defaults.Services[:n] }
+
+// bigChange is a layout of 20 services on 1,000 nodes, without the first of them, that is to be changed.
+func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
+	return func(tb testing.TB) (*app.Catalog, app.ChangeRequest) {
+		c, t := big(20)
+		r := rand.New(rand.NewSource(1))
+		for i, s := range t.Defaults.Services {
+			sc := between(1+r.Intn(3), app.Unlimited)
+			if i%3 == 0 {
+				sc.Max = 5 + r.Intn(900)
+			}
+			if i%7 == 0 {
+				sc.Hardware = []string{"medium", "small"}
+			}
+			t.Constraints.Services[s] = sc
+		}
+		for range 6 {
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+		}
+		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 1000,
+			Services: t.Defaults.Services[absent:]})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		q := app.ChangeRequest{Template: "t", Nodes: standingOf(l)}
+		change(c, &q)
+		return c, q
+	}
+}
+
+// differentNodes is 1,000 nodes of which hardly two have the same services.
+func differentNodes(change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
+	return func(testing.TB) (*app.Catalog, app.ChangeRequest) {
+		c, t := big(20)
+		r := rand.New(rand.NewSource(2))
+		for _, s := range t.Defaults.Services {
+			t.Constraints.Services[s] = atLeast(200 + r.Intn(200))
+		}
+		q := app.ChangeRequest{Template: "t"}
+		for i := range 1000 {
+			services := someOf(r, t.Defaults.Services, 6+r.Intn(8))
+			sort.Strings(services)
+			q.Nodes = append(q.Nodes, app.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
+		}
+		change(c, &q)
+		return c, q
+	}
+}
+
+func BenchmarkChange(b *testing.B) {
+	for _, p := range changeProblems {
+		b.Run(p.name, func(b *testing.B) {
+			c, q := p.request(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := NewChanger().Change(context.Background(), c, q); err != nil && app.CodeOf(err) != app.ENoLayout {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestBigChanges checks the answers, and that none takes much longer than it may on a free machine.
+func TestBigChanges(t *testing.T) {
+	for _, p := range changeProblems {
+		t.Run(p.name, func(t *testing.T) {
+			c, q := p.request(t)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			start := time.Now()
+			got, err := NewChanger().Change(ctx, c, q)
+			if took := time.Since(start); took > 4*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if err != nil {
+				if app.CodeOf(err) != app.ENoLayout || p.name != "shrink too far" {
+					t.Fatal(err)
+				}
+				return
+			}
+			checkChange(t, c, q, servicesAfter(q), got)
+		})
+	}
+}
+
+func servicesAfter(q app.ChangeRequest) []string {
+	all := map[string]bool{}
+	for _, s := range q.Add {
+		all[s] = true
+	}
+	for _, n := range q.Nodes {
+		for _, s := range n.Services {
+			all[s] = !slices.Contains(q.Remove, s)
+		}
+	}
+	var out []string
+	for _, s := range sortedKeys(all) {
+		if all[s] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
