@@ -25,7 +25,7 @@ type Coordinator interface {
 // Directive is the server's answer to a heartbeat for one held step.
 type Directive struct {
 	Fence    Fence
-	Deadline time.Time // the claim now runs until here
+	Deadline time.Time // the claim now runs until here, by the server's clock: ClaimFor after it was asked
 	Cancel   bool      // stop the work and report ECancelled
 	Lost     bool      // the claim is not yours any more: stop, report nothing
 }
@@ -41,7 +41,7 @@ type Assignment struct {
 	Service  string
 	Node     Node
 	Cluster  Cluster
-	Deadline time.Time     // the claim runs out unless a heartbeat extends it
+	Deadline time.Time     // by the server's clock: the claim runs out unless a heartbeat extends it
 	Timeout  time.Duration // the whole attempt may take this long
 
 	Provider ProviderSpec // for machine actions

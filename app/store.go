@@ -94,6 +94,8 @@ type ClusterStore interface {
 	MarkLost(ctx context.Context, tenant, cluster, message string) error
 	// LiveIntents gives the ids of every intent of a provider that has not ended.
 	LiveIntents(ctx context.Context, provider string) (map[string]bool, error)
+	// IntentEnded tells whether this is a provider's intent that has ended; false where there is no such intent.
+	IntentEnded(ctx context.Context, provider, intent string) (bool, error)
 	// ActiveClusters gives clusters in the state active, of all tenants.
 	ActiveClusters(ctx context.Context) ([]Cluster, error)
 }

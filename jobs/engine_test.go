@@ -517,19 +517,66 @@ func TestManyDeletesAtOnceAreOne(t *testing.T) {
 	}
 }
 
+// survey runs a survey until it is stopped.
+func (e *engine) survey() (stop func()) {
+	e.Helper()
+	installation, err := e.store.Installation(e.ctx)
+	if err != nil {
+		e.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(e.ctx)
+	done := make(chan struct{})
+	s := &jobs.Survey{Installation: installation, Clusters: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Deps.Catalog, Log: quiet(e.T)}
+	go func() { defer close(done); s.Run(ctx) }()
+	return func() { cancel(); <-done }
+}
+
+func TestMachineThatIsListedAfterItsNodeWasDeleted(t *testing.T) {
+	e := newEngine(t, nil)
+	e.cloud.SetListLag(time.Second)
+	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Happens: true, Node: "n1"})
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterFailed)
+	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterDeleted)
+	if n := len(e.cloud.Machines()); n != 1 {
+		t.Fatalf("%d machines came up late, want 1", n)
+	}
+	time.Sleep(time.Second)
+	defer e.survey()()
+	for deadline := time.Now().Add(10 * time.Second); e.machines() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d machines leaked", e.machines())
+		}
+	}
+}
+
+func TestShortListLosesNoCluster(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	e.cloud.SetListLag(time.Hour)
+	lists, described := e.cloud.Count(fake.List), e.cloud.Count(fake.Describe)
+	stop := e.survey()
+	for e.cloud.Count(fake.List) == lists || e.cloud.Count(fake.Describe) < described+2 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	v, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.want(v, app.ClusterActive)
+}
+
 func TestSurveyFindsLostMachines(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	installation, err := e.store.Installation(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	e.cloud.Stop(v.Nodes[1].MachineID)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	s := &jobs.Survey{Installation: installation, Clusters: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Deps.Catalog, Log: quiet(t)}
-	go func() { defer close(done); s.Run(ctx) }()
+	stop := e.survey()
+	var err error
 	deadline := time.Now().Add(10 * time.Second)
 	for v.Status == app.ClusterActive && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond)
@@ -537,8 +584,7 @@ func TestSurveyFindsLostMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cancel()
-	<-done
+	stop()
 	e.want(v, app.ClusterFailed)
 	if !strings.Contains(v.Message, "n2") {
 		t.Errorf("the message does not name n2: %s", v.Message)

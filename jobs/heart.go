@@ -24,10 +24,16 @@ type heart struct {
 }
 
 type hold struct {
+	ctx      context.Context // of the step
 	cancel   context.CancelCauseFunc
-	deadline time.Time
+	deadline time.Time // by our own clock, which may not be the server's
+	ended    time.Time // when we first saw that the step has been told to stop
 	lost     bool
 }
+
+// letGo is how long a step that was told to stop may take to do so. One that does not is given up: its slot stays taken,
+// but the ledger goes on without it.
+const letGo = 2 * app.ClaimFor
 
 // beatEvery leaves room for three lost messages in the life of a claim.
 const beatEvery = app.ClaimFor / 4
@@ -44,11 +50,11 @@ func (h *heart) close() {
 	<-h.done
 }
 
-// hold begins to keep a claim alive. The context ends when the claim does or when the step is cancelled. Calling the
+// hold begins to keep a claim alive that holds until the deadline, by our own clock. The context ends when the claim does or when the step is cancelled. Calling the
 // function lets go, and tells whether the claim was lost.
 func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (context.Context, func() (lost bool)) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	v := &hold{cancel: cancel, deadline: deadline}
+	v := &hold{ctx: ctx, cancel: cancel, deadline: deadline}
 	h.mu.Lock()
 	h.held[f] = v
 	h.mu.Unlock()
@@ -99,10 +105,12 @@ func (h *heart) fences() []app.Fence {
 }
 
 func (h *heart) beat() {
+	h.giveUp()
 	fences := h.fences()
 	if len(fences) == 0 {
 		return
 	}
+	deadline := time.Now().Add(app.ClaimFor) // the server may count from later
 	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
 	defer cancel()
 	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)
@@ -119,10 +127,10 @@ func (h *heart) beat() {
 			v.lost = true
 			v.cancel(errLost)
 		case d.Cancel:
-			v.deadline = d.Deadline
+			v.deadline = deadline
 			v.cancel(errCancelled)
 		default:
-			v.deadline = d.Deadline
+			v.deadline = deadline
 		}
 	}
 	// What could not be extended in time is another worker's by now: stop before it begins.
@@ -130,6 +138,23 @@ func (h *heart) beat() {
 		if time.Until(v.deadline) < beatEvery {
 			v.lost = true
 			v.cancel(errLost)
+		}
+	}
+}
+
+// giveUp stops to extend the claims of steps that do not stop although they were told to.
+func (h *heart) giveUp() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f, v := range h.held {
+		switch {
+		case v.ctx.Err() == nil:
+		case v.ended.IsZero():
+			v.ended = time.Now()
+		case time.Since(v.ended) > letGo:
+			h.log.Error("a step does not stop although it was told to; it is given up", "operation", f.Operation, "step", f.Index)
+			v.lost = true
+			delete(h.held, f)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -14,9 +16,10 @@ import (
 // surveyEvery is how often accounts are compared with the ledger. The first time is at start.
 const surveyEvery = 10 * time.Minute
 
-// Survey compares each account with the ledger, both ways: clusters whose machines are gone are marked as failed, so
-// that people see it and the lease still ends them; machines of ours that no live intent stands for are reported. It
-// deletes nothing.
+// Survey compares each account with the ledger, both ways. Clusters whose machines are gone are marked as failed, so that
+// people see it and the lease still ends them. A machine of ours whose intent has ended came up after its node had been
+// given back (its create was answered late, or it was not listed yet) and is deleted; one whose intent the ledger does
+// not know is only reported, since nobody can tell what it is.
 type Survey struct {
 	Installation string
 	Clusters     app.ClusterStore
@@ -45,12 +48,18 @@ func (s *Survey) once(ctx context.Context) error {
 	for _, c := range active {
 		used[c.Provider] = append(used[c.Provider], c)
 	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if err := s.account(ctx, name, used[name]); err != nil {
-			return err
+	for name := range s.Catalog().Providers {
+		if _, known := used[name]; !known {
+			used[name] = nil // orphans may be where no cluster is
 		}
 	}
-	return nil
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if err := s.account(ctx, name, used[name]); err != nil {
+			errs = append(errs, fmt.Errorf("account %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // account compares one account. Clusters are read before machines, so a machine made in between is not missed.
@@ -72,7 +81,7 @@ func (s *Survey) account(ctx context.Context, name string, clusters []app.Cluste
 		running[m.ID] = m.State != app.MachineStopped
 	}
 	for _, c := range clusters {
-		if err := s.cluster(ctx, c, running); err != nil {
+		if err := s.cluster(ctx, p, c, running); err != nil {
 			return err
 		}
 	}
@@ -82,28 +91,52 @@ func (s *Survey) account(ctx context.Context, name string, clusters []app.Cluste
 	}
 	for _, m := range machines {
 		if !live[m.Tags[app.TagIntent]] {
-			s.Log.Warn("orphan: a machine of ours that no cluster wants", "provider", name, "machine", m.ID, "cluster", m.Tags[app.TagCluster])
+			if err := s.orphan(ctx, name, p, m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// cluster marks a cluster whose machines do not all run.
-func (s *Survey) cluster(ctx context.Context, c app.Cluster, running map[string]bool) error {
+// orphan deals with a machine that no live intent stands for.
+func (s *Survey) orphan(ctx context.Context, name string, p app.Provider, m app.Machine) error {
+	ended, err := s.Clusters.IntentEnded(ctx, name, m.Tags[app.TagIntent])
+	if err != nil {
+		return err
+	}
+	if !ended {
+		s.Log.Warn("orphan: a machine of ours that the ledger does not know", "provider", name, "machine", m.ID, "cluster", m.Tags[app.TagCluster])
+		return nil
+	}
+	s.Log.Warn("a machine came up after its node was given back; it is deleted", "provider", name, "machine", m.ID, "cluster", m.Tags[app.TagCluster])
+	return p.Delete(ctx, m.ID)
+}
+
+// cluster marks a cluster whose machines do not all run. A list may be late or cut short, so each machine that it lacks
+// is asked for by itself first.
+func (s *Survey) cluster(ctx context.Context, p app.Provider, c app.Cluster, running map[string]bool) error {
 	nodes, err := s.Clusters.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return err
 	}
+	const most = 10
 	var lost []string
 	for _, n := range nodes {
-		if n.Status == app.NodeReady && !running[n.MachineID] {
+		if n.Status != app.NodeReady || running[n.MachineID] || len(lost) > most {
+			continue
+		}
+		m, err := p.Describe(ctx, n.MachineID)
+		switch {
+		case app.CodeOf(err) == app.ENotFound, err == nil && m.State == app.MachineStopped:
 			lost = append(lost, n.Name)
+		case err != nil:
+			return err
 		}
 	}
 	if len(lost) == 0 {
 		return nil
 	}
-	const most = 10
 	text := strings.Join(lost[:min(len(lost), most)], ", ")
 	if len(lost) > most {
 		text += ", …"

@@ -111,7 +111,9 @@ func (w *Worker) serve(context.Context, *asynq.Task) error {
 	if w.ctx.Err() != nil {
 		return nil
 	}
+	asked := time.Now()
 	as, err := w.Coordinator.Claim(w.ctx, w.Tenant, w.Name)
+	w.claimedAt(as, asked)
 	for as != nil && err == nil {
 		as, err = w.carryOut(as)
 	}
@@ -119,6 +121,13 @@ func (w *Worker) serve(context.Context, *asynq.Task) error {
 		w.Log.Warn("a step could not be claimed or reported", "error", err)
 	}
 	return nil
+}
+
+// claimedAt puts an assignment's deadline into our own clock: the server's may differ, and may be set while we work.
+func (w *Worker) claimedAt(as *app.Assignment, asked time.Time) {
+	if as != nil {
+		as.Deadline = asked.Add(app.ClaimFor)
+	}
 }
 
 // carryOut does one step and reports it. It gives the node's next step, if there is one for us.
@@ -196,7 +205,9 @@ func (w *Worker) report(r app.Report) (*app.Assignment, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), app.ClaimFor)
 	defer cancel()
 	for try := 1; ; try++ {
+		asked := time.Now()
 		next, err := w.Coordinator.Report(ctx, r)
+		w.claimedAt(next, asked)
 		if app.CodeOf(err) != app.ETransient || ctx.Err() != nil {
 			return next, err
 		}

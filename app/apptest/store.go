@@ -337,6 +337,13 @@ func (t *storeTest) deleteDuringCreate() {
 	if len(live) != 0 {
 		t.Errorf("intents %v are still open", live)
 	}
+	for intent, want := range map[string]bool{"t1-web-n1": true, "unknown": false} {
+		ended, err := t.s.IntentEnded(t.ctx, "cloud", intent)
+		t.must(err)
+		if ended != want {
+			t.Errorf("intent %s has ended: %v, want %v", intent, ended, want)
+		}
+	}
 	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
 	t.must(err)
 	if len(secrets.PrivateKey) != 0 {

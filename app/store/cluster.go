@@ -219,6 +219,15 @@ func (s *Store) LiveIntents(ctx context.Context, provider string) (map[string]bo
 	return live, err
 }
 
+// IntentEnded implements app.ClusterStore.
+func (s *Store) IntentEnded(ctx context.Context, provider, intent string) (ended bool, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM intents WHERE id = ? AND provider = ? AND ended_at > 0)`, intent, provider).Scan(&ended)
+	if err != nil {
+		return false, fmt.Errorf("store: intent: %w", err)
+	}
+	return ended, nil
+}
+
 // setCluster changes a cluster's status and tells those who watch.
 func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
 	if err := t.exec(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ?`, status, message, tenant, id); err != nil {

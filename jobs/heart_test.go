@@ -1,0 +1,65 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/app"
+)
+
+// skewed is a coordinator whose clock is another one.
+type skewed struct {
+	app.Coordinator
+	by    time.Duration
+	beats atomic.Int32
+}
+
+func (s *skewed) Heartbeat(_ context.Context, _ string, held []app.Fence) ([]app.Directive, error) {
+	s.beats.Add(1)
+	var out []app.Directive
+	for _, f := range held {
+		out = append(out, app.Directive{Fence: f, Deadline: time.Now().Add(s.by + app.ClaimFor)})
+	}
+	return out, nil
+}
+
+func TestClaimsHoldWhateverTheServersClockSays(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			h := startHeart("w", &skewed{by: by}, slog.New(slog.DiscardHandler))
+			defer h.close()
+			ctx, stop := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+			time.Sleep(10 * app.ClaimFor)
+			if ctx.Err() != nil {
+				t.Errorf("with the server's clock off by %s the claim ends: %v", by, context.Cause(ctx))
+			}
+			if stop() {
+				t.Errorf("with the server's clock off by %s the claim is lost", by)
+			}
+		})
+	}
+}
+
+func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &skewed{}
+		h := startHeart("w", s, slog.New(slog.DiscardHandler))
+		defer h.close()
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, stop := h.hold(limited, app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+		time.Sleep(2 * time.Minute)
+		beats := s.beats.Load()
+		time.Sleep(10 * time.Minute)
+		if s.beats.Load() != beats {
+			t.Error("its claim is still extended")
+		}
+		if !stop() {
+			t.Error("it is not told that its claim is lost")
+		}
+	})
+}
