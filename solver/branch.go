@@ -12,23 +12,37 @@ import (
 
 // bestOf is the search for the best whole solution.
 type bestOf struct {
-	m      *mixer
-	goal   goal
-	limit  float64 // solutions must be worth less
-	best   []use
-	bound  float64 // what no solution can be less than, as far as known; of the first program
-	rooted bool
-	cut    *worth // proof that there is none, where the first program gave it
-	least  float64
-	done   bool
+	m     *mixer
+	goal  goal
+	limit float64 // solutions must be worth less
+	best  []use
+	bound float64 // what no solution can be less than, as far as known
+	cut   *worth  // proof that there is none, where the first program gave it
+	least float64
+	done  bool
 }
 
 // decide finds the best solution whose value is less than limit; nil where there is none, or where the watch ended
 // before one was found.
 func (m *mixer) decide(st rest, g goal, limit float64) *bestOf {
 	b := &bestOf{m: m, goal: g, limit: limit, bound: math.Inf(-1)}
-	b.node(st, nil, 0)
+	b.run(st)
 	return b
+}
+
+// solve solves the linear program for what is left, from the basis of l, or from the last one without branches, if that
+// serves.
+func (m *mixer) solve(l *simplex, st rest, extra []row, g goal) (*simplex, outcome) {
+	if l == nil && len(extra) == 0 && m.warm != nil {
+		l = m.warm.clone()
+	}
+	if l != nil && l.rebase(st, g) {
+		if out := l.run(); out != unfit {
+			return l, out
+		}
+	}
+	l = m.newSimplex(st, extra, g)
+	return l, l.run()
 }
 
 // worthOf is the value of a solution.
@@ -40,58 +54,88 @@ func (b *bestOf) worthOf(uses []use) float64 {
 	return sum
 }
 
-func (b *bestOf) node(st rest, extra []row, depth int) {
-	if b.done || b.m.w.stop() {
-		return
+// fork is a branch that was not looked into yet.
+type fork struct {
+	st    rest
+	extra []row
+	bound float64 // of the program before
+	depth int
+}
+
+// run goes through the branches, the most promising first and of those the deepest.
+func (b *bestOf) run(st rest) {
+	open := []fork{{st: st, bound: math.Inf(-1)}}
+	for turn := 0; len(open) > 0 && !b.done && !b.m.w.stop(); turn++ {
+		top := len(open) - 1
+		for i := top - 1; i >= 0; i-- {
+			if open[i].bound < open[top].bound || open[i].bound == open[top].bound && open[i].depth > open[top].depth {
+				top = i
+			}
+		}
+		f := open[top]
+		open = slices.Delete(open, top, top+1)
+		b.bound = max(b.bound, f.bound) // no branch that is left has less
+		if f.bound < b.limit {
+			open = b.node(f, open, turn < 8 || turn%4 == 0)
+		}
 	}
-	if st.n == 0 {
-		if st.met() {
+	if len(open) == 0 && !b.m.w.ended && b.best != nil {
+		b.bound = b.limit
+	}
+}
+
+func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
+	if f.st.n == 0 {
+		if f.st.met() {
 			b.take(nil)
 		}
-		return
+		return open
 	}
-	l := b.m.newSimplex(st, extra, b.goal)
-	out := l.run()
-	if out == empty && !b.rooted {
+	l, out := b.m.solve(nil, f.st, f.extra, b.goal)
+	if out == empty && f.depth == 0 {
 		t := l.worth(false)
 		b.cut, b.least = &t, dot(l.y, l.rhs)
 	}
 	if out != solved {
 		b.m.unsure = b.m.unsure || out == noAnswer
-		return
+		return open
 	}
-	value := l.value(true)
-	if !b.rooted {
-		b.rooted, b.bound = true, whole(value)
+	value := whole(l.value(true))
+	if f.depth == 0 {
+		b.bound = value
 	}
-	if whole(value) >= b.limit {
-		return
+	if value >= b.limit {
+		return open
+	}
+	if f.depth == 0 {
+		b.m.warm = l.clone()
 	}
 	shares := l.shares()
-	if uses, whole := wholeUses(shares); whole && b.exact(st, extra, uses) {
+	if uses, whole := wholeUses(shares); whole && b.exact(f.st, f.extra, uses) {
 		b.take(uses)
-		return
+		return open
 	}
-	if depth < 4 || depth%4 == 0 {
-		b.dive(st, extra, shares)
-		if b.done || whole(value) >= b.limit {
-			return
+	if dive {
+		b.dive(l, f.st, f.extra, shares)
+		if b.done || value >= b.limit {
+			return open
 		}
 	}
 	p, sum := branchingPattern(shares, len(b.m.f.palettes))
 	if p == nil {
-		return // whole numbers that the rows do not bear out: rounding has spoiled them
+		return open // whole numbers that the rows do not bear out: rounding has spoiled them
 	}
-	for i := range 2 {
+	for i := range 2 { // the nearer one last, so that it is looked into first
 		r := row{pattern: p, low: -endless, high: endless}
-		if up := sum-math.Floor(sum) >= 0.5; up == (i == 0) {
+		if up := sum-math.Floor(sum) >= 0.5; up == (i == 1) {
 			r.low = int64(math.Ceil(sum))
 		} else {
 			r.high = int64(math.Floor(sum))
 		}
-		next := rest{st.n, append(slices.Clone(st.low), r.low), append(slices.Clone(st.high), r.high)}
-		b.node(next, append(slices.Clone(extra), r), depth+1)
+		next := rest{f.st.n, append(slices.Clone(f.st.low), r.low), append(slices.Clone(f.st.high), r.high)}
+		open = append(open, fork{next, append(slices.Clone(f.extra), r), value, f.depth + 1})
 	}
+	return open
 }
 
 // whole is the least whole number that a solution can be worth whose program is worth x.
@@ -202,8 +246,9 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 func off(x float64) float64 { return math.Abs(x - math.Round(x)) }
 
 // dive takes whole nodes off: the whole part of each share, or one node of the greatest fraction, until nothing is left.
-func (b *bestOf) dive(st rest, extra []row, shares []share) {
+func (b *bestOf) dive(l *simplex, st rest, extra []row, shares []share) {
 	var uses []use
+	var out outcome
 	for range 4 * (len(b.m.rows) + len(shares) + 4) {
 		took := false
 		top := -1
@@ -227,8 +272,7 @@ func (b *bestOf) dive(st rest, extra []row, shares []share) {
 			}
 			return
 		}
-		l := b.m.newSimplex(st, extra, b.goal)
-		if l.run() != solved || whole(b.worthOf(uses)+l.value(true)) >= b.limit {
+		if l, out = b.m.solve(l, st, extra, b.goal); out != solved || whole(b.worthOf(uses)+l.value(true)) >= b.limit {
 			return
 		}
 		if shares = l.shares(); len(shares) == 0 {

@@ -20,19 +20,21 @@ type bonus struct {
 type cut struct {
 	weight []int64
 	least  int64
+	order  *byRoom // of weight
 }
 
 // possible tells whether the cuts can still be kept.
-func (x *extras) possible(n *node) bool {
+func (x *extras) possible(f *family, n *node) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
 		for b := n.chosen.next(0); b >= 0; b = n.chosen.next(b + 1) {
 			sum += c.weight[b]
 		}
-		for b := n.avail.next(0); b >= 0 && sum < c.least; b = n.avail.next(b + 1) {
-			sum += max(0, c.weight[b])
+		left := c.least - sum
+		for b := n.avail.next(0); b >= 0 && left > 0; b = n.avail.next(b + 1) {
+			left -= max(0, c.weight[b])
 		}
-		if sum < c.least {
+		if left > 0 || n.tight && c.order != nil && sum+c.order.bound(f, n, c.weight) < c.least {
 			return false
 		}
 	}

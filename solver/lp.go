@@ -179,6 +179,7 @@ func (o *oracle) dearest(part set, l *program, prices []float64) (blocks set, wo
 			core.add(b)
 		}
 	}
+	o.price.reweigh()
 	none, fit := newSet(o.f.words), newSet(o.f.words)
 	worth = scale + slackPrice
 	for _, p := range o.f.palettes {

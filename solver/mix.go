@@ -22,7 +22,8 @@ type mixer struct {
 	rank      []int // per palette
 	costs     []int64
 	most      int64 // services on a node
-	unsure    bool  // a program could not be solved although there was time
+	warm      *simplex
+	unsure    bool // a program could not be solved although there was time
 }
 
 // variety is a kind of node: blocks on a palette. size counts its services, also those that go everywhere.
@@ -158,7 +159,7 @@ func newMixer(p *problem, f *family, w *watch) *mixer {
 
 // addRow adds a row that holds from now on.
 func (m *mixer) addRow(r row) {
-	m.rows = append(m.rows, r)
+	m.rows, m.warm = append(m.rows, r), nil
 	for _, v := range m.pool {
 		v.coef = append(v.coef, float64(r.of(v)))
 	}

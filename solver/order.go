@@ -14,6 +14,7 @@ type order struct {
 	banned  []*variety
 	witness []use // a layout of what is left, or nil
 	final   func([]use) bool
+	sizes   *byRoom
 	bySize  bool // whether what a variety is worth depends on its number of services
 }
 
@@ -21,6 +22,7 @@ type order struct {
 type cutWorth struct {
 	worth
 	least float64
+	order *byRoom
 }
 
 // layout fills what is left in the preferred way that passes final. It gives nil where there is none.
@@ -29,6 +31,11 @@ func (m *mixer) layout(st rest, final func([]use) bool) []use {
 	for _, r := range m.rows {
 		o.bySize = o.bySize || r.over > 0
 	}
+	size := make([]int64, m.f.blocks)
+	for b := range size {
+		size[b] = m.f.needs[b][bySize]
+	}
+	o.sizes = m.f.byRoom(size)
 	return o.fill(st, nil)
 }
 
@@ -123,8 +130,9 @@ func (o *order) judge(st rest, v *variety) bool {
 		return false
 	}
 	if b.cut != nil {
-		c := cutWorth{*b.cut, b.cut.of(v) + b.least - 1e-6}
+		c := cutWorth{worth: *b.cut, least: b.cut.of(v) + b.least - 1e-6}
 		if x := o.cut(&c, v.pal, v.size); !kept(x, v.blocks) {
+			c.order = x.order
 			o.cuts = append(o.cuts, c)
 			return false
 		}
@@ -151,6 +159,9 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 	out := cut{weight: make([]int64, len(c.block))}
 	for b, w := range c.block {
 		out.weight[b] = int64(math.Round(w * scale))
+	}
+	if out.order = c.order; out.order == nil {
+		out.order = o.m.f.byRoom(out.weight)
 	}
 	least := c.least - c.pal[pal]
 	for over, w := range c.over {
@@ -181,6 +192,7 @@ func (o *order) prepare(pal int, size int64) set {
 	for b := range m.s.weight {
 		m.s.weight[b] = m.f.needs[b][bySize]
 	}
+	m.s.order = o.sizes
 	return avail
 }
 

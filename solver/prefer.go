@@ -148,7 +148,7 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 		}
 		least = int64(b.limit)
 		if least == 0 && len(m.rows) == rows {
-			m.most = size - 1
+			m.most, m.warm = size-1, nil
 		} else if len(m.rows) == rows {
 			m.addRow(row{over: size, low: -endless})
 		}
@@ -158,7 +158,7 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 		if a := m.spreadFrom(size-1, final); a != nil || m.w.ended || final == nil {
 			return a
 		}
-		m.most = most
+		m.most, m.warm = most, nil
 		m.forget(rows)
 		if least >= int64(m.p.size) {
 			return nil
@@ -170,7 +170,7 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 
 // forget takes the rows from the given one on away.
 func (m *mixer) forget(rows int) {
-	m.rows = m.rows[:rows]
+	m.rows, m.warm = m.rows[:rows], nil
 	for _, v := range m.pool {
 		v.coef = v.coef[:rows]
 	}

@@ -34,6 +34,7 @@ type search struct {
 	room    load
 	weighed bool // whether room matters at all
 	extras  *extras
+	order   *byRoom // of weight; nil where it has to be made
 	pool    pool
 }
 
@@ -73,7 +74,7 @@ func (s *search) best(avail, chosen set, need, enough int64, limit int) (int64, 
 }
 
 func (s *search) settle(n *node, need, enough int64) (int64, bool) {
-	if !s.reduce(n) || s.extras != nil && !s.extras.possible(n) {
+	if !s.reduce(n) || s.extras != nil && !s.extras.possible(s.f, n) {
 		return 0, false
 	}
 	if n.avail.empty() || n.limit == 0 {
@@ -237,36 +238,62 @@ func (s *search) bound(n *node) int64 {
 }
 
 func (s *search) roomBound(n *node) int64 {
-	var blocks []int
-	most := endless
-	for i := range n.room {
-		var sum int64
-		total := 0.0
-		blocks = blocks[:0]
-		for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
-			sum += s.f.needs[b][i]
-			if s.weight[b] > 0 {
-				blocks = append(blocks, b)
+	if s.order == nil {
+		s.order = s.f.byRoom(s.weight)
+	}
+	return s.order.bound(s.f, n, s.weight)
+}
+
+// reweigh must be told when weights have changed.
+func (s *search) reweigh() { s.order = nil }
+
+// byRoom is, for each measure of room that matters, the blocks by what they weigh for each unit of it.
+type byRoom [len(load{})][]int32
+
+func (f *family) byRoom(weight []int64) *byRoom {
+	out := &byRoom{}
+	for i := range out {
+		var order []int32
+		uses := false
+		for b, w := range weight {
+			if w > 0 {
+				order = append(order, int32(b))
+				uses = uses || f.needs[b][i] > 0
 			}
 		}
-		if sum <= n.room[i] {
+		if !uses {
 			continue
 		}
-		slices.SortFunc(blocks, func(a, b int) int { // by weight for each unit of room
-			x, y := float64(s.weight[a])*float64(s.f.needs[b][i]), float64(s.weight[b])*float64(s.f.needs[a][i])
-			return cmp.Compare(y, x)
+		slices.SortStableFunc(order, func(a, b int32) int {
+			return cmp.Compare(float64(weight[b])*float64(f.needs[a][i]), float64(weight[a])*float64(f.needs[b][i]))
 		})
-		left := n.room[i]
-		for _, b := range blocks {
-			need := s.f.needs[b][i]
+		out[i] = order
+	}
+	return out
+}
+
+// bound is how much what is available can weigh at most in the room that is left, if parts of blocks could be had.
+func (o *byRoom) bound(f *family, n *node, weight []int64) int64 {
+	most := endless
+	for i, order := range o {
+		if order == nil {
+			continue
+		}
+		left, total := n.room[i], int64(0)
+		for _, o := range order {
+			b := int(o)
+			if !n.avail.has(b) {
+				continue
+			}
+			need := f.needs[b][i]
 			if need > left {
-				total += float64(s.weight[b]) * float64(left) / float64(need)
+				total += int64(float64(weight[b])*float64(left)/float64(need)) + 1
 				break
 			}
-			total += float64(s.weight[b])
+			total += weight[b]
 			left -= need
 		}
-		most = min(most, int64(total*(1+1e-12))+1)
+		most = min(most, total)
 	}
 	return most
 }
@@ -307,7 +334,7 @@ func (s *search) cliqueBound(n *node) int64 {
 		lightest := int64(-1)
 		for v := g.next(0); v >= 0; v = g.next(v + 1) {
 			if alone.has(v) && (lightest < 0 || s.weight[v] < lightest) {
-				lightest = s.weight[v]
+				lightest = max(0, s.weight[v]) // what weighs less than nothing was counted as nothing
 			}
 		}
 		alone.remove(g)

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -33,6 +34,7 @@ const small = 1e-7
 // side is one inequality of the program, turned so that its right side is not negative.
 type side struct {
 	row  int     // -1: the number of nodes
+	high bool    // whether it is the row's upper bound
 	sign float64 // of the row's coefficients
 	free float64 // coefficient of its surplus; 0 where it is an equation
 }
@@ -50,9 +52,151 @@ type simplex struct {
 	basis   []int // index into pool; or -1-i for the surplus, -1-i-len(sides) for the artificial of side i
 	inBasis map[int]bool
 	amount  []float64
-	coefs   [][]float64 // per pool entry, per side
+	coefs   [][]entry // per pool entry: what is not 0
+	pivots  int
+	at      int // where entering goes on
 	y       []float64
 	u       []float64
+}
+
+// clone gives a program with the same basis that shares nothing that changes.
+func (l *simplex) clone() *simplex {
+	c := *l
+	c.inverse = make([][]float64, len(l.inverse))
+	for i, r := range l.inverse {
+		c.inverse[i] = slices.Clone(r)
+	}
+	c.basis, c.amount, c.inBasis = slices.Clone(l.basis), slices.Clone(l.amount), maps.Clone(l.inBasis)
+	c.rhs, c.y, c.u, c.coefs = slices.Clone(l.rhs), slices.Clone(l.y), slices.Clone(l.u), slices.Clone(l.coefs)
+	return &c
+}
+
+// stale is after how many pivots a basis is not used for the next program, lest rounding add up.
+const stale = 1500
+
+// rebase makes the program one for what is left now, with the basis that it has; run mends what does not fit. It gives
+// false where the basis cannot serve.
+func (l *simplex) rebase(st rest, g goal) bool {
+	if l.pivots > stale || slices.ContainsFunc(l.basis, func(j int) bool { return j < -len(l.sides) }) {
+		return false
+	}
+	at := 1
+	for i := range st.low {
+		if st.low[i] > -endless {
+			if at >= len(l.sides) || l.sides[at].row != i || l.sides[at].high {
+				return false
+			}
+			l.rhs[at] = l.sides[at].sign * float64(st.low[i])
+			at++
+		}
+		if st.high[i] < endless {
+			if at >= len(l.sides) || l.sides[at].row != i || !l.sides[at].high {
+				return false
+			}
+			l.rhs[at] = l.sides[at].sign * float64(st.high[i])
+			at++
+		}
+	}
+	if at != len(l.sides) {
+		return false
+	}
+	l.rhs[0] = l.sides[0].sign * float64(st.n)
+	for i, row := range l.inverse {
+		if l.amount[i] = dot(row, l.rhs); math.Abs(l.amount[i]) < 1e-11 {
+			l.amount[i] = 0
+		}
+	}
+	l.goal, l.scale = g, scaleOf(g)
+	return true
+}
+
+func scaleOf(g goal) float64 {
+	scale := 1.0
+	for _, c := range g.pal {
+		scale = max(scale, float64(c))
+	}
+	return scale
+}
+
+// restore makes the amounts of a rebased program positive again, by the dual simplex method as far as the goal is the
+// same as before. Where that cannot be done, its row is the proof, unless a variety is found that helps.
+func (l *simplex) restore() outcome {
+	second := !l.goal.none()
+	for range 10 * len(l.sides) {
+		out := 0
+		for i, a := range l.amount {
+			if a < l.amount[out] {
+				out = i
+			}
+		}
+		if l.amount[out] > -1e-8 {
+			for i := range l.amount {
+				l.amount[i] = max(0, l.amount[i])
+			}
+			return solved
+		}
+		if l.m.w.stop() {
+			return noAnswer
+		}
+		l.duals(second)
+		row := l.inverse[out]
+		best, at, pivot, found := math.Inf(1), 0, 0.0, false
+		try := func(j int, a, r float64) {
+			if a > -1e-7 {
+				return
+			}
+			if ratio := max(0, r) / -a; ratio < best-1e-12 || ratio < best+1e-12 && a < pivot {
+				best, at, pivot, found = ratio, j, a, true
+			}
+		}
+		for i, s := range l.sides {
+			if s.free != 0 && !l.inBasis[-1-i] {
+				try(-1-i, row[i]*s.free, -l.y[i]*s.free)
+			}
+		}
+		for j, v := range l.m.pool {
+			if v.size > l.m.most || l.inBasis[j] {
+				continue
+			}
+			a, r := 0.0, l.cost(j, second)
+			for _, e := range l.coef(j) {
+				a += row[e.side] * e.a
+				r -= l.y[e.side] * e.a
+			}
+			try(j, a, r)
+		}
+		if found {
+			l.transform(at)
+			l.swap(out, at, l.amount[out]/l.u[out])
+			continue
+		}
+		for i := range l.y {
+			l.y[i] = -row[i]
+		}
+		top := 0.0
+		for _, y := range l.y {
+			top = max(top, math.Abs(y))
+		}
+		for i := range l.y {
+			l.y[i] /= max(1, top)
+		}
+		if !l.priceWith() {
+			if l.m.w.ended {
+				return noAnswer
+			}
+			if -l.amount[out]/max(1, top) > 1e-6 {
+				return empty
+			}
+			return unfit
+		}
+	}
+	return unfit
+}
+
+// entry is a coefficient of a column.
+type entry struct {
+	side int
+	a    float64
 }
 
 type outcome int
@@ -61,16 +205,14 @@ const (
 	noAnswer outcome = iota // the time was over
 	solved
 	empty
+	unfit // the basis is of no use: begin anew
 )
 
 // newSimplex states what is left; the bounds of the branches' rows are in st too, after those of the rows.
 func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 	l := &simplex{m: m, extra: extra, goal: g, inBasis: map[int]bool{}}
-	l.scale = 1
-	for _, c := range g.pal {
-		l.scale = max(l.scale, float64(c))
-	}
-	add := func(row int, sign, r, free float64) {
+	l.scale = scaleOf(g)
+	add := func(row int, high bool, sign, r, free float64) {
 		if row >= 0 && row < len(m.rows) { // prices may be large numbers
 			top := int64(1)
 			for _, a := range m.rows[row].pal {
@@ -82,16 +224,16 @@ func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 		if r < 0 || r == 0 && sign*free < 0 {
 			sign, r, free = -sign, -r, -free
 		}
-		l.sides = append(l.sides, side{row, sign, free})
+		l.sides = append(l.sides, side{row, high, sign, free})
 		l.rhs = append(l.rhs, r)
 	}
-	add(-1, 1, float64(st.n), 0)
+	add(-1, false, 1, float64(st.n), 0)
 	for i := range st.low {
 		if st.low[i] > -endless {
-			add(i, 1, float64(st.low[i]), -1)
+			add(i, false, 1, float64(st.low[i]), -1)
 		}
 		if st.high[i] < endless {
-			add(i, 1, float64(st.high[i]), 1)
+			add(i, true, 1, float64(st.high[i]), 1)
 		}
 	}
 	k := len(l.sides)
@@ -111,18 +253,19 @@ func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 }
 
 // coef gives the column of a pool entry.
-func (l *simplex) coef(j int) []float64 {
+func (l *simplex) coef(j int) []entry {
 	for len(l.coefs) <= j {
 		v := l.m.pool[len(l.coefs)]
-		c := make([]float64, len(l.sides))
+		var c []entry
 		for i, s := range l.sides {
-			switch {
-			case s.row < 0:
-				c[i] = s.sign
-			case s.row < len(v.coef):
-				c[i] = s.sign * v.coef[s.row]
-			default:
-				c[i] = s.sign * float64(l.extra[s.row-len(v.coef)].of(v))
+			a := 1.0
+			if s.row >= len(v.coef) {
+				a = float64(l.extra[s.row-len(v.coef)].of(v))
+			} else if s.row >= 0 {
+				a = v.coef[s.row]
+			}
+			if a != 0 {
+				c = append(c, entry{i, s.sign * a})
 			}
 		}
 		l.coefs = append(l.coefs, c)
@@ -164,6 +307,9 @@ func (l *simplex) value(second bool) float64 {
 
 // run solves the program. After solved, value and amounts stand; after empty, y proves it.
 func (l *simplex) run() outcome {
+	if out := l.restore(); out != solved {
+		return out
+	}
 	for _, second := range []bool{false, true} {
 		if second && l.goal.none() {
 			return solved
@@ -204,8 +350,11 @@ func (l *simplex) run() outcome {
 	return solved
 }
 
-// entering finds a column that makes the value smaller.
+// entering finds a column that makes the value smaller; anyone asks for the first, not the best.
 func (l *simplex) entering(second, anyone bool) (int, bool) {
+	if anyone || l.at >= len(l.m.pool) {
+		l.at = 0
+	}
 	best, at, found := -small, 0, false
 	for i, s := range l.sides {
 		if r := -l.y[i] * s.free; s.free != 0 && r < best && !l.inBasis[-1-i] {
@@ -215,13 +364,20 @@ func (l *simplex) entering(second, anyone bool) (int, bool) {
 			}
 		}
 	}
-	for j := range l.m.pool {
-		r := l.cost(j, second)
+	for seen := range l.m.pool { // some at a time, going round, as most pools have many that will do
+		if seen%someColumns == 0 && found {
+			break
+		}
+		j := l.at
+		if l.at++; l.at == len(l.m.pool) {
+			l.at = 0
+		}
 		if l.m.pool[j].size > l.m.most {
 			continue
 		}
-		for i, a := range l.coef(j) {
-			r -= a * l.y[i]
+		r := l.cost(j, second)
+		for _, e := range l.coef(j) {
+			r -= e.a * l.y[e.side]
 		}
 		if r < best && !l.inBasis[j] {
 			best, at, found = r, j, true
@@ -233,21 +389,12 @@ func (l *simplex) entering(second, anyone bool) (int, bool) {
 	return at, found
 }
 
+const someColumns = 256
+
 // pivot brings a column into the basis and gives how far it moved.
 func (l *simplex) pivot(j int, second bool) float64 {
 	k := len(l.sides)
-	for i := range l.u {
-		l.u[i] = 0
-		if j < 0 {
-			l.u[i] = l.inverse[i][-1-j] * l.sides[-1-j].free
-			continue
-		}
-		for h, a := range l.coef(j) {
-			if a != 0 {
-				l.u[i] += l.inverse[i][h] * a
-			}
-		}
-	}
+	l.transform(j)
 	out, ratio := -1, math.Inf(1)
 	for i, u := range l.u {
 		r := math.Inf(1)
@@ -264,6 +411,13 @@ func (l *simplex) pivot(j int, second bool) float64 {
 	if out < 0 {
 		return 0 // unbounded, which the number of nodes rules out: numbers have become poor
 	}
+	l.swap(out, j, ratio)
+	return ratio
+}
+
+// swap brings column j, of which u holds what it does to each row of the basis, in for the one of row out.
+func (l *simplex) swap(out, j int, ratio float64) {
+	l.pivots++
 	pivot := l.u[out]
 	for h := range l.inverse[out] {
 		l.inverse[out][h] /= pivot
@@ -277,13 +431,28 @@ func (l *simplex) pivot(j int, second bool) float64 {
 				l.inverse[i][h] -= u * v
 			}
 		}
-		l.amount[i] = math.Max(0, l.amount[i]-u*ratio)
+		if l.amount[i] -= u * ratio; math.Abs(l.amount[i]) < 1e-11 {
+			l.amount[i] = 0
+		}
 	}
 	l.amount[out] = ratio
 	delete(l.inBasis, l.basis[out])
 	l.basis[out] = j
 	l.inBasis[j] = true
-	return ratio
+}
+
+// transform states in u what column j does to each row of the basis.
+func (l *simplex) transform(j int) {
+	for i := range l.u {
+		l.u[i] = 0
+		if j < 0 {
+			l.u[i] = l.inverse[i][-1-j] * l.sides[-1-j].free
+			continue
+		}
+		for _, e := range l.coef(j) {
+			l.u[i] += l.inverse[i][e.side] * e.a
+		}
+	}
 }
 
 // shares gives how many nodes of each variety the solution has, in fractions.
@@ -382,10 +551,35 @@ func (t *worth) of(v *variety) float64 {
 	return sum
 }
 
+// atLeast is what the blocks and patterns of a variety on a palette, with at most so many services, must be worth for the
+// variety to be worth anything.
+func (t *worth) atLeast(pal int, size int64) float64 {
+	sum := -t.pal[pal]
+	for over, w := range t.over {
+		if over <= size {
+			sum -= max(0, w)
+		}
+	}
+	return sum
+}
+
 // price looks for varieties that would make the value smaller, and puts the best of each palette into the pool.
-func (l *simplex) price(second bool) bool {
-	t := l.worth(second)
+func (l *simplex) price(second bool) bool { return l.priceFor(l.worth(second)) }
+
+func (l *simplex) priceWith() bool { return l.priceFor(l.worth(false)) }
+
+func (l *simplex) priceFor(t worth) bool {
 	fresh := false
+	if !l.m.firstOnly {
+		for _, r := range l.m.sizes(&t) {
+			if r[0] == 0 && l.m.priceGreedily(&t, r[1]) {
+				fresh = true
+			}
+		}
+	}
+	if fresh {
+		return true
+	}
 	for _, r := range l.m.sizes(&t) {
 		if l.m.priceAt(&t, r) {
 			fresh = true
@@ -415,19 +609,57 @@ func (m *mixer) sizes(t *worth) [][2]int64 {
 	return append(out, [2]int64{from, m.most})
 }
 
-// priceAt does so among varieties with so many services.
-func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
-	top := 1e-12
+// weigh gives the search the worth of blocks in whole numbers, so many for 1.
+func (m *mixer) weigh(t *worth) (scale float64) {
+	top := 1e-3
 	for _, w := range t.block {
 		top = max(top, math.Abs(w))
 	}
 	for _, p := range t.pattern {
 		top = max(top, math.Abs(p.worth))
 	}
-	scale := float64(1<<36) / top
+	scale = float64(1<<36) / top
 	for b, w := range t.block {
 		m.s.weight[b] = int64(math.Round(w * scale))
 	}
+	m.s.reweigh()
+	return scale
+}
+
+// priceGreedily looks for varieties in the simplest way: the blocks that are worth most for the room that they take come
+// first. It finds some quickly, as long as there are many.
+func (m *mixer) priceGreedily(t *worth, most int64) (fresh bool) {
+	m.weigh(t)
+	order := m.f.byRoom(m.s.weight)
+	blocks := newSet(m.f.words)
+	for p := range m.f.palettes {
+		pal := &m.f.palettes[p]
+		for _, by := range order {
+			blocks.clear()
+			left := m.roomOf(p, most)
+			for _, o := range by {
+				b := int(o)
+				if pal.blocks.has(b) && m.f.needs[b].within(left) && m.f.joins(blocks, m.f.palsOf[b], b) {
+					blocks.add(b)
+					left = left.minus(m.f.needs[b])
+				}
+			}
+			if len(m.p.everywhere) == 0 && blocks.empty() {
+				continue
+			}
+			probe := variety{blocks: blocks, pal: p, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+			if t.of(&probe) > small {
+				_, new := m.variety(blocks, p)
+				fresh = fresh || new
+			}
+		}
+	}
+	return fresh
+}
+
+// priceAt does so among varieties with so many services.
+func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
+	scale := m.weigh(t)
 	type answer struct {
 		pal    int
 		blocks set
@@ -450,12 +682,9 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 			}
 		}
 		if best == nil {
-			least := -endless
 			m.s.clauses = m.mustHave(avail)
-			if m.s.extras == nil && len(m.s.clauses) == 0 {
-				least = 0
-			}
-			_, best = m.s.best(avail, none, least, endless, m.f.blocks)
+			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(endless)/4), float64(endless)/4))
+			_, best = m.s.best(avail, none, least-int64(m.f.blocks), endless, m.f.blocks)
 		}
 		m.s.extras, m.s.clauses = nil, nil
 		if m.w.ended {
