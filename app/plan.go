@@ -87,26 +87,34 @@ func (p Plan) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// NeedsOf gives the steps that step i really waits for, with joins replaced by what they join, in order, each once.
+// NeedsOf gives the steps that step i really waits for, with joins replaced by what they join, in order, each once. Of a
+// big plan that may be most of it: for all steps together, ask for the first few.
 func (p Plan) NeedsOf(i int) []int {
+	needs, _ := p.FirstNeeds(i, len(p.Steps))
+	return needs
+}
+
+// FirstNeeds is NeedsOf up to a limit, and tells whether there are more.
+func (p Plan) FirstNeeds(i, limit int) (needs []int, more bool) {
 	seen := make(map[int]bool)
-	var out []int
 	var walk func(i int)
 	walk = func(i int) {
 		for _, n := range p.Steps[i].Needs {
-			if seen[n] {
+			switch {
+			case more || seen[n]:
 				continue
+			case p.Steps[n].Join:
+				walk(n)
+			case len(needs) == limit:
+				more = true
+			default:
+				needs = append(needs, n)
 			}
 			seen[n] = true
-			if p.Steps[n].Join {
-				walk(n)
-			} else {
-				out = append(out, n)
-			}
 		}
 	}
 	walk(i)
-	return out
+	return needs, more
 }
 
 // PlanRequest is what a planner needs to know. Nodes are in number order. Services holds the entry of every service

@@ -41,7 +41,8 @@ type Step struct {
 	Attempt   int           `json:"attempt"`
 	Tries     int           `json:"-"` // attempts since the operation was last resumed
 	Worker    string        `json:"worker,omitempty"`
-	Needs     []int         `json:"needs,omitempty"` // indexes, as in the plan
+	Needs     []int         `json:"needs,omitempty"`      // indexes, as in the plan; the first 100
+	NeedsMore bool          `json:"needs_more,omitempty"` // there are more needs than are given
 	Join      bool          `json:"join,omitempty"`
 	Rank      time.Duration `json:"-"`
 	ErrorCode Code          `json:"error_code,omitempty"`

@@ -32,7 +32,11 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	var expired, patience time.Time
 	var trouble quietly
 	for {
-		trouble.say(d.Log, "ringing doorbells", d.ring(ctx))
+		err := d.ring(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.say(d.Log, "ringing doorbells", err)
 		select {
 		case <-ctx.Done():
 			return
@@ -42,9 +46,12 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		}
 		now := d.Now()
 		trouble.say(d.Log, "looking after steps", d.sweep(ctx, now, &patience))
-		if now.Sub(expired) >= expireEvery {
+		if now.Sub(expired) >= expireEvery || now.Before(expired) {
 			expired = now
 			n, err := d.Expire(ctx)
+			if ctx.Err() != nil {
+				return
+			}
 			trouble.say(d.Log, "ending leases", err)
 			if n > 0 {
 				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the driver
 
 	"muster/app"
 	"muster/migrations"

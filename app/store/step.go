@@ -21,6 +21,9 @@ func scanStep(row scanner, more ...any) (app.Step, error) {
 	return s, err
 }
 
+// maxNeeds is how many needs of a step are given: all of them, for all steps of a big plan, would be its square.
+const maxNeeds = 100
+
 // Steps implements app.Ledger. Needs that go through a join are given as the steps that it joins.
 func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
@@ -53,7 +56,7 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	acts := make([]app.Step, 0, len(all))
 	for i, st := range all {
 		if !st.Join {
-			st.Needs = plan.NeedsOf(i)
+			st.Needs, st.NeedsMore = plan.FirstNeeds(i, maxNeeds)
 			acts = append(acts, st)
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"muster/app"
 )
 
@@ -68,15 +71,28 @@ func (s *Store) write(ctx context.Context, act func(*tx) error) error {
 	}
 	select {
 	case err := <-w.err:
-		return err
+		return forNow(err)
 	case <-s.writer.done:
 		select {
 		case err := <-w.err:
-			return err
+			return forNow(err)
 		default:
 			return errClosed
 		}
 	}
+}
+
+// forNow tells the troubles that pass, such as a disk that is full, from those that asking again cannot help.
+func forNow(err error) error {
+	var from *sqlite.Error
+	if !errors.As(err, &from) {
+		return err
+	}
+	switch from.Code() & 0xff { // the rest says more precisely what
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM:
+		return &app.Error{Code: app.ETransient, Reason: "database", Message: "The database cannot be written to at the moment", Err: err}
+	}
+	return err
 }
 
 func (w *writer) run() {
@@ -198,7 +214,7 @@ func (t *tx) savepoint(act func(*tx) error, needed bool) (err error) {
 	err = act(t)
 	if err != nil {
 		if e := t.exec(`ROLLBACK TO w`); e != nil {
-			return errors.Join(errBroken, e)
+			return errors.Join(errBroken, err, e) // a full disk undoes the whole transaction by itself
 		}
 	}
 	if e := t.exec(`RELEASE w`); e != nil {

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+// A full disk refuses what comes, as something that passes, breaks nothing that is there, and is forgotten once there is
+// room again.
+func TestFullDisk(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	create := func(name string) error {
+		_, err := s.CreateCluster(t.Context(), apptest.NewCluster("t", name, 10, time.Now(), apptest.Chain(10)))
+		return err
+	}
+	// The pragma needs the writer's own connection.
+	pages := func(n int) {
+		t.Helper()
+		if err := s.write(t.Context(), func(tx *tx) error {
+			return tx.row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages(100)
+	n := 0
+	for err = create("c0"); err == nil; err = create(fmt.Sprintf("c%d", n)) {
+		n++
+	}
+	if app.CodeOf(err) != app.ETransient {
+		t.Errorf("a full disk is %v", err)
+	}
+	errs := make(chan error, 50)
+	for i := range cap(errs) {
+		go func() { errs <- create(fmt.Sprintf("d%d", i)) }()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil && app.CodeOf(err) != app.ETransient {
+			t.Errorf("with others, a full disk is %v", err)
+		}
+	}
+	pages(1 << 20)
+	if err := create("after"); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	list, err := s.Clusters(t.Context(), "t", app.ClusterFilter{})
+	if err != nil || len(list) < n+1 {
+		t.Errorf("%d clusters (%v), want at least %d", len(list), err, n+1)
+	}
+}
