@@ -40,11 +40,12 @@ func figures() []figure {
 		{"10 exclusive services, each at least 3, 100 nodes", 5 * ms, "", layoutOf(solvertest.Exclusive(10, 3), 100, "")},
 		{"the same on 29 nodes, one short: explained", 50 * ms, cooprShort, explanationOf(solvertest.Exclusive(10, 3), 29)},
 		{"cheapest, 30 services, 20 hardware types, 500 nodes", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 1), 500, app.PreferCheapest)},
-		{"the same, other prices and needs", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 2), 500, app.PreferCheapest)},
+		{"the same, and services need cores and memory", 1000 * ms, "", layoutOf(solvertest.Needing(30, 20, 1), 500, app.PreferCheapest)},
 		{"20 loosely constrained services, 50 nodes", 5 * ms, cooprLoose, layoutOf(solvertest.Loose(20), 50, "")},
 		{"5 exclusive services, unsolvable, 200 nodes: refused", 5 * ms, cooprImpossible, refusalOf(solvertest.Exclusive(5, 41), 200)},
 		{"10 exclusive services, one short: refused", 5 * ms, cooprShort, refusalOf(solvertest.Exclusive(10, 3), 29)},
 		{"spread, 30 loosely constrained services, 1,000 nodes", 0, "", layoutOf(solvertest.Loose(30), 1000, app.PreferSpread)},
+		{"one node more for a cluster of 1,000", 0, "", growthOf(solvertest.Loose(30), 1000)},
 		{"plan of 10,000 nodes with 8 steps each", 0, "", planOf(10000)},
 	}
 }
@@ -96,6 +97,38 @@ func explanationOf(c *app.Catalog, size int) func() func(context.Context) error 
 			return nil
 		}
 	}
+}
+
+func growthOf(c *app.Catalog, size int) func() func(context.Context) error {
+	return func() func(context.Context) error {
+		r := app.ChangeRequest{Template: solvertest.Template, Size: size + 1}
+		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: r.Template, Size: size})
+		for _, n := range app.PlanNodes(l) {
+			g := groupOf(l, len(r.Nodes))
+			r.Nodes = append(r.Nodes, app.StandingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
+		}
+		return func(ctx context.Context) error {
+			if err != nil {
+				return err
+			}
+			change, err := solver.NewChanger().Change(ctx, c, r)
+			if err == nil && change.Touched != 1 {
+				err = fmt.Errorf("%d machines are touched", change.Touched)
+			}
+			return err
+		}
+	}
+}
+
+// groupOf gives the group of the i-th node, from 0.
+func groupOf(l app.Layout, i int) app.NodeGroup {
+	for _, g := range l.Groups {
+		if i < g.Count {
+			return g
+		}
+		i -= g.Count
+	}
+	return app.NodeGroup{}
 }
 
 // planOf is a create of equal nodes: create, confirm, bootstrap, and five actions of three services that wait for each

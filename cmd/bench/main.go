@@ -15,6 +15,9 @@ import (
 // cores is for how many the limits are meant.
 const cores = 2
 
+// patience is how long one act may take before it counts as failed.
+const patience = 15 * time.Second
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,7 +56,11 @@ func run(ctx context.Context, w io.Writer, all []figure, only string, budget tim
 			return over, wrong, err
 		}
 		act := f.prepare()
-		m, err := measure(budget, func() error { return act(ctx) })
+		m, err := measure(budget, func() error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			return act(ctx)
+		})
 		switch {
 		case err != nil:
 			t.wrong(f, err)

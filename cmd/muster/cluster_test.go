@@ -169,9 +169,9 @@ func TestCreateWaitEndsAtItsTimeout(t *testing.T) {
 func TestCreateWithoutWait(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever")
+	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
 	wantResult(t, got, exitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
-	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 {
+	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != app.PreferSpread {
 		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/solver"
 )
 
 // The exit codes.
@@ -63,10 +64,29 @@ func (c *cli) exit(err error) int {
 	if hint != "" {
 		fmt.Fprintf(c.stderr, "  %s\n", strings.ReplaceAll(hint, "\n", "\n  "))
 	}
+	form := refusalJSON{Error: errorJSON{Kind: kind, Message: message, Hint: hint}}
+	var u *unsolvable
+	if errors.As(err, &u) {
+		form.Explanation = u.explanation
+		c.sayMore(u)
+	}
 	if c.json() && !c.printed {
-		_ = c.printJSON(map[string]errorJSON{"error": {Kind: kind, Message: message, Hint: hint}})
+		_ = c.printJSON(form)
 	}
 	return code
+}
+
+// sayMore tells a person why there is no layout, or how to learn it.
+func (c *cli) sayMore(u *unsolvable) {
+	if c.json() {
+		return
+	}
+	if u.advice != "" {
+		fmt.Fprintf(c.stderr, "  %s\n", u.advice)
+	}
+	if u.explanation != nil && !empty(*u.explanation) {
+		_ = solver.ExplainText(c.stdout, *u.explanation)
+	}
 }
 
 // messageOf gives the words of an error. Of a catalog's problems only the errors count.
@@ -79,7 +99,13 @@ func messageOf(err error) string {
 	return fmt.Sprintf("the catalog has %s:\n%s", plural(len(problems), "error"), problems)
 }
 
-// errorJSON is the error form of --format json.
+// refusalJSON is the form of an error in --format json. Only solve --explain explains.
+type refusalJSON struct {
+	Error       errorJSON        `json:"error"`
+	Explanation *app.Explanation `json:"explanation,omitempty"`
+}
+
+// errorJSON is the error itself.
 type errorJSON struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`

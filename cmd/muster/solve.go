@@ -1,12 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,15 +19,26 @@ import (
 // question asks for a layout of a catalog on disk.
 type question struct {
 	catalogFlag
-	layout layoutFlags
+	layout  layoutFlags
+	timeout time.Duration
 }
 
 func (q *question) declare(cmd *cobra.Command) {
 	q.catalogFlag.declare(cmd)
 	q.layout.declare(cmd.Flags())
+	cmd.Flags().DurationVar(&q.timeout, "timeout", time.Minute, "how long to look for a layout; 0 is as long as it takes")
 }
 
-// solve reads the catalog and finds the layout. It has no side effects.
+// bounded gives a context that ends when the time is over.
+func (q *question) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, q.timeout)
+}
+
+// solve reads the catalog and finds the layout. It has no side effects. The catalog is given with an error of the solver
+// too.
 func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	if err := need(cmd, "template", "size"); err != nil {
 		return nil, app.Layout{}, err
@@ -35,7 +47,12 @@ func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	if err != nil {
 		return nil, app.Layout{}, err
 	}
-	layout, err := solver.New().Solve(cmd.Context(), known, q.layout.request)
+	ctx, cancel := q.bounded(cmd.Context())
+	defer cancel()
+	layout, err := solver.New().Solve(ctx, known, q.layout.request)
+	if noLayout(err) {
+		err = &unsolvable{error: err, advice: "Run `muster solve` with --explain to see why, and what would work."}
+	}
 	return known, layout, err
 }
 
@@ -77,98 +94,102 @@ func (f *catalogFlag) load() (*app.Catalog, error) {
 }
 
 func solveCommand(c *cli) *cobra.Command {
-	var q question
+	var (
+		q       question
+		change  changeFlags
+		explain bool
+	)
 	cmd := &cobra.Command{
 		Use:   "solve --catalog DIR --template T --size N",
 		Short: "Find which services go on how many machines of which kind",
 		Long: "Find which services go on how many machines of which kind, and what they cost. Nothing is made.\n\n" +
-			"Where no layout exists, the exit code is 3.",
-		Example: "  muster solve --catalog examples/catalog --template web --size 3",
-		Args:    atMost(0),
+			"With --from it is found how a standing cluster becomes what is asked for: services are added and removed, and\n" +
+			"the cluster grows or shrinks to --size. What stands is not moved unless --allow-moves is given.\n\n" +
+			"Where no layout exists, the exit code is 3, and --explain says why and what would work.",
+		Example: "  muster solve --catalog examples/catalog --template web --size 3\n" +
+			"  muster solve --catalog examples/catalog --template web --size 2 --explain\n" +
+			"  muster cluster show shop --format json | muster solve --catalog examples/catalog --from - --size 6",
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, layout, err := q.solve(cmd)
-			if err != nil {
-				return err
+			start := time.Now()
+			if change.asked(cmd) {
+				return c.solveChange(cmd, &q, &change, explain)
 			}
-			if c.json() {
+			known, layout, err := q.solve(cmd)
+			took := time.Since(start)
+			switch {
+			case err != nil && explain:
+				return q.explained(cmd.Context(), known, q.layout.request, err)
+			case err != nil:
+				return err
+			case c.json():
 				return c.printJSON(layoutForm(layout))
 			}
-			return printLayout(c.stdout, q.layout.request.Template, layout)
+			if err := printLayout(c.stdout, q.layout.request.Template, layout); err != nil {
+				return err
+			}
+			c.tellTime(took)
+			return nil
 		},
 	}
 	q.declare(cmd)
+	change.declare(cmd)
+	cmd.Flags().BoolVar(&explain, "explain", false, "where there is no layout, say why and what would work")
 	return cmd
 }
 
-// layoutJSON is the answer of solve; it keeps its form.
-type layoutJSON struct {
-	Groups      []app.NodeGroup `json:"layout"`
-	CostPerHour float64         `json:"cost_per_hour"`
+// tellTime says to a person who watches how long it took. It is no part of the answer, since the same question gets the
+// same answer.
+func (c *cli) tellTime(took time.Duration) {
+	if isTerminal(c.stdout) {
+		fmt.Fprintf(c.stderr, "\nfound in %s\n", brief(took))
+	}
 }
 
-func layoutForm(l app.Layout) layoutJSON {
-	out := layoutJSON{Groups: make([]app.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour}
-	for _, g := range l.Groups {
-		if g.Services == nil {
-			g.Services = []string{}
-		}
-		out.Groups = append(out.Groups, g)
+// brief gives a short time with a digit or more that count: 85 µs, 1.4 ms, 17 ms, 1.3 s.
+func brief(d time.Duration) string {
+	unit, name := time.Microsecond, "µs"
+	switch {
+	case d >= time.Second:
+		unit, name = time.Second, "s"
+	case d >= time.Millisecond:
+		unit, name = time.Millisecond, "ms"
 	}
-	return out
+	if x := float64(d) / float64(unit); x < 9.95 {
+		return fmt.Sprintf("%.1f %s", x, name)
+	}
+	return fmt.Sprintf("%d %s", d.Round(unit)/unit, name)
 }
 
-// printLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
-func printLayout(w io.Writer, template string, l app.Layout) error {
-	title := fmt.Sprintf("%s: %s on %s", template, plural(l.Size(), "node"), l.Provider)
-	if l.CostPerHour > 0 {
-		title += fmt.Sprintf(", %s per hour", money(l.CostPerHour))
-	}
-	if _, err := fmt.Fprintf(w, "%s\n\n", title); err != nil {
+// noLayout tells whether an error is a solver's refusal.
+func noLayout(err error) bool {
+	var e *app.Error
+	return errors.As(err, &e) && codeOf(e) == exitNoLayout
+}
+
+// unsolvable is a solver's refusal with what more there is to say about it.
+type unsolvable struct {
+	error
+	advice      string           // in one line, how to learn more
+	explanation *app.Explanation // what was learned
+}
+
+// Unwrap gives the refusal.
+func (u *unsolvable) Unwrap() error { return u.error }
+
+// explained adds to a refusal why it is one. Errors that are no refusals stay as they are.
+func (q *question) explained(ctx context.Context, known *app.Catalog, r app.LayoutRequest, err error) error {
+	var u *unsolvable
+	if !errors.As(err, &u) {
 		return err
 	}
-	first, places := 1, map[string][]bool{}
-	heads, hardware, images, prices := []string{""}, []string{"hardware"}, []string{"image"}, []string{"cost per hour"}
-	for i, g := range l.Groups {
-		heads = append(heads, nodeRange(first, g.Count))
-		hardware = append(hardware, g.Hardware)
-		images = append(images, g.Image)
-		prices = append(prices, money(g.CostPerHour))
-		for _, s := range g.Services {
-			if places[s] == nil {
-				places[s] = make([]bool, len(l.Groups))
-			}
-			places[s][i] = true
-		}
-		first += g.Count
+	ctx, cancel := q.bounded(ctx)
+	defer cancel()
+	x, failed := solver.NewExplainer(solver.New()).Explain(ctx, known, r)
+	if failed != nil {
+		u.advice = "The reasons could not be found in time; --timeout allows more of it."
+		return u
 	}
-	t := newTable(heads...)
-	t.add(hardware...)
-	t.add(images...)
-	t.add(prices...)
-	t.add()
-	for _, s := range sortedKeys(places) {
-		row := []string{s}
-		for _, here := range places[s] {
-			row = append(row, map[bool]string{true: "●", false: "·"}[here])
-		}
-		t.add(row...)
-	}
-	return t.write(w)
-}
-
-// nodeRange names count nodes from the first-th on: n3, or n3-n7 (5).
-func nodeRange(first, count int) string {
-	if count == 1 {
-		return app.NodeName(first)
-	}
-	return fmt.Sprintf("%s-%s (%d)", app.NodeName(first), app.NodeName(first+count-1), count)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
+	u.advice, u.explanation = "", &x
+	return u
 }

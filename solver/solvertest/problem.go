@@ -2,6 +2,7 @@ package solvertest
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 
 	"muster/app"
@@ -116,30 +117,48 @@ func Exclusive(services, least int) *app.Catalog {
 	return c
 }
 
-// Priced gives services that need cores and memory, with minima, and types of hardware of all sizes, of which the larger
-// ones cost less per core and some are odd bargains. A few pairs exclude each other.
+// Priced gives services with minima, each of which may be on about half of many types of hardware, all with prices of
+// their own. A few pairs exclude each other.
 func Priced(services, hardware int, seed int64) *app.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(seed))
 	clear(c.Hardware)
+	var types []string
 	for i := range hardware {
 		cpu := float64(int(2) << (i % 5))
 		memory := cpu * float64(1+i%4)
-		price := 0.02*cpu + 0.004*memory + 0.01*float64(r.Intn(5))
 		name := fmt.Sprintf("h%02d", i)
+		types = append(types, name)
 		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name}, Providers: map[string]app.Flavor{
-			"p": {Flavor: name, CostPerHour: price, CPU: cpu, MemoryGB: memory},
+			"p": {Flavor: name, CostPerHour: cents(2*cpu + 0.4*memory + float64(r.Intn(5))), CPU: cpu, MemoryGB: memory},
 		}}
 	}
 	for _, s := range t.Defaults.Services {
-		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
-		t.Constraints.Services[s] = AtLeast(1 + r.Intn(60))
+		sc := AtLeast(1 + r.Intn(60))
+		sc.Hardware = someOf(r, types, hardware/3+r.Intn(hardware/3))
+		t.Constraints.Services[s] = sc
 	}
 	for range services / 3 {
 		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
 	}
 	return c
 }
+
+// Needing is Priced where the services need cores and memory as well, and may be on any hardware that has them.
+func Needing(services, hardware int, seed int64) *app.Catalog {
+	c := Priced(services, hardware, seed)
+	t := c.Templates[Template]
+	r := rand.New(rand.NewSource(seed))
+	for _, s := range t.Defaults.Services {
+		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
+		sc := t.Constraints.Services[s]
+		sc.Hardware = nil
+		t.Constraints.Services[s] = sc
+	}
+	return c
+}
+
+func cents(x float64) float64 { return math.Round(x) / 100 }
 
 func someOf(r *rand.Rand, names []string, n int) []string {
 	var out []string
