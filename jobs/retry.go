@@ -28,11 +28,14 @@ func retry(e *app.Error, tries int) app.Retry {
 	if tries >= limit {
 		return app.Retry{}
 	}
-	return app.Retry{Again: true, After: max(e.RetryAfter, backOff(first, tries))}
+	return app.Retry{Again: true, After: max(min(e.RetryAfter, longestAsked), backOff(first, tries))}
 }
 
-// longestWait bounds every back-off.
-const longestWait = time.Minute
+// longestWait bounds every back-off of ours, longestAsked those that the other side asks for.
+const (
+	longestWait  = time.Minute
+	longestAsked = 15 * time.Minute
+)
 
 // backOff doubles from first with each try, with up to a quarter of jitter so that many do not come back at once.
 func backOff(first time.Duration, tries int) time.Duration {

@@ -36,6 +36,9 @@ func TestRetry(t *testing.T) {
 }
 
 func TestBackOffIsBounded(t *testing.T) {
+	if d := retry(&app.Error{Code: app.ERateLimit, RetryAfter: 1000 * time.Hour}, 1).After; d != longestAsked {
+		t.Errorf("a cloud that asks for six weeks makes us wait %s", d)
+	}
 	for tries := 1; tries < 100; tries++ {
 		if d := backOff(time.Second, tries); d < time.Second || d > longestWait+longestWait/4+1 {
 			t.Errorf("try %d waits %s", tries, d)

@@ -449,6 +449,13 @@ func (t *storeTest) names() {
 	n.Cluster.ID, n.Operation.Operation.Cluster = "web-2", "web-2"
 	_, err := t.s.CreateCluster(t.ctx, n)
 	t.code(err, app.EConflict)
+	n = NewCluster(tenant, "web-1", 1, t.clock.Now(), Chain(1)) // the name is another one's id
+	_, err = t.s.CreateCluster(t.ctx, n)
+	t.code(err, app.EConflict)
+	n = NewCluster(tenant, "w", 1, t.clock.Now(), Chain(1))
+	n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster = "web", "web", "web" // the id is another one's name
+	_, err = t.s.CreateCluster(t.ctx, n)
+	t.code(err, app.EConflict)
 	_, err = t.s.CreateCluster(t.ctx, func() app.NewCluster {
 		n := NewCluster("t2", "web", 1, t.clock.Now(), Chain(1))
 		n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster = "web-3", "web-3", "web-3"

@@ -43,6 +43,16 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 		return op, fmt.Errorf("store: definition: %w", err)
 	}
 	err = s.write(ctx, func(t *tx) error {
+		// People call clusters by name or id: what the one means may not be the other of another cluster.
+		var confused bool
+		if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
+			c.Tenant, c.Name, c.ID).Scan(&confused); err != nil {
+			return err
+		}
+		if confused {
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
+				Hint: "People call clusters by name or by id. Choose another name, or ask again."}
+		}
 		changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
 				message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
 			VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)

@@ -46,7 +46,8 @@ func writeClientSettings(dir string, s clientSettings) error {
 	return writePrivate(filepath.Join(dir, clientFile), append(b, '\n'))
 }
 
-// writePrivate replaces a file as a whole, with mode 0600.
+// writePrivate replaces a file as a whole, with mode 0600. What it returned from is on disk: the database's key must not
+// be lost in a power cut that the database survives.
 func writePrivate(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".muster-*")
 	if err != nil {
@@ -54,10 +55,20 @@ func writePrivate(path string, b []byte) error {
 	}
 	defer os.Remove(f.Name()) // no effect once it was renamed
 	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // serverFlags declares the flags that name a server.
