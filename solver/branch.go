@@ -12,14 +12,14 @@ import (
 
 // bestOf is the search for the best whole solution.
 type bestOf struct {
-	m     *mixer
-	goal  goal
-	limit float64 // solutions must be worth less
-	best  []use
-	bound float64 // what no solution can be less than, as far as known
-	cut   *worth  // proof that there is none, where the first program gave it
-	least float64
-	done  bool
+	m      *mixer
+	goal   goal
+	limit  float64 // solutions must be worth less
+	best   []use
+	bound  float64    // what no solution can be less than, as far as known
+	proof  []cutWorth // that there is none: one for each branch; worth nothing where broken
+	broken bool
+	done   bool
 }
 
 // decide finds the best solution whose value is less than limit; nil where there is none, or where the watch ended
@@ -86,16 +86,18 @@ func (b *bestOf) run(st rest) {
 
 func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 	if f.st.n == 0 {
+		b.broken = true
 		if f.st.met() {
 			b.take(nil)
 		}
 		return open
 	}
 	l, out := b.m.solve(nil, f.st, f.extra, b.goal)
-	if out == empty && f.depth == 0 {
-		t := l.worth(false)
-		b.cut, b.least = &t, dot(l.y, l.rhs)
+	if out == empty {
+		b.proof = append(b.proof, cutWorth{worth: l.worth(false), least: dot(l.y, l.rhs)})
+		return open
 	}
+	b.broken = b.broken || out != solved || !b.goal.none()
 	if out != solved {
 		b.m.unsure = b.m.unsure || out == noAnswer
 		return open
@@ -123,6 +125,7 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 	}
 	p, sum := branchingPattern(shares, len(b.m.f.palettes))
 	if p == nil {
+		b.broken = true
 		return open // whole numbers that the rows do not bear out: rounding has spoiled them
 	}
 	for i := range 2 { // the nearer one last, so that it is looked into first

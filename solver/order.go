@@ -11,6 +11,7 @@ import (
 type order struct {
 	m       *mixer
 	cuts    []cutWorth
+	proofs  [][]cutWorth // of several branches: a variety that breaks a cut of each is no use
 	banned  []*variety
 	witness []use // a layout of what is left, or nil
 	final   func([]use) bool
@@ -53,13 +54,13 @@ func (o *order) fill(st rest, uses []use) []use {
 		}
 		most := o.count(st, v)
 		o.banned = append(o.banned, v)
-		cuts, banned, witness := len(o.cuts), len(o.banned), o.witness
+		cuts, banned, proofs, witness := len(o.cuts), len(o.banned), len(o.proofs), o.witness
 		for count := most; count > 0 && !o.m.w.ended; count-- {
 			o.witness = less(witness, v, count)
 			if found := o.fill(o.m.after(st, v, count), append(uses, use{v, count})); found != nil || o.final == nil {
 				return found
 			}
-			o.cuts, o.banned = o.cuts[:cuts], o.banned[:banned]
+			o.cuts, o.banned, o.proofs = o.cuts[:cuts], o.banned[:banned], o.proofs[:proofs]
 		}
 		o.witness = nil
 	}
@@ -121,6 +122,10 @@ func (o *order) judge(st rest, v *variety) bool {
 	if countOf(o.witness, v) > 0 {
 		return true
 	}
+	if o.refuted(v) {
+		o.banned = append(o.banned, v)
+		return false
+	}
 	b := o.m.decide(o.m.after(st, v, 1), goal{}, math.Inf(1))
 	if b.best != nil {
 		o.witness = pooled(append(b.best, use{v, 1}))
@@ -129,16 +134,31 @@ func (o *order) judge(st rest, v *variety) bool {
 	if o.m.w.ended {
 		return false
 	}
-	if b.cut != nil {
-		c := cutWorth{worth: *b.cut, least: b.cut.of(v) + b.least - 1e-6}
+	for i := range b.proof { // what branches say is about the other nodes, so it does not depend on v
+		c := &b.proof[i]
+		c.pattern = nil
+		c.least += c.of(v) - 1e-6
+	}
+	if len(b.proof) == 1 && !b.broken {
+		c := b.proof[0]
 		if x := o.cut(&c, v.pal, v.size); !kept(x, v.blocks) {
 			c.order = x.order
 			o.cuts = append(o.cuts, c)
 			return false
 		}
 	}
+	if len(b.proof) > 1 && !b.broken {
+		o.proofs = append(o.proofs, b.proof)
+	}
 	o.banned = append(o.banned, v)
 	return false
+}
+
+// refuted tells whether an earlier proof holds for v too.
+func (o *order) refuted(v *variety) bool {
+	return slices.ContainsFunc(o.proofs, func(proof []cutWorth) bool {
+		return !slices.ContainsFunc(proof, func(c cutWorth) bool { return c.of(v) >= c.least })
+	})
 }
 
 func kept(c cut, blocks set) bool {
