@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	explainRounds = flag.Int("explain-rounds", 3000, "how many random explanations to check")
+	explainRounds = flag.Int("explain-rounds", 2000, "how many random explanations to check")
 	explainBrute  = flag.Int("explain-brute", 12, "each how many of them are checked by brute force; the others by solving")
 )
 
@@ -211,7 +211,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	pick := func(names ...string) string { return names[r.Intn(len(names))] }
 	bad := 0
-	for range 3000 {
+	for range 1000 {
 		c, template := shop()
 		if r.Intn(3) == 0 {
 			template.Compatibility = app.Compatibility{Services: []string{"app", "lb", "mysql", "mail"}, Hardware: []string{"small", "rack"}}
@@ -249,7 +249,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 			}
 		}
 	}
-	if bad < 1000 {
+	if bad < 300 {
 		t.Errorf("only %d requests were bad", bad)
 	}
 }

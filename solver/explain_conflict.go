@@ -39,6 +39,8 @@ func (q *question) smallest(some []*clause) (core []*clause, minimal bool) {
 // hard tells whether nothing can be done about a clause.
 func (k *clause) hard() bool { return k.Kind != kindSize && len(k.remedies) == 0 }
 
+// irregular tells whether the type that a set of services has, of all that would do, can make the difference. With
+// another preference it may be another one.
 func (q *question) irregular() bool {
 	return len(q.template.Constraints.Hardware) > 0 && !q.template.Constraints.MixedHardware
 }

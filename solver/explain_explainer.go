@@ -10,6 +10,8 @@ import (
 // solver; how that finds layouts is not its business. It keeps nothing between questions, so one value serves everyone
 // at once.
 //
+// All it needs is app.Solver. One that can tell faster whether there is a layout at all is asked that (explain_possible.go).
+//
 // Every constraint of the template and of the request is a clause that can be left out (explain_clause.go). Clauses are
 // left out in chunks as long as there is still no layout (explain_conflict.go); what stays is a smallest conflict. Then
 // changes are tried, nearest first (explain_remedy.go, explain_fix.go). A request that cannot be asked at all is looked
@@ -17,6 +19,15 @@ import (
 // (explain_repair.go).
 type Explainer struct {
 	solver app.Solver
+}
+
+// ask gives nil where there is a layout, else the error of the solver.
+func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) error {
+	if d, can := s.(decider); can {
+		return d.possible(ctx, c, r)
+	}
+	_, err := s.Solve(ctx, c, r)
+	return err
 }
 
 var _ app.Explainer = (*Explainer)(nil)
@@ -30,7 +41,7 @@ const mostFixes = 5
 // Explain gives why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
 func (x *Explainer) Explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
-	_, err := x.solver.Solve(ctx, c, r)
+	err := ask(ctx, x.solver, c, r)
 	switch app.CodeOf(err) {
 	case "":
 		return app.Explanation{}, nil

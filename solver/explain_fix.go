@@ -240,7 +240,8 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 	return gone, left
 }
 
-// bigger gives hardware that does not exist yet, on which the services of a conflict fit one by one, or all at once.
+// bigger gives hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
+// once.
 func (q *question) bigger(core []*clause) []remedy {
 	var most, sum app.Resources
 	for _, name := range q.hardware {
@@ -255,7 +256,19 @@ func (q *question) bigger(core []*clause) []remedy {
 		}
 	}
 	sum = app.Resources{CPU: max(sum.CPU, most.CPU), MemoryGB: max(sum.MemoryGB, most.MemoryGB), DiskGB: max(sum.DiskGB, most.DiskGB)}
-	return []remedy{biggerHardware(q.provider, most), biggerHardware(q.provider, sum)}
+	var out []remedy
+	for _, offers := range []app.Resources{most, sum} {
+		if !slices.ContainsFunc(q.hardware, func(name string) bool { return atLeastAs(q.catalog.Hardware[name].Providers[q.provider], offers) }) {
+			out = append(out, biggerHardware(q.provider, offers))
+		}
+	}
+	return out
+}
+
+// atLeastAs tells whether a flavor has all that is wanted. What it does not state is not limited.
+func atLeastAs(f app.Flavor, want app.Resources) bool {
+	return (f.CPU <= 0 || f.CPU >= want.CPU) && (f.MemoryGB <= 0 || f.MemoryGB >= want.MemoryGB) &&
+		(f.DiskGB <= 0 || f.DiskGB >= want.DiskGB)
 }
 
 // mostChanges is of how many things at once a fix may be.

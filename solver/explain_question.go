@@ -64,8 +64,10 @@ func (q *question) ask(c *app.Catalog, r app.LayoutRequest) (found, known bool) 
 	if q.ended {
 		return false, false
 	}
-	r.Prefer = "" // whether there is a layout does not depend on which is preferred, and this one is found fastest
-	_, err := q.solver.Solve(q.ctx, c, r)
+	if !q.irregular() {
+		r.Prefer = "" // it does not matter which layout is preferred, and this one is found fastest
+	}
+	err := ask(q.ctx, q.solver, c, r)
 	q.ended = app.CodeOf(err) == app.ETimeout
 	return err == nil, !q.ended
 }
@@ -221,5 +223,5 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 	t.Defaults.Services = services
 	c.Templates = map[string]*app.Template{q.request.Template: &t}
 	return &c, app.LayoutRequest{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
-		Hardware: d.hardware, Image: d.image}
+		Hardware: d.hardware, Image: d.image, Prefer: q.request.Prefer}
 }

@@ -46,7 +46,7 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 			continue
 		}
 		questions++
-		_, err := x.solver.Solve(ctx, c, a.request)
+		err := ask(ctx, x.solver, c, a.request)
 		switch {
 		case err == nil:
 			fixes = append(fixes, app.Fix{Text: a.told(r, a.request, ""), Request: &a.request})

@@ -1,6 +1,8 @@
 package solver
 
 import (
+	"context"
+	"fmt"
 	"math/rand"
 	"testing"
 
@@ -8,11 +10,45 @@ import (
 )
 
 // TestRichConflictsAreSmallest does as TestConflictsAreSmallest for all the constraints that there are. What has a layout
-// the solver says, which is held against enumeration elsewhere. Conflicts are not about preferences, so there is none.
+// the solver says, which is held against enumeration elsewhere.
 func TestRichConflictsAreSmallest(t *testing.T) {
-	checkExplanations(t, *explainRounds/4, *explainRounds, func(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
-		c, q := richProblem(r)
-		q.Prefer = ""
-		return c, q
-	})
+	checkExplanations(t, *explainRounds/4, *explainRounds, richProblem)
+}
+
+// TestPossibleIsWhatSolveSays holds the short cut against the way round.
+func TestPossibleIsWhatSolveSays(t *testing.T) {
+	for seed := range *explainRounds / 2 {
+		c, r := richProblem(rand.New(rand.NewSource(int64(seed) + 2e6)))
+		_, want := New().Solve(context.Background(), c, r)
+		got := New().possible(context.Background(), c, r)
+		if app.CodeOf(got) != app.CodeOf(want) || got != nil && app.AsError(got).Reason != app.AsError(want).Reason {
+			t.Fatalf("seed %d: got %v, want %v", seed, got, want)
+		}
+	}
+}
+
+// TestAnySolverWillDo explains with a solver that can do no more than solve.
+func TestAnySolverWillDo(t *testing.T) {
+	for seed := range *explainRounds / 20 {
+		c, r := richProblem(rand.New(rand.NewSource(int64(seed) + 3e6)))
+		want, _ := NewExplainer(New()).Explain(context.Background(), c, r)
+		got, err := NewExplainer(&patient{1 << 30}).Explain(context.Background(), c, r)
+		if g, w := inText(got), inText(want); err != nil || g != w {
+			t.Fatalf("seed %d: got %s, %v, want %s", seed, g, err, w)
+		}
+	}
+}
+
+func inText(e app.Explanation) string {
+	text := fmt.Sprintf("%v %+v", e.Minimal, e.Conflict)
+	for _, p := range e.Problems {
+		text += "\n" + p.Message
+	}
+	for _, f := range e.Fixes {
+		text += "\n" + f.Text
+		if f.Request != nil {
+			text += fmt.Sprintf(" %+v", *f.Request)
+		}
+	}
+	return text
 }

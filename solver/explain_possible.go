@@ -1,0 +1,50 @@
+package solver
+
+import (
+	"context"
+	"math"
+
+	"muster/app"
+)
+
+// decider is an optional power of solvers: to tell whether there is a layout without looking for the preferred one,
+// which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
+// Without this power the explainer asks for whole layouts.
+type decider interface {
+	possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
+}
+
+var _ decider = (*Solver)(nil)
+
+// possible gives nil where Solve finds a layout.
+func (s *Solver) possible(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) error {
+	p, err := narrow(catalog, r)
+	if err != nil {
+		return err
+	}
+	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
+	o, found := newCounter(p, w).obstacle()
+	zoner := p.zoner(w)
+	switch {
+	case w.ended:
+		return outOfTime(p, ctx.Err())
+	case found:
+		return p.refusal(o)
+	case !p.counted() && zoner == nil:
+		return nil // the counter knows all that there is to know
+	}
+	m := p.mixerFor(w)
+	some := m.decide(m.start(), goal{}, math.Inf(1))
+	switch {
+	case w.ended:
+		return outOfTime(p, ctx.Err())
+	case some.best == nil && !m.unsure:
+		return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s.", amount(len(p.services), "service"), amount(p.size, "node"))
+	case some.best != nil:
+		if groups := m.groups(some.best); zoner.place(&groups) {
+			return nil
+		}
+	}
+	_, err = s.Solve(ctx, catalog, r) // another layout may fit the zones
+	return err
+}
