@@ -110,6 +110,8 @@ func (v *reviewer) missing(s, need string) {
 	repairs = append(repairs, v.leaveOut(s)...)
 	hint := "No service provides it."
 	switch {
+	case len(would) == 1 && would[0] == need:
+		hint = fmt.Sprintf("Add %s.", need)
 	case len(would) > 0:
 		hint = fmt.Sprintf("%s would provide it.", either(would))
 	case len(barred) > 0:
