@@ -10,7 +10,8 @@ import (
 const (
 	sweepLimit = 500 // steps moved by one sweep; the next one takes the rest
 	// A step whose worker vanished again and again is left to a person rather than to yet another worker.
-	maxLostTries = 5
+	// Restarts of a server count too, since nobody knows whether the step was why it ended.
+	maxLostTries = 10
 	// No claim and no back-off is as long as this: such a time was written before the clock was set back.
 	farFuture = time.Hour
 

@@ -7,9 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"muster/app"
 )
+
+// lockPatience is how long the lock of a server that was killed may live on in a child that it was just starting.
+const lockPatience = 2 * time.Second
 
 // lockDirectory makes sure that one process at a time uses a data directory. The lock goes with the process, however
 // it ends.
@@ -18,7 +22,12 @@ func lockDirectory(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for began := time.Now(); err != nil && time.Since(began) < lockPatience; {
+		time.Sleep(20 * time.Millisecond)
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
 		_ = f.Close()
 		return nil, &app.Error{Code: app.EConflict, Reason: "data_locked", Message: "another server uses the data directory " + dir,
 			Hint: "Stop it first, or choose another directory with --data."}
