@@ -16,10 +16,23 @@ import (
 // Addresses are claimed by making a symbolic link from the address to the machine's id. That is one atomic act, so
 // machines that are made at the same time, in whatever process, never share one.
 
-// claim finds the first address of the network that is free and that fits accepts. The first two (network and host)
-// and the last (broadcast) are never given.
-func (l layout) claim(ctx context.Context, id string, network netip.Prefix, fits func(netip.Addr) bool) (netip.Addr, error) {
-	for a := network.Addr().Next().Next(); network.Contains(a.Next()); a = a.Next() {
+// claim finds the first free address of the network, counted from an address of it and round again, that fits accepts.
+// The first two (network and host) and the last (broadcast) are never given.
+func (l layout) claim(ctx context.Context, id string, network netip.Prefix, from netip.Addr, fits func(netip.Addr) bool) (netip.Addr, error) {
+	first := network.Addr().Next().Next()
+	if !network.Contains(from) || from.Less(first) {
+		from = first
+	}
+	for a, around := from, false; !around || a.Less(from); a = a.Next() {
+		if !network.Contains(a.Next()) {
+			if around {
+				break
+			}
+			a, around = first, true
+			if a == from {
+				break
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return netip.Addr{}, err
 		}

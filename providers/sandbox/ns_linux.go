@@ -64,7 +64,7 @@ func (n *namespaces) start(ctx context.Context, r *record, k keys) error {
 	if err != nil {
 		return err
 	}
-	address, err := n.files.claim(ctx, r.ID, subnet, func(netip.Addr) bool { return true })
+	address, err := n.files.claim(ctx, r.ID, subnet, subnet.Addr(), func(netip.Addr) bool { return true })
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,7 @@ func TestProcessMachine(t *testing.T) {
 	dir := dataDir(t)
 	p := open(t, dir, ModeProcess)
 	m, k := create(t, p, "own")
-	if m.OwnRoot || !strings.HasPrefix(m.Addresses["access_v4"], "127.77.") || !strings.Contains(m.Note, "shares this host's file system") {
+	if m.OwnRoot || !loopback.Contains(netip.MustParseAddr(m.Addresses["access_v4"])) || !strings.Contains(m.Note, "shares this host's file system") {
 		t.Errorf("%+v", m)
 	}
 	home := p.files.file(m.ID, "home")

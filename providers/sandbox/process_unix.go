@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net"
@@ -46,7 +47,14 @@ const (
 )
 
 // loopback is a part of 127.0.0.0/8 that hardly anyone else uses. On Linux all of it can be bound without further ado.
-var loopback = netip.MustParsePrefix("127.77.0.0/16")
+var loopback = netip.MustParsePrefix("127.64.0.0/10")
+
+// home is where the addresses of this data directory begin. Another Muster on this host begins elsewhere: while this one is
+// down nothing holds its machines' addresses, and they must still be free when it comes back.
+func (l layout) home() netip.Addr {
+	sum := sha256.Sum256([]byte(l.dir))
+	return netip.AddrFrom4([4]byte{127, 64 + sum[0]%64, sum[1], 2})
+}
 
 func (p *process) possible(_ context.Context, image string) error {
 	if image != HostImage {
@@ -99,7 +107,7 @@ func (p *process) listen(ctx context.Context, id string) (net.Listener, error) {
 		err   error
 		taken int
 	)
-	_, claimErr := p.files.claim(ctx, id, loopback, func(a netip.Addr) bool {
+	_, claimErr := p.files.claim(ctx, id, loopback, p.files.home(), func(a netip.Addr) bool {
 		port := processPort
 		if taken >= manyTaken {
 			port = 0 // the kernel finds one
