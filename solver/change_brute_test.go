@@ -528,7 +528,7 @@ func compareChange(t *testing.T, seed int, c *app.Catalog, q app.ChangeRequest) 
 	}
 	b := &changeBrute{c: c, t: c.Templates["t"], r: q, maxNew: 3}
 	if q.AllowMoves {
-		b.maxNew = 4
+		b.maxNew = 5
 	}
 	b.run()
 	say := func() string {

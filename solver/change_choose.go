@@ -48,7 +48,7 @@ func (m *change) choose(fates []fate, w *watch) ([]int, bool) {
 
 // mostNew is more new nodes than any sensible answer has.
 func (m *change) mostNew() int {
-	n := len(m.standing)
+	n := max(len(m.standing), m.low)
 	for _, u := range m.units {
 		n += u.min
 	}

@@ -255,6 +255,24 @@ func TestChangeRefusals(t *testing.T) {
 	}
 }
 
+func TestChangeGrowsFar(t *testing.T) {
+	c := webShop(func(_ *app.Catalog, l *app.Constraints) { l.Size.Max = app.Unlimited })
+	for _, size := range []int{0, 5000} {
+		if c.Templates["shop"].Constraints.Size.Min = 1; size == 0 {
+			c.Templates["shop"].Constraints.Size.Min = 3000
+		}
+		r := app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Size: size}
+		got, err := NewChanger().Change(context.Background(), c, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := max(size, 3000); len(got.Nodes) != want || got.Touched != want-1 {
+			t.Errorf("%d nodes, %d touched, want %d", len(got.Nodes), got.Touched, want)
+		}
+		checkChange(t, c, r, servicesAfter(r), got)
+	}
+}
+
 func TestChangeStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -18,6 +18,9 @@ type wholeProgram struct {
 	t      [][]float64 // per row, per column
 	rules  []keptSum   // what a whole-number answer is checked against
 	best   []int       // the best answer so far, per variable
+	steps  int         // of the simplex, since all values were computed anew
+	slope  []float64   // room for slopes, per column
+	used   []int       // room for the columns that a pivot touches
 }
 
 // weighed is a weighed sum of variables, with what is always part of it.
@@ -40,7 +43,7 @@ const (
 )
 
 func newWhole(w *watch, tops []int) *wholeProgram {
-	p := &wholeProgram{w: w, vars: len(tops)}
+	p := &wholeProgram{w: w, vars: len(tops), slope: make([]float64, len(tops))}
 	for i, hi := range tops {
 		p.lo, p.hi = append(p.lo, 0), append(p.hi, float64(hi))
 		p.x, p.top = append(p.x, 0), append(p.top, false)
@@ -93,7 +96,9 @@ func (p *wholeProgram) keep(s weighed, lo, hi float64) bool {
 func (p *wholeProgram) row(s weighed) int {
 	z := len(p.x)
 	line := make([]float64, len(p.others))
+	value := 0.0
 	for i, at := range s.at {
+		value += s.by[i] * p.x[at]
 		if c := ^p.where[at]; c >= 0 {
 			line[c] += s.by[i]
 			continue
@@ -103,7 +108,7 @@ func (p *wholeProgram) row(s weighed) int {
 		}
 	}
 	p.lo, p.hi = append(p.lo, math.Inf(-1)), append(p.hi, math.Inf(1))
-	p.x, p.top = append(p.x, 0), append(p.top, false)
+	p.x, p.top = append(p.x, value), append(p.top, false)
 	p.where = append(p.where, len(p.t))
 	p.t = append(p.t, line)
 	p.basic = append(p.basic, z)
@@ -219,14 +224,15 @@ func (p *wholeProgram) accept(s weighed) {
 // simplex brings all variables between their bounds, then z to its least value. It gives false where that cannot be.
 func (p *wholeProgram) simplex(z int) bool {
 	p.settle()
-	slope := make([]float64, len(p.others))
+	slope := p.slope[:len(p.others)]
 	for round := 0; ; round++ {
 		if p.over() {
 			return false
 		}
-		if round%64 == 63 {
+		if p.steps >= 64 {
 			p.settle()
 		}
+		p.steps++
 		outside := p.slopes(z, slope)
 		careful := round > 20*(len(p.t)+10) // then by Bland's rule, which never goes in circles
 		c := p.entering(slope, careful)
@@ -237,15 +243,25 @@ func (p *wholeProgram) simplex(z int) bool {
 	}
 }
 
-// settle computes all values anew.
+// settle brings the variables that are not basic to their bounds, which may have changed. Now and then it computes the
+// basic ones anew, so that roundings do not add up.
 func (p *wholeProgram) settle() {
-	for _, v := range p.others {
+	for c, v := range p.others {
+		goal := p.lo[v]
 		if p.top[v] = p.top[v] && !math.IsInf(p.hi[v], 1) || math.IsInf(p.lo[v], -1); p.top[v] {
-			p.x[v] = p.hi[v]
-		} else {
-			p.x[v] = p.lo[v]
+			goal = p.hi[v]
+		}
+		if by := goal - p.x[v]; by != 0 {
+			p.x[v] = goal
+			for r, b := range p.basic {
+				p.x[b] += by * p.t[r][c]
+			}
 		}
 	}
+	if p.steps < 64 {
+		return
+	}
+	p.steps = 0
 	for r, line := range p.t {
 		v := 0.0
 		for c, f := range line {
@@ -371,7 +387,7 @@ func (p *wholeProgram) pivot(row, c int) {
 		line[k] *= -f
 	}
 	line[c] = f
-	used := make([]int, 0, len(line))
+	used := p.used[:0]
 	for k, v := range line {
 		if math.Abs(v) < 1e-12 {
 			line[k] = 0
@@ -379,6 +395,7 @@ func (p *wholeProgram) pivot(row, c int) {
 			used = append(used, k)
 		}
 	}
+	p.used = used
 	for r, other := range p.t {
 		g := other[c]
 		if r == row || g == 0 {
