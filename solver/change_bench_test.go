@@ -173,3 +173,48 @@ func servicesAfter(q app.ChangeRequest) []string {
 	}
 	return out
 }
+
+// TestChangesOfMiddlingClusters has more kinds of node than are all looked at. What is found must hold, and a change
+// that leaves all as it is must be found to.
+func TestChangesOfMiddlingClusters(t *testing.T) {
+	done := 0
+	for seed := range 60 {
+		r := rand.New(rand.NewSource(int64(seed)))
+		c := pairs(14, 4+r.Intn(8), int64(seed), random(1, 3, 6, 20))()
+		c.Templates["t"].Constraints.MixedHardware = r.Intn(2) == 0
+		services, absent := c.Templates["t"].Defaults.Services, r.Intn(3)
+		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
+		if err != nil {
+			continue
+		}
+		q := app.ChangeRequest{Template: "t", Nodes: standingOf(l), Add: services[:absent], AllowMoves: r.Intn(3) == 0,
+			Prefer: []app.Preference{app.PreferPacked, app.PreferCheapest, app.PreferSpread}[r.Intn(3)]}
+		if r.Intn(2) == 0 {
+			q.Remove = services[10 : 10+r.Intn(3)]
+		}
+		if r.Intn(2) == 0 {
+			q.Size = 20 + r.Intn(20)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		start := time.Now()
+		got, err := NewChanger().Change(ctx, c, q)
+		cancel()
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("seed %d took %v", seed, took)
+		}
+		if err != nil {
+			if app.CodeOf(err) != app.ENoLayout {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			continue
+		}
+		done++
+		checkChange(t, c, q, servicesAfter(q), got)
+		if len(q.Add)+len(q.Remove)+q.Size == 0 && got.Touched > 0 {
+			t.Errorf("seed %d: %d touched for nothing", seed, got.Touched)
+		}
+	}
+	if done < 30 {
+		t.Errorf("only %d could be done", done)
+	}
+}
