@@ -197,7 +197,7 @@ func (k *checker) counts() {
 		if k.count[s] < least {
 			k.say("Service %s is on %s, and must be on at least %d.", s, amount(k.count[s], "node"), least)
 		}
-		if written && k.count[s] > sc.Max {
+		if written && k.count[s] > max(0, sc.Max) {
 			k.say("Service %s is on %s, and may be on at most %d.", s, amount(k.count[s], "node"), sc.Max)
 		}
 	}
@@ -223,7 +223,7 @@ func (k *checker) hardware() {
 		}
 	}
 	for name, limit := range k.t.Constraints.Hardware {
-		if nodes[name] > limit {
+		if nodes[name] > max(0, limit) {
 			k.say("There are %s of hardware %s, and may be at most %d.", amount(nodes[name], "node"), name, limit)
 		}
 	}

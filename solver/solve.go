@@ -23,39 +23,44 @@ func New() *Solver { return &Solver{} }
 func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
 	p, err := narrow(catalog, r)
 	if err != nil {
-		return app.Layout{}, err
+		return app.Layout{}, advised(catalog, r, err)
 	}
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
 	c := newCounter(p, w)
 	if o, found := c.obstacle(); found && !w.ended {
 		return app.Layout{}, p.refusal(o)
 	}
-	layout, err := p.find(c, w)
+	layout, late, err := p.find(c, w)
 	if err != nil {
 		return app.Layout{}, err
 	}
 	for _, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
 	}
+	if late && layout.Gap == 0 {
+		layout.Notes = []string{"cheapest: no layout costs less per hour, but the time was over before the packed one of these was found"}
+	}
 	return layout, nil
 }
 
 // find finds the preferred layout. The counter is tried first where its answer can be the one that is asked for; it knows
-// neither ratios nor limits, but if its answer keeps them, it is the answer, since it is the best of more.
-func (p *problem) find(c *counter, w *watch) (app.Layout, error) {
-	layout, zoner := app.Layout{Provider: p.provider}, p.zoner(w)
+// neither ratios nor limits, but if its answer keeps them, it is the answer, since it is the best of more. late tells that
+// the time was over before the packed one of several equally good layouts was found.
+func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err error) {
+	layout.Provider = p.provider
+	zoner := p.zoner(w)
 	if p.prefer == app.PreferPacked {
 		groups, err := c.groups()
 		if err != nil {
-			return layout, err
+			return layout, false, err
 		}
 		if !w.ended && p.keeps(groups) && zoner.place(&groups) {
 			layout.Groups = groups
-			return layout, nil
+			return layout, false, nil
 		}
 	}
 	if w.ended {
-		return layout, outOfTime(p, w.ctx.Err())
+		return layout, false, outOfTime(p, w.ctx.Err())
 	}
 	m := p.mixerFor(w)
 	a := m.prefer(zoner.final(m))
@@ -64,13 +69,13 @@ func (p *problem) find(c *counter, w *watch) (app.Layout, error) {
 		layout.Gap = a.gap
 		zoner.place(&a.groups)
 		layout.Groups = a.groups
-		return layout, nil
+		return layout, a.late, nil
 	case w.ended:
-		return layout, outOfTime(p, w.ctx.Err())
+		return layout, false, outOfTime(p, w.ctx.Err())
 	case m.unsure:
-		return layout, app.Errorf(app.EInternal, "solver: numbers became too poor to decide")
+		return layout, false, app.Errorf(app.EInternal, "solver: numbers became too poor to decide")
 	}
-	return layout, p.refusal(p.rules(zoner))
+	return layout, false, p.refusal(p.rules(zoner))
 }
 
 // groups makes the packed layout.
