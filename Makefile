@@ -25,7 +25,9 @@ test-real: build ## the same suites, and more, against real parts: see deploy/ci
 	bin/muster demo --catalog examples/catalog --once
 
 bench: ## what solver and planner cost here, beside the limits and what Coopr took
-	$(GO) run ./cmd/bench
+	@$(GO) run ./cmd/bench
+	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
+	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver -rounds 10000 -explain-rounds 10000
 
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...

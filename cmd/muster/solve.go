@@ -49,7 +49,7 @@ func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	}
 	ctx, cancel := q.bounded(cmd.Context())
 	defer cancel()
-	layout, err := solver.New().Solve(ctx, known, q.layout.request)
+	layout, err := solver.WithNotes(solver.New()).Solve(ctx, known, q.layout.request)
 	if noLayout(err) {
 		err = &unsolvable{error: err, advice: "Run `muster solve` with --explain to see why, and what would work."}
 	}

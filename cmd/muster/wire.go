@@ -107,7 +107,7 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	where := solver.New()
-	s.app = app.New(app.Deps{Store: s.store, Solver: where, Explainer: solver.NewExplainer(where), Planner: planner.New(),
+	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
 		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
@@ -261,17 +261,19 @@ func (s *server) Run(ctx context.Context) error {
 	return err
 }
 
-// shut ends what faces and workers are doing, in the order in which they lean on each other.
+// shut ends what faces and workers are doing, both at the same time: neither leans on the other.
 func (s *server) shut() {
+	var workers sync.WaitGroup
+	if s.worker != nil {
+		workers.Go(func() { _ = s.worker.Close() })
+	}
 	s.portal.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
-	if s.worker != nil {
-		_ = s.worker.Close()
-	}
+	workers.Wait()
 }
 
 // introduce leaves a token for clients of the same user on the same machine.

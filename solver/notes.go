@@ -1,0 +1,254 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// WithNotes gives a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
+// service from being on more nodes, and where the choice of hardware and zones comes from. Notes that a layout has already
+// are left alone.
+func WithNotes(s app.Solver) app.Solver { return noting{s} }
+
+type noting struct{ app.Solver }
+
+var _ app.Solver = noting{}
+
+// Solve gives the layout of the inner solver, with notes.
+func (n noting) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+	l, err := n.Solver.Solve(ctx, c, r)
+	if err != nil || len(l.Notes) > 0 {
+		return l, err
+	}
+	if p, err := narrow(c, r); err == nil {
+		l.Notes = notesOf(p, c.Templates[r.Template], l)
+	}
+	return l, nil
+}
+
+// mostNotes is how many reasons of one sort are told one by one.
+const mostNotes = 5
+
+func notesOf(p *problem, t *app.Template, l app.Layout) []string {
+	n := &noter{p: p, t: t, l: l, nodes: map[string]int{}}
+	for _, g := range l.Groups {
+		for _, s := range g.Services {
+			n.nodes[s] += g.Count
+		}
+	}
+	n.preference()
+	n.apart()
+	n.counts()
+	n.hardware()
+	n.zones()
+	return n.out
+}
+
+// noter gathers the notes of a layout.
+type noter struct {
+	p     *problem
+	t     *app.Template
+	l     app.Layout
+	nodes map[string]int // how many nodes have a service
+	out   []string
+}
+
+func (n *noter) say(format string, args ...any) { n.out = append(n.out, fmt.Sprintf(format, args...)) }
+
+// sayAll tells reasons of one sort, unless they are too many to be read.
+func (n *noter) sayAll(reasons []string, rest string) {
+	if more := len(reasons) - mostNotes; more > 1 {
+		reasons = append(reasons[:mostNotes:mostNotes], fmt.Sprintf("%d %s", more, rest))
+	}
+	n.out = append(n.out, reasons...)
+}
+
+func (n *noter) preference() {
+	switch {
+	case n.p.prefer == app.PreferCheapest && n.l.Gap > 0:
+		n.say("cheapest: the cost is at most %.2g %% above the least that is possible; the time was over before more was proven", 100*n.l.Gap)
+	case n.p.prefer == app.PreferCheapest:
+		n.say("cheapest: no layout costs less per hour")
+	case n.p.prefer == app.PreferSpread:
+		fullest := 0
+		for _, g := range n.l.Groups {
+			fullest = max(fullest, len(g.Services))
+		}
+		n.say("spread: no node has more than %s; no layout has a fullest node with fewer", amount(fullest, "service"))
+	case len(n.l.Groups) > 0 && len(n.l.Groups[0].Services) == len(n.p.services) && len(n.kinds()) == 1:
+		n.say("all services are together: nothing keeps one off any node")
+	case len(n.kinds()) == 1:
+		n.say("packed: all nodes have %s", and(n.kinds()[0]))
+	default:
+		n.say("packed: as many nodes as possible have %s, then as many as possible of the rest have the next most", and(n.kinds()[0]))
+	}
+}
+
+// kinds gives the different sets of services.
+func (n *noter) kinds() (out [][]string) {
+	for _, g := range n.l.Groups {
+		if !slices.ContainsFunc(out, func(k []string) bool { return slices.Equal(k, g.Services) }) {
+			out = append(out, g.Services)
+		}
+	}
+	return out
+}
+
+// counts says of each service that is not everywhere what decides its number of nodes.
+func (n *noter) counts() {
+	by, order := map[string][]string{}, []string(nil)
+	for i, b := range n.p.blocks {
+		count := n.nodes[b.services[0]]
+		why := n.bound(i, count)
+		if why == "" || count == n.p.size {
+			continue
+		}
+		if by[why] == nil {
+			order = append(order, why)
+		}
+		by[why] = append(by[why], b.services...)
+	}
+	var reasons []string
+	for _, why := range order {
+		is := "is"
+		if len(by[why]) > 1 {
+			is = "are each"
+		}
+		reasons = append(reasons, fmt.Sprintf("%s %s on %s", and(by[why]), is, why))
+	}
+	n.sayAll(reasons, "more numbers of nodes are a minimum or a maximum of the template")
+}
+
+// bound says at which of its bounds a block is; "" where it is at none.
+func (n *noter) bound(block, count int) string {
+	b := n.p.blocks[block]
+	nodes := amount(count, "node")
+	for _, r := range n.p.ratios {
+		of := n.nodes[n.p.blocks[r.of].services[0]]
+		if r.service == block && count == (of+r.per-1)/r.per && count > b.min {
+			return fmt.Sprintf("%s: one for every %d with %s, of which there are %d", nodes, r.per, and(n.p.blocks[r.of].services), of)
+		}
+	}
+	switch {
+	case count == b.max && b.max == b.min:
+		return nodes + ", no more and no less (min and max)"
+	case count == b.max:
+		return fmt.Sprintf("%s, as many as may be (max %d)", nodes, b.max)
+	case count == b.min && b.min > 1:
+		return fmt.Sprintf("%s, as few as may be (min %d)", nodes, b.min)
+	case count == b.min && b.min == 1:
+		return "1 node, since it must be somewhere"
+	case count == 0:
+		return "no node, which the template allows (min 0)"
+	}
+	return ""
+}
+
+// apart says which services keep off each other.
+func (n *noter) apart() {
+	var groups []string
+	all := slices.Concat(n.together(n.t.Constraints.CantCoexist), n.t.Constraints.CantCoexistPairs)
+	for _, g := range all {
+		here := distinct(slices.DeleteFunc(slices.Clone(g), func(s string) bool { return n.nodes[s] == 0 }))
+		if len(here) > 1 {
+			groups = append(groups, and(here))
+		}
+	}
+	switch {
+	case len(groups) > mostNotes:
+		n.say("%d groups of services keep apart (can't coexist)", len(groups))
+	case len(groups) > 0:
+		n.say("kept apart (can't coexist): %s", strings.Join(groups, "; "))
+	}
+}
+
+// together leaves groups out that do not count here, since one of them is nowhere, and makes of pairs that exclude each
+// other one group.
+func (n *noter) together(groups [][]string) (out [][]string) {
+	var pairs []app.Clause
+	for _, g := range groups {
+		g = distinct(g)
+		switch {
+		case slices.ContainsFunc(g, func(s string) bool { return n.nodes[s] == 0 }):
+		case len(g) == 2:
+			pairs = append(pairs, app.Clause{Kind: kindCant, Services: g})
+		default:
+			out = append(out, g)
+		}
+	}
+	cliques, told := exclusiveGroups(pairs), map[int]bool{}
+	for _, c := range pairs {
+		g, in := cliques[strings.Join(c.Services, " ")]
+		if !in {
+			out = append(out, c.Services)
+		} else if !told[g.number] {
+			told[g.number] = true
+			out = append(out, g.services)
+		}
+	}
+	return out
+}
+
+// hardware says where there was no choice of hardware, and by what it was made else.
+func (n *noter) hardware() {
+	if len(n.p.hardware) < 2 {
+		return
+	}
+	var reasons []string
+	for _, b := range n.p.blocks {
+		fits := slices.DeleteFunc(slices.Clone(b.hardware), func(h int) bool { return !b.needs.plus(n.p.base).within(n.p.offers[h]) })
+		if len(fits) == 1 && n.nodes[b.services[0]] > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s can only be on hardware %s", and(b.services), n.p.hardware[fits[0]]))
+		}
+	}
+	chosen := len(reasons) < len(n.p.blocks) || len(n.p.blocks) == 0
+	n.sayAll(reasons, "more can only be on one hardware")
+	used := map[string]int{}
+	for _, g := range n.l.Groups {
+		used[g.Hardware] += g.Count
+	}
+	for h, name := range n.p.hardware {
+		if limit := n.p.limits[h]; limit < n.p.size && used[name] == limit {
+			n.say("hardware %s is on %s, its limit", name, amount(limit, "node"))
+		}
+	}
+	if chosen && n.p.prefer != app.PreferCheapest && n.priced() {
+		n.say("hardware is the first by name that fits, whatever it costs; cheapest looks at prices")
+	}
+}
+
+// priced tells whether hardware that could be used has different prices.
+func (n *noter) priced() bool {
+	return slices.ContainsFunc(upTo(len(n.p.hardware)), func(h int) bool { return n.p.price(h) != n.p.price(0) })
+}
+
+// zones says how many nodes of what is spread are in each zone.
+func (n *noter) zones() {
+	if n.p.zoneRule == nil || len(n.p.zones) == 0 {
+		return
+	}
+	spread := n.p.zoneRule.Services
+	if len(spread) == 0 {
+		spread = []string{""}
+	}
+	for _, s := range spread {
+		in := map[string]int{}
+		for _, g := range n.l.Groups {
+			if s == "" || slices.Contains(g.Services, s) {
+				in[g.Zone] += g.Count
+			}
+		}
+		var parts []string
+		for _, z := range n.p.zones {
+			parts = append(parts, fmt.Sprintf("%d in %s", in[z], z))
+		}
+		if s == "" {
+			s = "nodes"
+		}
+		n.say("%s over zones: %s (they differ by at most %d)", s, and(parts), max(1, n.p.zoneRule.MaxSkew))
+	}
+}
