@@ -139,10 +139,6 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	began := time.Now()
 	r := app.Report{Fence: as.Fence, Worker: w.Name, Action: as.Action}
 	r.Err = w.failure(ctx, as, safely(func() error { return w.act(ctx, as, out, &r) }))
-	if stop() {
-		w.Log.Warn("claim was lost; the step is left to whoever has it now", "step", as.StepID, "cluster", as.Cluster.ID)
-		return nil, nil
-	}
 	if r.Err != nil {
 		r.Retry = retry(r.Err, as.Tries)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
@@ -150,7 +146,11 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 		}
 		out(app.StreamSystem, outcome(r))
 	}
-	w.logs.flush()
+	w.logs.flush() // it may take a while, during which the claim is still kept
+	if stop() {
+		w.Log.Warn("claim was lost; the step is left to whoever has it now", "step", as.StepID, "cluster", as.Cluster.ID)
+		return nil, nil
+	}
 	r.WantNext = w.ctx.Err() == nil
 	w.Log.Debug("step", "step", as.StepID, "cluster", as.Cluster.ID, "attempt", as.Fence.Attempt,
 		"took", time.Since(began).Round(time.Millisecond), "error", r.Err)
@@ -170,6 +170,8 @@ func (w *Worker) failure(ctx context.Context, as *app.Assignment, err error) *ap
 		return nil
 	}
 	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLost):
+		return &app.Error{Code: app.ECancelled, Message: "Stopped, because the step is not this worker's any more."}
 	case errors.Is(cause, errCancelled):
 		return &app.Error{Code: app.ECancelled, Message: "Stopped, because someone asked for it."}
 	case errors.Is(cause, errOverTime):
