@@ -29,6 +29,7 @@ func TestBrowserExplanation(t *testing.T) {
 	b.Shoot("new-explained")
 	b.Do(chromedp.Click(chromedp.CSS("#preview .fixes a")))
 	b.Until(`document.querySelector("#size").value=="8"&&document.querySelector("#name").value=="lake"&&document.querySelector("#preview .timeline")`)
+	b.Shoot("new-fixed")
 	b.Open("/clusters/new?template=web&options_of=web&size=3&services=wbe&services=haproxi")
 	b.Until(`document.querySelector("#preview .reasons")`)
 	b.Shoot("new-wrong")

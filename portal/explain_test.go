@@ -26,7 +26,12 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterReque
 	case r.Size == 7:
 		return app.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
 	}
-	return e.fake.Preview(ctx, a, r)
+	v, err := e.fake.Preview(ctx, a, r)
+	v.Layout.Notes = []string{"packed: as many nodes as possible have datanode and nodemanager, then as many as possible of the rest have the next most", "namenode is on 1 node, as many as may be (max 1)"}
+	for i := range v.Layout.Groups {
+		v.Layout.Groups[i].Zone = "abc"[i : i+1]
+	}
+	return v, err
 }
 
 func (e explaining) CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
@@ -98,7 +103,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
-		fixed.reads(http.StatusOK, "8 machines at Sandbox")
+		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, as many as may be (max 1)")
 		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": "4h0m0s", "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
 			if got := strings.Join(fixed.fields()[key], " "); got != want {
 				t.Errorf("%s is %q, not %q", key, got, want)
