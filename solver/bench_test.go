@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // big builds a catalog with n services s000, s001, ... and a template that the caller completes.
@@ -190,6 +191,89 @@ var problems = []struct {
 	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 5 * time.Millisecond},
 	{"ring of 9, 2250 nodes", ring(9, 1000), 2250, 5 * time.Millisecond},
 	{"ring of 9, 2249 nodes", ring(9, 1000), 2249, 5 * time.Millisecond},
+}
+
+// preferring are problems with a preference, or with constraints that only the mixer knows.
+var preferring = []struct {
+	name    string
+	catalog func() *app.Catalog
+	size    int
+	prefer  app.Preference
+	within  time.Duration
+}{
+	{"cheapest of 30 services, 20 hardware types, 500 nodes", func() *app.Catalog { return solvertest.Priced(30, 20, 1) }, 500, app.PreferCheapest, time.Second},
+	{"spread of 30 loose services, 1000 nodes", loose, 1000, app.PreferSpread, time.Second},
+	{"ratios and limits among 30 services, 1000 nodes", limited, 1000, app.PreferPacked, time.Second},
+	{"30 services with needs, 1000 nodes", needing, 1000, app.PreferPacked, time.Second},
+	{"30 services over 3 zones, 1000 nodes", zoned, 1000, app.PreferPacked, 50 * time.Millisecond},
+}
+
+// limited is loose with ratios and with hardware of which there is not enough.
+func limited() *app.Catalog {
+	c := loose()
+	t := c.Templates["t"]
+	for i := range 5 {
+		t.Constraints.Ratios = append(t.Constraints.Ratios, app.Ratio{Service: fmt.Sprintf("s%03d", 3*i), Per: 2 + i, Of: fmt.Sprintf("s%03d", 3*i+1)})
+	}
+	t.Constraints.MixedHardware, t.Constraints.Hardware = true, map[string]int{"large": 200, "medium": 300}
+	return c
+}
+
+// needing is loose where hardware has room for some of the services only.
+func needing() *app.Catalog {
+	c := loose()
+	for i, h := range []string{"large", "medium", "small"} {
+		c.Hardware[h].Providers["p"] = app.Flavor{Flavor: h, CPU: float64(16 - 4*i), MemoryGB: float64(24 + 8*i)}
+	}
+	for i, s := range c.Templates["t"].Defaults.Services {
+		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+i%4), MemoryGB: float64(1 + i%3)}
+	}
+	return c
+}
+
+// zoned is loose over three zones, with four services that must be spread.
+func zoned() *app.Catalog {
+	c := loose()
+	c.Providers["p"].Zones = []string{"a", "b", "c"}
+	c.Templates["t"].Constraints.Zones = &app.ZoneRule{MaxSkew: 1, Services: []string{"s000", "s003", "s007", "s009"}}
+	return c
+}
+
+func BenchmarkPrefer(b *testing.B) {
+	for _, p := range preferring {
+		b.Run(p.name, func(b *testing.B) {
+			c := p.catalog()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestBigPreferences checks the answers to them, and that none takes far too long.
+func TestBigPreferences(t *testing.T) {
+	for _, p := range preferring {
+		t.Run(p.name, func(t *testing.T) {
+			c := p.catalog()
+			r := app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			start := time.Now()
+			got, err := New().Solve(ctx, c, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
+				t.Fatalf("gap %v, %s", got.Gap, wrong)
+			}
+			if took := time.Since(start); took > 20*p.within {
+				t.Errorf("took %v, which is far more than %v", took, p.within)
+			}
+		})
+	}
 }
 
 func BenchmarkSolve(b *testing.B) {

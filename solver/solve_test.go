@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // tiny is two services that exclude each other, on one provider.
@@ -106,6 +107,31 @@ func TestDeadlineIsKept(t *testing.T) {
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("stopped only after %v", took)
+	}
+}
+
+// TestDeadlineOfPreferences takes a problem that is too much for a short time: what is known by then is told, with how far it
+// may be off.
+func TestDeadlineOfPreferences(t *testing.T) {
+	c := solvertest.Needing(30, 20, 6)
+	for _, limit := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
+		r := app.LayoutRequest{Template: "t", Size: 500, Prefer: app.PreferCheapest}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		got, err := New().Solve(ctx, c, r)
+		cancel()
+		if took := time.Since(start); took > limit+time.Second {
+			t.Errorf("%v: stopped only after %v", limit, took)
+		}
+		if err != nil {
+			if app.CodeOf(err) != app.ETimeout {
+				t.Errorf("%v: %v", limit, err)
+			}
+			continue
+		}
+		if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap < 0 || got.Gap >= 1 {
+			t.Errorf("%v: gap %v, %s", limit, got.Gap, wrong)
+		}
 	}
 }
 
