@@ -107,7 +107,7 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	where := solver.New()
-	s.app = app.New(app.Deps{Store: s.store, Solver: where, Explainer: solver.NewExplainer(where), Planner: planner.New(),
+	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
 		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
