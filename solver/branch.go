@@ -76,7 +76,7 @@ func (b *bestOf) run(st rest) {
 		open = slices.Delete(open, top, top+1)
 		b.bound = max(b.bound, f.bound) // no branch that is left has less
 		if f.bound < b.limit {
-			open = b.node(f, open, turn < 8 || turn%4 == 0)
+			open = b.node(f, open, turn%16 == 0)
 		}
 	}
 	if len(open) == 0 && !b.m.w.ended && b.best != nil {

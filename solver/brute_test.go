@@ -227,7 +227,7 @@ func smallProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 }
 
 var (
-	bruteRounds  = flag.Int("rounds", 4000, "how many random problems to compare with brute force")
+	bruteRounds  = flag.Int("rounds", 5000, "how many random problems to compare with brute force")
 	bruteLayouts = flag.Int("layouts", 3000, "how many layouts a problem may have that is compared with all of them")
 )
 
