@@ -91,6 +91,9 @@ func newNodes(t *testing.T, c *app.Catalog, apps []int, store, size int) []*node
 	t.Helper()
 	for _, program := range []string{"sh", "python3", "setsid"} {
 		if _, err := exec.LookPath(program); err != nil || runtime.GOOS != "linux" {
+			if os.Getenv("CI") == "true" {
+				t.Fatalf("this needs Linux with %s", program)
+			}
 			t.Skipf("this needs Linux with %s", program)
 		}
 	}
@@ -133,6 +136,9 @@ func freePorts(t *testing.T, n int) []string {
 	for i := range ports {
 		l, err := net.Listen("tcp", subnet+"1:0")
 		if err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatalf("no loopback addresses beyond 127.0.0.1: %v", err)
+			}
 			t.Skipf("no loopback addresses beyond 127.0.0.1: %v", err)
 		}
 		defer l.Close()

@@ -1,5 +1,7 @@
 package solver
 
+import "slices"
+
 // extras are what a search for the heaviest set may have to heed besides the family. They cost it most of its
 // reductions, so it has them only where they are needed.
 type extras struct {
@@ -80,10 +82,15 @@ func (x *extras) final(chosen set) bool {
 	return x.accept == nil || x.accept(chosen)
 }
 
-// cares tells whether it matters to the extras which of b and its neighbours is taken.
-func (x *extras) cares(b int, near set) bool {
-	if len(x.cuts) > 0 || len(x.banned) > 0 || x.accept != nil {
+// cares tells whether it matters to the extras, beside the cuts, which of b and its neighbours is taken.
+func (x *extras) cares(b int, near, chosen set) bool {
+	if x.accept != nil {
 		return true
+	}
+	for _, o := range x.banned {
+		if o.has(b) && chosen.subsetOf(o) {
+			return true
+		}
 	}
 	for _, o := range x.bonuses {
 		if o.blocks.has(b) || o.blocks.intersects(near) {
@@ -91,6 +98,25 @@ func (x *extras) cares(b int, near set) bool {
 		}
 	}
 	return false
+}
+
+// outweighs tells whether b is as good for every cut as all of near.
+func (x *extras) outweighs(b int, near set) bool {
+	for _, c := range x.cuts {
+		sum := int64(0)
+		for u := near.next(0); u >= 0; u = near.next(u + 1) {
+			sum += max(0, c.weight[u])
+		}
+		if sum > c.weight[b] {
+			return false
+		}
+	}
+	return true
+}
+
+// atLeast tells whether b is as good for every cut as u.
+func (x *extras) atLeast(b, u int) bool {
+	return !slices.ContainsFunc(x.cuts, func(c cut) bool { return c.weight[b] < c.weight[u] })
 }
 
 // welcome tells whether to take b, which is in nobody's way, can do no harm.

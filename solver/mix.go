@@ -183,21 +183,34 @@ func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
 	return v, true
 }
 
-// chosenFor gives the test that sets of blocks must pass to be on a palette, beside fitting it; nil where there is none.
-func (m *mixer) chosenFor(pal int) func(set) bool {
+// chosenFor states what keeps a set of blocks that fits a palette from having it: that it would fit an earlier one. As far
+// as clauses can say that they do; test has the rest, and is nil where nothing is left.
+func (m *mixer) chosenFor(pal int) (clauses []set, test func(set) bool) {
 	if !m.firstOnly {
-		return nil
+		return nil, nil
 	}
-	if m.rank[pal] == 0 {
-		return nil
-	}
-	return func(blocks set) bool {
-		for q, rank := range m.rank {
-			if rank < m.rank[pal] && blocks.subsetOf(m.f.palettes[q].blocks) && m.f.sum(blocks).within(m.f.palettes[q].room) {
-				return false
-			}
+	var maybe []*palette // earlier, but perhaps without room
+	for q, rank := range m.rank {
+		if rank >= m.rank[pal] {
+			continue
 		}
-		return true
+		both := m.f.palettes[pal].blocks.clone()
+		both.intersect(m.f.palettes[q].blocks)
+		if !m.f.sum(both).within(m.f.palettes[q].room) {
+			maybe = append(maybe, &m.f.palettes[q])
+			continue
+		}
+		clause := m.f.palettes[pal].blocks.clone()
+		clause.remove(both)
+		clauses = append(clauses, clause)
+	}
+	if len(maybe) == 0 {
+		return clauses, nil
+	}
+	return clauses, func(blocks set) bool {
+		return !slices.ContainsFunc(maybe, func(q *palette) bool {
+			return blocks.subsetOf(q.blocks) && m.f.sum(blocks).within(q.room)
+		})
 	}
 }
 

@@ -88,13 +88,27 @@ func countOf(uses []use, v *variety) int64 {
 	return 0
 }
 
-// count is the greatest number of nodes of v.
+// count is the greatest number of nodes of v: what the linear program allows, if that can be, else by bisection.
 func (o *order) count(st rest, v *variety) int64 {
 	low := max(1, countOf(o.witness, v))
-	b := o.m.decide(st, goal{least: v}, -float64(low))
-	if b.best != nil {
-		o.witness = b.best
-		return countOf(b.best, v)
+	l, out := o.m.solve(nil, st, nil, goal{least: v})
+	if out != solved {
+		o.m.unsure = o.m.unsure || !o.m.w.ended
+		return low
+	}
+	o.m.warm = l.clone()
+	high := int64(-whole(l.value(true)))
+	if uses, whole := wholeUses(l.shares()); whole && (&bestOf{m: o.m}).exact(st, nil, uses) {
+		o.witness = uses
+		return max(low, countOf(uses, v))
+	}
+	for try := high; low < high && !o.m.w.ended; try = (low + high + 1) / 2 {
+		if b := o.m.decide(o.m.after(st, v, try), goal{}, math.Inf(1)); b.best != nil {
+			o.witness = pooled(append(b.best, use{v, try}))
+			low = max(try, countOf(o.witness, v))
+		} else {
+			high = try - 1
+		}
 	}
 	return low
 }
@@ -197,7 +211,8 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 // prepare sets the search up for varieties on a palette with at most size services, and gives the blocks to choose from.
 func (o *order) prepare(pal int, size int64) set {
 	m := o.m
-	x := &extras{accept: m.chosenFor(pal)}
+	clauses, test := m.chosenFor(pal)
+	x := &extras{accept: test}
 	for i := range o.cuts {
 		x.cuts = append(x.cuts, o.cut(&o.cuts[i], pal, size))
 	}
@@ -208,7 +223,7 @@ func (o *order) prepare(pal int, size int64) set {
 	}
 	m.s.room, m.s.extras = m.roomOf(pal, size), x
 	avail := m.f.palettes[pal].blocks
-	m.s.clauses = m.mustHave(avail)
+	m.s.clauses = append(m.mustHave(avail), clauses...)
 	for b := range m.s.weight {
 		m.s.weight[b] = m.f.needs[b][bySize]
 	}

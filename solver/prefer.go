@@ -33,7 +33,7 @@ func (p *problem) mixerFor(w *watch) *mixer {
 			cmp.Compare(a.image, b.image))
 	}
 	f := newFamily(p, func(x, o palette) bool {
-		return !onlyFirst && before(o, x) < 0 && (!limited(o.hardware) || o.hardware == x.hardware) &&
+		return before(o, x) < 0 && (onlyFirst || !limited(o.hardware) || o.hardware == x.hardware) &&
 			x.blocks.subsetOf(o.blocks) && x.room.within(o.room)
 	})
 	m := newMixer(p, f, w)

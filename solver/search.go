@@ -196,9 +196,13 @@ func (s *search) reduceAt(n *node, b int) bool {
 	defer s.pool.put(near)
 	near.intersect(n.avail)
 	if s.weight[b] < 0 {
-		return false
+		if n.wanted.has(b) || s.extras != nil && (s.extras.cares(b, near, n.chosen) || len(s.extras.cuts) > 0) {
+			return false
+		}
+		n.avail.del(b)
+		return true
 	}
-	if s.extras != nil && s.extras.cares(b, near) {
+	if s.extras != nil && s.extras.cares(b, near, n.chosen) {
 		return near.empty() && !n.tight && n.limit >= n.avail.count() && s.extras.welcome(b, n.chosen) && s.take(n, b)
 	}
 	if !n.tight && n.limit >= n.avail.count() && !near.intersects(n.wanted) {
@@ -206,14 +210,15 @@ func (s *search) reduceAt(n *node, b int) bool {
 		for u := near.next(0); u >= 0; u = near.next(u + 1) {
 			sum += max(0, s.weight[u])
 		}
-		if sum <= s.weight[b] {
+		if sum <= s.weight[b] && (s.extras == nil || s.extras.outweighs(b, near)) {
 			return s.take(n, b)
 		}
 	}
 	near.add(b)
 	dropped := false
 	for u := near.next(0); u >= 0; u = near.next(u + 1) {
-		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) || n.tight && !s.f.needs[b].within(s.f.needs[u]) {
+		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) || n.tight && !s.f.needs[b].within(s.f.needs[u]) ||
+			s.extras != nil && !s.extras.atLeast(b, u) {
 			continue
 		}
 		near.del(u)

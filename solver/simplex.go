@@ -667,14 +667,14 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 	var done []answer
 	none, avail := newSet(m.f.words), newSet(m.f.words)
 	for p := range m.f.palettes {
+		clauses, test := m.chosenFor(p)
 		m.s.room = m.roomOf(p, size[1])
-		m.open(t, p, avail, size[0])
-		test := m.chosenFor(p)
+		m.open(t, p, avail, size[0], clauses, test != nil)
 		m.s.extras = m.patternsOf(t, p, scale, test, size[0])
 		var best set
 		for _, d := range done {
 			// what was best where more was possible is best here, if it is possible here
-			if m.s.extras == nil && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
+			if m.s.extras == nil && len(clauses) == 0 && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
 				m.f.palettes[p].room.within(m.f.palettes[d.pal].room) && d.blocks.subsetOf(m.f.palettes[p].blocks) &&
 				m.f.sum(d.blocks).within(m.s.room) {
 				best = d.blocks
@@ -682,7 +682,7 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 			}
 		}
 		if best == nil {
-			m.s.clauses = m.mustHave(avail)
+			m.s.clauses = append(m.mustHave(avail), clauses...)
 			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(endless)/4), float64(endless)/4))
 			_, best = m.s.best(avail, none, least-int64(m.f.blocks), endless, m.f.blocks)
 		}
@@ -693,7 +693,7 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 		if best == nil {
 			continue
 		}
-		if test == nil && size[0] == 0 && len(t.pattern) == 0 {
+		if test == nil && len(clauses) == 0 && size[0] == 0 && len(t.pattern) == 0 {
 			done = append(done, answer{p, best.clone()})
 		}
 		probe := variety{blocks: best, pal: p, size: m.p.base[bySize] + m.f.sum(best)[bySize]}
@@ -707,17 +707,20 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 }
 
 // open gives the blocks that may be worth having on palette p.
-func (m *mixer) open(t *worth, p int, avail set, least int64) {
+func (m *mixer) open(t *worth, p int, avail set, least int64, clauses []set, tested bool) {
 	avail.copyFrom(m.f.palettes[p].blocks)
 	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
 		if !m.f.needs[b].within(m.s.room) {
 			avail.del(b)
 		}
 	}
-	if m.firstOnly || least > 0 {
+	if tested || least > 0 {
 		return // what is worth nothing may still decide about the palette, or make up the number
 	}
 	needed := newSet(m.f.words)
+	for _, c := range clauses {
+		needed.union(c)
+	}
 	for _, o := range t.pattern {
 		if o.worth > 0 {
 			needed.union(o.blocks)
