@@ -73,6 +73,7 @@ func (m *change) state(met []*fate, fresh []*fate) app.LayoutChange {
 		out.CostPerHour += f.on.cost
 		out.Touched++
 	}
+	out.CostPerHour = money(out.CostPerHour)
 	return out
 }
 

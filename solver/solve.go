@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"muster/app"
@@ -34,9 +35,11 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 	if err != nil {
 		return app.Layout{}, err
 	}
-	for _, g := range layout.Groups {
+	for i, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
+		layout.Groups[i].CostPerHour = money(g.CostPerHour)
 	}
+	layout.CostPerHour = money(layout.CostPerHour)
 	if late && layout.Gap == 0 {
 		layout.Notes = []string{"cheapest: no layout costs less per hour, but the time was over before the packed one of these was found"}
 	}
@@ -145,3 +148,6 @@ func (p *problem) group(k kind, count int) app.NodeGroup {
 		CostPerHour: float64(count) * p.price(k.hardware),
 	}
 }
+
+// money takes off what adding up in binary leaves far behind the point, so that 0.1 three times is 0.3.
+func money(x float64) float64 { return math.Round(x*1e6) / 1e6 }
