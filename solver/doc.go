@@ -69,6 +69,7 @@
 // services take well under a millisecond, a hundred with two hundred random exclusions some ten, whatever the number
 // of nodes, since equal nodes are counted and not made one by one. It grows slow where a hundred or more entangled
 // services are asked for on hardly as many nodes as they need at all, and where the cheapest packing of many services
-// with needs into many types is off what fractions of nodes would cost; callers should set a deadline, which is heeded
-// within milliseconds. The cheapest layout known by then is given, with how far it may be off. Memory is a few megabytes.
+// with needs into many types is off what fractions of nodes would cost, or where ratios or limits bind among a hundred
+// entangled services. Callers should set a deadline, which is heeded within milliseconds; the cheapest layout known by
+// then is given, with how far it may be off. Memory is a few megabytes.
 package solver

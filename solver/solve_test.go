@@ -167,3 +167,44 @@ func TestSameAnswerForEveryone(t *testing.T) {
 		}
 	}
 }
+
+// TestHints looks at what a refused request is told beside what is wrong first.
+func TestHints(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		field  string
+		hints  []string
+	}{
+		{"a near name, and what else is wrong", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
+		}, "services", []string{"s000", "Besides: Preference cheap does not exist."}},
+		{"a preference that there is not", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Prefer = "cheap" },
+			"prefer", []string{"packed, cheapest and spread"}},
+		{"what would provide a dependency", func(c *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+			c.Services["s000"].Install.Requires = []string{"db"}
+			c.Services["s001"].Provides = []string{"db"}
+			r.Services = []string{"s000"}
+		}, "services", []string{"s001"}},
+		{"zones where there are none", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+			t.Constraints.Zones = &app.ZoneRule{MaxSkew: 1}
+		}, "provider", []string{"zones"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, template := tiny()
+			r := app.LayoutRequest{Template: "t", Size: 2}
+			test.change(c, template, &r)
+			_, err := New().Solve(context.Background(), c, r)
+			e := app.AsError(err)
+			if err == nil || e.Field != test.field {
+				t.Fatalf("got field %q: %v", e.Field, err)
+			}
+			for _, h := range test.hints {
+				if !strings.Contains(e.Hint, h) {
+					t.Errorf("%q is not in hint %q of %q", h, e.Hint, e.Message)
+				}
+			}
+		})
+	}
+}
