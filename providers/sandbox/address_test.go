@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package sandbox
 
@@ -44,5 +44,31 @@ func TestEachDataDirectoryHasAHomeOfItsOwn(t *testing.T) {
 	a, b := layout{dir: "/srv/a"}.home(), layout{dir: "/srv/b"}.home()
 	if a == b || !loopback.Contains(a) || !loopback.Contains(b) {
 		t.Errorf("homes %s and %s", a, b)
+	}
+}
+
+func TestOpenRemovesWhatWasNotYetARecord(t *testing.T) {
+	dir := dataDir(t)
+	l := layout{dir: dir}
+	if err := l.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string]string{"sb-000000000001": "", "sb-000000000002": ".new-123", "sb-000000000003": "something else"} {
+		if err := os.Mkdir(l.node(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if file != "" {
+			if err := os.WriteFile(l.file(name, file), []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	open(t, dir, ModeProcess)
+	ids, err := l.ids()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ids) != 1 || ids[0] != "sb-000000000003" {
+		t.Errorf("left are %v; what nobody knows is for a person, all else is to go", ids)
 	}
 }

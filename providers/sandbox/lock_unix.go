@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -60,16 +61,31 @@ func (l layout) lockNode(ctx context.Context, id string, make bool) (unlock func
 	}
 }
 
-// removeEmpty removes a machine's directory if it is empty and nobody is about to fill it.
-func (l layout) removeEmpty(id string) {
+// unbegunWait is how long the lock of a directory without a record is waited for: a process that was killed while it
+// started another may hold it for a moment more.
+const unbegunWait = 100 * time.Millisecond
+
+// removeUnbegun removes a machine's directory that has no record, and at most one that was being written when its writer
+// was killed, unless somebody is about to fill it. Nothing was made for such a machine: the record comes first.
+func (l layout) removeUnbegun(ctx context.Context, id string) {
 	f, err := os.Open(l.node(id))
 	if err != nil {
 		return
 	}
 	defer func() { _ = f.Close() }()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-		_ = os.Remove(l.node(id))
+	ctx, cancel := context.WithTimeout(ctx, unbegunWait)
+	defer cancel()
+	if flock(ctx, f) != nil {
+		return
 	}
+	if _, err := os.Stat(l.recordFile(id)); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	unfinished, _ := filepath.Glob(l.file(id, unfinishedFile))
+	for _, u := range unfinished {
+		_ = os.Remove(u)
+	}
+	_ = os.Remove(l.node(id))
 }
 
 func sameFile(f *os.File, path string) bool {

@@ -100,8 +100,11 @@ func (l layout) save(r *record) error {
 	return writeFile(l.recordFile(r.ID), append(b, '\n'), 0o600)
 }
 
+// unfinishedFile is the pattern of names of files that are being written.
+const unfinishedFile = ".new-*"
+
 func writeFile(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), unfinishedFile)
 	if err != nil {
 		return err
 	}

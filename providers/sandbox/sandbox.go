@@ -130,7 +130,7 @@ func (p *Provider) takeUp(ctx context.Context) {
 		r, err := p.files.load(id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			p.files.removeEmpty(id)
+			p.files.removeUnbegun(ctx, id)
 		case err != nil:
 			p.log.Error("sandbox machine cannot be read", "machine", id, "error", err)
 		default:
