@@ -241,6 +241,8 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 	}
 
 	// The host was started again, and the number is another's now.
+	// The kernel tells start times in ticks of 10 ms; within one, only a number that nobody can reuse so fast tells them apart.
+	time.Sleep(50 * time.Millisecond)
 	bystander := exec.Command("sleep", "60")
 	if err := bystander.Start(); err != nil {
 		t.Fatal(err)
