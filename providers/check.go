@@ -99,7 +99,7 @@ func kind(v any) string {
 func suggest(wrong string, known []string) string {
 	best, distance := "", len(wrong)/2+1
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(wrong), k); d < distance {
+		if d := app.EditDistance(strings.ToLower(wrong), k); d < distance {
 			best, distance = k, d
 		}
 	}
@@ -107,25 +107,4 @@ func suggest(wrong string, known []string) string {
 		return fmt.Sprintf("Did you mean %q?", best)
 	}
 	return "Known: " + strings.Join(known, ", ") + "."
-}
-
-// editDistance counts the single-byte insertions, deletions and replacements between a and b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

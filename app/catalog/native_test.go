@@ -138,7 +138,7 @@ func TestNearest(t *testing.T) {
 		"servces": "services", "dnsSuffix": "dns_suffix", "hardwrae": "hardware", "stoer": "store", "bl": "lb",
 		"Store": "store", "x": "", "something": "", "": "",
 	} {
-		if got := nearest(written, names); got != want {
+		if got := app.Nearest(written, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", written, got, want)
 		}
 	}

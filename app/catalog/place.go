@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"muster/app"
 )
 
 // place is where a key belongs: the keys above it, from the top of the entry. Where any name may stand it is anyName.
@@ -56,7 +58,7 @@ func elsewhere(places []place, path, key string) string {
 	}
 	best, found := 0, []string(nil)
 	for _, p := range places {
-		if fold(p.key) != fold(key) {
+		if app.FoldName(p.key) != app.FoldName(key) {
 			continue
 		}
 		steps := p.stepsFrom(here)

@@ -75,17 +75,17 @@ func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 	file("config.json", string(config))
 	file("script", script)
 	for _, v := range append(identityVars(call), vars...) {
-		fmt.Fprintf(&b, "%s=%s; export %s\n", v.name, quote(v.value), v.name)
+		fmt.Fprintf(&b, "%s=%s; export %s\n", v.name, app.ShellQuote(v.value), v.name)
 	}
-	b.WriteString("MUSTER_CONFIG=$muster_dir/config.json MUSTER_STATE=$muster_root/" + quote(service) + "\n" +
+	b.WriteString("MUSTER_CONFIG=$muster_dir/config.json MUSTER_STATE=$muster_root/" + app.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +
 		"umask 022\nmkdir -p \"$MUSTER_STATE\" || exit 1\numask \"$muster_mask\"\n")
 	for _, w := range interpreter(script) {
-		b.WriteString(quote(w) + " ")
+		b.WriteString(app.ShellQuote(w) + " ")
 	}
 	b.WriteString("\"$muster_dir/script\"")
 	for _, w := range args {
-		b.WriteString(" " + quote(w))
+		b.WriteString(" " + app.ShellQuote(w))
 	}
 	b.WriteString(" </dev/null\nexit\n}\n")
 	return b.String(), warnings, nil

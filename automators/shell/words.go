@@ -6,11 +6,6 @@ import (
 	"muster/app"
 )
 
-// quote makes one word of s for sh. (The same few lines stand in jobs/remote, which no automator leans on.)
-func quote(s string) string {
-	return "'" + strings.ReplaceAll(strings.ReplaceAll(s, "\x00", ""), "'", `'\''`) + "'"
-}
-
 // words splits the field "args" as sh would, but expands nothing: quotes and backslashes keep words together, "$" and "*"
 // are themselves. A quote that does not end is EInvalid.
 func words(args string) ([]string, error) {

@@ -111,20 +111,6 @@ func TestWordsForTime(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for text, want := range map[string]string{
-		"/home/ann/.config/k.pem": "/home/ann/.config/k.pem",
-		"/home/ann b/k":           "'/home/ann b/k'",
-		"it's":                    `'it'\''s'`,
-		"":                        "''",
-		"$(x)":                    "'$(x)'",
-	} {
-		if got := quote(text); got != want {
-			t.Errorf("quote(%q) = %s, want %s", text, got, want)
-		}
-	}
-}
-
 func TestMoney(t *testing.T) {
 	for v, want := range map[float64]string{0: "-", 0.03: "0.03", 0.0125: "0.0125", 1.5: "1.50", 0.175: "0.175", 20: "20.00"} {
 		if got := money(v); got != want {

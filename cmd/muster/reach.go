@@ -128,19 +128,8 @@ func sshLine(base, user string, n app.Node) string {
 	if p := sshPort(n); p != 22 {
 		port = fmt.Sprintf(" -p %d", p)
 	}
-	return fmt.Sprintf("ssh -i %s -o %s%s %s", quote(base+".pem"), quote("UserKnownHostsFile="+known), port,
-		quote(user+"@"+n.Address(app.AddressAccess)))
-}
-
-// quote makes one word of a text for a POSIX shell.
-func quote(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=@:,+%", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", app.ShellQuote(base+".pem"), app.ShellQuote(known), port,
+		app.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
 }
 
 // write lists the nodes with how to reach each.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"muster/app"
 )
 
 // cli is what every command shares: the three streams and the flags that stand on the root.
@@ -140,7 +142,7 @@ func dashed(name string) string {
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, near := "", 3
 	consider := func(f *pflag.Flag) {
-		d := distance(name, f.Name)
+		d := app.EditDistance(name, f.Name)
 		if len(name) > 2 && strings.HasPrefix(f.Name, name) {
 			d = 1
 		}
@@ -151,27 +153,6 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	cmd.Flags().VisitAll(consider)
 	cmd.InheritedFlags().VisitAll(consider)
 	return best
-}
-
-// distance is how many letters must be added, dropped or changed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // exactly asks for n arguments, each named for the message.

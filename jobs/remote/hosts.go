@@ -61,7 +61,7 @@ func ensureHosts(ctx context.Context, sh app.Shell, file string, entries []app.H
 	}
 	var last tail
 	exit, err := sh.Run(ctx, app.Command{
-		Line:  "b=" + Quote(hostsBegin) + " e=" + Quote(hostsEnd) + " f=" + Quote(file) + "\n" + hostsScript,
+		Line:  "b=" + app.ShellQuote(hostsBegin) + " e=" + app.ShellQuote(hostsEnd) + " f=" + app.ShellQuote(file) + "\n" + hostsScript,
 		Stdin: strings.NewReader(block),
 		Sudo:  sudo,
 	}, func(s app.Stream, line string) {

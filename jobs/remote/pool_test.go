@@ -292,6 +292,6 @@ func BenchmarkDial(b *testing.B) {
 func BenchmarkQuote(b *testing.B) {
 	s := fmt.Sprint(hostile)
 	for b.Loop() {
-		remote.Quote(s)
+		app.ShellQuote(s)
 	}
 }

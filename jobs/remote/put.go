@@ -73,7 +73,7 @@ func newPutting(c *Conn, name string, mode fs.FileMode) putting {
 	}
 	return putting{
 		conn: c, name: name, mode: mode.Perm(),
-		vars: "LC_ALL=C; export LC_ALL; d=" + Quote(dir) + " f=" + Quote(dir+base) + " t=" + Quote(dir+"."+newToken()) + "; ",
+		vars: "LC_ALL=C; export LC_ALL; d=" + app.ShellQuote(dir) + " f=" + app.ShellQuote(dir+base) + " t=" + app.ShellQuote(dir+"."+newToken()) + "; ",
 	}
 }
 

@@ -69,7 +69,7 @@ func TestRunStreamsAsItComes(t *testing.T) {
 		lines := make(chan string, 2)
 		done := make(chan error, 1)
 		go func() {
-			_, err := c.Run(t.Context(), app.Command{Line: "echo first; until [ -e " + remote.Quote(gate) + " ]; do sleep 0.02; done; echo second"},
+			_, err := c.Run(t.Context(), app.Command{Line: "echo first; until [ -e " + app.ShellQuote(gate) + " ]; do sleep 0.02; done; echo second"},
 				func(_ app.Stream, l string) { lines <- l })
 			done <- err
 		}()

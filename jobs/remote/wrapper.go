@@ -58,7 +58,7 @@ const (
 
 // wrapped gives the line that the machine's login shell is asked to run.
 func wrapped(cmd app.Command, token, input string, sudo bool) (string, error) {
-	line := Quote(cmd.Line)
+	line := app.ShellQuote(cmd.Line)
 	if len(cmd.Line) > commandMax || len(line) > commandMax {
 		return "", app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}
@@ -66,7 +66,7 @@ func wrapped(cmd app.Command, token, input string, sudo bool) (string, error) {
 	if sudo {
 		flag = "y"
 	}
-	return `exec sh -c 'eval "$1"' muster ` + Quote(wrapper) + " " + token + " " + flag + " " + input + " " + line, nil
+	return `exec sh -c 'eval "$1"' muster ` + app.ShellQuote(wrapper) + " " + token + " " + flag + " " + input + " " + line, nil
 }
 
 // killer ends the process group of a command from a second session.

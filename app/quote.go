@@ -1,9 +1,10 @@
-package remote
+package app
 
 import "strings"
 
-// Quote makes one word of s for sh, whatever s holds, except NUL bytes, which no shell can pass on: they are left out.
-func Quote(s string) string {
+// ShellQuote makes one word of s for sh, whatever s holds, except NUL bytes, which no shell can pass on: they are left
+// out.
+func ShellQuote(s string) string {
 	if s != "" && strings.Trim(s, plain) == "" {
 		return s
 	}
