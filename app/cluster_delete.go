@@ -68,7 +68,7 @@ func (a *App) ResumeCluster(ctx context.Context, actor Actor, id string) (Cluste
 	if len(ops) == 0 || ops[0].Status != OperationFailed {
 		return ClusterView{}, &Error{Code: EConflict, Message: "There is nothing to resume: the latest operation has not failed."}
 	}
-	if _, err := a.Store.ResumeOperation(ctx, actor.Tenant, ops[0].ID, actor.User, a.Now()); err != nil {
+	if _, err := a.Store.ControlOperation(ctx, Control{Tenant: actor.Tenant, Operation: ops[0].ID, Act: ControlResume, Who: actor.User, Now: a.Now()}); err != nil {
 		return ClusterView{}, err
 	}
 	return a.Cluster(ctx, actor, c.ID)
@@ -116,7 +116,7 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 		return begun, errors.Join(append(errs, err)...)
 	}
 	for _, o := range failed {
-		_, err := a.Store.ResumeOperation(ctx, o.Tenant, o.ID, retrier, a.Now())
+		_, err := a.Store.ControlOperation(ctx, Control{Tenant: o.Tenant, Operation: o.ID, Act: ControlResume, Who: retrier, Now: a.Now()})
 		try(err)
 	}
 	return begun, errors.Join(errs...)

@@ -5,21 +5,46 @@ import (
 	"time"
 )
 
-// Coordinator is the contract between workers and the server: in-process in the all-in-one binary. A worker works for
-// one tenant and learns secrets only of the step that it has claimed.
+// WorkerID names a worker. Names are unique among all workers that ever ran; a worker works for one tenant.
+type WorkerID struct {
+	Tenant string `json:"tenant"`
+	Name   string `json:"name"`
+}
+
+// Most that one message between a worker and the server holds. The server refuses more with ETooLarge.
+const (
+	MaxClaims  = 256  // steps claimed or reported at once
+	MaxHeld    = 8192 // fences in a heartbeat
+	MaxLogs    = 2000 // lines at once
+	MaxLogText = 8192 // bytes of a line
+)
+
+// Coordinator is the contract between workers and the server: in-process in the all-in-one binary, over HTTPS from other
+// hosts. Messages hold many steps, so that a thousand steps cost a few. A worker works for one tenant and learns secrets
+// only of the steps that it has claimed; a fence of another tenant's step is as good as an old one.
 type Coordinator interface {
-	// Claim takes the ready step of the tenant with the greatest rank, marks it as running for worker until the
-	// assignment's Deadline, and hands back all that it needs. Nil and no error: there is nothing to do (the bell was
-	// stale).
-	Claim(ctx context.Context, tenant, worker string) (*Assignment, error)
+	// Claim takes up to most queued steps of the worker's tenant, the best first, marks them as running for the worker
+	// until each assignment's Deadline, and hands back all that they need. Fewer, or none, and no error: there is no more
+	// to do (bells were stale, or the tenant has as many running as it may).
+	Claim(ctx context.Context, w WorkerID, most int) ([]*Assignment, error)
 	// Heartbeat extends the claims that are still held. The answer says, fence by fence, what to do with them.
-	Heartbeat(ctx context.Context, worker string, held []Fence) ([]Directive, error)
-	// Report ends an attempt. With WantNext it may hand back the same node's next step, claimed. Reporting the same
-	// fence twice, or an old one, changes nothing and is EStale, unless a next step was handed out in an answer that the
-	// worker may not have got: then it is handed out again.
-	Report(ctx context.Context, r Report) (next *Assignment, err error)
+	Heartbeat(ctx context.Context, w WorkerID, held []Fence) ([]Directive, error)
+	// Report ends attempts. The answer holds one entry for each report, in the same order. With WantNext it may hand back
+	// the same node's next step, claimed. Reporting the same fence twice, or an old one, changes nothing and is EStale,
+	// unless a next step was handed out in an answer that the worker may not have got: then it is handed out again. The
+	// error is for when nothing of the message is known to have happened; the same message may then be sent again.
+	Report(ctx context.Context, w WorkerID, reports []Report) ([]Reported, error)
+	// Hosts gives the names that the node of a held step must be able to resolve: Assignment.Hosts, which does not travel
+	// with every step of a big cluster. EStale where the fence does not hold.
+	Hosts(ctx context.Context, w WorkerID, f Fence) ([]HostEntry, error)
 	// Log appends lines. Lines with an old fence are dropped silently.
-	Log(ctx context.Context, lines []LogLine) error
+	Log(ctx context.Context, w WorkerID, lines []LogLine) error
+}
+
+// Reported is the server's answer to one report.
+type Reported struct {
+	Next *Assignment `json:"next,omitempty"` // the node's next step, claimed
+	Err  *Error      `json:"err,omitempty"`  // EStale, or why this one report could not be taken
 }
 
 // Directive is the server's answer to a heartbeat for one held step.
@@ -36,7 +61,8 @@ type Assignment struct {
 	Tenant   string
 	Worker   string
 	StepID   string
-	Tries    int // attempts since the operation was last resumed, this one included
+	Epoch    int64 // greater than that of every claim before it on the same node: the node refuses what is older
+	Tries    int   // attempts since the operation was last resumed, this one included
 	Action   Action
 	Service  string
 	Node     Node
@@ -51,7 +77,10 @@ type Assignment struct {
 	Automators []string // for bootstrap: those that the node's services use, sorted
 	Call       *ServiceAction
 	Config     map[string]any // expanded for this node
-	Hosts      []HostEntry    // names that the node must be able to resolve
+	// Hosts are names that the node must be able to resolve. Where they are nil although HostsHash is set, the step comes
+	// from another host, and the worker asks for those of a hash that it does not know yet.
+	Hosts     []HostEntry `json:"-"`
+	HostsHash string
 }
 
 // HostEntry is one line of a hosts file.
@@ -63,7 +92,6 @@ type HostEntry struct {
 // Report is the end of one attempt. Err nil means success. The node fields are applied on success only.
 type Report struct {
 	Fence    Fence
-	Worker   string
 	Action   Action
 	WantNext bool
 	Err      *Error

@@ -9,6 +9,8 @@ type OperationKind string
 const (
 	OperationCreate OperationKind = "create"
 	OperationDelete OperationKind = "delete"
+	// OperationRollBack undoes what another operation, which did not succeed, has done.
+	OperationRollBack OperationKind = "roll_back"
 )
 
 // OperationStatus is the state of an operation in one word.
@@ -18,6 +20,7 @@ type OperationStatus string
 const (
 	OperationWaiting    OperationStatus = "waiting"    // for the operation before it on the same cluster
 	OperationRunning    OperationStatus = "running"    // steps are ready or being carried out
+	OperationPaused     OperationStatus = "paused"     // no new step starts; running ones go on to their end
 	OperationCancelling OperationStatus = "cancelling" // no new step starts; running ones are told to stop
 	OperationSucceeded  OperationStatus = "succeeded"
 	OperationFailed     OperationStatus = "failed"
@@ -29,6 +32,15 @@ func (s OperationStatus) Ended() bool {
 	return s == OperationSucceeded || s == OperationFailed || s == OperationCancelled
 }
 
+// FailureChoice is what the one who asks wants to happen by itself when an operation fails or is cancelled.
+type FailureChoice string
+
+// The choices. Whatever was chosen, a person can still resume, roll back or delete.
+const (
+	FailureLeave    FailureChoice = ""          // leave all as it is, for a person to look at
+	FailureRollBack FailureChoice = "roll_back" // undo what the operation has done
+)
+
 // Operation is one thing that was asked of a cluster. Total and Done count steps that act (joins are left out).
 type Operation struct {
 	ID        int64           `json:"id"`
@@ -37,6 +49,8 @@ type Operation struct {
 	Kind      OperationKind   `json:"kind"`
 	Status    OperationStatus `json:"status"`
 	PlanHash  string          `json:"plan_hash"`
+	OnFailure FailureChoice   `json:"on_failure,omitempty"`
+	Undoes    int64           `json:"undoes,omitempty"` // of a roll-back: the operation that it undoes
 	Requester string          `json:"requester"`
 	Message   string          `json:"message,omitempty"`
 	Total     int             `json:"steps_total"`

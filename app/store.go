@@ -107,15 +107,50 @@ type ClaimedStep struct {
 	Deadline time.Time
 	Cluster  Cluster
 	Node     Node
+	Epoch    int64 // grows with every claim of the node
 	Intent   string
 	HostKey  []byte // private; for create only
 	Err      error  // why it cannot be handed out; its attempt is to be ended
 }
 
+// ClaimQuery asks for steps to carry out.
+type ClaimQuery struct {
+	Worker WorkerID
+	Now    time.Time
+	For    time.Duration // how long the claims hold without a heartbeat
+	Most   int           // 0 means 1
+}
+
+// Finished is what became of one Finish.
+type Finished struct {
+	Next *ClaimedStep
+	Err  *Error // EStale
+}
+
+// ControlAct is what a person may do to an operation that is there.
+type ControlAct string
+
+// The acts.
+const (
+	ControlCancel ControlAct = "cancel" // nothing new starts, what runs is told to stop; then it is cancelled
+	ControlPause  ControlAct = "pause"  // nothing new starts, what runs goes on to its end
+	ControlResume ControlAct = "resume" // a failed one from its failed steps, a paused one from where it was
+)
+
+// Control is such an act. With Node only that node's failed steps are resumed.
+type Control struct {
+	Tenant    string
+	Operation int64
+	Act       ControlAct
+	Node      string
+	Who       string
+	Why       string // for the audit and the operation's message; may be empty
+	Now       time.Time
+}
+
 // Finish is the end of an attempt, as the ledger takes it.
 type Finish struct {
 	Fence    Fence
-	Worker   string
 	Now      time.Time
 	Err      *Error        // nil: succeeded
 	Retry    Retry         // where Err is set
@@ -136,21 +171,26 @@ type Ledger interface {
 	// SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
 	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one.
 	SubmitOperation(ctx context.Context, n NewOperation) (Operation, error)
-	// ResumeOperation makes the failed steps of a failed operation ready again. EConflict in any other state.
-	ResumeOperation(ctx context.Context, tenant string, id int64, who string, now time.Time) (Operation, error)
+	// ControlOperation cancels, pauses or resumes an operation, as the state machine in app/ledger allows. EConflict in a
+	// state that does not allow it, saying which would.
+	ControlOperation(ctx context.Context, c Control) (Operation, error)
 	// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
 	// for, but at least and at most so long. Those that another operation followed are left out.
 	FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) ([]Operation, error)
 	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
 	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
 
-	// ClaimStep claims the queued step of the tenant with the greatest rank, or gives nil.
-	ClaimStep(ctx context.Context, tenant, worker string, now time.Time, claimFor time.Duration) (*ClaimedStep, error)
+	// ClaimSteps claims up to q.Most queued steps of the worker's tenant, the best first. Operations of a tenant take turns,
+	// so that a huge one does not keep the others waiting; within one the greatest rank goes first. None is an empty list.
+	ClaimSteps(ctx context.Context, q ClaimQuery) ([]*ClaimedStep, error)
+	// HeldStep gives a step that the worker holds by this fence, with its cluster and node; EStale where it does not.
+	HeldStep(ctx context.Context, w WorkerID, f Fence) (Step, Cluster, Node, error)
 	// ExtendClaims moves the deadlines of the fences that still hold.
-	ExtendClaims(ctx context.Context, worker string, held []Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
-	// FinishStep ends an attempt: outputs land on the node, successors become ready, free nodes get their next step
-	// queued, and the operation and cluster move on when nothing is left. EStale for an old fence.
-	FinishStep(ctx context.Context, f Finish) (*ClaimedStep, error)
+	ExtendClaims(ctx context.Context, w WorkerID, held []Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
+	// FinishSteps ends attempts, each by itself: outputs land on the node, successors become ready, free nodes get their
+	// next step queued, and the operation and cluster move on when nothing is left. The answers are in the order of fs;
+	// one of an old fence, or of another tenant's step, is EStale.
+	FinishSteps(ctx context.Context, w WorkerID, fs []Finish) ([]Finished, error)
 	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
 	SweepSteps(ctx context.Context, now time.Time) (int, error)
 	// ReleaseClaims takes back every claim of workers whose name begins with prefix: their process is known to be gone.
@@ -182,8 +222,8 @@ type Feed interface {
 	// Events gives a cluster's events after a number, oldest first.
 	Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]Event, error)
 	Logs(ctx context.Context, tenant, cluster string, f LogFilter) ([]LogLine, error)
-	// AppendLogs adds lines whose fence still holds; others are dropped.
-	AppendLogs(ctx context.Context, lines []LogLine) error
+	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
+	AppendLogs(ctx context.Context, tenant string, lines []LogLine) error
 	// Watch gives a channel that gets a (coalesced) value whenever events or logs of the cluster were committed.
 	Watch(cluster string) (changed <-chan struct{}, stop func())
 }

@@ -20,35 +20,57 @@ const (
 )
 
 // Claim implements Coordinator. A step that cannot be handed out (say, its configuration does not expand) fails at
-// once, with the reason for the person who asked, and the next one is tried.
-func (a *App) Claim(ctx context.Context, tenant, worker string) (*Assignment, error) {
-	for {
-		c, err := a.Store.ClaimStep(ctx, tenant, worker, a.Now(), ClaimFor)
-		if err != nil || c == nil {
-			return nil, err
+// once, with the reason for the person who asked, and others are tried.
+func (a *App) Claim(ctx context.Context, w WorkerID, most int) ([]*Assignment, error) {
+	var all []*Assignment
+	for most = min(max(most, 1), MaxClaims); len(all) < most; {
+		claimed, err := a.Store.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all)})
+		if err != nil || len(claimed) == 0 {
+			return all, claimError(all, err)
 		}
-		as, err := a.assign(ctx, worker, c)
-		if err == nil {
-			return as, nil
+		rejected := 0
+		for _, c := range claimed {
+			as, err := a.assign(ctx, w, c)
+			if err == nil {
+				all = append(all, as)
+				continue
+			}
+			rejected++
+			if err := a.reject(ctx, w, c, err); err != nil {
+				return all, claimError(all, err)
+			}
 		}
-		if err := a.reject(ctx, worker, c, err); err != nil {
-			return nil, err
+		if rejected == 0 {
+			break
 		}
 	}
+	return all, nil
+}
+
+// claimError keeps an error from hiding steps that were claimed: their worker must learn of them.
+func claimError(claimed []*Assignment, err error) error {
+	if len(claimed) > 0 {
+		return nil
+	}
+	return err
 }
 
 // reject ends the attempt of a claimed step that cannot be handed out. What is not for people is given back, for the
 // worker's log.
-func (a *App) reject(ctx context.Context, worker string, c *ClaimedStep, cause error) error {
+func (a *App) reject(ctx context.Context, w WorkerID, c *ClaimedStep, cause error) error {
 	var e *Error
 	if !errors.As(cause, &e) {
 		e = &Error{Code: EInternal, Message: "The step could not be prepared.", Err: cause}
 	}
-	f := Finish{Fence: fenceOf(c.Step), Worker: worker, Now: a.Now(), Err: e}
+	f := Finish{Fence: fenceOf(c.Step), Now: a.Now(), Err: e}
 	if e.Code == EInternal || e.Code == ETransient {
 		f.Retry = Retry{Again: c.Step.Tries < 3, After: time.Second}
 	}
-	if _, err := a.Store.FinishStep(ctx, f); err != nil {
+	done, err := a.Store.FinishSteps(ctx, w, []Finish{f})
+	if err != nil {
+		return err
+	}
+	if err := done[0].Err; err != nil {
 		return err
 	}
 	if e.Code == EInternal {
@@ -60,25 +82,44 @@ func (a *App) reject(ctx context.Context, worker string, c *ClaimedStep, cause e
 func fenceOf(s Step) Fence { return Fence{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt} }
 
 // Heartbeat implements Coordinator.
-func (a *App) Heartbeat(ctx context.Context, worker string, held []Fence) ([]Directive, error) {
-	return a.Store.ExtendClaims(ctx, worker, held, a.Now(), ClaimFor)
+func (a *App) Heartbeat(ctx context.Context, w WorkerID, held []Fence) ([]Directive, error) {
+	if len(held) > MaxHeld {
+		return nil, Errorf(ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
+	}
+	return a.Store.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
 }
 
 // Report implements Coordinator.
-func (a *App) Report(ctx context.Context, r Report) (*Assignment, error) {
-	f := Finish{Fence: r.Fence, Worker: r.Worker, Now: a.Now(), Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate()}
-	if r.WantNext {
-		f.ClaimFor = ClaimFor
+func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Reported, error) {
+	if len(reports) > MaxClaims {
+		return nil, Errorf(ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
 	}
-	c, err := a.Store.FinishStep(ctx, f)
-	if err != nil || c == nil {
+	now := a.Now()
+	fs := make([]Finish, len(reports))
+	for i, r := range reports {
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate()}
+		if r.WantNext {
+			fs[i].ClaimFor = ClaimFor
+		}
+	}
+	done, err := a.Store.FinishSteps(ctx, w, fs)
+	if err != nil {
 		return nil, err
 	}
-	as, err := a.assign(ctx, r.Worker, c)
-	if err != nil {
-		return nil, a.reject(ctx, r.Worker, c, err)
+	answers := make([]Reported, len(done))
+	for i, d := range done {
+		answers[i].Err = d.Err
+		if d.Next == nil {
+			continue
+		}
+		as, err := a.assign(ctx, w, d.Next)
+		if err == nil {
+			answers[i].Next = as
+		} else if err := a.reject(ctx, w, d.Next, err); err != nil {
+			answers[i].Err = AsError(err)
+		}
 	}
-	return as, nil
+	return answers, nil
 }
 
 // nodeUpdate is what a success means for the node.
@@ -97,11 +138,30 @@ func (r Report) nodeUpdate() *NodeUpdate {
 	return nil
 }
 
+// Hosts implements Coordinator.
+func (a *App) Hosts(ctx context.Context, w WorkerID, f Fence) ([]HostEntry, error) {
+	step, cluster, node, err := a.Store.HeldStep(ctx, w, f)
+	if err != nil {
+		return nil, err
+	}
+	oc, err := a.configs.get(ctx, a, &ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
+	if err != nil {
+		return nil, err
+	}
+	_, hosts, err := oc.expand(ctx, a, cluster, node)
+	return hosts, err
+}
+
 // Log implements Coordinator.
-func (a *App) Log(ctx context.Context, lines []LogLine) error { return a.Store.AppendLogs(ctx, lines) }
+func (a *App) Log(ctx context.Context, w WorkerID, lines []LogLine) error {
+	if len(lines) > MaxLogs {
+		return Errorf(ETooLarge, "A message holds at most %d lines, not %d.", MaxLogs, len(lines))
+	}
+	return a.Store.AppendLogs(ctx, w.Tenant, lines)
+}
 
 // assign gathers all that a claimed step needs.
-func (a *App) assign(ctx context.Context, worker string, c *ClaimedStep) (*Assignment, error) {
+func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignment, error) {
 	if c.Err != nil {
 		return nil, c.Err
 	}
@@ -110,7 +170,7 @@ func (a *App) assign(ctx context.Context, worker string, c *ClaimedStep) (*Assig
 		return nil, err
 	}
 	as := &Assignment{
-		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: worker, StepID: c.Step.ID, Tries: c.Step.Tries,
+		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: w.Name, Epoch: c.Epoch, StepID: c.Step.ID, Tries: c.Step.Tries,
 		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime,
 	}
 	switch as.Action {
@@ -133,9 +193,10 @@ func (a *App) assign(ctx context.Context, worker string, c *ClaimedStep) (*Assig
 		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
 			as.Timeout = serviceStepTime
 		}
-		if as.Config, as.Hosts, err = oc.expand(ctx, a, c); err != nil {
+		if as.Config, as.Hosts, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
 			return nil, err
 		}
+		as.HostsHash = hostsHash(as.Hosts)
 	}
 	return as, nil
 }

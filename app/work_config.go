@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -67,11 +70,11 @@ func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operat
 // expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
 // the configuration names is known.
-func (oc *operationConfig) expand(ctx context.Context, a *App, c *ClaimedStep) (map[string]any, []HostEntry, error) {
+func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node) (map[string]any, []HostEntry, error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.shared == nil {
-		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.Cluster.ID)
+		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,18 +83,18 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c *ClaimedStep) (
 				return nil, nil, err
 			}
 		}
-		shared, err := oc.macros.Shared(NewMacroCluster(c.Cluster.Owner, nodes))
+		shared, err := oc.macros.Shared(NewMacroCluster(c.Owner, nodes))
 		if err != nil {
 			return nil, nil, err
 		}
 		oc.shared, oc.hosts = shared, hostsOf(nodes, oc.macros.References())
 	}
-	config, err := oc.shared.For(c.Node)
+	config, err := oc.shared.For(n)
 	if err != nil {
 		return nil, nil, err
 	}
 	hosts := oc.hosts
-	if self := hostEntry(c.Node); !slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
+	if self := hostEntry(n); !slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
 		hosts = append(hosts[:len(hosts):len(hosts)], self)
 	}
 	return config, hosts, nil
@@ -112,6 +115,18 @@ func hostsOf(nodes []Node, services []string) (hosts []HostEntry) {
 		}
 	}
 	return hosts
+}
+
+// hostsHash names a list of hosts; "" for none.
+func hostsHash(hosts []HostEntry) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, e := range hosts {
+		fmt.Fprintln(h, e.Address, e.Names)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 func hostEntry(n Node) HostEntry {

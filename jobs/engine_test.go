@@ -53,17 +53,19 @@ type flaky struct {
 	mute bool                    // heartbeats do not arrive
 }
 
-func (f *flaky) Report(ctx context.Context, r app.Report) (*app.Assignment, error) {
-	as, err := f.Coordinator.Report(ctx, r)
+func (f *flaky) Report(ctx context.Context, w app.WorkerID, rs []app.Report) ([]app.Reported, error) {
+	answers, err := f.Coordinator.Report(ctx, w, rs)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lose != nil && f.lose(r) {
-		return nil, &app.Error{Code: app.ETransient, Message: "the reply was lost"}
+	for _, r := range rs {
+		if f.lose != nil && f.lose(r) {
+			return nil, &app.Error{Code: app.ETransient, Message: "the reply was lost"}
+		}
 	}
-	return as, err
+	return answers, err
 }
 
-func (f *flaky) Heartbeat(ctx context.Context, w string, held []app.Fence) ([]app.Directive, error) {
+func (f *flaky) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
 	f.mu.Lock()
 	mute := f.mute
 	f.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // heart keeps a worker's claims alive, all in one message, and stops steps whose claim is gone. It beats only while
 // there is something to hold.
 type heart struct {
-	worker string
+	worker app.WorkerID
 	coord  app.Coordinator
 	log    *slog.Logger
 
@@ -38,7 +38,7 @@ const letGo = 2 * app.ClaimFor
 // beatEvery leaves room for three lost messages in the life of a claim.
 const beatEvery = app.ClaimFor / 4
 
-func startHeart(worker string, coord app.Coordinator, log *slog.Logger) *heart {
+func startHeart(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *heart {
 	h := &heart{worker: worker, coord: coord, log: log, held: map[app.Fence]*hold{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go h.run()

@@ -18,7 +18,7 @@ type skewed struct {
 	beats atomic.Int32
 }
 
-func (s *skewed) Heartbeat(_ context.Context, _ string, held []app.Fence) ([]app.Directive, error) {
+func (s *skewed) Heartbeat(_ context.Context, _ app.WorkerID, held []app.Fence) ([]app.Directive, error) {
 	s.beats.Add(1)
 	var out []app.Directive
 	for _, f := range held {
@@ -30,7 +30,7 @@ func (s *skewed) Heartbeat(_ context.Context, _ string, held []app.Fence) ([]app
 func TestClaimsHoldWhateverTheServersClockSays(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			h := startHeart("w", &skewed{by: by}, slog.New(slog.DiscardHandler))
+			h := startHeart(app.WorkerID{Name: "w"}, &skewed{by: by}, slog.New(slog.DiscardHandler))
 			defer h.close()
 			ctx, stop := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
 			time.Sleep(10 * app.ClaimFor)
@@ -47,7 +47,7 @@ func TestClaimsHoldWhateverTheServersClockSays(t *testing.T) {
 func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &skewed{}
-		h := startHeart("w", s, slog.New(slog.DiscardHandler))
+		h := startHeart(app.WorkerID{Name: "w"}, s, slog.New(slog.DiscardHandler))
 		defer h.close()
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -11,8 +11,9 @@ import (
 
 // logBook gathers the lines of all steps of a worker and sends them on in batches.
 type logBook struct {
-	coord app.Coordinator
-	log   *slog.Logger
+	worker app.WorkerID
+	coord  app.Coordinator
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	lines   []app.LogLine
@@ -30,8 +31,8 @@ const (
 	logLine   = 4096  // bytes of a line that are kept
 )
 
-func startLogBook(coord app.Coordinator, log *slog.Logger) *logBook {
-	b := &logBook{coord: coord, log: log, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+func startLogBook(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *logBook {
+	b := &logBook{worker: worker, coord: coord, log: log, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -100,7 +101,7 @@ func (b *logBook) flush() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		err := b.coord.Log(ctx, lines)
+		err := b.coord.Log(ctx, b.worker, lines)
 		cancel()
 		if err != nil {
 			b.log.Warn("log lines did not arrive", "lines", n, "error", err)

@@ -53,8 +53,9 @@ type Worker struct {
 func StartWorker(c WorkerConfig) (*Worker, error) {
 	w := &Worker{WorkerConfig: c, shells: remote.NewPool(remote.PoolOptions{}), slots: make(chan struct{}, c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
-	w.heart = startHeart(c.Name, c.Coordinator, c.Log)
-	w.logs = startLogBook(c.Coordinator, c.Log)
+	id := app.WorkerID{Tenant: c.Tenant, Name: c.Name}
+	w.heart = startHeart(id, c.Coordinator, c.Log)
+	w.logs = startLogBook(id, c.Coordinator, c.Log)
 	w.server = asynq.NewServerFromRedisClient(c.Queue.client, asynq.Config{
 		Concurrency: c.Slots, Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
 		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: shutdownTime,
@@ -112,7 +113,11 @@ func (w *Worker) serve(context.Context, *asynq.Task) error {
 		return nil
 	}
 	asked := time.Now()
-	as, err := w.Coordinator.Claim(w.ctx, w.Tenant, w.Name)
+	claimed, err := w.Coordinator.Claim(w.ctx, w.id(), 1)
+	var as *app.Assignment
+	if len(claimed) > 0 {
+		as = claimed[0]
+	}
 	w.claimedAt(as, asked)
 	for as != nil && err == nil {
 		as, err = w.carryOut(as)
@@ -137,7 +142,7 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	ctx, stop := w.heart.hold(ctx, as.Fence, as.Deadline)
 	out := w.logs.of(as.Fence)
 	began := time.Now()
-	r := app.Report{Fence: as.Fence, Worker: w.Name, Action: as.Action}
+	r := app.Report{Fence: as.Fence, Action: as.Action}
 	r.Err = w.failure(ctx, as, safely(func() error { return w.act(ctx, as, out, &r) }))
 	if r.Err != nil {
 		r.Retry = retry(r.Err, as.Tries)
@@ -208,7 +213,7 @@ func (w *Worker) report(r app.Report) (*app.Assignment, error) {
 	defer cancel()
 	for try := 1; ; try++ {
 		asked := time.Now()
-		next, err := w.Coordinator.Report(ctx, r)
+		next, err := w.reportOne(ctx, r)
 		w.claimedAt(next, asked)
 		if app.CodeOf(err) != app.ETransient || ctx.Err() != nil {
 			return next, err
@@ -219,6 +224,19 @@ func (w *Worker) report(r app.Report) (*app.Assignment, error) {
 		}
 	}
 }
+
+func (w *Worker) reportOne(ctx context.Context, r app.Report) (*app.Assignment, error) {
+	answers, err := w.Coordinator.Report(ctx, w.id(), []app.Report{r})
+	if err != nil {
+		return nil, err
+	}
+	if err := answers[0].Err; err != nil {
+		return nil, err
+	}
+	return answers[0].Next, nil
+}
+
+func (w *Worker) id() app.WorkerID { return app.WorkerID{Tenant: w.Tenant, Name: w.Name} }
 
 // safely turns a panic of a member into an error of its step.
 func safely(f func() error) (err error) {

@@ -19,7 +19,7 @@ type busy struct {
 	now, most atomic.Int32
 }
 
-func (b *busy) Claim(context.Context, string, string) (*app.Assignment, error) {
+func (b *busy) Claim(context.Context, app.WorkerID, int) ([]*app.Assignment, error) {
 	n := b.now.Add(1)
 	defer b.now.Add(-1)
 	for m := b.most.Load(); n > m && !b.most.CompareAndSwap(m, n); m = b.most.Load() {

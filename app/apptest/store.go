@@ -75,9 +75,35 @@ func (t *storeTest) create(name string, nodes int) app.Operation {
 
 func (t *storeTest) claim(worker string) *app.ClaimedStep {
 	t.Helper()
-	c, err := t.s.ClaimStep(t.ctx, tenant, worker, t.clock.Now(), app.ClaimFor)
+	return t.claimAs(app.WorkerID{Tenant: tenant, Name: worker})
+}
+
+// claimAs claims one step, or gives nil.
+func (t *storeTest) claimAs(w app.WorkerID) *app.ClaimedStep {
+	t.Helper()
+	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor})
 	t.must(err)
-	return c
+	if len(cs) == 0 {
+		return nil
+	}
+	if len(cs) > 1 {
+		t.Fatalf("%d steps were claimed, one was asked for", len(cs))
+	}
+	return cs[0]
+}
+
+// end finishes one attempt as a worker of the tenant.
+func (t *storeTest) end(worker string, f app.Finish) (*app.ClaimedStep, error) {
+	t.Helper()
+	done, err := t.s.FinishSteps(t.ctx, app.WorkerID{Tenant: tenant, Name: worker}, []app.Finish{f})
+	t.must(err)
+	if len(done) != 1 {
+		t.Fatalf("%d answers to one report", len(done))
+	}
+	if done[0].Err != nil {
+		return nil, done[0].Err
+	}
+	return done[0].Next, nil
 }
 
 func fence(c *app.ClaimedStep) app.Fence {
@@ -86,7 +112,7 @@ func fence(c *app.ClaimedStep) app.Fence {
 
 func (t *storeTest) finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
 	t.Helper()
-	f := app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now()}
+	f := app.Finish{Fence: fence(c), Now: t.clock.Now()}
 	if chain {
 		f.ClaimFor = app.ClaimFor
 	}
@@ -97,14 +123,14 @@ func (t *storeTest) finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
 	case app.ActionDelete:
 		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 	}
-	next, err := t.s.FinishStep(t.ctx, f)
+	next, err := t.end(c.Step.Worker, f)
 	t.must(err)
 	return next
 }
 
 func (t *storeTest) fail(c *app.ClaimedStep, r app.Retry) {
 	t.Helper()
-	_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now(),
+	_, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now(),
 		Err: &app.Error{Code: app.EScript, Message: "it broke"}, Retry: r})
 	t.must(err)
 }
@@ -168,30 +194,29 @@ func (t *storeTest) oldFence() {
 		t.Error("a create is handed the host key")
 	}
 	t.finish(c, false)
-	_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: "w1", Now: t.clock.Now()})
+	_, err := t.end("w1", app.Finish{Fence: fence(c), Now: t.clock.Now()})
 	t.code(err, app.EStale)
 	c = t.claim("w1")
 	f := fence(c)
 	f.Attempt--
-	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: f, Worker: "w1", Now: t.clock.Now()})
+	_, err = t.end("w1", app.Finish{Fence: f, Now: t.clock.Now()})
 	t.code(err, app.EStale)
-	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: "w2", Now: t.clock.Now()})
+	_, err = t.end("w2", app.Finish{Fence: fence(c), Now: t.clock.Now()})
 	t.code(err, app.EStale)
 }
 
 func (t *storeTest) lostAnswer() {
 	t.create("web", 1)
 	c := t.claim("w1")
-	f := app.Finish{Fence: fence(c), Worker: "w1", Now: t.clock.Now(), ClaimFor: app.ClaimFor}
-	next, err := t.s.FinishStep(t.ctx, f)
+	f := app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: app.ClaimFor}
+	next, err := t.end("w1", f)
 	t.must(err)
-	again, err := t.s.FinishStep(t.ctx, f)
+	again, err := t.end("w1", f)
 	t.must(err)
 	if next == nil || again == nil || fence(again) != fence(next) {
 		t.Fatalf("asked again, the answer is %+v, was %+v", again, next)
 	}
-	f.Worker = "w2"
-	_, err = t.s.FinishStep(t.ctx, f)
+	_, err = t.end("w2", f)
 	t.code(err, app.EStale)
 }
 
@@ -199,7 +224,7 @@ func (t *storeTest) lostClaim() {
 	t.create("web", 1)
 	old := t.claim("w1")
 	t.clock.Move(app.ClaimFor / 2)
-	d, err := t.s.ExtendClaims(t.ctx, "w1", []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
 	t.must(err)
 	if d[0].Lost || d[0].Cancel {
 		t.Fatalf("a living claim was refused: %+v", d[0])
@@ -220,9 +245,9 @@ func (t *storeTest) lostClaim() {
 	if again == nil || again.Step.ID != old.Step.ID || again.Step.Attempt != old.Step.Attempt+1 {
 		t.Fatalf("the step is not to be had again: %+v", again)
 	}
-	_, err = t.s.FinishStep(t.ctx, app.Finish{Fence: fence(old), Worker: "w1", Now: t.clock.Now()})
+	_, err = t.end("w1", app.Finish{Fence: fence(old), Now: t.clock.Now()})
 	t.code(err, app.EStale)
-	d, err = t.s.ExtendClaims(t.ctx, "w1", []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	d, err = t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
 	t.must(err)
 	if !d[0].Lost {
 		t.Error("the old worker is not told that its claim is lost")
@@ -299,12 +324,12 @@ func (t *storeTest) resume() {
 	t.fail(t.claim("w"), app.Retry{})
 	t.drain() // the other node goes on as far as it can
 	t.status("web-1", app.ClusterFailed, app.OperationFailed)
-	_, err := t.s.ResumeOperation(t.ctx, "t2", op.ID, "eve", t.clock.Now())
+	_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: "t2", Operation: op.ID, Act: app.ControlResume, Who: "eve", Now: t.clock.Now()})
 	t.code(err, app.ENotFound)
-	_, err = t.s.ResumeOperation(t.ctx, tenant, op.ID, "ada", t.clock.Now())
+	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.clock.Now()})
 	t.must(err)
 	t.status("web-1", app.ClusterPending, app.OperationRunning)
-	_, err = t.s.ResumeOperation(t.ctx, tenant, op.ID, "ada", t.clock.Now())
+	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.clock.Now()})
 	t.code(err, app.EConflict)
 	t.drain()
 	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
@@ -322,7 +347,7 @@ func (t *storeTest) deleteDuringCreate() {
 	if c := t.claim("w"); c != nil {
 		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
 	}
-	d, err := t.s.ExtendClaims(t.ctx, "w", []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
 	t.must(err)
 	if !d[0].Cancel {
 		t.Error("the running step is not told to stop")
@@ -402,7 +427,7 @@ func (t *storeTest) failedDelete() {
 		if !due() {
 			t.Fatalf("it is not tried again after %s", wait)
 		}
-		_, err := t.s.ResumeOperation(t.ctx, tenant, op.ID, "muster", t.clock.Now())
+		_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "muster", Now: t.clock.Now()})
 		t.must(err)
 		if due() {
 			t.Error("it is tried while it runs")
@@ -419,12 +444,11 @@ func (t *storeTest) failedDelete() {
 
 func (t *storeTest) tenants() {
 	op := t.create("web", 1)
-	c, err := t.s.ClaimStep(t.ctx, "t2", "w", t.clock.Now(), app.ClaimFor)
-	t.must(err)
+	c := t.claimAs(app.WorkerID{Tenant: "t2", Name: "w"})
 	if c != nil {
 		t.Fatal("another tenant's worker was given the step")
 	}
-	_, err = t.s.Cluster(t.ctx, "t2", "web-1")
+	_, err := t.s.Cluster(t.ctx, "t2", "web-1")
 	t.code(err, app.ENotFound)
 	_, err = t.s.ClusterSecrets(t.ctx, "t2", "web-1")
 	t.code(err, app.ENotFound)
@@ -507,7 +531,7 @@ func (t *storeTest) logs() {
 	line := app.LogLine{At: t.clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut, Text: "hello"}
 	old := line
 	old.Attempt, old.Text = 7, "from another attempt"
-	t.must(t.s.AppendLogs(t.ctx, []app.LogLine{line, old, line}))
+	t.must(t.s.AppendLogs(t.ctx, tenant, []app.LogLine{line, old, line}))
 	for _, f := range []app.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
 		got, err := t.s.Logs(t.ctx, tenant, "web-1", f)
 		t.must(err)
@@ -639,7 +663,7 @@ func (t *storeTest) storm() {
 				}
 			}
 			for _, c := range late {
-				_, err := t.s.FinishStep(t.ctx, app.Finish{Fence: fence(c), Worker: c.Step.Worker, Now: t.clock.Now()})
+				_, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now()})
 				t.code(err, app.EStale)
 			}
 			late = nil

@@ -48,14 +48,14 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilte
 }
 
 // AppendLogs implements app.Feed. The tenant, cluster, step and node of a line are those of its fence.
-func (s *Store) AppendLogs(ctx context.Context, lines []app.LogLine) error {
+func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
 	return s.write(ctx, func(t *tx) error {
 		for _, l := range lines {
 			var cluster string
 			err := t.row(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
 				SELECT ?, tenant, cluster, operation, idx, attempt, step, node, ?, ? FROM steps
-				WHERE operation = ? AND idx = ? AND attempt = ? AND state = 'running' RETURNING cluster`,
-				micros(l.At), l.Stream, l.Text, l.Operation, l.Index, l.Attempt).Scan(&cluster)
+				WHERE operation = ? AND idx = ? AND attempt = ? AND tenant = ? AND state = 'running' RETURNING cluster`,
+				micros(l.At), l.Stream, l.Text, l.Operation, l.Index, l.Attempt, tenant).Scan(&cluster)
 			if isNoRows(err) {
 				continue
 			}

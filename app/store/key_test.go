@@ -71,9 +71,9 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 func claim(ctx context.Context, t *testing.T, a *app.App) *app.Assignment {
 	t.Helper()
 	for range 5 {
-		as, err := a.Claim(ctx, "t", "w")
-		if err == nil {
-			return as
+		as, err := a.Claim(ctx, app.WorkerID{Tenant: "t", Name: "w"}, 1)
+		if len(as) > 0 {
+			return as[0]
 		}
 		t.Log(err)
 	}

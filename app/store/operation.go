@@ -305,8 +305,12 @@ func (t *tx) whatFailed(id int64) (string, error) {
 	return fmt.Sprintf("%s failed: %s", first, text), nil
 }
 
-// ResumeOperation implements app.Ledger.
-func (s *Store) ResumeOperation(ctx context.Context, tenant string, id int64, who string, now time.Time) (op app.Operation, err error) {
+// ControlOperation implements app.Ledger.
+func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
+	tenant, id, who, now := c.Tenant, c.Operation, c.Who, c.Now
+	if c.Act != app.ControlResume || c.Node != "" {
+		return op, app.Errorf(app.EInvalid, "An operation cannot be told to %q.", c.Act)
+	}
 	err = s.write(ctx, func(t *tx) error {
 		o, err := t.operation(id)
 		if err != nil {

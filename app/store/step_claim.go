@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"muster/app"
@@ -9,15 +10,20 @@ import (
 
 const bestOfTenant = `SELECT operation, idx FROM steps WHERE state = 'queued' AND tenant = ? ORDER BY rank DESC, operation, idx LIMIT 1`
 
-// ClaimStep implements app.Ledger.
-func (s *Store) ClaimStep(ctx context.Context, tenant, worker string, now time.Time, claimFor time.Duration) (*app.ClaimedStep, error) {
-	var c *app.ClaimedStep
-	err := s.write(ctx, func(t *tx) error {
-		var err error
-		c, err = s.claim(t, worker, now, claimFor, bestOfTenant, tenant)
-		return err
+// ClaimSteps implements app.Ledger.
+func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) (cs []*app.ClaimedStep, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		cs = []*app.ClaimedStep{}
+		for range max(q.Most, 1) {
+			c, err := s.claim(t, q.Worker.Name, q.Now, q.For, bestOfTenant, q.Worker.Tenant)
+			if err != nil || c == nil {
+				return err
+			}
+			cs = append(cs, c)
+		}
+		return nil
 	})
-	return c, err
+	return cs, err
 }
 
 // claim takes the step that which picks, if any, and gathers what belongs to it.
@@ -38,13 +44,13 @@ func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duratio
 }
 
 // claimAgain gives once more the step of a node that a worker was handed in an answer which it never got.
-func (s *Store) claimAgain(t *tx, f app.Finish) (*app.ClaimedStep, error) {
+func (s *Store) claimAgain(t *tx, w app.WorkerID, f app.Finish) (*app.ClaimedStep, error) {
 	deadline := f.Now.Add(f.ClaimFor)
 	return s.claimed(t, deadline, `UPDATE steps SET deadline = ? WHERE (operation, idx) = (
 			SELECT n.operation, n.idx FROM steps d JOIN steps n ON n.operation = d.operation AND n.node = d.node
-			WHERE d.operation = ? AND d.idx = ? AND d.attempt = ? AND d.worker = ? AND d.state = 'succeeded'
+			WHERE d.operation = ? AND d.idx = ? AND d.attempt = ? AND d.worker = ? AND d.tenant = ? AND d.state = 'succeeded'
 				AND n.state = 'running' AND n.worker = d.worker)
-		RETURNING `+stepColumns+`, tenant, cluster`, micros(deadline), f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, f.Worker)
+		RETURNING `+stepColumns+`, tenant, cluster`, micros(deadline), f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant)
 }
 
 // claimed runs a change that returns one step, or none, and gathers what belongs to it.
@@ -74,15 +80,15 @@ func (s *Store) claimed(t *tx, deadline time.Time, change string, args ...any) (
 }
 
 // ExtendClaims implements app.Ledger.
-func (s *Store) ExtendClaims(ctx context.Context, worker string, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
+func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
 	deadline := now.Add(claimFor)
 	out := make([]app.Directive, len(held))
 	err := s.write(ctx, func(t *tx) error {
 		for i, f := range held {
 			out[i] = app.Directive{Fence: f, Deadline: deadline}
-			err := t.row(`UPDATE steps SET deadline = ? WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND state = 'running'
+			err := t.row(`UPDATE steps SET deadline = ? WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'
 				RETURNING (SELECT status = 'cancelling' FROM operations o WHERE o.id = operation)`,
-				micros(deadline), f.Operation, f.Index, f.Attempt, worker).Scan(&out[i].Cancel)
+				micros(deadline), f.Operation, f.Index, f.Attempt, w.Name, w.Tenant).Scan(&out[i].Cancel)
 			if isNoRows(err) {
 				out[i] = app.Directive{Fence: f, Lost: true}
 			} else if err != nil {
@@ -92,4 +98,32 @@ func (s *Store) ExtendClaims(ctx context.Context, worker string, held []app.Fenc
 		return nil
 	})
 	return out, err
+}
+
+// HeldStep implements app.Ledger.
+func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
+	var cluster, tenant string
+	st, err := scanStep(s.reads.QueryRowContext(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
+		WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
+		f.Operation, f.Index, f.Attempt, w.Name, w.Tenant), &tenant, &cluster)
+	if isNoRows(err) {
+		return st, app.Cluster{}, app.Node{}, app.Errorf(app.EStale, "Step %d of operation %d is not this worker's.", f.Index, f.Operation)
+	}
+	if err != nil {
+		return st, app.Cluster{}, app.Node{}, fmt.Errorf("store: held step: %w", err)
+	}
+	c, err := s.Cluster(ctx, tenant, cluster)
+	if err != nil {
+		return st, c, app.Node{}, err
+	}
+	nodes, err := s.Nodes(ctx, tenant, cluster)
+	if err != nil {
+		return st, c, app.Node{}, err
+	}
+	for _, n := range nodes {
+		if n.Name == st.Node {
+			return st, c, n, nil
+		}
+	}
+	return st, c, app.Node{}, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
 }

@@ -7,19 +7,33 @@ import (
 	"muster/app"
 )
 
-// FinishStep implements app.Ledger.
-func (s *Store) FinishStep(ctx context.Context, f app.Finish) (*app.ClaimedStep, error) {
+// FinishSteps implements app.Ledger.
+func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
+	out := make([]app.Finished, len(fs))
+	for i, f := range fs {
+		next, err := s.finishStep(ctx, w, f)
+		if err != nil && app.CodeOf(err) != app.EStale {
+			return nil, err
+		}
+		if out[i].Next = next; err != nil {
+			out[i].Err = app.AsError(err)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) finishStep(ctx context.Context, w app.WorkerID, f app.Finish) (*app.ClaimedStep, error) {
 	var next *app.ClaimedStep
 	err := s.write(ctx, func(t *tx) error {
 		next = nil
 		var tenant, cluster string
 		st, err := scanStep(t.row(`SELECT `+stepColumns+`, tenant, cluster FROM steps
-			WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND state = 'running'`,
-			f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, f.Worker), &tenant, &cluster)
+			WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
+			f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant), &tenant, &cluster)
 		if isNoRows(err) {
 			// The worker may have reported before and not got the answer: then it is owed the same answer.
 			if f.ClaimFor > 0 && f.Err == nil {
-				if next, err = s.claimAgain(t, f); next != nil || err != nil {
+				if next, err = s.claimAgain(t, w, f); next != nil || err != nil {
 					return err
 				}
 			}
@@ -39,7 +53,7 @@ func (s *Store) FinishStep(ctx context.Context, f app.Finish) (*app.ClaimedStep,
 		}
 		// The node that just became free is served first: by this worker if it wants, on the connection that it has.
 		if f.ClaimFor > 0 && o.op.Status == app.OperationRunning {
-			next, err = s.claim(t, f.Worker, f.Now, f.ClaimFor, nextOfNode, cluster, st.Node, micros(f.Now))
+			next, err = s.claim(t, w.Name, f.Now, f.ClaimFor, nextOfNode, cluster, st.Node, micros(f.Now))
 			if err != nil {
 				return err
 			}

@@ -119,13 +119,15 @@ func BenchmarkSteps(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		c, err := s.ClaimStep(b.Context(), "t", "w", time.Now(), app.ClaimFor)
-		if err != nil || c == nil {
-			b.Fatal(c, err)
+		w := app.WorkerID{Tenant: "t", Name: "w"}
+		cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor})
+		if err != nil || len(cs) != 1 {
+			b.Fatal(cs, err)
 		}
-		f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Worker: "w", Now: time.Now()}
-		if _, err := s.FinishStep(b.Context(), f); err != nil {
-			b.Fatal(err)
+		c := cs[0]
+		f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
+		if done, err := s.FinishSteps(b.Context(), w, []app.Finish{f}); err != nil || done[0].Err != nil {
+			b.Fatal(done, err)
 		}
 		done++
 	}
