@@ -59,9 +59,13 @@ type NodeContext struct {
 }
 
 // ServiceCall is one service action on one node. Config is the cluster configuration with all macros expanded for this
-// node.
+// node. Operation and Step are the same for every attempt of a step and of no other; Epoch grows with every claim on the node.
 type ServiceCall struct {
 	NodeContext
+	Operation int64
+	Step      string // its id in the plan
+	Epoch     int64
+
 	Service string
 	Action  Action
 	Fields  map[string]string

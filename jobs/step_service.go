@@ -36,8 +36,8 @@ func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output
 				return err
 			}
 		}
-		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Service: as.Service, Action: as.Action,
-			Fields: as.Call.Fields, Config: as.Config}, out)
+		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID, Epoch: as.Epoch,
+			Service: as.Service, Action: as.Action, Fields: as.Call.Fields, Config: as.Config}, out)
 	})
 }
 
