@@ -67,7 +67,7 @@ func call(script string, config map[string]any) app.ServiceCall {
 	return app.ServiceCall{
 		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
 		Operation:   7, Step: "start web@n1", Epoch: 9,
-		Service:     "web", Action: app.ActionStart, Fields: map[string]string{"script": script}, Config: config,
+		Service: "web", Action: app.ActionStart, Fields: map[string]string{"script": script}, Config: config,
 	}
 }
 
