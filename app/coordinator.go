@@ -57,12 +57,14 @@ type Directive struct {
 
 // Assignment is a claimed step with all that is needed to carry it out.
 type Assignment struct {
-	Fence    Fence
-	Tenant   string
-	Worker   string
-	StepID   string
-	Epoch    int64 // greater than that of every claim before it on the same node: the node refuses what is older
-	Tries    int   // attempts since the operation was last resumed, this one included
+	Fence  Fence
+	Tenant string
+	Worker string
+	StepID string
+	Epoch  int64 // greater than that of every claim before it on the same node: the node refuses what is older
+	Tries  int   // attempts since the operation was last resumed, this one included; those that were Free left out
+	// Age is how long ago the first of these attempts began. It bounds how long "again" can go on.
+	Age      time.Duration
 	Action   Action
 	Service  string
 	Node     Node
@@ -100,8 +102,13 @@ type Report struct {
 	HostKey  string   // confirm: the key that the machine proved itself with, when it was pinned at first contact
 }
 
-// Retry says what shall become of a failed attempt.
+// Retry says what shall become of a failed attempt. The zero value is: nothing more, a person is to look at it.
 type Retry struct {
 	Again bool
 	After time.Duration
+	// Elsewhere asks the next attempt of a create for the machine at another place than this one, where there is one.
+	Elsewhere bool
+	// Free says that nothing was tried, as where a rate budget was empty or the worker was told to stop: the attempt does
+	// not count as a try.
+	Free bool
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,14 @@ func (e *Error) ForPeople() string {
 		return e.Message
 	}
 	return e.Error()
+}
+
+// Advised is ForPeople with the hint behind it, for places that keep one text.
+func (e *Error) Advised() string {
+	if e.Hint == "" {
+		return e.ForPeople()
+	}
+	return strings.TrimRight(e.ForPeople(), ". ") + ". " + e.Hint
 }
 
 // Unwrap gives the cause, or nil.
