@@ -34,6 +34,17 @@ type About struct {
 	Description string `json:"description,omitempty"`
 	Icon        string `json:"icon,omitempty"`
 	Origin      Origin `json:"-"`
+	// Lines says on which lines of Origin.File parts of the entry are written, by their path in our own form, such as
+	// constraints.services.db.min or constraints.must_coexist[0]. Parts that nobody has to be pointed at are absent.
+	Lines map[string]int `json:"-"`
+}
+
+// At is where a part of the entry is written, by its path; where that is not known, where the entry is.
+func (a About) At(path string) Origin {
+	if line := a.Lines[path]; line > 0 {
+		return Origin{File: a.Origin.File, Line: line}
+	}
+	return a.Origin
 }
 
 // Title is the label, or the name where there is no label.

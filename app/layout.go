@@ -13,6 +13,9 @@ type LayoutRequest struct {
 	Image    string   `json:"image,omitempty"`
 	// Prefer says which of all possible layouts is wanted; "" means packed.
 	Prefer Preference `json:"prefer,omitempty"`
+	// Pool has the hosts that nodes of a provider go on; it counts where that provider is the chosen one. Nil where
+	// machines are made as they are needed. Faces do not take it from people: what stands on a host is not theirs to say.
+	Pool *HostPool `json:"-"`
 }
 
 // Preference chooses among the layouts that satisfy every constraint.
@@ -48,7 +51,8 @@ type NodeGroup struct {
 	Image       string   `json:"image"`
 	Services    []string `json:"services"`
 	Zone        string   `json:"zone,omitempty"`
-	CostPerHour float64  `json:"cost_per_hour"` // of all nodes of the group
+	Host        string   `json:"host,omitempty"` // of the pool, where there is one
+	CostPerHour float64  `json:"cost_per_hour"`  // of all nodes of the group
 }
 
 // Size is the number of nodes.

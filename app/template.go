@@ -48,11 +48,13 @@ type Constraints struct {
 	CantCoexistPairs [][]string `json:"cant_coexist_pairs,omitempty"`
 	Ratios           []Ratio    `json:"ratios,omitempty"`
 	Zones            *ZoneRule  `json:"zones,omitempty"`
-	// MixedHardware lets nodes with the same services have different hardware and images; without it each set of services
-	// has the first that all of them accept (Coopr's rule).
+	// MixedHardware lets nodes with the same services have different hardware and images; without it they have the same,
+	// any that all of these services accept.
 	MixedHardware bool `json:"mixed_hardware,omitempty"`
 	// Hardware limits how many nodes may be of a hardware type; absent ones are not limited.
 	Hardware map[string]int `json:"hardware,omitempty"`
+	// Hosts says with whom nodes may share a host. It matters only where nodes go on the hosts of a pool.
+	Hosts *HostRule `json:"hosts,omitempty"`
 }
 
 // Ratio asks for at least one node with Service for every Per nodes with Of, rounded up.

@@ -8,6 +8,8 @@ import (
 // branch and price: a linear program bounds what can be had; where its solution has fractions of nodes, the number of
 // nodes of some pattern is a fraction too, and is rounded up in one branch and down in the other. Patterns are tried
 // from the plainest (a palette) to the most special (one variety), of which some always has a fraction if there is any.
+// Where nodes with the same services must have the same types and the solution has two of them, one branch is without the
+// one kind, the other without the other.
 // Before that, a dive takes whole nodes off again and again, which mostly finds a solution at once.
 
 // bestOf is the search for the best whole solution.
@@ -24,9 +26,9 @@ type bestOf struct {
 
 // decide finds the best solution whose value is less than limit; nil where there is none, or where the watch ended
 // before one was found.
-func (m *mixer) decide(st rest, g goal, limit float64) *bestOf {
+func (m *mixer) decide(st rest, g goal, limit float64, extra ...row) *bestOf {
 	b := &bestOf{m: m, goal: g, limit: limit, bound: math.Inf(-1)}
-	b.run(st)
+	b.run(st, extra)
 	return b
 }
 
@@ -63,8 +65,8 @@ type fork struct {
 }
 
 // run goes through the branches, the most promising first and of those the deepest.
-func (b *bestOf) run(st rest) {
-	open := []fork{{st: st, bound: math.Inf(-1)}}
+func (b *bestOf) run(st rest, extra []row) {
+	open := []fork{{st: st, extra: extra, bound: math.Inf(-1)}}
 	for turn := 0; len(open) > 0 && !b.done && !b.m.w.stop(); turn++ {
 		top := len(open) - 1
 		for i := top - 1; i >= 0; i-- {
@@ -109,10 +111,18 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 	if value >= b.limit {
 		return open
 	}
-	if f.depth == 0 {
+	if f.depth == 0 && len(f.extra) == 0 {
 		b.m.warm = l.clone()
 	}
 	shares := l.shares()
+	if v, o := b.m.clash(len(shares), func(i int) *variety { return shares[i].v }); v != nil {
+		for _, k := range []*variety{v, o} { // the rest has none of one kind, or none of the other
+			next := f.st
+			next.shut = append(slices.Clone(f.st.shut), k)
+			open = append(open, fork{next, f.extra, value, f.depth + 1})
+		}
+		return open
+	}
 	if uses, whole := wholeUses(shares); whole && b.exact(f.st, f.extra, uses) {
 		b.take(uses)
 		return open
@@ -135,7 +145,7 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 		} else {
 			r.high = int64(math.Floor(sum))
 		}
-		next := rest{f.st.n, append(slices.Clone(f.st.low), r.low), append(slices.Clone(f.st.high), r.high)}
+		next := rest{f.st.n, append(slices.Clone(f.st.low), r.low), append(slices.Clone(f.st.high), r.high), f.st.shut}
 		open = append(open, fork{next, append(slices.Clone(f.extra), r), value, f.depth + 1})
 	}
 	return open
@@ -154,7 +164,7 @@ func dot(a, b []float64) float64 {
 
 // take keeps a solution.
 func (b *bestOf) take(uses []use) {
-	if value := b.worthOf(uses); value < b.limit {
+	if value := b.worthOf(uses); value < b.limit && !b.m.clashing(uses) {
 		b.best, b.limit = append([]use{}, uses...), value
 		b.done = b.goal.none() || value <= b.bound
 	}

@@ -87,11 +87,7 @@ func (e *enumerate) listKinds() {
 		if !ok || !bruteValid(e.t, on, e.services) {
 			continue
 		}
-		accepted := e.accepted(bits, on)
-		if len(accepted) > 0 && !limits.MixedHardware {
-			accepted = accepted[:1]
-		}
-		e.kinds = append(e.kinds, accepted...)
+		e.kinds = append(e.kinds, e.accepted(bits, on)...)
 	}
 	slices.SortFunc(e.kinds, func(a, b plainKind) int {
 		return cmp.Or(cmp.Compare(len(b.names), len(a.names)), cmp.Compare(a.hardware, b.hardware),
@@ -100,7 +96,7 @@ func (e *enumerate) listKinds() {
 	e.counts = make([]int, len(e.kinds))
 }
 
-// accepted gives the kinds that a set of services can be, in the order in which one is chosen.
+// accepted gives the kinds that a set of services can be.
 func (e *enumerate) accepted(bits int, on []string) []plainKind {
 	var out []plainKind
 	for _, h := range sorted(e.c.Hardware) {
@@ -127,9 +123,6 @@ func (e *enumerate) accepted(bits int, on []string) []plainKind {
 				out = append(out, plainKind{bits, on, h, i, f.CostPerHour})
 			}
 		}
-	}
-	if e.r.Prefer == app.PreferCheapest {
-		slices.SortStableFunc(out, func(a, b plainKind) int { return cmp.Compare(a.price, b.price) })
 	}
 	return out
 }
@@ -215,6 +208,14 @@ func (e *enumerate) judge() {
 	for h, limit := range e.t.Constraints.Hardware {
 		if hardware[h] > limit {
 			return
+		}
+	}
+	types := map[int]int{}
+	for i, n := range e.counts {
+		if n > 0 {
+			if types[e.kinds[i].bits]++; types[e.kinds[i].bits] > 1 && !e.t.Constraints.MixedHardware {
+				return
+			}
 		}
 	}
 	worth := []float64{0}

@@ -316,7 +316,7 @@ func (q *question) listHardware() {
 		k := q.written(kindHardware)
 		k.put = func(d *draft) { d.limits.MixedHardware = false }
 		k.remedies = []remedy{mixHardware()}
-		q.add(k, "nodes with the same services have the same hardware, the first by name that all accept (no mixed hardware)")
+		q.add(k, "nodes with the same services have the same hardware and image (no mixed hardware)")
 	}
 }
 

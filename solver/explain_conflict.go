@@ -22,28 +22,11 @@ func (q *question) smallest(some []*clause) (core []*clause, minimal bool) {
 	for _, kind := range leftOutFirst {
 		f.settle(slices.DeleteFunc(slices.Clone(some), func(k *clause) bool { return k.Kind != kind || k.hard() }), false)
 	}
-	// Taking away a clause never takes away a layout, save where hardware is limited and each set of services has its
-	// one type: there the type may change with it. So it is looked at once more whether all of them are needed.
-	if q.irregular() {
-		for again := true; again && !q.ended; {
-			before := len(f.now())
-			for _, k := range f.now() {
-				f.settle([]*clause{k}, false)
-			}
-			again = len(f.now()) < before
-		}
-	}
 	return f.now(), !q.ended
 }
 
 // hard tells whether nothing can be done about a clause.
 func (k *clause) hard() bool { return k.Kind != kindSize && len(k.remedies) == 0 }
-
-// irregular tells whether the type that a set of services has, of all that would do, can make the difference. With
-// another preference it may be another one.
-func (q *question) irregular() bool {
-	return len(q.template.Constraints.Hardware) > 0 && !q.template.Constraints.MixedHardware
-}
 
 // filter leaves out clauses in chunks. What it keeps has no layout at any time.
 type filter struct {

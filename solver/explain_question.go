@@ -64,9 +64,7 @@ func (q *question) ask(c *app.Catalog, r app.LayoutRequest) (found, known bool) 
 	if q.ended {
 		return false, false
 	}
-	if !q.irregular() {
-		r.Prefer = "" // it does not matter which layout is preferred, and this one is found fastest
-	}
+	r.Prefer = "" // all preferences choose among the same layouts, and this one is found fastest
 	err := ask(q.ctx, q.solver, c, r)
 	q.ended = app.CodeOf(err) == app.ETimeout
 	return err == nil, !q.ended
@@ -200,6 +198,8 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 		services = append(services, filler)
 	}
 	free := d.filled
+	// Where nodes with the same services are alike, one that is free tells nodes apart.
+	telling := !d.limits.MixedHardware && len(d.limits.Hardware) > 0
 	for _, s := range q.services {
 		one := &app.Service{About: q.catalog.Services[s].About}
 		limits := d.written[s]
@@ -208,6 +208,8 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 		case limits != nil:
 			t.Constraints.Services[s] = *limits
 		case d.needs[s]:
+			t.Constraints.Services[s] = app.ServiceConstraint{MinSet: true, Max: app.Unlimited}
+		case telling:
 			t.Constraints.Services[s] = app.ServiceConstraint{MinSet: true, Max: app.Unlimited}
 		case free:
 			free = false

@@ -142,8 +142,8 @@ var stories = []story{
 		t.Constraints.MixedHardware = true
 		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"large"}}
 	}},
-	{"too few machines of the first kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-		t.Constraints.Hardware = map[string]int{"large": 1}
+	{"too few machines of each kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+		t.Constraints.Hardware = map[string]int{"medium": 1, "small": 1}
 		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"medium", "small"}}
 	}},
 	{"everything wrong at once", func(c *app.Catalog, t *app.Template, r *app.LayoutRequest) {

@@ -8,8 +8,6 @@ type extras struct {
 	bonuses []bonus
 	cuts    []cut
 	banned  []set // sets that may not be the answer
-	// accept, where there is one, has the last word.
-	accept func(chosen set) bool
 }
 
 // bonus is worth something where all its blocks are taken. worth may be negative.
@@ -75,18 +73,15 @@ func (x *extras) final(chosen set) bool {
 		}
 	}
 	for _, b := range x.banned {
-		if b.subsetOf(chosen) && chosen.subsetOf(b) {
+		if b.equal(chosen) {
 			return false
 		}
 	}
-	return x.accept == nil || x.accept(chosen)
+	return true
 }
 
 // cares tells whether it matters to the extras, beside the cuts, which of b and its neighbours is taken.
 func (x *extras) cares(b int, near, chosen set) bool {
-	if x.accept != nil {
-		return true
-	}
 	for _, o := range x.banned {
 		if o.has(b) && chosen.subsetOf(o) {
 			return true
@@ -98,6 +93,12 @@ func (x *extras) cares(b int, near, chosen set) bool {
 		}
 	}
 	return false
+}
+
+// near tells whether what is chosen may still become a set that may not be the answer, so that one more block, whatever it
+// is worth, may make it another one.
+func (x *extras) near(chosen set) bool {
+	return slices.ContainsFunc(x.banned, func(o set) bool { return chosen.subsetOf(o) })
 }
 
 // outweighs tells whether b is as good for every cut as all of near.
@@ -121,9 +122,6 @@ func (x *extras) atLeast(b, u int) bool {
 
 // welcome tells whether to take b, which is in nobody's way, can do no harm.
 func (x *extras) welcome(b int, chosen set) bool {
-	if x.accept != nil {
-		return false
-	}
 	for _, c := range x.cuts {
 		if c.weight[b] < 0 {
 			return false

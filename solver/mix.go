@@ -17,31 +17,42 @@ type mixer struct {
 	rows  []row
 	pool  []*variety
 	known map[string]*variety
-	// firstOnly lets a set of blocks have only the first palette, by rank, that accepts it.
-	firstOnly bool
-	rank      []int // per palette
-	costs     []int64
-	most      int64 // services on a node
-	warm      *simplex
-	unsure    bool // a program could not be solved although there was time
+	kinds map[string]int // by types and blocks
+	// single says that nodes with the same blocks have the same types; then no layout has two kinds with them.
+	single  bool
+	classed bool  // types have several palettes, one for each class of hosts
+	typesOf []int // per palette: the number of its pair of types
+	costs   []int64
+	most    int64 // services on a node
+	warm    *simplex
+	unsure  bool // a program could not be solved although there was time
 }
 
 // variety is a kind of node: blocks on a palette. size counts its services, also those that go everywhere.
 type variety struct {
 	blocks set
 	pal    int
+	kind   int // those with the same blocks and types have the same, also where their hosts are of different classes
 	size   int64
 	coef   []float64 // per row
 }
 
 // row is a linear constraint on the numbers of nodes. What a node adds to it is what its blocks weigh, what its palette
-// weighs, and 1 if it has at least over services (where over is not 0), or if it has the blocks of a pattern.
+// weighs, and 1 if it has at least over services (where over is not 0), or if it has the blocks of a pattern; what
+// patterns weigh that it has; and 1 if it is of the kind only (where that is not nil).
 type row struct {
 	block     []int64
 	pal       []int64
 	over      int64
 	pattern   *pattern
+	patterns  []weighedPattern
+	only      *variety
 	low, high int64 // -endless and endless where there is no bound
+}
+
+type weighedPattern struct {
+	pattern
+	weight int64
 }
 
 // pattern is nodes with at least these blocks, on the palette, or on any where pal is -1.
@@ -70,18 +81,27 @@ func (r *row) of(v *variety) int64 {
 	if r.pattern != nil && r.pattern.has(v) {
 		sum++
 	}
+	for i := range r.patterns {
+		if p := &r.patterns[i]; p.has(v) {
+			sum += p.weight
+		}
+	}
+	if r.only != nil && r.only.kind == v.kind {
+		sum++
+	}
 	return sum
 }
 
-// rest is what is left to do: nodes to make, and the bounds of each row.
+// rest is what is left to do: nodes to make, the bounds of each row, and the kinds that may not be used.
 type rest struct {
 	n         int64
 	low, high []int64
+	shut      []*variety
 }
 
 // after gives what is left when count nodes of a variety are taken off.
 func (m *mixer) after(st rest, v *variety, count int64) rest {
-	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high)}
+	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high), st.shut}
 	for i := range m.rows {
 		a := int64(v.coef[i]) * count
 		if out.low[i] > -endless {
@@ -121,7 +141,11 @@ type use struct {
 // newMixer states the problem in rows. Palettes come in order of preference; f must have all that may be chosen.
 func newMixer(p *problem, f *family, w *watch) *mixer {
 	m := &mixer{p: p, f: f, w: w, s: newSearch(f, w, make([]int64, f.blocks)), known: map[string]*variety{},
-		costs: make([]int64, len(f.palettes)), rank: upTo(len(f.palettes)), most: endless}
+		kinds: map[string]int{}, costs: make([]int64, len(f.palettes)), most: endless}
+	m.typesOf = make([]int, len(f.palettes))
+	for i, pal := range f.palettes {
+		m.typesOf[i] = slices.IndexFunc(f.palettes, func(o palette) bool { return o.hardware == pal.hardware && o.image == pal.image })
+	}
 	m.s.weighed = true
 	for b, block := range p.blocks {
 		r := row{block: make([]int64, f.blocks), low: -endless, high: endless}
@@ -175,6 +199,16 @@ func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
 		return v, false
 	}
 	v = &variety{blocks: blocks.clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+	key = binary.AppendUvarint(key[:0], uint64(m.typesOf[pal]))
+	for _, w := range blocks {
+		key = binary.LittleEndian.AppendUint64(key, w)
+	}
+	kind, known := m.kinds[string(key)]
+	if !known {
+		kind = len(m.kinds)
+		m.kinds[string(key)] = kind
+	}
+	v.kind = kind
 	for i := range m.rows {
 		v.coef = append(v.coef, float64(m.rows[i].of(v)))
 	}
@@ -183,35 +217,47 @@ func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
 	return v, true
 }
 
-// chosenFor states what keeps a set of blocks that fits a palette from having it: that it would fit an earlier one. As far
-// as clauses can say that they do; test has the rest, and is nil where nothing is left.
-func (m *mixer) chosenFor(pal int) (clauses []set, test func(set) bool) {
-	if !m.firstOnly {
+// fits tells whether a node may have these blocks on a palette.
+func (m *mixer) fits(blocks set, pal int) bool {
+	p := &m.f.palettes[pal]
+	return blocks.subsetOf(p.blocks) && m.f.sum(blocks).within(p.room)
+}
+
+// rivals gives a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
+// services have the same types.
+func (m *mixer) rivals(v *variety) (out []*variety) {
+	if !m.single {
+		return nil
+	}
+	for p := range m.f.palettes {
+		if m.typesOf[p] != m.typesOf[v.pal] && m.fits(v.blocks, p) {
+			o, _ := m.variety(v.blocks, p)
+			if !slices.ContainsFunc(out, func(k *variety) bool { return k.kind == o.kind }) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// clash gives two of the varieties that have the same blocks and different types, where no layout may have both.
+func (m *mixer) clash(n int, at func(i int) *variety) (a, b *variety) {
+	if !m.single {
 		return nil, nil
 	}
-	var maybe []*palette // earlier, but perhaps without room
-	for q, rank := range m.rank {
-		if rank >= m.rank[pal] {
-			continue
+	for i := range n {
+		for j := range i {
+			if a, b = at(j), at(i); a.kind != b.kind && a.blocks.equal(b.blocks) {
+				return a, b
+			}
 		}
-		both := m.f.palettes[pal].blocks.clone()
-		both.intersect(m.f.palettes[q].blocks)
-		if !m.f.sum(both).within(m.f.palettes[q].room) {
-			maybe = append(maybe, &m.f.palettes[q])
-			continue
-		}
-		clause := m.f.palettes[pal].blocks.clone()
-		clause.remove(both)
-		clauses = append(clauses, clause)
 	}
-	if len(maybe) == 0 {
-		return clauses, nil
-	}
-	return clauses, func(blocks set) bool {
-		return !slices.ContainsFunc(maybe, func(q *palette) bool {
-			return blocks.subsetOf(q.blocks) && m.f.sum(blocks).within(q.room)
-		})
-	}
+	return nil, nil
+}
+
+func (m *mixer) clashing(uses []use) bool {
+	a, _ := m.clash(len(uses), func(i int) *variety { return uses[i].v })
+	return a != nil
 }
 
 // roomOf is the room of a palette, for at most so many services in all.
@@ -219,6 +265,15 @@ func (m *mixer) roomOf(pal int, most int64) load {
 	room := m.f.palettes[pal].room
 	room[bySize] = min(room[bySize], max(0, min(m.most, most)-m.p.base[bySize]))
 	return room
+}
+
+// names gives the services of a variety's blocks, by name.
+func (m *mixer) names(v *variety) (out []string) {
+	for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+		out = append(out, m.p.blocks[b].services...)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // mustHave is the clause that no node stays empty.

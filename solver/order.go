@@ -26,6 +26,37 @@ type cutWorth struct {
 	order *byRoom
 }
 
+// spot is how far the filling has come: what is left to do, under which more rows, and how many nodes are not chosen yet.
+// Where a kind is on hosts of several classes, nodes that are chosen are not taken off, since it is open on which of them
+// they are; a row counts them.
+type spot struct {
+	st    rest
+	extra []row
+	left  int64
+}
+
+// with is the spot after at least, or exactly, count more nodes of the kind of v.
+func (o *order) with(at spot, v *variety, count int64, exactly bool) spot {
+	m := o.m
+	if others := m.rivals(v); len(others) > 0 {
+		at.st.shut = slices.Concat(at.st.shut, others)
+	}
+	if !m.classed {
+		return spot{m.after(at.st, v, count), at.extra, at.left - count}
+	}
+	r := row{only: v, low: count, high: endless}
+	if exactly {
+		r.high = count
+	}
+	for p := range m.f.palettes { // so that no search has to heed the row
+		if m.typesOf[p] == m.typesOf[v.pal] && m.fits(v.blocks, p) {
+			m.variety(v.blocks, p)
+		}
+	}
+	at.st.low, at.st.high = append(slices.Clone(at.st.low), r.low), append(slices.Clone(at.st.high), r.high)
+	return spot{at.st, append(slices.Clone(at.extra), r), at.left - count}
+}
+
 // layout fills what is left in the preferred way that passes final. It gives nil where there is none.
 func (m *mixer) layout(st rest, final func([]use) bool) []use {
 	o := &order{m: m, final: final}
@@ -37,27 +68,32 @@ func (m *mixer) layout(st rest, final func([]use) bool) []use {
 		size[b] = m.f.needs[b][bySize]
 	}
 	o.sizes = m.f.byRoom(size)
-	return o.fill(st, nil)
+	return o.fill(spot{st, nil, st.n}, nil)
 }
 
-func (o *order) fill(st rest, uses []use) []use {
-	if st.n == 0 {
-		if st.met() && (o.final == nil || o.final(uses)) {
+func (o *order) fill(at spot, uses []use) []use {
+	if at.left == 0 {
+		if (o.m.classed || at.st.met()) && (o.final == nil || o.final(uses)) {
 			return append([]use{}, uses...)
 		}
 		return nil
 	}
 	for !o.m.w.ended {
-		v := o.next(st)
+		v := o.next(at)
 		if v == nil {
 			return nil
 		}
-		most := o.count(st, v)
+		most := o.count(at, v)
 		o.banned = append(o.banned, v)
 		cuts, banned, proofs, witness := len(o.cuts), len(o.banned), len(o.proofs), o.witness
 		for count := most; count > 0 && !o.m.w.ended; count-- {
-			o.witness = less(witness, v, count)
-			if found := o.fill(o.m.after(st, v, count), append(uses, use{v, count})); found != nil || o.final == nil {
+			if o.witness = witness; !o.m.classed {
+				o.witness = less(witness, v, count)
+			} else if countOf(witness, v) != count {
+				o.witness = nil
+			}
+			o.banned = append(o.banned, o.m.rivals(v)...)
+			if found := o.fill(o.with(at, v, count, true), append(uses, use{v, count})); found != nil || o.final == nil {
 				return found
 			}
 			o.cuts, o.banned, o.proofs = o.cuts[:cuts], o.banned[:banned], o.proofs[:proofs]
@@ -79,32 +115,50 @@ func less(uses []use, v *variety, count int64) []use {
 	return nil
 }
 
-func countOf(uses []use, v *variety) int64 {
+// countOf is the number of nodes of the kind of v.
+func countOf(uses []use, v *variety) (n int64) {
 	for _, u := range uses {
-		if u.v == v {
-			return u.count
+		if u.v.kind == v.kind {
+			n += u.count
 		}
 	}
-	return 0
+	return n
+}
+
+// keep remembers a layout of what is left after at least count nodes of v.
+func (o *order) keep(uses []use, v *variety, count int64) {
+	if !o.m.classed {
+		uses = append(uses, use{v, count})
+	}
+	o.witness = pooled(uses)
 }
 
 // count is the greatest number of nodes of v: what the linear program allows, if that can be, else by bisection.
-func (o *order) count(st rest, v *variety) int64 {
+func (o *order) count(at spot, v *variety) int64 {
 	low := max(1, countOf(o.witness, v))
-	l, out := o.m.solve(nil, st, nil, goal{least: v})
+	from := at
+	if o.m.classed {
+		from = o.with(at, v, low, false)
+	} else {
+		from.st.shut = slices.Concat(at.st.shut, o.m.rivals(v))
+	}
+	l, out := o.m.solve(nil, from.st, from.extra, goal{least: v})
 	if out != solved {
 		o.m.unsure = o.m.unsure || !o.m.w.ended
 		return low
 	}
-	o.m.warm = l.clone()
+	if len(from.extra) == 0 {
+		o.m.warm = l.clone()
+	}
 	high := int64(-whole(l.value(true)))
-	if uses, whole := wholeUses(l.shares()); whole && (&bestOf{m: o.m}).exact(st, nil, uses) {
+	if uses, whole := wholeUses(l.shares()); whole && !o.m.clashing(uses) && (&bestOf{m: o.m}).exact(from.st, from.extra, uses) {
 		o.witness = uses
 		return max(low, countOf(uses, v))
 	}
 	for try := high; low < high && !o.m.w.ended; try = (low + high + 1) / 2 {
-		if b := o.m.decide(o.m.after(st, v, try), goal{}, math.Inf(1)); b.best != nil {
-			o.witness = pooled(append(b.best, use{v, try}))
+		to := o.with(at, v, try, false)
+		if b := o.m.decide(to.st, goal{}, math.Inf(1), to.extra...); b.best != nil {
+			o.keep(b.best, v, try)
 			low = max(try, countOf(o.witness, v))
 		} else {
 			high = try - 1
@@ -114,7 +168,7 @@ func (o *order) count(st rest, v *variety) int64 {
 }
 
 // next gives the most preferred variety of which a layout of what is left can have a node.
-func (o *order) next(st rest) *variety {
+func (o *order) next(at spot) *variety {
 	size := int64(len(o.m.p.services))
 	for !o.m.w.ended {
 		pal, blocks, top := o.heaviest(size)
@@ -123,16 +177,45 @@ func (o *order) next(st rest) *variety {
 		}
 		size = top
 		v, _ := o.m.variety(blocks, pal)
-		if !o.judge(st, v) {
+		if !o.judge(at, v) {
 			continue
 		}
-		return o.firstByName(st, v)
+		first := o.firstByName(at, v)
+		for p := range o.m.f.palettes {
+			if p == v.pal || o.m.typesOf[p] != o.m.typesOf[v.pal] {
+				continue
+			}
+			if w := o.on(at, p, v.size); w != nil {
+				if w = o.firstByName(at, w); slices.Compare(o.m.names(w), o.m.names(first)) < 0 {
+					first = w
+				}
+			}
+		}
+		return first
+	}
+	return nil
+}
+
+// on gives a variety on a palette with so many services of which a layout of what is left can have a node; nil where there
+// is none.
+func (o *order) on(at spot, pal int, size int64) *variety {
+	m := o.m
+	defer func() { m.s.extras, m.s.clauses = nil, nil }()
+	for !m.w.ended {
+		need := size - m.p.base[bySize]
+		_, picks := m.s.best(o.prepare(pal, size), newSet(m.f.words), need, need, m.f.blocks)
+		if picks == nil {
+			return nil
+		}
+		if v, _ := m.variety(picks, pal); o.judge(at, v) {
+			return v
+		}
 	}
 	return nil
 }
 
 // judge tells whether the rest can be made after a node of v. If not it sees to it that v does not come again.
-func (o *order) judge(st rest, v *variety) bool {
+func (o *order) judge(at spot, v *variety) bool {
 	if countOf(o.witness, v) > 0 {
 		return true
 	}
@@ -140,12 +223,17 @@ func (o *order) judge(st rest, v *variety) bool {
 		o.banned = append(o.banned, v)
 		return false
 	}
-	b := o.m.decide(o.m.after(st, v, 1), goal{}, math.Inf(1))
+	to := o.with(at, v, 1, false)
+	b := o.m.decide(to.st, goal{}, math.Inf(1), to.extra...)
 	if b.best != nil {
-		o.witness = pooled(append(b.best, use{v, 1}))
+		o.keep(b.best, v, 1)
 		return true
 	}
 	if o.m.w.ended {
+		return false
+	}
+	if b.broken = b.broken || o.m.classed || o.leans(b.proof, v); b.broken {
+		o.banned = append(o.banned, v)
 		return false
 	}
 	for i := range b.proof { // what branches say is about the other nodes, so it does not depend on v
@@ -153,7 +241,7 @@ func (o *order) judge(st rest, v *variety) bool {
 		c.pattern = nil
 		c.least += c.of(v) - 1e-6
 	}
-	if len(b.proof) == 1 && !b.broken {
+	if len(b.proof) == 1 {
 		c := b.proof[0]
 		if x := o.cut(&c, v.pal, v.size); !kept(x, v.blocks) {
 			c.order = x.order
@@ -161,11 +249,18 @@ func (o *order) judge(st rest, v *variety) bool {
 			return false
 		}
 	}
-	if len(b.proof) > 1 && !b.broken {
+	if len(b.proof) > 1 {
 		o.proofs = append(o.proofs, b.proof)
 	}
 	o.banned = append(o.banned, v)
 	return false
+}
+
+// leans tells whether a proof holds only as long as the rivals of v may not be used.
+func (o *order) leans(proof []cutWorth, v *variety) bool {
+	return slices.ContainsFunc(o.m.rivals(v), func(k *variety) bool {
+		return slices.ContainsFunc(proof, func(c cutWorth) bool { return c.worth.of(k) > small })
+	})
 }
 
 // refuted tells whether an earlier proof holds for v too.
@@ -211,19 +306,18 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 // prepare sets the search up for varieties on a palette with at most size services, and gives the blocks to choose from.
 func (o *order) prepare(pal int, size int64) set {
 	m := o.m
-	clauses, test := m.chosenFor(pal)
-	x := &extras{accept: test}
+	x := &extras{}
 	for i := range o.cuts {
 		x.cuts = append(x.cuts, o.cut(&o.cuts[i], pal, size))
 	}
 	for _, v := range o.banned {
-		if v.pal == pal {
+		if m.typesOf[v.pal] == m.typesOf[pal] {
 			x.banned = append(x.banned, v.blocks)
 		}
 	}
 	m.s.room, m.s.extras = m.roomOf(pal, size), x
 	avail := m.f.palettes[pal].blocks
-	m.s.clauses = append(m.mustHave(avail), clauses...)
+	m.s.clauses = m.mustHave(avail)
 	for b := range m.s.weight {
 		m.s.weight[b] = m.f.needs[b][bySize]
 	}
@@ -263,7 +357,7 @@ func (o *order) heaviest(size int64) (pal int, blocks set, top int64) {
 
 // firstByName gives, among the varieties on the palette of v with as many services that pass the judge, the one whose
 // names come first.
-func (o *order) firstByName(st rest, v *variety) *variety {
+func (o *order) firstByName(at spot, v *variety) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	kept, left := newSet(m.f.words), v.size-m.p.base[bySize]
@@ -285,7 +379,7 @@ func (o *order) firstByName(st rest, v *variety) *variety {
 				break
 			}
 			picks.union(kept)
-			if w, _ := m.variety(picks, v.pal); o.judge(st, w) {
+			if w, _ := m.variety(picks, v.pal); o.judge(at, w) {
 				v = w
 			}
 		}

@@ -20,10 +20,10 @@ func (p *problem) counted() bool {
 	return len(p.ratios) > 0 || slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size })
 }
 
-// mixerFor states the problem for a preference. With cheapest a set of services has the cheapest types that accept it.
+// mixerFor states the problem for a preference. Types that nothing limits and that are better in every way leave others out,
+// save where price decides what is better.
 func (p *problem) mixerFor(w *watch) *mixer {
 	limited := func(h int) bool { return p.limits[h] < p.size }
-	onlyFirst := !p.mixed && slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size })
 	price := make([]int64, len(p.hardware))
 	if p.prefer == app.PreferCheapest {
 		price = p.prices()
@@ -33,16 +33,11 @@ func (p *problem) mixerFor(w *watch) *mixer {
 			cmp.Compare(a.image, b.image))
 	}
 	f := newFamily(p, func(x, o palette) bool {
-		return before(o, x) < 0 && (onlyFirst || !limited(o.hardware) || o.hardware == x.hardware) &&
+		return before(o, x) < 0 && (!limited(o.hardware) || o.hardware == x.hardware) &&
 			x.blocks.subsetOf(o.blocks) && x.room.within(o.room)
 	})
 	m := newMixer(p, f, w)
-	m.firstOnly = onlyFirst
-	by := upTo(len(f.palettes))
-	slices.SortFunc(by, func(a, b int) int { return before(f.palettes[a], f.palettes[b]) })
-	for rank, pal := range by {
-		m.rank[pal] = rank
-	}
+	m.single = !p.mixed && slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size })
 	for i, pal := range f.palettes {
 		m.costs[i] = price[pal.hardware]
 	}

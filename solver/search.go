@@ -196,7 +196,7 @@ func (s *search) reduceAt(n *node, b int) bool {
 	defer s.pool.put(near)
 	near.intersect(n.avail)
 	if s.weight[b] < 0 {
-		if n.wanted.has(b) || s.extras != nil && (s.extras.cares(b, near, n.chosen) || len(s.extras.cuts) > 0) {
+		if n.wanted.has(b) || s.extras != nil && (s.extras.cares(b, near, n.chosen) || len(s.extras.cuts) > 0 || s.extras.near(n.chosen)) {
 			return false
 		}
 		n.avail.del(b)

@@ -93,6 +93,15 @@ func (s set) subsetOf(t set) bool {
 	return true
 }
 
+func (s set) equal(t set) bool {
+	for i := range s {
+		if s[i] != t[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // within2 tells whether s is inside the union of t and u.
 func (s set) within2(t, u set) bool {
 	for i := range s {

@@ -7,7 +7,7 @@ import (
 )
 
 // goal is what a linear program minimises: the cost of nodes by their palette, the number of nodes with at least over
-// services, or, of all that is possible, minus the number of one variety. The zero value asks only whether there is
+// services, or, of all that is possible, minus the number of one kind. The zero value asks only whether there is
 // something.
 type goal struct {
 	pal   []int64
@@ -21,7 +21,7 @@ func (g *goal) of(v *variety) float64 {
 		return float64(g.pal[v.pal])
 	case g.over > 0 && v.size >= g.over:
 		return 1
-	case g.least == v:
+	case g.least != nil && g.least.kind == v.kind:
 		return -1
 	}
 	return 0
@@ -54,7 +54,9 @@ type simplex struct {
 	amount  []float64
 	coefs   [][]entry // per pool entry: what is not 0
 	pivots  int
-	at      int // where entering goes on
+	shut    []*variety // kinds that may not be used
+	closed  []bool     // per kind of shut
+	at      int        // where entering goes on
 	y       []float64
 	u       []float64
 }
@@ -78,6 +80,10 @@ const stale = 1500
 // false where the basis cannot serve.
 func (l *simplex) rebase(st rest, g goal) bool {
 	if l.pivots > stale || slices.ContainsFunc(l.basis, func(j int) bool { return j < -len(l.sides) }) {
+		return false
+	}
+	l.shutOut(st.shut)
+	if slices.ContainsFunc(l.basis, func(j int) bool { return j >= 0 && l.isShut(l.m.pool[j]) }) {
 		return false
 	}
 	at := 1
@@ -108,6 +114,35 @@ func (l *simplex) rebase(st rest, g goal) bool {
 	}
 	l.goal, l.scale = g, scaleOf(g)
 	return true
+}
+
+func (l *simplex) shutOut(kinds []*variety) {
+	l.shut, l.closed = kinds, nil
+	for _, v := range kinds {
+		for len(l.closed) <= v.kind {
+			l.closed = append(l.closed, false)
+		}
+		l.closed[v.kind] = true
+	}
+}
+
+func (l *simplex) isShut(v *variety) bool { return v.kind < len(l.closed) && l.closed[v.kind] }
+
+// barred gives the sets that are not worth looking for on a palette: kinds that may not be used, and those that rows
+// count, of which all varieties are in the pool.
+func (l *simplex) barred(pal int) (out []set) {
+	m := l.m
+	for _, v := range l.shut {
+		if m.typesOf[v.pal] == m.typesOf[pal] {
+			out = append(out, v.blocks)
+		}
+	}
+	for i := range l.extra {
+		if v := l.extra[i].only; v != nil && m.typesOf[v.pal] == m.typesOf[pal] {
+			out = append(out, v.blocks)
+		}
+	}
+	return out
 }
 
 func scaleOf(g goal) float64 {
@@ -155,7 +190,7 @@ func (l *simplex) restore() outcome {
 			}
 		}
 		for j, v := range l.m.pool {
-			if v.size > l.m.most || l.inBasis[j] {
+			if v.size > l.m.most || l.inBasis[j] || l.isShut(v) {
 				continue
 			}
 			a, r := 0.0, l.cost(j, second)
@@ -212,11 +247,15 @@ const (
 func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 	l := &simplex{m: m, extra: extra, goal: g, inBasis: map[int]bool{}}
 	l.scale = scaleOf(g)
+	l.shutOut(st.shut)
 	add := func(row int, high bool, sign, r, free float64) {
 		if row >= 0 && row < len(m.rows) { // prices may be large numbers
 			top := int64(1)
 			for _, a := range m.rows[row].pal {
 				top = max(top, a)
+			}
+			for _, p := range m.rows[row].patterns {
+				top = max(top, p.weight)
 			}
 			sign /= float64(top)
 			r /= float64(top)
@@ -372,7 +411,7 @@ func (l *simplex) entering(second, anyone bool) (int, bool) {
 		if l.at++; l.at == len(l.m.pool) {
 			l.at = 0
 		}
-		if l.m.pool[j].size > l.m.most {
+		if l.m.pool[j].size > l.m.most || l.isShut(l.m.pool[j]) {
 			continue
 		}
 		r := l.cost(j, second)
@@ -513,6 +552,9 @@ func (l *simplex) worth(second bool) worth {
 		if r.pattern != nil {
 			t.pattern = append(t.pattern, patternWorth{r.pattern, y})
 		}
+		for i := range r.patterns {
+			t.pattern = append(t.pattern, patternWorth{&r.patterns[i].pattern, y * float64(r.patterns[i].weight)})
+		}
 	}
 	if second {
 		for p, c := range l.goal.pal {
@@ -570,18 +612,16 @@ func (l *simplex) priceWith() bool { return l.priceFor(l.worth(false)) }
 
 func (l *simplex) priceFor(t worth) bool {
 	fresh := false
-	if !l.m.firstOnly {
-		for _, r := range l.m.sizes(&t) {
-			if r[0] == 0 && l.m.priceGreedily(&t, r[1]) {
-				fresh = true
-			}
+	for _, r := range l.m.sizes(&t) {
+		if r[0] == 0 && l.priceGreedily(&t, r[1]) {
+			fresh = true
 		}
 	}
 	if fresh {
 		return true
 	}
 	for _, r := range l.m.sizes(&t) {
-		if l.m.priceAt(&t, r) {
+		if l.priceAt(&t, r) {
 			fresh = true
 		}
 	}
@@ -628,7 +668,8 @@ func (m *mixer) weigh(t *worth) (scale float64) {
 
 // priceGreedily looks for varieties in the simplest way: the blocks that are worth most for the room that they take come
 // first. It finds some quickly, as long as there are many.
-func (m *mixer) priceGreedily(t *worth, most int64) (fresh bool) {
+func (l *simplex) priceGreedily(t *worth, most int64) (fresh bool) {
+	m := l.m
 	m.weigh(t)
 	order := m.f.byRoom(m.s.weight)
 	blocks := newSet(m.f.words)
@@ -649,8 +690,8 @@ func (m *mixer) priceGreedily(t *worth, most int64) (fresh bool) {
 			}
 			probe := variety{blocks: blocks, pal: p, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
 			if t.of(&probe) > small {
-				_, new := m.variety(blocks, p)
-				fresh = fresh || new
+				v, new := m.variety(blocks, p)
+				fresh = fresh || new && !l.isShut(v)
 			}
 		}
 	}
@@ -658,7 +699,8 @@ func (m *mixer) priceGreedily(t *worth, most int64) (fresh bool) {
 }
 
 // priceAt does so among varieties with so many services.
-func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
+func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
+	m := l.m
 	scale := m.weigh(t)
 	type answer struct {
 		pal    int
@@ -667,14 +709,13 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 	var done []answer
 	none, avail := newSet(m.f.words), newSet(m.f.words)
 	for p := range m.f.palettes {
-		clauses, test := m.chosenFor(p)
 		m.s.room = m.roomOf(p, size[1])
-		m.open(t, p, avail, size[0], clauses, test != nil)
-		m.s.extras = m.patternsOf(t, p, scale, test, size[0])
+		m.s.extras = m.patternsOf(t, p, scale, l.barred(p), size[0])
+		m.open(t, p, avail, size[0], m.s.extras)
 		var best set
 		for _, d := range done {
 			// what was best where more was possible is best here, if it is possible here
-			if m.s.extras == nil && len(clauses) == 0 && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
+			if m.s.extras == nil && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
 				m.f.palettes[p].room.within(m.f.palettes[d.pal].room) && d.blocks.subsetOf(m.f.palettes[p].blocks) &&
 				m.f.sum(d.blocks).within(m.s.room) {
 				best = d.blocks
@@ -682,7 +723,7 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 			}
 		}
 		if best == nil {
-			m.s.clauses = append(m.mustHave(avail), clauses...)
+			m.s.clauses = m.mustHave(avail)
 			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(endless)/4), float64(endless)/4))
 			_, best = m.s.best(avail, none, least-int64(m.f.blocks), endless, m.f.blocks)
 		}
@@ -693,7 +734,7 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 		if best == nil {
 			continue
 		}
-		if test == nil && len(clauses) == 0 && size[0] == 0 && len(t.pattern) == 0 {
+		if size[0] == 0 && len(t.pattern) == 0 && len(l.barred(p)) == 0 {
 			done = append(done, answer{p, best.clone()})
 		}
 		probe := variety{blocks: best, pal: p, size: m.p.base[bySize] + m.f.sum(best)[bySize]}
@@ -707,20 +748,17 @@ func (m *mixer) priceAt(t *worth, size [2]int64) (fresh bool) {
 }
 
 // open gives the blocks that may be worth having on palette p.
-func (m *mixer) open(t *worth, p int, avail set, least int64, clauses []set, tested bool) {
+func (m *mixer) open(t *worth, p int, avail set, least int64, x *extras) {
 	avail.copyFrom(m.f.palettes[p].blocks)
 	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
 		if !m.f.needs[b].within(m.s.room) {
 			avail.del(b)
 		}
 	}
-	if tested || least > 0 {
-		return // what is worth nothing may still decide about the palette, or make up the number
+	if least > 0 || x != nil && len(x.banned) > 0 {
+		return // what is worth nothing may still make up the number, or make the set another one
 	}
 	needed := newSet(m.f.words)
-	for _, c := range clauses {
-		needed.union(c)
-	}
 	for _, o := range t.pattern {
 		if o.worth > 0 {
 			needed.union(o.blocks)
@@ -749,9 +787,9 @@ func (m *mixer) open(t *worth, p int, avail set, least int64, clauses []set, tes
 	}
 }
 
-// patternsOf states what patterns and the test ask of a search on palette p; nil where that is nothing.
-func (m *mixer) patternsOf(t *worth, p int, scale float64, test func(set) bool, least int64) *extras {
-	x := &extras{accept: test}
+// patternsOf states what patterns and sets that are barred ask of a search on palette p; nil where that is nothing.
+func (m *mixer) patternsOf(t *worth, p int, scale float64, barred []set, least int64) *extras {
+	x := &extras{banned: barred}
 	if least > 0 {
 		c := cut{least: least - m.p.base[bySize]}
 		for b := range m.p.blocks {
@@ -764,7 +802,7 @@ func (m *mixer) patternsOf(t *worth, p int, scale float64, test func(set) bool, 
 			x.bonuses = append(x.bonuses, bonus{o.blocks, int64(math.Round(o.worth * scale))})
 		}
 	}
-	if len(x.bonuses) == 0 && len(x.cuts) == 0 && test == nil {
+	if len(x.bonuses) == 0 && len(x.cuts) == 0 && len(barred) == 0 {
 		return nil
 	}
 	return x

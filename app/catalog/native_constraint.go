@@ -18,7 +18,7 @@ type constraintsDoc struct {
 	Ratios           []ratioDoc                  `yaml:"ratios" doc:"At least one node with a service for every so many nodes with another."`
 	Zones            *zonesDoc                   `yaml:"zones" doc:"Spreads the nodes evenly over the provider's zones."`
 	Hardware         map[string]hardwareLimitDoc `yaml:"hardware" doc:"Limits by hardware."`
-	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Lets nodes with the same services have different hardware and images. Else each set of services has the first that all of them accept."`
+	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Lets nodes with the same services have different hardware and images. Else nodes with the same services have the same, any that all of these services accept."`
 }
 
 type constraintDoc struct {
