@@ -34,7 +34,7 @@ var members = map[string]member{
 		Descriptor: fake.Descriptor,
 		Check:      fake.Check,
 		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
-			return fake.Open(name, settings)
+			return fake.Provider(name, settings)
 		},
 	},
 	"sandbox": {

@@ -23,12 +23,17 @@ var Descriptor = app.Descriptor{
 		{Name: "list_lag", Label: "List lag", Help: "How long a new machine is missing from lists.", Default: "0s"},
 		{Name: "quota", Label: "Quota", Help: "The most machines; 0 means no limit.", Default: "0"},
 		{Name: "endpoint", Label: "SSH endpoint", Help: "host:port where every machine seems to be."},
+		{Name: "url", Label: "Address of the account", Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},
+		{Name: "secret", Label: "Secret", Help: "What the process at the address wants to be told.", Secret: true},
 		{Name: "host_key", Label: "Host key", Help: "The endpoint's host key in authorized_keys form. Empty means the key that each machine was given."},
 	},
 }
 
 // Check validates settings beyond what the descriptor says; the error is EInvalid.
 func Check(settings map[string]any) error {
+	if err := checkURL(settings); err != nil {
+		return err
+	}
 	return apply(New(""), settings)
 }
 

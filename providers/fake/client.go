@@ -1,0 +1,125 @@
+package fake
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"muster/app"
+)
+
+// client is an account that another process holds; see Cloud.Serve.
+type client struct {
+	url    string
+	secret string
+	http   *http.Client
+}
+
+var (
+	_ app.Provider       = (*client)(nil)
+	_ app.ProviderCloser = (*client)(nil)
+)
+
+// answerLimit bounds an answer, in bytes.
+const answerLimit = 64 << 20
+
+// Provider gives the account that the settings name: one of another process where they have a url, and otherwise the one
+// that Open gives.
+func Provider(name string, settings map[string]any) (app.Provider, error) {
+	if text(settings, "url") == "" {
+		return Open(name, settings)
+	}
+	if err := checkURL(settings); err != nil {
+		return nil, err
+	}
+	return &client{url: text(settings, "url"), secret: text(settings, "secret"), http: &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: callLimit + 5*time.Second}}}, nil
+}
+
+// checkURL refuses what leads nowhere, and settings that only the account's holder can have.
+func checkURL(settings map[string]any) error {
+	s := text(settings, "url")
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return invalid("url", "%q is not the address of a fake cloud, such as http://127.0.0.1:9000", s)
+	}
+	for _, field := range []string{"account", "delay", "boot", "list_lag", "quota", "endpoint", "host_key"} {
+		if text(settings, field) != "" {
+			return invalid(field, "%q is for an account in this process; the one at url has its own", field)
+		}
+	}
+	return nil
+}
+
+// Create implements app.Provider.
+func (c *client) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	a, err := c.ask(ctx, Create, question{Spec: &spec})
+	return a.Machine, err
+}
+
+// Describe implements app.Provider.
+func (c *client) Describe(ctx context.Context, id string) (app.Machine, error) {
+	a, err := c.ask(ctx, Describe, question{ID: id})
+	return a.Machine, err
+}
+
+// List implements app.Provider.
+func (c *client) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	a, err := c.ask(ctx, List, question{Tags: tags})
+	return a.Machines, err
+}
+
+// Delete implements app.Provider.
+func (c *client) Delete(ctx context.Context, id string) error {
+	_, err := c.ask(ctx, Delete, question{ID: id})
+	return err
+}
+
+// Close lets go of idle connections.
+func (c *client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// ask makes one call, once: net/http sends nothing again that has a body and no Idempotency-Key.
+func (c *client) ask(ctx context.Context, verb Verb, q question) (a answer, err error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+string(verb), bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	req.GetBody = nil
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.secret)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return a, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(b, &a); err != nil {
+		return a, app.Errorf(app.ETransient, "the fake cloud answered %s in a way that makes no sense", resp.Status)
+	}
+	if a.Error != nil {
+		a.Error.RetryAfter = a.RetryAfter
+		return a, a.Error
+	}
+	if resp.StatusCode != http.StatusOK {
+		return a, fmt.Errorf("the fake cloud answered %s", resp.Status)
+	}
+	return a, nil
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package fake
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+)
+
+// Nodes are SSH servers in this process that answer as the machines of a Cloud: give Bind to Cloud.Bind, and tell Keep
+// from time to time which machines there are. What they are asked to run they run, with a directory of the machine's own as
+// home, which stays when the machine is gone. Close them.
+type Nodes struct {
+	dir string
+
+	mu     sync.Mutex
+	nodes  map[string]*node // by intent
+	serial int
+	closed bool
+	lose   int // so many commands still end without telling their exit status
+	lost   int
+	work   sync.WaitGroup
+}
+
+// NewNodes gives nodes whose directories are made below dir: <cluster>/<node>.<intent>, so that a node that is made anew
+// has a new one.
+func NewNodes(dir string) *Nodes { return &Nodes{dir: dir, nodes: make(map[string]*node)} }
+
+// Bind starts a server for a machine. Where it cannot, the machine has an address where nobody answers.
+func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
+	nowhere := Endpoint{Address: "127.0.0.1", Port: 1}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nowhere
+	}
+	// Each machine has an address of its own, so that one who comes too late never talks to another.
+	n.serial++
+	address := fmt.Sprintf("127.%d.%d.%d", 160+n.serial/(250*250)%64, n.serial/250%250, n.serial%250+1)
+	m, err := newNode(n, filepath.Join(n.dir, file(spec.Tags[app.TagCluster]), file(spec.Tags[app.TagNode])+"."+file(spec.Intent)), spec)
+	if err != nil {
+		return nowhere
+	}
+	if m.listener, err = net.Listen("tcp4", address+":0"); err != nil {
+		// Outside of Linux only 127.0.0.1 is there by itself.
+		if m.listener, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+			return nowhere
+		}
+	}
+	n.nodes[spec.Intent] = m
+	n.work.Go(m.accept)
+	at := m.listener.Addr().(*net.TCPAddr)
+	return Endpoint{Address: at.IP.String(), Port: at.Port, User: "root"}
+}
+
+// file makes a name that is one element of a path.
+func file(name string) string {
+	if name == "" || strings.HasPrefix(name, ".") {
+		name = "_" + name
+	}
+	return strings.NewReplacer("/", "_", "\x00", "_").Replace(name)
+}
+
+// Keep ends the nodes whose machine is not among those that run, with all that they are doing.
+func (n *Nodes) Keep(machines []app.Machine) {
+	running := make(map[string]bool, len(machines))
+	for _, m := range machines {
+		running[m.Tags[app.TagIntent]] = m.State != app.MachineStopped
+	}
+	n.mu.Lock()
+	var gone []*node
+	for intent, m := range n.nodes {
+		if !running[intent] {
+			gone = append(gone, m)
+			delete(n.nodes, intent)
+		}
+	}
+	n.mu.Unlock()
+	for _, m := range gone {
+		m.stop()
+	}
+}
+
+// Close ends all nodes. A second time does nothing.
+func (n *Nodes) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.Keep(nil)
+	n.work.Wait()
+	return nil
+}
+
+// Busy gives how many commands run now.
+func (n *Nodes) Busy() (commands int) {
+	for _, m := range n.all() {
+		commands += m.busy()
+	}
+	return commands
+}
+
+// Cut ends all connections of some nodes, as a network does that breaks: those that run commands first. It gives how many
+// nodes had connections to lose.
+func (n *Nodes) Cut(nodes int) (cut int) {
+	all := n.all()
+	slices.SortStableFunc(all, func(a, b *node) int { return b.busy() - a.busy() })
+	for _, m := range all {
+		if cut < nodes && m.drop() {
+			cut++
+		}
+	}
+	return cut
+}
+
+// LoseExits lets so many more commands end unheard: the connection breaks after the command has ended and before its exit
+// status is told. LostExits counts those that have.
+func (n *Nodes) LoseExits(commands int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lose = commands
+}
+
+// LostExits gives how many commands have ended unheard so far.
+func (n *Nodes) LostExits() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lost
+}
+
+func (n *Nodes) losesExit() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.lose == 0 {
+		return false
+	}
+	n.lose--
+	n.lost++
+	return true
+}
+
+func (n *Nodes) all() []*node {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := make([]*node, 0, len(n.nodes))
+	for _, m := range n.nodes {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.dir, b.dir) })
+	return all
+}
+
+// newNode makes a node's directories and reads its keys.
+func newNode(all *Nodes, dir string, spec app.MachineSpec) (*node, error) {
+	for _, d := range []string{"home", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	host, err := ssh.ParsePrivateKey(spec.HostKey)
+	if err != nil {
+		return nil, err
+	}
+	allowed, _, _, _, err := ssh.ParseAuthorizedKey([]byte(spec.AuthorizedKey))
+	if err != nil {
+		return nil, err
+	}
+	return &node{all: all, dir: dir, config: serverConfig(host, allowed), conns: make(map[net.Conn]struct{}), groups: make(map[int]struct{})}, nil
+}
