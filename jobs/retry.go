@@ -7,28 +7,122 @@ import (
 	"muster/app"
 )
 
-// retry alone decides what becomes of a failed attempt: again (after a while) or never. tries counts the attempts since
-// the operation was last resumed, the failed one included.
-func retry(e *app.Error, tries int) app.Retry {
-	limit, first := 0, time.Second
-	switch e.Code {
-	case app.ETransient, app.ETimeout:
-		limit = 5
-	case app.ERateLimit:
-		limit, first = 10, 5*time.Second
-	case app.ECapacity:
-		limit, first = 5, 10*time.Second
-	case app.EScript: // Coopr tried everything three times
-		limit, first = 3, 2*time.Second
-	case app.EInternal:
-		limit = 3
-	case app.ECredentials, app.EHostKey, app.EQuota, app.EInvalid, app.ENotFound, app.ECancelled:
-		// asking again cannot help
+// verdict is what becomes of a failed attempt.
+type verdict int
+
+// The verdicts.
+const (
+	never     verdict = iota // asking again, unchanged, cannot help
+	again                    // after a back-off, or as long as the other side asks for
+	elsewhere                // again, and where another place offers the same, there
+	ask                      // a person has to decide or to put something right first; then it can be resumed
+)
+
+// rule is the policy for a code and, where one is named, a reason.
+type rule struct {
+	code    app.Code
+	reason  string
+	verdict verdict
+	tries   int           // again, elsewhere: the try that is the last one
+	first   time.Duration // the back-off after the first try; it doubles with each
+	free    bool          // nothing was tried: the attempt counts only against patience
+	advice  string        // for the person who asked, where the error itself has no hint
+}
+
+// Reasons that this file tells apart. Others share the rule of their code.
+const (
+	reasonStopped   = "worker_stopped" // the worker was shut down, not the step
+	reasonTimeLimit = "time_limit"     // the action took longer than its service allows
+	reasonBudget    = "budget"         // our own rate budget for the account was empty: nothing was asked
+)
+
+// policy alone decides what becomes of a failed attempt. A reason goes before the rule of its code. A service's time
+// limit (its action's timeout in the catalog) and those of machine actions say when an attempt has failed.
+var policy = []rule{
+	// The world outside: what passes.
+	{code: app.ETransient, verdict: again, tries: 5, first: time.Second},
+	{code: app.ETransient, reason: reasonStopped, verdict: again, free: true},
+	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
+	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,
+		advice: "Look at its log. Where it only needs longer, give the action a greater timeout in the catalog; then resume."},
+	{code: app.ERateLimit, verdict: again, tries: 10, first: 5 * time.Second,
+		advice: "Others may be using the same account. Resume when it is less busy."},
+	{code: app.ERateLimit, reason: reasonBudget, verdict: again, first: time.Second, free: true},
+	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
+		advice: "The provider has no room for this kind of machine. Resume later, or roll back and ask for other hardware."},
+	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
+		advice: "Its log says why. Put that right on the node or in the configuration; then resume."},
+	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
+	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
+
+	// The world outside: what a person has to put right.
+	{code: app.ECredentials, verdict: ask, advice: "Put the credentials right; then resume."},
+	{code: app.EQuota, verdict: ask, advice: "Have the account's limit raised or give back machines that it counts; then resume."},
+	{code: app.EHostKey, verdict: ask,
+		advice: "Somebody must look whether this is the right machine. Resume where it is, roll back or delete where it is not."},
+
+	// What was asked: the same again gets the same answer.
+	{code: app.EInvalid, verdict: never, advice: "What was asked for has to change: roll back or delete, and ask anew."},
+	{code: app.ENotFound, verdict: never, advice: "What it works on is gone: roll back or delete, and ask anew."},
+	{code: app.ENoLayout, verdict: never},
+	{code: app.ETooLarge, verdict: never},
+
+	// Who asked, and whose step it is.
+	{code: app.EUnauthorized, verdict: ask, advice: "Have the worker's token made anew; then resume."},
+	{code: app.EForbidden, verdict: ask, advice: "Have the right granted; then resume."},
+	{code: app.ECancelled, verdict: never},
+	{code: app.EStale, verdict: never}, // it is another attempt's by now
+}
+
+// patience is how long a step is tried at all, counted from its first try since the operation was last resumed: "again"
+// does not go on for ever, whatever its reason. A longer time limit of a service still has its first try.
+const patience = 6 * time.Hour
+
+// retry applies the policy. tries counts the attempts since the operation was last resumed, the failed one included.
+func retry(e *app.Error, tries int) app.Retry { return decide(e, tries, 0) }
+
+// retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and nobody else did.
+func retryOf(e *app.Error, as *app.Assignment) app.Retry {
+	r, p := decide(e, as.Tries, as.Age), ruleFor(e)
+	switch {
+	case r.Again || e.Hint != "":
+	case as.Age >= patience && (p.verdict == again || p.verdict == elsewhere):
+		e.Hint = "It was tried for six hours. Resume to go on trying."
+	default:
+		e.Hint = p.advice
 	}
-	if tries >= limit {
+	return r
+}
+
+func decide(e *app.Error, tries int, age time.Duration) app.Retry {
+	p := ruleFor(e)
+	switch {
+	case p.verdict != again && p.verdict != elsewhere, age >= patience, !p.free && tries >= p.tries:
 		return app.Retry{}
 	}
-	return app.Retry{Again: true, After: max(min(e.RetryAfter, longestAsked), backOff(first, tries))}
+	r := app.Retry{Again: true, Elsewhere: p.verdict == elsewhere, Free: p.free}
+	if p.first > 0 || e.RetryAfter > 0 {
+		if p.free {
+			tries = 1 // it was not tried, so there is nothing to learn from how often
+		}
+		r.After = max(min(e.RetryAfter, longestAsked), backOff(p.first, tries))
+	}
+	return r
+}
+
+// ruleFor gives the rule of an error's reason, or else that of its code; a code that is not listed is never tried again.
+func ruleFor(e *app.Error) rule {
+	found := rule{code: e.Code}
+	for _, p := range policy {
+		switch {
+		case p.code != e.Code:
+		case p.reason != "" && p.reason == e.Reason:
+			return p
+		case p.reason == "":
+			found = p
+		}
+	}
+	return found
 }
 
 // longestWait bounds every back-off of ours, longestAsked those that the other side asks for.
@@ -39,6 +133,6 @@ const (
 
 // backOff doubles from first with each try, with up to a quarter of jitter so that many do not come back at once.
 func backOff(first time.Duration, tries int) time.Duration {
-	d := min(first<<min(tries-1, 10), longestWait)
+	d := min(first<<min(max(tries, 1)-1, 10), longestWait)
 	return d + rand.N(d/4+1)
 }
