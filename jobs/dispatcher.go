@@ -14,6 +14,8 @@ const (
 	bellPatience = 30 * time.Second
 	expireEvery  = 5 * time.Second
 	ringBatch    = 500
+	// maxBells is how many bells of a tenant may lie in the queue: more than it has workers.
+	maxBells = 1000
 )
 
 // Dispatcher rings the doorbells of queued steps, takes back claims that ran out, and ends leases.
@@ -67,13 +69,7 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 		if err != nil || len(bells) == 0 {
 			return err
 		}
-		rung := 0
-		for _, b := range bells {
-			if err = d.Queue.Ring(ctx, b); err != nil {
-				break
-			}
-			rung++
-		}
+		rung, err := d.ringAll(ctx, bells)
 		if rung > 0 {
 			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
 				err = e
@@ -83,6 +79,29 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// ringAll rings bells and gives how many of them need no more thought. A tenant whose queue holds maxBells already gets no
+// more: they are for waking idle workers, and those who work go from step to step by themselves.
+func (d *Dispatcher) ringAll(ctx context.Context, bells []app.Bell) (int, error) {
+	room := map[string]int{}
+	for i, b := range bells {
+		left, known := room[b.Tenant]
+		if !known {
+			waiting, err := d.Queue.Waiting(ctx, b.Tenant)
+			if err != nil {
+				return i, err
+			}
+			left = maxBells - waiting
+		}
+		if left > 0 {
+			if err := d.Queue.Ring(ctx, b); err != nil {
+				return i, err
+			}
+		}
+		room[b.Tenant] = left - 1
+	}
+	return len(bells), nil
 }
 
 func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Time) error {
@@ -123,7 +142,7 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
-		if bells >= steps {
+		if bells >= min(steps, maxBells) {
 			continue
 		}
 		if _, err := d.Ledger.Unring(ctx, tenant, before); err != nil {

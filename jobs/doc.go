@@ -4,8 +4,11 @@
 // the queue may be lost whole at any moment and is then simply filled again.
 //
 // A bell says "there is work", not "do this": the worker is given the best queued step of its tenant, so that what is
-// on the longest remaining path goes first however the bells were ordered. As many bells are rung as steps are queued,
-// so none is forgotten, and a bell too many costs one look.
+// on the longest remaining path goes first however the bells were ordered. A bell wakes one slot of a worker; a slot that
+// finds a step wakes another, and goes on from step to step until the server has none left. So a few bells set a whole
+// worker going, a lost one costs nothing while anybody is at work, and one too many costs a look.
+//
+// What many steps want from the server at the same time travels in one message (desk.go).
 //
 // What a failure means (again, later, never) is decided in retry.go and nowhere else.
 package jobs

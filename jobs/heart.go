@@ -23,12 +23,15 @@ type heart struct {
 	done chan struct{}
 }
 
+// hold is one claim that is kept alive. The heart's lock guards what changes.
 type hold struct {
+	heart    *heart
+	fence    app.Fence
 	ctx      context.Context // of the step
 	cancel   context.CancelCauseFunc
 	deadline time.Time // by our own clock, which may not be the server's
 	ended    time.Time // when we first saw that the step has been told to stop
-	lost     bool
+	gone     bool      // the claim was lost
 }
 
 // letGo is how long a step that was told to stop may take to do so. One that does not is given up: its slot stays taken,
@@ -50,11 +53,11 @@ func (h *heart) close() {
 	<-h.done
 }
 
-// hold begins to keep a claim alive that holds until the deadline, by our own clock. The context ends when the claim does or when the step is cancelled. Calling the
-// function lets go, and tells whether the claim was lost.
-func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (context.Context, func() (lost bool)) {
+// hold begins to keep a claim alive that holds until the deadline, by our own clock. The context ends when the claim does or
+// when the step is cancelled. Let go of it when the step has been reported: reporting may take a while.
+func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (context.Context, *hold) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	v := &hold{ctx: ctx, cancel: cancel, deadline: deadline}
+	v := &hold{heart: h, fence: f, ctx: ctx, cancel: cancel, deadline: deadline}
 	h.mu.Lock()
 	h.held[f] = v
 	h.mu.Unlock()
@@ -62,13 +65,22 @@ func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (cont
 	case h.wake <- struct{}{}:
 	default:
 	}
-	return ctx, func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.held, f)
-		cancel(nil)
-		return v.lost
-	}
+	return ctx, v
+}
+
+// lost tells whether the claim is another's by now.
+func (v *hold) lost() bool {
+	v.heart.mu.Lock()
+	defer v.heart.mu.Unlock()
+	return v.gone
+}
+
+// letGo stops to keep the claim alive.
+func (v *hold) letGo() {
+	v.heart.mu.Lock()
+	defer v.heart.mu.Unlock()
+	delete(v.heart.held, v.fence)
+	v.cancel(nil)
 }
 
 func (h *heart) run() {
@@ -124,7 +136,7 @@ func (h *heart) beat() {
 		switch {
 		case v == nil:
 		case d.Lost:
-			v.lost = true
+			v.gone = true
 			v.cancel(errLost)
 		case d.Cancel:
 			v.deadline = deadline
@@ -136,7 +148,7 @@ func (h *heart) beat() {
 	// What could not be extended in time is another worker's by now: stop before it begins.
 	for _, v := range h.held {
 		if time.Until(v.deadline) < beatEvery {
-			v.lost = true
+			v.gone = true
 			v.cancel(errLost)
 		}
 	}
@@ -153,7 +165,7 @@ func (h *heart) giveUp() {
 			v.ended = time.Now()
 		case time.Since(v.ended) > letGo:
 			h.log.Error("a step does not stop although it was told to; it is given up", "operation", f.Operation, "step", f.Index)
-			v.lost = true
+			v.gone = true
 			delete(h.held, f)
 		}
 	}

@@ -32,12 +32,13 @@ func TestClaimsHoldWhateverTheServersClockSays(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := startHeart(app.WorkerID{Name: "w"}, &skewed{by: by}, slog.New(slog.DiscardHandler))
 			defer h.close()
-			ctx, stop := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+			ctx, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
 			time.Sleep(10 * app.ClaimFor)
 			if ctx.Err() != nil {
 				t.Errorf("with the server's clock off by %s the claim ends: %v", by, context.Cause(ctx))
 			}
-			if stop() {
+			defer hold.letGo()
+			if hold.lost() {
 				t.Errorf("with the server's clock off by %s the claim is lost", by)
 			}
 		})
@@ -51,14 +52,15 @@ func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 		defer h.close()
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, stop := h.hold(limited, app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+		_, hold := h.hold(limited, app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
 		time.Sleep(2 * time.Minute)
 		beats := s.beats.Load()
 		time.Sleep(10 * time.Minute)
 		if s.beats.Load() != beats {
 			t.Error("its claim is still extended")
 		}
-		if !stop() {
+		defer hold.letGo()
+		if !hold.lost() {
 			t.Error("it is not told that its claim is lost")
 		}
 	})

@@ -25,7 +25,7 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 
 // onNode runs f with a shell on the step's node. The connection is kept for later steps unless it broke.
 func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
-	sh, release, err := w.shells.Get(ctx, target(as.Node, as.SSHKey))
+	sh, release, err := w.Shells.Get(ctx, target(as.Node, as.SSHKey))
 	if err != nil {
 		return err
 	}

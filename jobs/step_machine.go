@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/jobs/remote"
 )
 
 // create asks the provider for the machine. An attempt that is not the first looks for the machine that an earlier one
@@ -118,16 +117,14 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.
 // awaitLogin logs in until it works. The connection is kept for the node's next steps.
 func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	t := target(as.Node, as.SSHKey)
-	conn, err := remote.Wait(ctx, t)
+	key, err := w.Shells.Await(ctx, t)
 	if err != nil {
 		return err
 	}
 	if t.HostKey == "" {
-		t.HostKey = conn.HostKey()
-		r.HostKey = t.HostKey
+		r.HostKey = key
 		out(app.StreamSystem, "The host key was pinned at first contact.")
 	}
-	w.shells.Adopt(t, conn)
 	out(app.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
 	return nil
 }

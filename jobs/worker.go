@@ -24,7 +24,7 @@ type Providers interface {
 	Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error)
 }
 
-// WorkerConfig is what a worker needs. All fields are required.
+// WorkerConfig is what a worker needs. All fields but Shells are required.
 type WorkerConfig struct {
 	Name        string // unique among all workers that ever ran
 	Tenant      string
@@ -33,42 +33,66 @@ type WorkerConfig struct {
 	Coordinator app.Coordinator
 	Providers   Providers
 	Automators  map[string]app.Automator
+	Shells      Shells // nil: over SSH
 	Log         *slog.Logger
 }
 
-// Worker carries out steps of one tenant.
+// Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
+// step to step by itself until the server has none left. So bells are needed for idle workers only.
 type Worker struct {
 	WorkerConfig
 	server *asynq.Server
 	heart  *heart
 	logs   *logBook
-	shells *remote.Pool
+	desk   *desk
+	hosts  hostBook
 	slots  chan struct{}
+	work   sync.WaitGroup
 	ctx    context.Context // ends when the worker must drop what it holds
 	drop   context.CancelFunc
+	gate   sync.RWMutex
+	drains bool // no new step is taken
 	once   sync.Once
 }
 
+// heard is how many bells a worker may hold while all of its slots are taken. They are lost with it, which costs nothing
+// as long as anybody else of the tenant is at work, so there are few.
+const heard = 4
+
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
-	w := &Worker{WorkerConfig: c, shells: remote.NewPool(remote.PoolOptions{}), slots: make(chan struct{}, c.Slots)}
-	w.ctx, w.drop = context.WithCancel(context.Background())
-	id := app.WorkerID{Tenant: c.Tenant, Name: c.Name}
-	w.heart = startHeart(id, c.Coordinator, c.Log)
-	w.logs = startLogBook(id, c.Coordinator, c.Log)
+	w := newWorker(c)
 	w.server = asynq.NewServerFromRedisClient(c.Queue.client, asynq.Config{
-		Concurrency: c.Slots, Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
-		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: shutdownTime,
+		Concurrency: min(heard, c.Slots), Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
+		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: stopTime,
 		BaseContext: func() context.Context { return w.ctx },
 	})
 	if err := w.server.Start(asynq.HandlerFunc(w.serve)); err != nil {
 		w.drop()
-		w.heart.close()
-		w.logs.close()
-		_ = w.shells.Close()
+		w.close()
 		return nil, fmt.Errorf("jobs: worker of %s: %w", c.Tenant, err)
 	}
 	return w, nil
+}
+
+// newWorker is a worker that hears no bells yet.
+func newWorker(c WorkerConfig) *Worker {
+	if c.Shells == nil {
+		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{})}
+	}
+	w := &Worker{WorkerConfig: c, slots: make(chan struct{}, c.Slots)}
+	w.ctx, w.drop = context.WithCancel(context.Background())
+	w.heart = startHeart(w.id(), c.Coordinator, c.Log)
+	w.logs = startLogBook(w.id(), c.Coordinator, c.Log)
+	w.desk = &desk{worker: w.id(), coord: c.Coordinator, flush: w.logs.flush}
+	return w
+}
+
+func (w *Worker) close() {
+	w.desk.close()
+	w.heart.close()
+	w.logs.close()
+	_ = w.Shells.Close()
 }
 
 // shutdownTime is how long steps have to let go once they were told to.
@@ -77,89 +101,161 @@ const shutdownTime = 8 * time.Second
 // stopTime is how long asynq may take to stop listening.
 const stopTime = time.Second
 
+// Drain takes no new step and waits until those under way have ended, or ctx has. Close the worker afterwards.
+func (w *Worker) Drain(ctx context.Context) error {
+	w.shut()
+	w.stopListening()
+	return w.idle(ctx)
+}
+
+func (w *Worker) shut() {
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	w.drains = true
+}
+
+func (w *Worker) idle(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { w.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stopListening ends the wait for bells. A Redis that hangs keeps nobody.
+func (w *Worker) stopListening() {
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); w.server.Stop() }()
+	select {
+	case <-stopped:
+	case <-time.After(stopTime):
+	}
+}
+
 // Close stops taking steps, tells those under way to let go (their steps go back to the ledger, to be taken again), and
 // closes the connections. It may be called twice.
 func (w *Worker) Close() error {
 	w.once.Do(func() {
-		stopped := make(chan struct{})
-		go func() {
-			defer close(stopped)
-			w.server.Stop()
-		}()
-		select {
-		case <-stopped:
-		case <-time.After(stopTime): // Redis hangs; steps need not wait for it
-		}
+		w.shut()
+		w.stopListening()
 		w.drop()
 		w.server.Shutdown()
-		<-stopped
-		w.heart.close()
-		w.logs.close()
-		_ = w.shells.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		if w.idle(ctx) != nil {
+			w.Log.Error("steps do not stop although they were told to; the worker ends without them")
+		}
+		w.close()
 	})
 	return nil
 }
 
-// serve answers one bell: it claims a step and goes on with the same node's next ones for as long as there are any. It
-// never gives asynq an error, since asynq is not to try again.
+// serve hears one bell: once a slot is free, that slot goes to work, and asynq is done with the bell. It never gives
+// asynq an error, since asynq is not to try again.
 func (w *Worker) serve(context.Context, *asynq.Task) error {
-	// asynq gives its own slot away when Redis has been away for half a minute, whatever runs on it.
 	select {
 	case w.slots <- struct{}{}:
-		defer func() { <-w.slots }()
 	case <-w.ctx.Done():
-	}
-	if w.ctx.Err() != nil {
 		return nil
 	}
-	asked := time.Now()
-	claimed, err := w.Coordinator.Claim(w.ctx, w.id(), 1)
-	var as *app.Assignment
-	if len(claimed) > 0 {
-		as = claimed[0]
-	}
-	w.claimedAt(as, asked)
-	for as != nil && err == nil {
-		as, err = w.carryOut(as)
-	}
-	if err != nil && app.CodeOf(err) != app.EStale && w.ctx.Err() == nil {
-		w.Log.Warn("a step could not be claimed or reported", "error", err)
-	}
+	w.goToWork()
 	return nil
 }
 
-// claimedAt puts an assignment's deadline into our own clock: the server's may differ, and may be set while we work.
-func (w *Worker) claimedAt(as *app.Assignment, asked time.Time) {
-	if as != nil {
-		as.Deadline = asked.Add(app.ClaimFor)
+// goToWork lets a slot that was taken work until there is nothing to do.
+func (w *Worker) goToWork() {
+	w.gate.RLock()
+	defer w.gate.RUnlock()
+	if w.drains {
+		<-w.slots
+		return
 	}
+	w.work.Go(func() {
+		defer func() { <-w.slots }()
+		w.steps()
+	})
+}
+
+// wakeAnother sends one more free slot to work, if there is one: where there was a step there may be more, and one bell
+// is then enough for all slots of a worker.
+func (w *Worker) wakeAnother() {
+	select {
+	case w.slots <- struct{}{}:
+		w.goToWork()
+	default:
+	}
+}
+
+// steps carries out step after step until there is none left for this slot: a node's own chain first, on the connection
+// that it has, then whatever else the server has queued.
+func (w *Worker) steps() {
+	for try := 1; w.goesOn(); {
+		as, err := w.desk.claim()
+		if err != nil {
+			if w.ctx.Err() == nil {
+				w.Log.Warn("no step could be claimed", "error", err)
+			}
+			if app.CodeOf(err) != app.ETransient || try > claimTries || pause(w.ctx, backOff(100*time.Millisecond, try)) != nil {
+				return // the dispatcher rings again
+			}
+			try++
+			continue
+		}
+		if as == nil {
+			return
+		}
+		w.wakeAnother()
+		for try = 1; as != nil; {
+			if as, err = w.carryOut(as); err != nil && app.CodeOf(err) != app.EStale && w.ctx.Err() == nil {
+				w.Log.Warn("a step could not be reported", "error", err)
+			}
+		}
+	}
+}
+
+// claimTries is how often a slot asks for a step while the server cannot be reached.
+const claimTries = 8
+
+// goesOn tells whether the worker takes further steps.
+func (w *Worker) goesOn() bool {
+	w.gate.RLock()
+	defer w.gate.RUnlock()
+	return w.ctx.Err() == nil && !w.drains
 }
 
 // carryOut does one step and reports it. It gives the node's next step, if there is one for us.
 func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	ctx, cancel := context.WithTimeoutCause(w.ctx, as.Timeout, errOverTime)
 	defer cancel()
-	ctx, stop := w.heart.hold(ctx, as.Fence, as.Deadline)
+	ctx, hold := w.heart.hold(ctx, as.Fence, as.Deadline)
+	defer hold.letGo()
 	out := w.logs.of(as.Fence)
 	began := time.Now()
 	r := app.Report{Fence: as.Fence, Action: as.Action}
-	r.Err = w.failure(ctx, as, safely(func() error { return w.act(ctx, as, out, &r) }))
+	r.Err = w.failure(ctx, as, safely(func() error {
+		if err := w.learnHosts(ctx, as); err != nil {
+			return err
+		}
+		return w.act(ctx, as, out, &r)
+	}))
 	if r.Err != nil {
-		r.Retry = retry(r.Err, as.Tries)
+		r.Retry = retryOf(r.Err, as)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
-			r.Retry = app.Retry{Again: true}
+			r.Retry = app.Retry{Again: true, Free: true}
 		}
 		out(app.StreamSystem, outcome(r))
 	}
-	w.logs.flush() // it may take a while, during which the claim is still kept
-	if stop() {
+	if hold.lost() {
 		w.Log.Warn("claim was lost; the step is left to whoever has it now", "step", as.StepID, "cluster", as.Cluster.ID)
 		return nil, nil
 	}
-	r.WantNext = w.ctx.Err() == nil
+	r.WantNext = w.goesOn()
 	w.Log.Debug("step", "step", as.StepID, "cluster", as.Cluster.ID, "attempt", as.Fence.Attempt,
 		"took", time.Since(began).Round(time.Millisecond), "error", r.Err)
-	return w.report(r)
+	return w.desk.report(r)
 }
 
 // Causes for which a step's context ends.
@@ -180,9 +276,10 @@ func (w *Worker) failure(ctx context.Context, as *app.Assignment, err error) *ap
 	case errors.Is(cause, errCancelled):
 		return &app.Error{Code: app.ECancelled, Message: "Stopped, because someone asked for it."}
 	case errors.Is(cause, errOverTime):
-		return app.Errorf(app.ETimeout, "%s was not done within %s.", as.StepID, as.Timeout)
+		return &app.Error{Code: app.ETimeout, Reason: reasonTimeLimit,
+			Message: fmt.Sprintf("%s was not done within %s.", as.StepID, as.Timeout)}
 	case w.ctx.Err() != nil:
-		return &app.Error{Code: app.ETransient, Message: "The worker was shut down; the step will be taken again."}
+		return &app.Error{Code: app.ETransient, Reason: reasonStopped, Message: "The worker was shut down; the step will be taken again."}
 	}
 	var e *app.Error
 	if errors.As(err, &e) && e.Code != app.EInternal {
@@ -205,35 +302,6 @@ func outcome(r app.Report) string {
 		return fmt.Sprintf("%s (again in %s)", text, r.Retry.After.Round(time.Second/10))
 	}
 	return text
-}
-
-// report tells the server, with patience: an outcome that does not arrive would be work done twice.
-func (w *Worker) report(r app.Report) (*app.Assignment, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), app.ClaimFor)
-	defer cancel()
-	for try := 1; ; try++ {
-		asked := time.Now()
-		next, err := w.reportOne(ctx, r)
-		w.claimedAt(next, asked)
-		if app.CodeOf(err) != app.ETransient || ctx.Err() != nil {
-			return next, err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(backOff(50*time.Millisecond, try)):
-		}
-	}
-}
-
-func (w *Worker) reportOne(ctx context.Context, r app.Report) (*app.Assignment, error) {
-	answers, err := w.Coordinator.Report(ctx, w.id(), []app.Report{r})
-	if err != nil {
-		return nil, err
-	}
-	if err := answers[0].Err; err != nil {
-		return nil, err
-	}
-	return answers[0].Next, nil
 }
 
 func (w *Worker) id() app.WorkerID { return app.WorkerID{Tenant: w.Tenant, Name: w.Name} }
