@@ -124,6 +124,8 @@ type PlanRequest struct {
 	Nodes    []PlanNode
 	Services map[string]*Service
 	Config   map[string]any
+	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, by their index.
+	Undo []Step
 }
 
 // PlanNode is a node as the planner sees it; Services are sorted by name.

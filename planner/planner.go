@@ -16,8 +16,9 @@ func New() Planner { return Planner{} }
 
 // kinds says how each kind of operation is planned.
 var kinds = map[app.OperationKind]func(g *graph, r app.PlanRequest) error{
-	app.OperationCreate: create,
-	app.OperationDelete: remove,
+	app.OperationCreate:   create,
+	app.OperationDelete:   remove,
+	app.OperationRollBack: rollBack,
 }
 
 // Plan orders the work of an operation. It is EInvalid, with a reason, for a kind that is not known ("kind"), nodes
