@@ -124,7 +124,7 @@ type PlanRequest struct {
 	Nodes    []PlanNode
 	Services map[string]*Service
 	Config   map[string]any
-	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, by their index.
+	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, joins left out.
 	Undo []Step
 }
 

@@ -20,21 +20,21 @@ var undoes = map[app.Action]app.Action{
 // have no steps.
 func rollBack(g *graph, r app.PlanRequest) error {
 	b := &back{graph: g, nodes: map[string]int{}, made: map[string]bool{}, services: r.Services,
-		after: make([][]int, len(r.Undo)), chain: map[string]int{}, whole: -1}
+		after: map[int][]int{}, chain: map[string]int{}, whole: -1}
 	for n, node := range r.Nodes {
 		b.nodes[node.Name] = n
 	}
 	for i, s := range r.Undo {
-		if s.Index != i {
-			return refuse("undo", "Step %s stands at %d and calls itself %d.", s.ID, i, s.Index)
+		if i > 0 && s.Index <= r.Undo[i-1].Index {
+			return refuse("undo", "Step %s is number %d and stands behind number %d.", s.ID, s.Index, r.Undo[i-1].Index)
 		}
 		if _, ok := b.nodes[s.Node]; !ok && !s.Join {
 			return refuse("node", "Step %s is of node %s, which is not there.", s.ID, s.Node)
 		}
 		b.made[s.Node] = b.made[s.Node] || s.Action == app.ActionCreate && begun(s)
 	}
-	for i, s := range slices.Backward(r.Undo) {
-		if err := b.undo(i, s); err != nil {
+	for _, s := range slices.Backward(r.Undo) {
+		if err := b.undo(s); err != nil {
 			return err
 		}
 	}
@@ -48,15 +48,15 @@ type back struct {
 	nodes    map[string]int
 	made     map[string]bool // nodes whose machine the operation has, or may have, made
 	services map[string]*app.Service
-	after    [][]int        // by step: the places of what has to be undone before it
+	after    map[int][]int  // by step: the places of what has to be undone before it
 	chain    map[string]int // by node: the place of what was undone last, since a node's acts are undone one by one
 	whole    int            // what has to be undone before everything that is left, -1 for nothing; see undo
 }
 
 func begun(s app.Step) bool { return !s.Join && (s.Attempt > 0 || s.State == app.StepSucceeded) }
 
-func (b *back) undo(i int, s app.Step) error {
-	before := b.after[i]
+func (b *back) undo(s app.Step) error {
+	before := b.after[s.Index]
 	if action, ok := b.undoing(s); ok {
 		step := b.act(b.nodes[s.Node], s.Service, action)
 		b.need(step, before...)
@@ -74,7 +74,7 @@ func (b *back) undo(i int, s app.Step) error {
 		before = []int{b.meet("undone."+s.ID, slices.Compact(before))}
 	}
 	for _, need := range s.Needs {
-		if need < 0 || need >= i {
+		if need < 0 || need >= s.Index {
 			return refuse("undo", "Step %s needs step %d, which does not come before it.", s.ID, need)
 		}
 		b.after[need] = append(b.after[need], before...)

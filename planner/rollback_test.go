@@ -15,17 +15,11 @@ import (
 // stepsOf are a plan's steps as the ledger gives them: joins left out, needs with joins replaced by what they join.
 func stepsOf(p app.Plan, attempt func(app.PlanStep) int) []app.Step {
 	var steps []app.Step
-	place := map[int]int{}
 	for i, s := range p.Steps {
-		if s.Join {
-			continue
+		if !s.Join {
+			steps = append(steps, app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped,
+				Attempt: attempt(s), Needs: p.NeedsOf(i)})
 		}
-		st := app.Step{Index: len(steps), ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped, Attempt: attempt(s)}
-		for _, n := range p.NeedsOf(i) {
-			st.Needs = append(st.Needs, place[n])
-		}
-		place[i] = len(steps)
-		steps = append(steps, st)
 	}
 	return steps
 }
@@ -125,7 +119,7 @@ func TestWhatIsRolledBackMustFitTogether(t *testing.T) {
 		reason string
 		undo   []app.Step
 	}{
-		{"undo", []app.Step{{Index: 1, ID: "n1.create", Node: "n1", Action: app.ActionCreate}}},
+		{"undo", []app.Step{{Index: 1, ID: "n1.create", Node: "n1", Action: app.ActionCreate}, {Index: 1, ID: "n1.confirm", Node: "n1"}}},
 		{"undo", []app.Step{{Index: 0, ID: "n1.create", Node: "n1", Action: app.ActionCreate, Needs: []int{0}}}},
 		{"node", []app.Step{{Index: 0, ID: "n2.create", Node: "n2", Action: app.ActionCreate}}},
 	} {
