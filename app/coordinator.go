@@ -75,6 +75,8 @@ type Assignment struct {
 	Provider ProviderSpec // for machine actions
 	Machine  MachineSpec  // for create; Machine.Intent and Tags are set for every machine action
 	SSHKey   []byte       // the cluster's private key, OpenSSH PEM
+	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
+	Unasked bool
 
 	Automators []string // for bootstrap: those that the node's services use, sorted
 	Call       *ServiceAction
@@ -100,6 +102,8 @@ type Report struct {
 	Retry    Retry    // what to do about Err, decided by jobs/retry.go
 	Machine  *Machine // create, confirm: what the provider said
 	HostKey  string   // confirm: the key that the machine proved itself with, when it was pinned at first contact
+	Seen     []Seen   // what was come across at the provider, also where Err is set
+	Unasked  bool     // of a create that failed: the provider was not asked to make anything
 }
 
 // Retry says what shall become of a failed attempt. The zero value is: nothing more, a person is to look at it.

@@ -1,6 +1,9 @@
 package app
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Provider is one account with one kind of cloud. Members stay thin: they return what the cloud said, with an *Error
 // carrying one of ECredentials, ECapacity, EQuota, ERateLimit, ETransient, ETimeout, ENotFound, EInvalid. All methods
@@ -24,6 +27,22 @@ type ProviderCloser interface {
 	Close() error
 }
 
+// LateLister is a Provider whose List may lack a machine that was just made, or still show one that was just deleted.
+// Without it, lists are taken to be true at once. Who draws a conclusion from a machine that is missing looks twice, so
+// long apart.
+type LateLister interface {
+	// ListsLate gives how long a list may lag behind; at most a minute is waited for.
+	ListsLate() time.Duration
+}
+
+// ListsLate gives how long lists of a provider may lag behind, at most a minute; 0 where they do not.
+func ListsLate(p Provider) time.Duration {
+	if l, ok := p.(LateLister); ok {
+		return min(max(l.ListsLate(), 0), time.Minute)
+	}
+	return 0
+}
+
 // Tags that every machine carries. Machines without our TagInstallation are never touched.
 const (
 	TagInstallation = "muster-installation"
@@ -40,6 +59,7 @@ type MachineSpec struct {
 	Flavor   Flavor            // the provider's hardware
 	Image    Image             // the provider's image
 	Tags     map[string]string // at least the five tags above
+	Zone     string            // the part of the cloud, by its own name; "" leaves it to the provider
 	// HostKey is the private host key (OpenSSH PEM) that the machine shall prove itself with. Providers that cannot
 	// hand it over leave Machine.HostKey empty, and the key is pinned at first contact.
 	HostKey []byte
@@ -66,9 +86,11 @@ type Machine struct {
 	SSHUser   string
 	SSHPort   int // 0 means 22
 	Tags      map[string]string
-	HostKey   string // authorized_keys form of the host key that it was given, "" where it could not be given
-	OwnRoot   bool   // it has a file system of its own, so /etc/hosts there is only its own
-	Note      string // for people: what kind of machine this is, such as "namespaces + OpenSSH"
+	HostKey   string    // authorized_keys form of the host key that it was given, "" where it could not be given
+	OwnRoot   bool      // it has a file system of its own, so /etc/hosts there is only its own
+	Note      string    // for people: what kind of machine this is, such as "namespaces + OpenSSH"
+	Zone      string    // where it is, "" where the cloud has no zones or does not say
+	MadeAt    time.Time `json:"MadeAt,omitzero"` // by the cloud's own clock; zero where it does not say
 }
 
 // Descriptor describes a member of a family: its fields make forms, prompts and validation.

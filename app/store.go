@@ -13,6 +13,8 @@ type Store interface {
 	ClusterStore
 	Ledger
 	Feed
+	ReceiptStore
+	OrphanStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -90,7 +92,7 @@ type ClusterStore interface {
 	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
 	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone.
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound.
 	MarkLost(ctx context.Context, tenant, cluster, message string) error
 	// LiveIntents gives the ids of every intent of a provider that has not ended.
 	LiveIntents(ctx context.Context, provider string) (map[string]bool, error)
@@ -110,7 +112,9 @@ type ClaimedStep struct {
 	Epoch    int64 // grows with every claim of the node
 	Intent   string
 	HostKey  []byte // private; for create only
-	Err      error  // why it cannot be handed out; its attempt is to be ended
+	// Unasked says of a create that no attempt before this one can have asked the provider for the machine.
+	Unasked bool
+	Err     error // why it cannot be handed out; its attempt is to be ended
 }
 
 // ClaimQuery asks for steps to carry out.
@@ -156,6 +160,8 @@ type Finish struct {
 	Retry    Retry         // where Err is set
 	Node     *NodeUpdate   // what to write on the node, on success
 	ClaimFor time.Duration // > 0: claim the node's next step for that long
+	Seen     []Seen        // what was come across at the provider, whether it ended well or not
+	Unasked  bool          // a create that ended before it asked the provider for anything
 }
 
 // NodeUpdate changes a node. Empty fields stay as they are.

@@ -97,7 +97,7 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	now := a.Now()
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
-		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate()}
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
@@ -212,6 +212,7 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 	if err != nil {
 		return err
 	}
+	as.Unasked = c.Unasked
 	as.Machine = MachineSpec{
 		Intent: c.Intent, Hostname: c.Node.Hostname,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],

@@ -91,8 +91,8 @@ func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode) error {
 	if err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, '', ?, 0)`, n.Intent, c.Tenant, c.ID, n.Node.Name, c.Provider, micros(c.CreatedAt))
+	return t.exec(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked)
+		VALUES (?, ?, ?, ?, ?, '', ?, 0, 0)`, n.Intent, c.Tenant, c.ID, n.Node.Name, c.Provider, micros(c.CreatedAt))
 }
 
 // Cluster implements app.ClusterStore.
@@ -207,8 +207,9 @@ func (s *Store) clusters(ctx context.Context, query string, args ...any) (list [
 // MarkLost implements app.ClusterStore.
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ? WHERE tenant = ? AND id = ? AND status = 'active'`,
-			message, tenant, cluster)
+		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
+			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
+			message, micros(time.Now()), tenant, cluster, message)
 		if err != nil || n == 0 {
 			return err
 		}

@@ -90,6 +90,9 @@ func (t *tx) updateNode(at time.Time, tenant, cluster, name string, u app.NodeUp
 			micros(at), cluster, name); err != nil {
 			return err
 		}
+		if err := t.nodeGone(at, cluster, name); err != nil {
+			return err
+		}
 		if err := t.exec(`UPDATE nodes SET secret = x'' WHERE cluster = ? AND name = ?`, cluster, name); err != nil {
 			return err
 		}

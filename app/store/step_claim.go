@@ -36,6 +36,11 @@ func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duratio
 	if c == nil || err != nil {
 		return nil, err
 	}
+	if c.Step.Action == app.ActionCreate {
+		if c.Intent, c.Unasked, err = t.askFor(now, c.Cluster.ID, c.Step.Node); err != nil {
+			return nil, err
+		}
+	}
 	o, err := t.operation(c.Step.Operation)
 	if err != nil {
 		return nil, err

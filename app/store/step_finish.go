@@ -47,6 +47,14 @@ func (s *Store) finishStep(ctx context.Context, w app.WorkerID, f app.Finish) (*
 		if err != nil {
 			return err
 		}
+		if err := t.noteNode(f.Now, cluster, st.Node, f.Seen); err != nil {
+			return err
+		}
+		if f.Unasked && st.Action == app.ActionCreate {
+			if err := t.notAsked(cluster, st.Node); err != nil {
+				return err
+			}
+		}
 		nodes, err := t.end(f, o, st)
 		if err != nil {
 			return err

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const orphanColumns = `o.id, o.provider, o.machine, o.hostname, o.zone, o.tenant, o.cluster, o.node, o.intent, o.kind, o.price, o.made_at,
+	o.first_seen, o.last_seen, o.sightings, o.gone_at, o.decision, o.decided, o.error`
+
+func scanOrphan(row scanner) (app.Orphan, error) {
+	var o app.Orphan
+	var made, first, last, gone int64
+	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
+		&made, &first, &last, &o.Sightings, &gone, &o.Decision, &o.Decided, &o.Error)
+	o.MadeAt, o.FirstSeen, o.LastSeen, o.GoneAt = fromMicros(made), fromMicros(first), fromMicros(last), fromMicros(gone)
+	return o, err
+}
+
+// HoldAccount implements app.OrphanStore.
+func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		n, err := t.count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
+			VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, '')
+			ON CONFLICT (provider) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until, began_at = excluded.began_at
+			WHERE accounts.held_until <= ? OR accounts.held_until > ? OR accounts.holder = excluded.holder`,
+			provider, holder, micros(now.Add(hold)), micros(now), micros(now), micros(now.Add(farFuture)))
+		held = n > 0
+		return err
+	})
+	return held, err
+}
+
+// EndPass implements app.OrphanStore.
+func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error {
+	return s.write(ctx, func(t *tx) error {
+		return t.exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
+			WHERE provider = ? AND holder = ?`,
+			micros(a.EndedAt), a.Machines, a.Orphans, a.Deleted, a.HeldBack, a.Lost, a.Error, a.Provider, holder)
+	})
+}
+
+// Accounts implements app.OrphanStore.
+func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
+	list := []app.Account{}
+	err := s.each(ctx, func(row scanner) error {
+		var a app.Account
+		var began, ended int64
+		err := row.Scan(&a.Provider, &began, &ended, &a.Machines, &a.Orphans, &a.Deleted, &a.HeldBack, &a.Lost, &a.Error)
+		a.BeganAt, a.EndedAt = fromMicros(began), fromMicros(ended)
+		list = append(list, a)
+		return err
+	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts ORDER BY provider`)
+	return list, err
+}
+
+// orphanMemory is how long orphans that are gone can still be looked at.
+const orphanMemory = 30 * 24 * time.Hour
+
+// SeeOrphans implements app.OrphanStore.
+func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
+	at := micros(now)
+	err = s.write(ctx, func(t *tx) error {
+		list = []app.Orphan{}
+		for _, o := range seen {
+			err := t.exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+					first_seen, last_seen, sightings, gone_at, decision, decided, error)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '')
+				ON CONFLICT (id) DO UPDATE SET hostname = excluded.hostname, zone = excluded.zone, tenant = excluded.tenant,
+					cluster = excluded.cluster, node = excluded.node, intent = excluded.intent, kind = excluded.kind, price = excluded.price,
+					made_at = excluded.made_at, last_seen = excluded.last_seen,
+					first_seen = CASE WHEN orphans.gone_at > 0 OR orphans.first_seen > excluded.first_seen THEN excluded.first_seen ELSE orphans.first_seen END,
+					sightings = CASE WHEN orphans.gone_at > 0 THEN 1 ELSE orphans.sightings + 1 END,
+					decision = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decision END,
+					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
+					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
+				app.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
+				micros(o.MadeAt), at, at)
+			if err != nil {
+				return err
+			}
+		}
+		if err := t.exec(`UPDATE orphans SET gone_at = ? WHERE provider = ? AND gone_at = 0 AND last_seen <> ?`, at, provider, at); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM orphans WHERE gone_at > 0 AND gone_at < ?`, micros(now.Add(-orphanMemory))); err != nil {
+			return err
+		}
+		return t.each(func(row scanner) error {
+			o, err := scanOrphan(row)
+			list = append(list, o)
+			return err
+		}, `SELECT `+orphanColumns+` FROM orphans o WHERE o.provider = ? AND o.gone_at = 0 ORDER BY o.first_seen, o.id`, provider)
+	})
+	return list, err
+}
+
+// OrphanDeleted implements app.OrphanStore.
+func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
+	return s.write(ctx, func(t *tx) error {
+		if failure != "" {
+			return t.exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
+		}
+		o, err := scanOrphan(t.row(`UPDATE orphans AS o SET gone_at = ?, error = '' WHERE o.id = ? AND o.gone_at = 0 RETURNING `+orphanColumns, micros(now), id))
+		if isNoRows(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("store: orphan: %w", err)
+		}
+		who := o.Decided
+		if who == "" {
+			who = "muster"
+		}
+		return t.audit(now, o.Tenant, who, "orphan.deleted", o.Provider+"/"+o.Machine, string(o.Kind))
+	})
+}
+
+// Orphans implements app.OrphanStore.
+func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
+	where, args := "o.gone_at = 0", []any{}
+	if gone {
+		where = "o.gone_at >= 0"
+	}
+	if tenant != "" {
+		where, args = where+" AND o.tenant = ?", append(args, tenant)
+	}
+	list := []app.Orphan{}
+	err := s.each(ctx, func(row scanner) error {
+		o, err := scanOrphan(row)
+		list = append(list, o)
+		return err
+	}, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.first_seen, o.id LIMIT 10000`, args...)
+	return list, err
+}
+
+// DecideOrphan implements app.OrphanStore.
+func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		o, err = scanOrphan(t.row(`SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ?`, id))
+		switch {
+		case isNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
+			o = app.Orphan{}
+			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no orphan %q.", id), Hint: "See: muster orphans"}
+		case err != nil:
+			return fmt.Errorf("store: orphan: %w", err)
+		case !o.GoneAt.IsZero():
+			return app.Errorf(app.EConflict, "Machine %s of %s is gone already.", o.Machine, o.Provider)
+		}
+		if err := t.exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {
+			return err
+		}
+		o.Decision, o.Decided = d, who.User
+		return t.audit(now, who.Tenant, who.User, "orphan."+string(d), o.Provider+"/"+o.Machine, string(o.Kind))
+	})
+	return o, err
+}
+
+// orphanMode is the setting that says what becomes of orphans.
+const orphanMode = "orphans"
+
+// OrphanMode implements app.OrphanStore.
+func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
+	if isNoRows(err) {
+		return app.OrphansDelete, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("store: %w", err)
+	}
+	return m, nil
+}
+
+// SetOrphanMode implements app.OrphanStore.
+func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
+			return err
+		}
+		return t.audit(now, who.Tenant, who.User, "orphans.mode", "installation", string(m))
+	})
+}
+
+// untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.
+const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
+	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
+
+// LostClusters implements app.OrphanStore.
+func (s *Store) LostClusters(ctx context.Context) ([]app.Cluster, error) {
+	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE `+untouched)
+}
+
+// MarkFound implements app.OrphanStore.
+func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
+			Message: "All machines run again."})
+	})
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// Resources implements app.ReceiptStore.
+func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
+	list := []app.Resource{}
+	err := s.each(ctx, func(row scanner) error {
+		r := app.Resource{Tenant: tenant, Cluster: cluster}
+		var made, gone int64
+		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
+		r.MadeAt, r.GoneAt = fromMicros(made), fromMicros(gone)
+		list = append(list, r)
+		return err
+	}, `SELECT provider, kind, id, node, intent, zone, price, made_at, gone_at FROM resources WHERE cluster = ? AND tenant = ?
+		ORDER BY made_at, id`, cluster, tenant)
+	return list, err
+}
+
+// NoteResources implements app.ReceiptStore.
+func (s *Store) NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	return s.write(ctx, func(t *tx) error { return t.noteSeen(at, provider, intent, seen) })
+}
+
+// noteNode writes down what a step came across for its node, under the node's intent.
+func (t *tx) noteNode(at time.Time, cluster, node string, seen []app.Seen) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	intent, err := t.liveIntent(cluster, node)
+	if err != nil || intent == "" {
+		return err // given back meanwhile: the reconciler has what came later
+	}
+	return t.noteSeen(at, "", intent, seen)
+}
+
+// maxSeen bounds what one report can add; a node has a machine, or a few where something went wrong.
+const maxSeen = 100
+
+func (t *tx) noteSeen(at time.Time, provider, intent string, seen []app.Seen) error {
+	for _, x := range seen[:min(len(seen), maxSeen)] {
+		made, gone := x.MadeAt, int64(0)
+		if made.IsZero() || made.After(at) {
+			made = at
+		}
+		if x.Gone {
+			gone = micros(at)
+		}
+		// What is there again after it was gone costs again.
+		err := t.exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at)
+			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
+				CAST(? AS BIGINT), CAST(? AS BIGINT) FROM intents i WHERE i.id = ? AND (i.provider = ? OR CAST(? AS TEXT) = '')
+			ON CONFLICT (intent, kind, id) DO UPDATE SET
+				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
+				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,
+				gone_at = CASE WHEN excluded.gone_at > 0 AND resources.gone_at > 0 THEN resources.gone_at ELSE excluded.gone_at END`,
+			x.Kind, x.ID, x.Zone, x.Price, micros(made), gone, intent, provider, provider)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeGone ends all that a node had: its provider was asked, and has nothing of it.
+func (t *tx) nodeGone(at time.Time, cluster, node string) error {
+	return t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, micros(at), cluster, node)
+}
+
+// Proof implements app.ReceiptStore.
+func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
+	var at int64
+	err = s.reads.QueryRowContext(ctx, `SELECT proven_at, proof FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How)
+	p.At = fromMicros(at)
+	return p, clusterError(err, cluster)
+}
+
+// Unproven implements app.ReceiptStore.
+func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
+	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
+		ORDER BY c.proof_asked_at LIMIT ?`, limit)
+}
+
+// SetProof implements app.ReceiptStore.
+func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
+			micros(p.At), p.How, micros(asked), tenant, cluster)
+		if err != nil || n == 0 {
+			return err
+		}
+		if p.At.IsZero() {
+			return nil
+		}
+		// Machines whose going nobody had reported are gone by the same proof, and their intents with them.
+		if err := t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, micros(p.At), cluster); err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, micros(p.At), cluster); err != nil {
+			return err
+		}
+		return t.event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),
+			Message: fmt.Sprintf("Nothing is left: %s", p.How)})
+	})
+}
