@@ -17,7 +17,7 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 	case app.ActionBootstrap:
 		return w.bootstrap(ctx, as, out)
 	case app.ActionDelete:
-		return w.delete(ctx, as, out)
+		return w.delete(ctx, as, out, r)
 	default:
 		return w.service(ctx, as, out)
 	}

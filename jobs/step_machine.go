@@ -3,68 +3,29 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
 )
 
-// create asks the provider for the machine. An attempt that is not the first looks for the machine that an earlier one
-// may have made: the answer may have been lost, and asking twice would make two.
-func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	p, err := w.Providers.Provider(ctx, as.Provider)
-	if err != nil {
-		return err
-	}
-	m, found, err := earlier(ctx, p, as)
-	if err != nil {
-		return err
-	}
-	if found && m.State == app.MachineStopped {
-		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+", which has stopped; it is replaced.")
-		if err := p.Delete(ctx, m.ID); err != nil {
-			return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)
-		}
-		found = false
-	}
-	if found {
-		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
-	} else {
-		if m, err = p.Create(ctx, as.Machine); err != nil {
-			return fmt.Errorf("%s: create: %w", as.Provider.Name, err)
-		}
-		out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s.", m.ID, as.Provider.Name, inWords(m.Note)))
-	}
-	r.Machine = &m
-	return nil
-}
-
-// earlier looks for a machine that an earlier attempt has made.
-func earlier(ctx context.Context, p app.Provider, as *app.Assignment) (m app.Machine, found bool, err error) {
-	if as.Fence.Attempt == 1 {
-		return m, false, nil
-	}
+func listIntent(ctx context.Context, p app.Provider, as *app.Assignment) ([]app.Machine, error) {
 	made, err := p.List(ctx, intentTags(as.Machine.Tags))
 	if err != nil {
-		return m, false, fmt.Errorf("%s: list: %w", as.Provider.Name, err)
+		return nil, fmt.Errorf("%s: list: %w", as.Provider.Name, err)
 	}
-	if len(made) == 0 {
-		return m, false, nil
-	}
-	return made[0], true, nil
-}
-
-func inWords(note string) string {
-	if note == "" {
-		return ""
-	}
-	return " (" + note + ")"
+	return made, nil
 }
 
 func intentTags(tags map[string]string) map[string]string {
 	return map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]}
 }
 
-const firstLook = 100 * time.Millisecond
+// How long to wait between looks at a provider: at first, and at most.
+const (
+	firstLook = 100 * time.Millisecond
+	longPause = 5 * time.Second
+)
 
 // confirm waits until the machine has an address, answers, and has proved who it is.
 func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
@@ -99,6 +60,8 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.
 		m, err := p.Describe(ctx, as.Node.MachineID)
 		if err != nil {
 			switch code := app.CodeOf(err); {
+			case app.AsError(err).RetryAfter > longPause: // others can use the slot until then
+				return m, err
 			case code == app.ETransient, code == app.ERateLimit, code == app.ENotFound && time.Since(began) < absentGrace:
 			default:
 				return m, err
@@ -108,7 +71,7 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.
 		} else if m.State == app.MachineRunning && m.Addresses[app.AddressAccess]+m.Addresses[app.AddressBind] != "" {
 			return m, nil
 		}
-		if pause(ctx, min(backOff(firstLook, try), 5*time.Second)) != nil {
+		if pause(ctx, min(backOff(firstLook, try), longPause)) != nil {
 			return m, app.Errorf(app.ETimeout, "Machine %s did not come up.", as.Node.MachineID)
 		}
 	}
@@ -133,25 +96,30 @@ func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Out
 const goneLooks = 20
 
 // delete removes every machine that carries the node's intent, whether or not we ever learned its id, and proves with
-// the provider's own list that none is left.
-func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output) error {
+// the provider's own list that none is left: twice where the provider lists late.
+func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
 	}
+	late, waited := app.ListsLate(p), false
 	for try := 1; ; try++ {
-		left, err := p.List(ctx, intentTags(as.Machine.Tags))
+		left, err := listIntent(ctx, p, as)
 		if err != nil {
-			return fmt.Errorf("%s: list: %w", as.Provider.Name, err)
+			return err
 		}
 		ids := make([]string, 0, len(left)+1)
 		for _, m := range left {
 			ids = append(ids, m.ID)
+			see(r, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 		}
 		if try == 1 && as.Node.MachineID != "" && len(left) == 0 {
 			ids = append(ids, as.Node.MachineID) // perhaps not listed (yet)
 		}
-		if len(ids) == 0 {
+		if len(ids) == 0 && (late == 0 || waited) {
+			for i := range r.Seen {
+				r.Seen[i].Gone = true
+			}
 			out(app.StreamSystem, "The provider has nothing of this node any more.")
 			return nil
 		}
@@ -164,11 +132,23 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output)
 			}
 			out(app.StreamSystem, "Machine "+id+" was deleted.")
 		}
-		if try > 1 {
-			if err := pause(ctx, min(backOff(firstLook, try), 5*time.Second)); err != nil {
-				return err
-			}
+		switch {
+		case late > 0:
+			waited = true
+			err = pause(ctx, late)
+		case try > 1:
+			err = pause(ctx, min(backOff(firstLook, try), longPause))
 		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// see notes a machine once.
+func see(r *app.Report, x app.Seen) {
+	if !slices.ContainsFunc(r.Seen, func(y app.Seen) bool { return y.ID == x.ID }) {
+		r.Seen = append(r.Seen, x)
 	}
 }
 

@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// create asks the provider for the machine, unless an earlier attempt has made it. Where an earlier one may have asked, its
+// answer may have been lost, and asking twice would make two: so it is looked for by the intent's tag first, twice where
+// the provider lists late.
+func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	r.Unasked = true
+	p, err := w.Providers.Provider(ctx, as.Provider)
+	if err != nil {
+		return err
+	}
+	var m app.Machine
+	found := false
+	if !as.Unasked {
+		if m, found, err = earlier(ctx, p, as, out, r); err != nil {
+			return err
+		}
+	}
+	if found {
+		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+	} else {
+		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
+			return err
+		}
+		out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
+	}
+	r.Unasked = false
+	r.Machine = &m
+	r.Seen = append(r.Seen, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+	return nil
+}
+
+// makeMachine asks for a new machine. A refusal for want of room is a clear answer, nothing was made, so the provider's other zones
+// are asked in the same attempt, unless the layout wants the machine in one of them. Where nowhere is room, the error says
+// where it was looked for, and the policy lets some time pass before all of them are asked again. Another flavor or
+// another provider is never tried: what was approved is what runs.
+func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) (app.Machine, error) {
+	spec := as.Machine
+	var tried []string
+	for _, zone := range places(as) {
+		spec.Zone = zone
+		m, err := p.Create(ctx, spec)
+		if err == nil {
+			return m, nil
+		}
+		e := app.AsError(err)
+		if e.Reason != reasonBudget {
+			r.Unasked = false
+		}
+		if tried = append(tried, placeWords(zone)); ruleFor(e).verdict != elsewhere {
+			return m, fmt.Errorf("%s: create: %w", as.Provider.Name, err)
+		}
+		out(app.StreamSystem, fmt.Sprintf("No room %s: %s", placeWords(zone), e.ForPeople()))
+		if len(tried) == len(places(as)) {
+			full := *e
+			full.Message = fmt.Sprintf("%s has no room for a machine of flavor %q (looked %s): %s", as.Provider.Name, spec.Flavor.Flavor,
+				strings.Join(tried, ", "), e.Message)
+			return m, &full
+		}
+	}
+	return app.Machine{}, app.Errorf(app.EInternal, "there is no place to ask for a machine") // places is never empty
+}
+
+// places are the zones to ask, in order: the one that the layout wants, or else whichever the provider chooses and then
+// its others by name, beginning at another one for each node, so that a full zone is not asked by all at once.
+func places(as *app.Assignment) []string {
+	if as.Machine.Zone != "" {
+		return []string{as.Machine.Zone}
+	}
+	out, zones := []string{""}, as.Provider.Zones
+	for i := range zones {
+		out = append(out, zones[(i+app.NodeNumber(as.Node.Name))%len(zones)])
+	}
+	return out
+}
+
+func placeWords(zone string) string {
+	if zone == "" {
+		return "wherever the provider chose"
+	}
+	return "in zone " + zone
+}
+
+func inZone(zone string) string {
+	if zone == "" {
+		return ""
+	}
+	return " in zone " + zone
+}
+
+// earlier looks for machines that earlier attempts have made. Of several the one that the ledger knows is kept, or else
+// the oldest; the others, and those that do not run, are given back.
+func earlier(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) (kept app.Machine, found bool, err error) {
+	made, err := listIntent(ctx, p, as)
+	if err != nil {
+		return kept, false, err
+	}
+	if late := app.ListsLate(p); len(made) == 0 && late > 0 {
+		out(app.StreamSystem, fmt.Sprintf("An earlier attempt may have made a machine; %s lists up to %s late, so it is looked for twice.", as.Provider.Name, late))
+		if err := pause(ctx, late); err != nil {
+			return kept, false, err
+		}
+		if made, err = listIntent(ctx, p, as); err != nil {
+			return kept, false, err
+		}
+	}
+	made = slices.Clone(made)
+	slices.SortStableFunc(made, func(a, b app.Machine) int { return before(as.Node.MachineID, a, b) })
+	for _, m := range made {
+		if !found && m.State != app.MachineStopped {
+			kept, found = m, true
+			continue
+		}
+		why := "another machine of this node, which an earlier attempt had made as well"
+		if m.State == app.MachineStopped {
+			why = "which an earlier attempt had made, and which has stopped"
+		}
+		if err := p.Delete(ctx, m.ID); err != nil {
+			return kept, false, fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)
+		}
+		out(app.StreamSystem, fmt.Sprintf("Machine %s was deleted: %s.", m.ID, why))
+		r.Seen = append(r.Seen, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+	}
+	return kept, found, proveGone(ctx, p, as, r)
+}
+
+// before orders machines of one intent: the one that the ledger knows first, then by age, then by id.
+func before(known string, a, b app.Machine) int {
+	rank := func(m app.Machine) int {
+		if known != "" && m.ID == known {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(rank(a)-rank(b), a.MadeAt.Compare(b.MadeAt), cmp.Compare(a.ID, b.ID))
+}
+
+// proveGone marks those of the machines seen so far that a list does not show any more as gone. Those that it still shows
+// are left to the reconciler.
+func proveGone(ctx context.Context, p app.Provider, as *app.Assignment, r *app.Report) error {
+	if len(r.Seen) == 0 {
+		return nil
+	}
+	left, err := listIntent(ctx, p, as)
+	if err != nil {
+		return err
+	}
+	for i := range r.Seen {
+		r.Seen[i].Gone = !slices.ContainsFunc(left, func(m app.Machine) bool { return m.ID == r.Seen[i].ID })
+	}
+	return nil
+}
+
+func inWords(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " (" + note + ")"
+}
