@@ -1,6 +1,7 @@
 package app
 
 import (
+	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,15 +14,17 @@ import (
 // expanded for every step anew. It holds secrets in memory for as long as an operation's steps are handed out.
 type configCache struct {
 	mu   sync.Mutex
-	kept map[int64]*operationConfig
-	age  []int64 // oldest first
+	kept map[int64]*list.Element // of *operationConfig
+	used list.List               // the one that was used last stands in front
 }
 
-// maxConfigs is how many operations are kept; the oldest makes room.
-const maxConfigs = 64
+// maxConfigs is how many operations are kept; the one that nobody has asked for longest makes room. Where more run at the
+// same time, each of their steps reads its cluster anew.
+const maxConfigs = 2048
 
 // operationConfig is what the steps of one operation share.
 type operationConfig struct {
+	id         int64
 	definition Definition
 	secrets    ClusterSecrets
 
@@ -33,13 +36,10 @@ type operationConfig struct {
 
 func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operationConfig, error) {
 	id := c.Step.Operation
-	cc.mu.Lock()
-	oc := cc.kept[id]
-	cc.mu.Unlock()
-	if oc != nil {
+	if oc := cc.look(id); oc != nil {
 		return oc, nil
 	}
-	oc = &operationConfig{}
+	oc := &operationConfig{id: id}
 	var err error
 	if oc.definition, err = a.Store.Definition(ctx, c.Tenant, c.Cluster.ID); err != nil {
 		return nil, err
@@ -50,21 +50,37 @@ func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operat
 		}
 		return nil, err
 	}
+	return cc.keep(oc), nil
+}
+
+// look gives what is kept of an operation, or nil.
+func (cc *configCache) look(id int64) *operationConfig {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	if other := cc.kept[id]; other != nil {
-		return other, nil
+	e := cc.kept[id]
+	if e == nil {
+		return nil
+	}
+	cc.used.MoveToFront(e)
+	return e.Value.(*operationConfig)
+}
+
+// keep keeps it, unless someone else was faster; that one is given then.
+func (cc *configCache) keep(oc *operationConfig) *operationConfig {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	if e := cc.kept[oc.id]; e != nil {
+		return e.Value.(*operationConfig)
 	}
 	if cc.kept == nil {
-		cc.kept = map[int64]*operationConfig{}
+		cc.kept = map[int64]*list.Element{}
 	}
-	cc.kept[id] = oc
-	cc.age = append(cc.age, id)
-	if len(cc.age) > maxConfigs {
-		delete(cc.kept, cc.age[0])
-		cc.age = cc.age[1:]
+	cc.kept[oc.id] = cc.used.PushFront(oc)
+	if cc.used.Len() > maxConfigs {
+		oldest := cc.used.Remove(cc.used.Back()).(*operationConfig)
+		delete(cc.kept, oldest.id)
 	}
-	return oc, nil
+	return oc
 }
 
 // expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
