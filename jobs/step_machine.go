@@ -102,12 +102,13 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 	if err != nil {
 		return err
 	}
-	late, waited := app.ListsLate(p), false
+	waited := false
 	for try := 1; ; try++ {
 		left, err := listIntent(ctx, p, as)
 		if err != nil {
 			return err
 		}
+		late := app.ListsLate(p)
 		ids := make([]string, 0, len(left)+1)
 		for _, m := range left {
 			ids = append(ids, m.ID)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"muster/app"
@@ -18,11 +19,13 @@ type client struct {
 	url    string
 	secret string
 	http   *http.Client
+	late   atomic.Int64 // as the account last said
 }
 
 var (
 	_ app.Provider       = (*client)(nil)
 	_ app.ProviderCloser = (*client)(nil)
+	_ app.LateLister     = (*client)(nil)
 )
 
 // answerLimit bounds an answer, in bytes.
@@ -51,7 +54,7 @@ func checkURL(settings map[string]any) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return invalid("url", "%q is not the address of a fake cloud, such as http://127.0.0.1:9000", s)
 	}
-	for _, field := range []string{"account", "delay", "boot", "list_lag", "quota", "endpoint", "host_key"} {
+	for _, field := range []string{"account", "delay", "boot", "list_lag", "quota", "room", "rate", "endpoint", "host_key"} {
 		if text(settings, field) != "" {
 			return invalid(field, "%q is for an account in this process; the one at url has its own", field)
 		}
@@ -82,6 +85,9 @@ func (c *client) Delete(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Delete, question{ID: id})
 	return err
 }
+
+// ListsLate implements app.LateLister. It is known once the account has answered anything.
+func (c *client) ListsLate() time.Duration { return time.Duration(c.late.Load()) }
 
 // Close lets go of idle connections.
 func (c *client) Close() error {
@@ -114,6 +120,7 @@ func (c *client) ask(ctx context.Context, verb Verb, q question) (a answer, err 
 	if err := json.Unmarshal(b, &a); err != nil {
 		return a, app.Errorf(app.ETransient, "the fake cloud answered %s in a way that makes no sense", resp.Status)
 	}
+	c.late.Store(int64(a.Late))
 	if a.Error != nil {
 		a.Error.RetryAfter = a.RetryAfter
 		return a, a.Error

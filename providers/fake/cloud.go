@@ -24,15 +24,24 @@ type Cloud struct {
 	boot     time.Duration
 	lag      time.Duration
 	quota    int
+	room     map[string]int // machines by zone; absent zones are not limited
+	forgets  bool
+	throttle throttle
 	bind     func(app.MachineSpec) Endpoint
 }
 
-var _ app.Provider = (*Cloud)(nil)
+var (
+	_ app.Provider   = (*Cloud)(nil)
+	_ app.LateLister = (*Cloud)(nil)
+)
 
+// machine is a machine; before it was made it does not exist for anybody.
 type machine struct {
 	app.Machine
 	made time.Time
 }
+
+func (m *machine) exists() bool { return m != nil && !time.Now().Before(m.made) }
 
 // Endpoint is where a machine seems to be. HostKey is in authorized_keys form; "" leaves the key of the spec.
 type Endpoint struct {
@@ -73,7 +82,7 @@ func Forget(name string) {
 func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
 	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode]}, func() (app.Machine, error) {
 		for _, m := range c.machines {
-			if m.Tags[app.TagIntent] == spec.Intent {
+			if m.exists() && !c.forgets && m.Tags[app.TagIntent] == spec.Intent {
 				return c.view(m), nil
 			}
 		}
@@ -82,6 +91,9 @@ func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 		}
 		if c.quota > 0 && len(c.machines) >= c.quota {
 			return app.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
+		}
+		if err := c.admit(spec.Zone); err != nil {
+			return app.Machine{}, err
 		}
 		m, err := c.build(spec)
 		if err != nil {
@@ -92,15 +104,38 @@ func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 	})
 }
 
+// admit refuses a machine for a zone that is full.
+func (c *Cloud) admit(zone string) error {
+	room, limited := c.room[zone]
+	if !limited {
+		return nil
+	}
+	for _, m := range c.machines {
+		if m.Zone == zone {
+			room--
+		}
+	}
+	if room > 0 {
+		return nil
+	}
+	e := app.Errorf(app.ECapacity, "there is no room")
+	if zone != "" {
+		e = app.Errorf(app.ECapacity, "zone %s has no room", zone)
+	}
+	e.Reason = "zone_full"
+	return e
+}
+
 func (c *Cloud) build(spec app.MachineSpec) (*machine, error) {
 	c.serial++
 	m := &machine{made: time.Now(), Machine: app.Machine{
-		ID:       fmt.Sprintf("fake-%d", c.serial),
+		ID:       machineID(c.serial),
 		State:    app.MachineRunning,
 		Hostname: spec.Hostname,
 		SSHUser:  spec.Image.SSHUser,
 		Tags:     maps.Clone(spec.Tags),
 		Note:     "exists in memory only",
+		Zone:     spec.Zone,
 		OwnRoot:  true,
 	}}
 	if len(spec.HostKey) > 0 {
@@ -126,9 +161,19 @@ func (c *Cloud) build(spec app.MachineSpec) (*machine, error) {
 	return m, nil
 }
 
+func machineID(serial int) string { return fmt.Sprintf("fake-%d", serial) }
+
+// ListsLate implements app.LateLister.
+func (c *Cloud) ListsLate() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lag
+}
+
 // view is what the outside sees of a machine now: one that still boots has no address yet.
 func (c *Cloud) view(m *machine) app.Machine {
 	out := m.Machine
+	out.MadeAt = m.made
 	out.Tags = maps.Clone(m.Tags)
 	out.Addresses = maps.Clone(m.Addresses)
 	if out.State == app.MachineRunning && time.Since(m.made) < c.boot {
@@ -140,8 +185,8 @@ func (c *Cloud) view(m *machine) app.Machine {
 // Describe gives a machine; ENotFound where it does not exist.
 func (c *Cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
 	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (app.Machine, error) {
-		m, ok := c.machines[id]
-		if !ok {
+		m := c.machines[id]
+		if !m.exists() {
 			return app.Machine{}, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
 		}
 		return c.view(m), nil
@@ -153,7 +198,7 @@ func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine
 	return run(ctx, c, Call{Verb: List}, func() ([]app.Machine, error) {
 		var out []app.Machine
 		for _, m := range c.machines {
-			if time.Since(m.made) >= c.lag && carries(m.Tags, tags) {
+			if m.exists() && time.Since(m.made) >= c.lag && carries(m.Tags, tags) {
 				out = append(out, c.view(m))
 			}
 		}
@@ -165,7 +210,9 @@ func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine
 // Delete removes a machine; an absent one is success.
 func (c *Cloud) Delete(ctx context.Context, id string) error {
 	_, err := run(ctx, c, Call{Verb: Delete, ID: id}, func() (any, error) {
-		delete(c.machines, id)
+		if c.machines[id].exists() {
+			delete(c.machines, id)
+		}
 		return nil, nil
 	})
 	return err
@@ -188,6 +235,10 @@ func run[T any](ctx context.Context, c *Cloud, call Call, effect func() (T, erro
 		call.Node, call.Intent = m.Tags[app.TagNode], m.Tags[app.TagIntent]
 	}
 	c.calls = append(c.calls, call)
+	if err := c.throttle.admit(time.Now()); err != nil {
+		c.mu.Unlock()
+		return none, err
+	}
 	o := c.match(call)
 	delay := c.delays[call.Verb] + o.Delay
 	c.mu.Unlock()
@@ -201,7 +252,13 @@ func run[T any](ctx context.Context, c *Cloud, call Call, effect func() (T, erro
 	v, err := none, error(nil)
 	if !o.Hangs || o.Happens {
 		c.mu.Lock()
+		before := c.serial
 		v, err = effect()
+		for id := before + 1; id <= c.serial; id++ {
+			if m := c.machines[machineID(id)]; m != nil {
+				m.made = m.made.Add(o.Late)
+			}
+		}
 		c.mu.Unlock()
 	}
 	if o.Hangs {

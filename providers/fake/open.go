@@ -22,6 +22,8 @@ var Descriptor = app.Descriptor{
 		{Name: "boot", Label: "Boot time", Help: "How long a machine starts before it is running.", Default: "0s"},
 		{Name: "list_lag", Label: "List lag", Help: "How long a new machine is missing from lists.", Default: "0s"},
 		{Name: "quota", Label: "Quota", Help: "The most machines; 0 means no limit.", Default: "0"},
+		{Name: "room", Label: "Room", Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited."},
+		{Name: "rate", Label: "Calls a second", Help: "More calls than this are refused, with when to come back; 0 means no limit.", Default: "0"},
 		{Name: "endpoint", Label: "SSH endpoint", Help: "host:port where every machine seems to be."},
 		{Name: "url", Label: "Address of the account", Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},
 		{Name: "secret", Label: "Secret", Help: "What the process at the address wants to be told.", Secret: true},
@@ -73,6 +75,23 @@ func apply(c *Cloud, settings map[string]any) error {
 			return invalid("quota", "the quota must be a whole number, 0 or greater, not %q", s)
 		}
 		c.SetQuota(n)
+	}
+	if s := text(settings, "rate"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 {
+			return invalid("rate", "the rate must be a whole number, 0 or greater, not %q", s)
+		}
+		c.SetRate(float64(n), n)
+	}
+	if s := text(settings, "room"); s != "" {
+		for part := range strings.SplitSeq(s, ",") {
+			zone, count, ok := strings.Cut(part, "=")
+			n, err := strconv.Atoi(strings.TrimSpace(count))
+			if !ok || err != nil || n < 0 {
+				return invalid("room", "%q is not of the form a=3,b=0", s)
+			}
+			c.SetRoom(strings.TrimSpace(zone), n)
+		}
 	}
 	return applyEndpoint(c, settings)
 }

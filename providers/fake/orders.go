@@ -32,6 +32,7 @@ type Outcome struct {
 	Happens bool          // the effect happens all the same: the reply is lost, not the request
 	Hangs   bool          // no answer until the caller's context is done
 	Delay   time.Duration // before anything happens, added to the verb's own
+	Late    time.Duration // what is made comes to be only so much later; nobody can see or delete it before
 	Node    string        // only for machines whose TagNode is this; "" for all
 	Times   int           // for so many calls; 0 means one, below 0 for ever
 }
@@ -87,6 +88,65 @@ func (c *Cloud) SetListLag(d time.Duration) { c.set(func() { c.lag = d }) }
 // SetQuota limits the number of machines; 0 means no limit.
 func (c *Cloud) SetQuota(n int) { c.set(func() { c.quota = n }) }
 
+// SetRoom limits the machines of a zone; "" are those whose zone was left to the cloud. Below 0 there is no limit.
+func (c *Cloud) SetRoom(zone string, n int) {
+	c.set(func() {
+		if c.room == nil {
+			c.room = map[string]int{}
+		}
+		if c.room[zone] = n; n < 0 {
+			delete(c.room, zone)
+		}
+	})
+}
+
+// SetForgetful makes Create forget which intents it was asked for before, as clouds without such a key do: every call
+// makes a machine.
+func (c *Cloud) SetForgetful(on bool) { c.set(func() { c.forgets = on }) }
+
+// SetRate makes the cloud refuse calls above so many a second, beyond a burst, with ERateLimit and when to come back. 0
+// lifts the limit.
+func (c *Cloud) SetRate(perSecond float64, burst int) {
+	c.set(func() {
+		c.throttle.rate, c.throttle.burst, c.throttle.tokens, c.throttle.last = perSecond, float64(burst), float64(burst), time.Now()
+	})
+}
+
+// RefuseFor makes the cloud refuse every call for so long, with ERateLimit and when to come back.
+func (c *Cloud) RefuseFor(d time.Duration) { c.set(func() { c.throttle.until = time.Now().Add(d) }) }
+
+// Refused gives how many calls were refused because there were too many.
+func (c *Cloud) Refused() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.throttle.refused
+}
+
+// throttle is the cloud's own limit of calls, a token bucket.
+type throttle struct {
+	rate, burst, tokens float64
+	last, until         time.Time
+	refused             int
+}
+
+func (t *throttle) admit(now time.Time) error {
+	wait := t.until.Sub(now)
+	if t.rate > 0 {
+		t.tokens = min(t.burst, t.tokens+t.rate*now.Sub(t.last).Seconds())
+		if t.last = now; t.tokens < 1 {
+			wait = max(wait, time.Duration((1-t.tokens)/t.rate*float64(time.Second)))
+		}
+	}
+	if wait <= 0 {
+		t.tokens--
+		return nil
+	}
+	t.refused++
+	e := app.Errorf(app.ERateLimit, "the fake cloud was asked too often")
+	e.RetryAfter = wait
+	return e
+}
+
 // Bind places machines made from now on where f says; nil undoes it. f is called with the account locked and must not
 // call back.
 func (c *Cloud) Bind(f func(app.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
@@ -114,7 +174,9 @@ func (c *Cloud) Machines() []app.Machine {
 	defer c.mu.Unlock()
 	var out []app.Machine
 	for _, m := range c.machines {
-		out = append(out, c.view(m))
+		if m.exists() {
+			out = append(out, c.view(m))
+		}
 	}
 	slices.SortFunc(out, byID)
 	return out

@@ -36,6 +36,8 @@ type answer struct {
 	Error    *app.Error    `json:"error,omitempty"`
 	// RetryAfter is the error's, which does not travel with it.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	// Late is how long lists lag behind.
+	Late time.Duration `json:"late,omitempty"`
 }
 
 // Serve gives the account to other processes, over HTTP, so that it outlives them: a provider of type fake whose setting
@@ -84,6 +86,7 @@ func (c *Cloud) call(verb func(context.Context, question, *answer) error) http.H
 		if errors.Is(err, ErrCut) {
 			panic(http.ErrAbortHandler) // ends the connection
 		}
+		a.Late = c.ListsLate()
 		status := http.StatusOK
 		if err != nil {
 			a.Error, status = app.AsError(err), http.StatusServiceUnavailable
