@@ -7,8 +7,12 @@ BUILD    = $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 RACE    ?= $(if $(CI)$(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 ONCE    ?=
 REDIS_URL ?=
+# Of chaos: what all choices follow from (0: made up and printed), and how many faults on the fake cloud and on sandbox nodes.
+SEED           ?= 0
+ROUNDS         ?= 500
+SANDBOX_ROUNDS ?= $(if $(filter 500,$(ROUNDS)),50,0)
 
-.PHONY: build demo test test-real bench bench-go generate check clean
+.PHONY: build demo test test-real chaos bench bench-go generate check clean
 
 build: ## the binary, bin/muster
 	@mkdir -p bin
@@ -23,6 +27,13 @@ test: check ## all tests that need nothing but Go and make
 test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
 	$(GO) test $(RACE) -tags real -timeout 15m ./...
 	bin/muster demo --catalog examples/catalog --once
+
+chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
+	@mkdir -p bin
+	@$(GO) build $(if $(filter 1,$(RACE)),-race) -o bin/muster-chaos ./cmd/muster
+	@$(GO) build -o bin/chaos ./cmd/chaos
+	@bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(ROUNDS)
+	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
 
 bench: ## what solver and planner cost here, beside the limits and what Coopr took
 	@$(GO) run ./cmd/bench

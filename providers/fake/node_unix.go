@@ -184,6 +184,7 @@ func (m *node) start(line string, conn ssh.Conn, ch ssh.Channel, work *sync.Wait
 		return nil
 	}
 	closeAll(outW, errW)
+	m.all.count()
 	m.groups[cmd.Process.Pid] = struct{}{}
 	work.Go(func() {
 		_, _ = io.Copy(in, ch)

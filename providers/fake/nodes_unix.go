@@ -28,6 +28,7 @@ type Nodes struct {
 	closed bool
 	lose   int // so many commands still end without telling their exit status
 	lost   int
+	ran    int
 	work   sync.WaitGroup
 }
 
@@ -106,6 +107,19 @@ func (n *Nodes) Busy() (commands int) {
 		commands += m.busy()
 	}
 	return commands
+}
+
+// Commands gives how many commands were started so far.
+func (n *Nodes) Commands() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.ran
+}
+
+func (n *Nodes) count() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ran++
 }
 
 // Cut ends all connections of some nodes, as a network does that breaks: those that run commands first. It gives how many

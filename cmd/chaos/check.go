@@ -1,0 +1,215 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// tally is what has been counted so far.
+type tally struct {
+	operations map[app.OperationStatus]int
+	kinds      map[app.OperationKind]int
+	steps      int // that act and have succeeded
+	attempts   int
+	effects    int
+}
+
+func newTally() tally {
+	return tally{operations: map[app.OperationStatus]int{}, kinds: map[app.OperationKind]int{}}
+}
+
+// check looks at all that was promised, once everything has come to rest.
+func (h *harness) check(ctx context.Context) error {
+	list, err := h.client.clusters(ctx, "")
+	if err != nil {
+		return err
+	}
+	known := map[string]app.ClusterSummary{}
+	for _, c := range list {
+		known[c.ID] = c
+	}
+	for _, p := range h.book.open() {
+		if _, ok := known[p.id]; !ok {
+			h.book.blame(lostCluster, fmt.Sprintf("%s was accepted and is not in the list", p.id))
+			continue
+		}
+		if err := h.checkCluster(ctx, p); err != nil {
+			return err
+		}
+	}
+	return h.checkMachines(ctx)
+}
+
+// checkCluster looks at one cluster: its operations, its steps, and what its nodes have done.
+func (h *harness) checkCluster(ctx context.Context, p promise) error {
+	v, err := h.client.cluster(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	if p.deleting && v.Status != app.ClusterDeleted {
+		h.book.blame(lostOp, fmt.Sprintf("%s was to be deleted and is %s: %s", p.id, v.Status, v.Message))
+	}
+	files, err := h.world.effects(p.id)
+	if err != nil {
+		return err
+	}
+	did, err := readEffects(files)
+	if err != nil {
+		return err
+	}
+	for _, late := range did.late {
+		h.book.blame(oldEpoch, late)
+	}
+	asked := map[string]bool{}
+	for _, o := range v.Operations {
+		if !o.Status.Ended() && !(o.Status == app.OperationPaused) {
+			h.book.blame(lostOp, fmt.Sprintf("operation %d (%s of %s) is still %s: %s", o.ID, o.Kind, p.id, o.Status, o.Message))
+		}
+		steps, err := h.client.steps(ctx, p.id, o.ID)
+		if err != nil {
+			return err
+		}
+		h.checkSteps(p.id, o, steps, did, asked)
+	}
+	for effect := range did.times {
+		if !asked[effect] {
+			h.book.blame(unknown, fmt.Sprintf("%s: the effect %s belongs to no step", p.id, effect))
+		}
+	}
+	if v.Status == app.ClusterDeleted {
+		h.count(v, did)
+		h.book.done(p.name)
+	}
+	return nil
+}
+
+// checkSteps compares the steps of an operation with what was done.
+func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, did done, asked map[string]bool) {
+	for _, s := range steps {
+		if s.Service == "" || s.Join {
+			continue
+		}
+		effect := effectOf(o.ID, s.ID)
+		asked[effect] = true
+		n := did.times[effect]
+		where := fmt.Sprintf("%s: operation %d (%s), step %s (%s, attempt %d)", cluster, o.ID, o.Kind, s.ID, s.State, s.Attempt)
+		switch {
+		case n > 1:
+			h.book.blame(twice, fmt.Sprintf("%s was done %d times", where, n))
+		case n == 0 && s.State == app.StepSucceeded:
+			h.book.blame(missing, where+" has succeeded without having been done")
+		case o.Status.Ended() && !s.State.Ended():
+			h.book.blame(lostOp, where+" has not ended, but its operation has")
+		}
+	}
+}
+
+// count adds a cluster that is gone to the tally.
+func (h *harness) count(v app.ClusterView, did done) {
+	h.tally.effects += did.lines
+	for _, o := range v.Operations {
+		h.tally.operations[o.Status]++
+		h.tally.kinds[o.Kind]++
+		h.tally.steps += o.Done
+	}
+}
+
+// reconcileTime is how long machines that nobody wants may stay: until the reconciler has seen them twice.
+const reconcileTime = 20 * time.Second
+
+// checkMachines compares the machines that exist with those that there should be. What is too much is Muster's to find:
+// it has some time, and a restart of the server, which surveys the accounts when it starts.
+func (h *harness) checkMachines(ctx context.Context) error {
+	var wrong []string
+	for try := range 3 {
+		for deadline := time.Now().Add(reconcileTime / 4); ; time.Sleep(100 * time.Millisecond) {
+			var err error
+			if wrong, err = h.strays(ctx); err != nil {
+				return err
+			}
+			if len(wrong) == 0 || time.Now().After(deadline) {
+				break
+			}
+		}
+		if len(wrong) == 0 || try == 2 {
+			break
+		}
+		h.say("%s; the server is started again, which looks for them", count(len(wrong), "stray machine"))
+		for _, p := range h.system.servers {
+			p.kill()
+			if err := p.start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range wrong {
+		h.book.blame(leaked, w)
+	}
+	return nil
+}
+
+// strays gives machines that no living cluster owns, and nodes whose machine is not there, in words.
+func (h *harness) strays(ctx context.Context) (wrong []string, err error) {
+	all, err := h.world.machines()
+	if err != nil {
+		return nil, err
+	}
+	byCluster := map[string][]app.Machine{}
+	for _, m := range all {
+		byCluster[m.Tags[app.TagCluster]] = append(byCluster[m.Tags[app.TagCluster]], m)
+	}
+	list, err := h.client.clusters(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		machines := byCluster[c.ID]
+		delete(byCluster, c.ID)
+		if c.Status == app.ClusterDeleted {
+			for _, m := range machines {
+				wrong = append(wrong, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[app.TagNode]))
+			}
+			continue
+		}
+		v, err := h.client.cluster(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		wrong = append(wrong, compare(v, machines)...)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(byCluster)) {
+		for _, m := range byCluster[cluster] {
+			wrong = append(wrong, fmt.Sprintf("machine %s is there for the cluster %q, which does not exist", m.ID, cluster))
+		}
+	}
+	return wrong, nil
+}
+
+// compare finds the machines of a living cluster that are too many, and those that are missing.
+func compare(v app.ClusterView, machines []app.Machine) (wrong []string) {
+	there := map[string]bool{}
+	byNode := map[string][]string{}
+	for _, m := range machines {
+		there[m.ID] = true
+		byNode[m.Tags[app.TagNode]] = append(byNode[m.Tags[app.TagNode]], m.ID)
+	}
+	for _, n := range v.Nodes {
+		switch {
+		case (n.Status == app.NodeCreated || n.Status == app.NodeReady) && !there[n.MachineID]:
+			wrong = append(wrong, fmt.Sprintf("%s: the machine %s of node %s is not there", v.ID, n.MachineID, n.Name))
+		case n.Status == app.NodeDeleted && len(byNode[n.Name]) > 0:
+			wrong = append(wrong, fmt.Sprintf("%s: node %s was given back and has %s", v.ID, n.Name, strings.Join(byNode[n.Name], ", ")))
+		case len(byNode[n.Name]) > 1:
+			wrong = append(wrong, fmt.Sprintf("%s: node %s has %s", v.ID, n.Name, strings.Join(byNode[n.Name], ", ")))
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	o := options{}
+	flag.Uint64Var(&o.seed, "seed", 0, "all choices follow from this `number`; 0 makes one up and prints it")
+	flag.IntVar(&o.rounds, "rounds", 20, "how many `faults` to make")
+	flag.IntVar(&o.batch, "batch", 25, "after how many `rounds` to wait for quiet and count")
+	flag.IntVar(&o.users, "users", 4, "how many `people` use clusters at the same time")
+	flag.StringVar(&o.nodes, "nodes", "fake", "what the machines are: `fake` (a cloud in this process) or sandbox (those of the server's own sandbox)")
+	flag.StringVar(&o.topology, "topology", "one", "which `processes` Muster is: one (a server with its workers), or many")
+	flag.StringVar(&o.binary, "muster", "bin/muster", "the `binary` to try")
+	flag.StringVar(&o.only, "only", "", "make only faults whose name has this `text` in it")
+	flag.DurationVar(&o.settle, "settle", 2*time.Minute, "how long everything may take to come to rest after the last fault")
+	flag.BoolVar(&o.goOn, "go-on", false, "make all rounds even where something is wrong already")
+	flag.BoolVar(&o.keep, "keep", false, "keep the directory of the run even where nothing is wrong")
+	flag.Parse()
+	if o.seed == 0 {
+		o.seed = rand.Uint64N(1e6) + 1
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := run(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+	}
+	if err != nil || !ok {
+		stop()
+		os.Exit(1)
+	}
+}
+
+// options are what one run is told.
+type options struct {
+	seed     uint64
+	rounds   int
+	batch    int
+	users    int
+	nodes    string
+	topology string
+	binary   string
+	only     string
+	settle   time.Duration
+	keep     bool
+	goOn     bool
+}
+
+func (o options) check() error {
+	switch {
+	case o.rounds < 1 || o.rounds > 100_000:
+		return fmt.Errorf("-rounds must be from 1 to 100000, not %d", o.rounds)
+	case o.batch < 1:
+		return fmt.Errorf("-batch must be at least 1, not %d", o.batch)
+	case o.users < 1 || o.users > 50:
+		return fmt.Errorf("-users must be from 1 to 50, not %d", o.users)
+	case o.nodes != "fake" && o.nodes != "sandbox":
+		return fmt.Errorf("-nodes must be fake or sandbox, not %q", o.nodes)
+	case topologies[o.topology] == nil:
+		return fmt.Errorf("-topology must be one or many, not %q", o.topology)
+	}
+	return nil
+}
+
+// run tells whether nothing was lost. The directory of a run that lost something stays.
+func run(ctx context.Context, o options) (ok bool, err error) {
+	if err := o.check(); err != nil {
+		return false, err
+	}
+	if o.binary, err = filepath.Abs(o.binary); err != nil {
+		return false, err
+	}
+	dir, err := os.MkdirTemp("", "muster-chaos-")
+	if err != nil {
+		return false, err
+	}
+	h, err := newHarness(ctx, o, dir, os.Stdout)
+	if err == nil {
+		ok, err = h.run(ctx)
+	}
+	if h != nil {
+		h.close()
+	}
+	if ok && err == nil && !o.keep {
+		return true, os.RemoveAll(dir)
+	}
+	fmt.Printf("\nEverything that was seen is in %s\n", dir)
+	return ok, err
+}

@@ -1,0 +1,174 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is one of the programs under test, as it is started again and again. Its outputs go to one file.
+type process struct {
+	name  string
+	argv  []string
+	env   []string
+	log   string
+	ready func(context.Context) error // nil once it does what it is for
+
+	// died is told when it ended although nobody killed it.
+	died func(name string, how error)
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	done   chan struct{}
+	ours   bool // we asked it to end
+	frozen bool
+}
+
+// readyTime is how long a process may take until it does what it is for.
+const readyTime = 60 * time.Second
+
+// start starts it, and waits until it is ready.
+func (p *process) start(ctx context.Context) error {
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	fmt.Fprintf(out, "--- %s started at %s\n", p.name, time.Now().Format("15:04:05.000"))
+	cmd := exec.Command(p.argv[0], p.argv[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), p.env...), out, out
+	cmd.SysProcAttr = childAttributes()
+	if err := startInThread(cmd); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	done := make(chan struct{})
+	p.mu.Lock()
+	p.cmd, p.done, p.ours, p.frozen = cmd, done, false, false
+	p.mu.Unlock()
+	go func() {
+		err := cmd.Wait()
+		p.mu.Lock()
+		ours := p.ours
+		p.mu.Unlock()
+		close(done)
+		if !ours {
+			p.died(p.name, err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	for {
+		if err = p.ready(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-done:
+			return fmt.Errorf("%s ended while it was starting; see %s", p.name, p.log)
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not come up: %w", p.name, err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// kill ends it as a power cut does, with all that it has started. What is not running stays so.
+func (p *process) kill() {
+	p.mu.Lock()
+	cmd, done := p.cmd, p.done
+	p.ours = true
+	p.mu.Unlock()
+	if cmd == nil {
+		return
+	}
+	_ = cmd.Process.Kill()
+	<-done
+}
+
+// freeze stops it for a while without its knowing.
+func (p *process) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frozen = true
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+}
+
+func (p *process) thaw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frozen = false
+	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+}
+
+// stop asks it to end, and makes it after a while. The error is for when it did not end well by itself.
+func (p *process) stop() error {
+	p.mu.Lock()
+	cmd, done := p.cmd, p.done
+	p.ours = true
+	p.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	_ = cmd.Process.Signal(syscall.SIGCONT)
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-done:
+		if !cmd.ProcessState.Success() {
+			return fmt.Errorf("%s was asked to end and ended with %s", p.name, cmd.ProcessState)
+		}
+		return nil
+	case <-time.After(30 * time.Second):
+		_ = cmd.Process.Kill()
+		<-done
+		return fmt.Errorf("%s did not end within 30 s after it was asked to", p.name)
+	}
+}
+
+// freePort gives a port of 127.0.0.1 where nobody listens now.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// children gives the processes that a process has started, where the system tells.
+func children(pid int) (pids []int) {
+	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, f := range files {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, f.Name()))
+		for _, word := range strings.Fields(string(b)) {
+			if n, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// killChild kills one process that p has started; false where there is none.
+func (p *process) killChild(choose func(n int) int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pids := children(p.cmd.Process.Pid)
+	if len(pids) == 0 {
+		return false
+	}
+	err := syscall.Kill(pids[choose(len(pids))], syscall.SIGKILL)
+	return err == nil || errors.Is(err, syscall.ESRCH)
+}

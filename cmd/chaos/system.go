@@ -1,0 +1,182 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// system is Muster: its processes and what is between them.
+type system struct {
+	servers      []*process // the REST API is there
+	provisioners []*process // hosts of workers, where the servers have none of their own
+	redis        *process
+	redisDir     string
+	redisAddress string
+	network      []*proxy // between Muster and its Redis
+	data         string   // of the first server
+	clients      []string // data directories in which servers leave their address
+	disk         func() error
+	closers      []func() error
+}
+
+// setup is what a topology is made from.
+type setup struct {
+	binary  string
+	dir     string
+	catalog string
+	env     []string
+	died    func(name string, how error)
+}
+
+// topologies make systems; nothing of them runs yet.
+var topologies = map[string]func(setup) (*system, error){
+	"one":  oneServer,
+	"many": manyServers,
+}
+
+// oneServer is a server with its workers inside, on SQLite, with a Redis of its own.
+func oneServer(s setup) (*system, error) {
+	y := &system{data: filepath.Join(s.dir, "data")}
+	url, err := y.addRedis(s)
+	if err != nil {
+		return y, err
+	}
+	p, err := s.server("server", y.data, append(s.env, "REDIS_URL="+url), "--workers", "16")
+	if err != nil {
+		return y, err
+	}
+	y.servers, y.clients = []*process{p}, []string{y.data}
+	return y, nil
+}
+
+// manyServers says what is missing: the processes below are only there in builds that have them.
+func manyServers(s setup) (*system, error) {
+	if exec.Command(s.binary, "provisioner", "--help").Run() != nil {
+		return nil, errors.New("this muster has no provisioner yet; try -topology one")
+	}
+	return nil, errors.New("many processes are not tried yet")
+}
+
+func (s setup) server(name, data string, env []string, more ...string) (*process, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	argv := append([]string{s.binary, "serve", "--listen", address, "--data", data, "--catalog", s.catalog}, more...)
+	return &process{name: name, argv: argv, env: env, log: filepath.Join(s.dir, name+".log"), died: s.died,
+		ready: func(ctx context.Context) error { return answers(ctx, address) }}, nil
+}
+
+// answers wants someone to listen. Whether the API answers the clients find out.
+func answers(ctx context.Context, address string) error {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// addRedis prepares a Redis that keeps what it is told over a restart, and a network in front of it.
+func (y *system) addRedis(s setup) (url string, err error) {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return "", fmt.Errorf("redis-server is not here (Debian: apt-get install redis-server): %w", err)
+	}
+	port, err := freePort()
+	if err != nil {
+		return "", err
+	}
+	y.redisDir = filepath.Join(s.dir, "redis")
+	if err := os.MkdirAll(y.redisDir, 0o700); err != nil {
+		return "", err
+	}
+	y.redisAddress = "127.0.0.1:" + strconv.Itoa(port)
+	y.redis = &process{name: "redis", log: filepath.Join(s.dir, "redis.log"), died: s.died,
+		argv:  []string{program, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--dir", y.redisDir},
+		ready: func(context.Context) error { _, err := y.say("PING"); return err }}
+	n, err := newProxy(y.redisAddress)
+	if err != nil {
+		return "", err
+	}
+	y.network = append(y.network, n)
+	return "redis://" + n.address() + "/0", nil
+}
+
+// say tells Redis one thing, past the network that may be broken.
+func (y *system) say(words ...string) (string, error) {
+	c, err := net.DialTimeout("tcp", y.redisAddress, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := fmt.Fprintf(c, "%s\r\n", strings.Join(words, " ")); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err == nil && strings.HasPrefix(line, "-") {
+		err = errors.New(strings.TrimSpace(line))
+	}
+	return line, err
+}
+
+// emptyRedis removes what Redis would remember; it must not be running.
+func (y *system) emptyRedis() error {
+	if err := os.RemoveAll(y.redisDir); err != nil {
+		return err
+	}
+	return os.MkdirAll(y.redisDir, 0o700)
+}
+
+// processes are all of them, in the order in which they are started.
+func (y *system) processes() []*process {
+	var all []*process
+	if y.redis != nil {
+		all = append(all, y.redis)
+	}
+	return append(append(all, y.servers...), y.provisioners...)
+}
+
+func (y *system) start(ctx context.Context) error {
+	for _, p := range y.processes() {
+		if err := p.start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop asks all to end, the last started first.
+func (y *system) stop() error {
+	var errs []error
+	all := y.processes()
+	for i := len(all) - 1; i >= 0; i-- {
+		errs = append(errs, all[i].stop())
+	}
+	return errors.Join(errs...)
+}
+
+func (y *system) close() {
+	for _, p := range y.processes() {
+		p.kill()
+	}
+	for _, n := range y.network {
+		n.close()
+	}
+	for _, f := range y.closers {
+		_ = f()
+	}
+}
