@@ -63,6 +63,7 @@ var homes = []struct {
 }{
 	{"database/sql", []string{"app/store"}, "rows in SQL are the store's; everything else asks for app's values"},
 	{"modernc.org/sqlite", []string{"app/store"}, "the driver goes with database/sql"},
+	{"github.com/jackc/pgx", []string{"app/store"}, "so does that of PostgreSQL"},
 	{"github.com/pressly/goose", []string{"app/store"}, "migrations are run by the one who owns the tables"},
 	{"go.yaml.in/yaml", []string{"app/catalog"}, "YAML is a form of catalog files and nothing else"},
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -30,7 +29,7 @@ func scanCluster(row scanner, more ...any) (app.Cluster, error) {
 func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		return t.row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
-			ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`).Scan(&n)
+			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value`).Scan(&n)
 	})
 	return n, err
 }
@@ -104,9 +103,9 @@ func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, er
 
 // View implements app.ClusterStore.
 func (s *Store) View(ctx context.Context, tenant, id string) (app.ClusterView, error) {
-	moment, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	moment, err := s.reads.moment(ctx)
 	if err != nil {
-		return app.ClusterView{}, fmt.Errorf("store: %w", err)
+		return app.ClusterView{}, err
 	}
 	defer func() { _ = moment.Rollback() }()
 	v := app.ClusterView{Links: []app.Link{}}

@@ -14,7 +14,19 @@ func newHub() *hub { return &hub{watchers: map[string]map[chan struct{}]bool{}} 
 func (h *hub) notify(cluster string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.watchers[cluster] {
+	signal(h.watchers[cluster])
+}
+
+func (h *hub) notifyAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, watchers := range h.watchers {
+		signal(watchers)
+	}
+}
+
+func signal(watchers map[chan struct{}]bool) {
+	for c := range watchers {
 		select {
 		case c <- struct{}{}:
 		default: // it has not looked since the last one

@@ -6,21 +6,21 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"net/url"
-	"path/filepath"
+	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 
 	"muster/app"
-	"muster/migrations"
 )
 
-// Store implements app.Store on a SQLite file.
+// Store implements app.Store on SQLite or PostgreSQL.
 type Store struct {
 	sealer
-	reads        *sql.DB
+	reads        *reads
 	writer       *writer
+	line         *line // to the other servers; nil where there can be none
 	hub          *hub
 	committed    chan struct{}
 	installation string
@@ -28,39 +28,31 @@ type Store struct {
 
 var _ app.Store = (*Store)(nil)
 
-// Open opens or makes the database file, brings its tables up to date, and starts the writer. EConflict where the
-// database was made with another key. Close it.
-func Open(ctx context.Context, file string, key []byte) (*Store, error) {
+// Open opens a database and starts the writer: the file at where, made when it is absent, or, where that is a postgres:// URL,
+// the PostgreSQL database there. Its tables are brought up to date. EConflict where the database was made with another
+// key; no error shows a password. Close it.
+func Open(ctx context.Context, where string, key []byte) (*Store, error) {
 	sealer, err := newSealer(key)
 	if err != nil {
 		return nil, err
 	}
-	abs, err := filepath.Abs(file)
+	s := &Store{sealer: sealer, hub: newHub(), committed: make(chan struct{}, 1)}
+	var session session
+	if isPostgres(where) {
+		var p *postgresSession
+		if p, s.reads, err = openPostgres(ctx, where); err == nil {
+			session, s.line = p, newLine(p.config, p.id, s.hear)
+		}
+	} else if name, _, url := strings.Cut(where, "://"); url {
+		err = &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("A database of the kind %q is not known.", name),
+			Hint: "Give a postgres:// URL, or none for SQLite in the data directory."}
+	} else {
+		session, s.reads, err = openSQLite(ctx, where)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	writes, err := sql.Open("sqlite", dsn(abs, "_txlock=immediate", "_pragma=synchronous(FULL)"))
-	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w", file, err)
-	}
-	writes.SetMaxOpenConns(1)
-	if err := migrate(ctx, writes); err != nil {
-		_ = writes.Close()
-		return nil, fmt.Errorf("store: %s: %w", file, err)
-	}
-	reads, err := sql.Open("sqlite", dsn(abs, "_pragma=query_only(1)"))
-	if err != nil {
-		_ = writes.Close()
-		return nil, fmt.Errorf("store: %s: %w", file, err)
-	}
-	reads.SetMaxOpenConns(8)
-	reads.SetMaxIdleConns(8)
-	s := &Store{sealer: sealer, reads: reads, hub: newHub(), committed: make(chan struct{}, 1)}
-	if s.writer, err = newWriter(ctx, writes, s.publish); err != nil {
-		_ = reads.Close()
-		_ = writes.Close()
-		return nil, fmt.Errorf("store: %s: %w", file, err)
-	}
+	s.writer = newWriter(session, s.publish)
 	if s.installation, err = s.installationID(ctx); err == nil {
 		err = s.checkKey(ctx)
 	}
@@ -71,26 +63,20 @@ func Open(ctx context.Context, file string, key []byte) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the writes under way and lets go of the file. It may be called twice.
+// Close waits for the writes under way and lets go of the database. It may be called twice.
 func (s *Store) Close() error {
+	if s.line != nil {
+		s.line.close()
+	}
 	err := s.writer.close()
-	if e := s.reads.Close(); err == nil {
+	if e := s.reads.db.Close(); err == nil {
 		err = e
 	}
 	return err
 }
 
-// dsn uses modernc's own option names: those of other SQLite drivers would be ignored silently.
-func dsn(file string, options ...string) string {
-	query := "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)"
-	for _, o := range options {
-		query += "&" + o
-	}
-	return (&url.URL{Scheme: "file", Opaque: url.PathEscape(file), RawQuery: query}).String()
-}
-
-func migrate(ctx context.Context, db *sql.DB) error {
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, migrations.FS)
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS) error {
+	p, err := goose.NewProvider(dialect, db, files)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -148,9 +134,28 @@ func (s *Store) publish(clusters map[string]bool, queued bool) {
 		s.hub.notify(c)
 	}
 	if queued {
-		select {
-		case s.committed <- struct{}{}:
-		default:
+		s.wake()
+	}
+}
+
+func (s *Store) wake() {
+	select {
+	case s.committed <- struct{}{}:
+	default:
+	}
+}
+
+// hear passes on what another server has committed.
+func (s *Store) hear(words []string) {
+	for _, w := range words {
+		cluster, one := strings.CutPrefix(w, noteCluster)
+		switch {
+		case one:
+			s.hub.notify(cluster)
+		case w == noteAll:
+			s.hub.notifyAll()
+		case w == noteQueued:
+			s.wake()
 		}
 	}
 }

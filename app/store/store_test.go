@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +16,23 @@ import (
 	"muster/app/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// atEnd is what the run of all tests leaves to be closed.
+var atEnd []func() error
+
+// ctxOfRun is for what outlives the test that asks for it first.
+var ctxOfRun = context.Background()
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		for _, end := range atEnd {
+			if err := end(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+		}
+		os.Exit(code)
+	}))
+}
 
 var key = bytes.Repeat([]byte{7}, store.KeySize)
 
@@ -109,7 +126,10 @@ func TestClosedStoreSaysSo(t *testing.T) {
 }
 
 func BenchmarkSteps(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "muster.db"))
+	benchmarkSteps(b, open(b, filepath.Join(b.TempDir(), "muster.db")))
+}
+
+func benchmarkSteps(b *testing.B, s *store.Store) {
 	const nodes = 200
 	done := 0
 	for b.Loop() {

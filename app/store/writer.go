@@ -2,14 +2,11 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"muster/app"
 )
@@ -17,19 +14,52 @@ import (
 const (
 	batchLimit = 100              // writes in one transaction
 	linger     = time.Millisecond // how long a batch waits for company
-	maxStmts   = 200              // prepared statements kept; all of ours fit
+
+	// A database that is lost is waited for, for as long as somebody may be kept waiting for an answer.
+	patience = 10 * time.Second
+	minPause = 20 * time.Millisecond
+	maxPause = time.Second
 )
 
 // writer is the one goroutine that writes. What piles up while a commit is under way is committed together.
 type writer struct {
-	db      *sql.DB
-	conn    *sql.Conn
-	stmts   map[string]*sql.Stmt
+	session session
 	queue   chan *write
 	publish func(clusters map[string]bool, queued bool)
 	stop    sync.Once
 	stopped chan struct{}
 	done    chan struct{}
+	failed  error // of closing
+}
+
+// session is the writer's connection to one kind of database. Its transactions see all that was committed before they
+// began, by whichever server, and no other server commits before they end.
+type session interface {
+	// most is how many writes may share a transaction.
+	most() int
+	// begin starts a transaction. note, when not nil, is told to the other servers at its commit.
+	begin() error
+	// commit gives errLost only when nothing of the transaction has happened.
+	commit(note *note) error
+	rollback()
+	// later executes before the next of the others, or at the next commit, whose error it may then be.
+	later(query string, args []any) error
+	// flush executes what was left for later.
+	flush() error
+	count(query string, args []any) (int64, error)
+	row(query string, args []any) scanner
+	each(f func(scanner) error, query string, args []any) error
+	// hopeful tells that a batch is to be tried without a savepoint for each write first.
+	hopeful() bool
+	// again tells that an error has undone the whole transaction and that it may well succeed when it is tried anew.
+	again(err error) bool
+	close() error
+}
+
+// note is what a commit tells others.
+type note struct {
+	clusters map[string]bool
+	queued   bool
 }
 
 type write struct {
@@ -39,27 +69,24 @@ type write struct {
 
 var errClosed = &app.Error{Code: app.ETransient, Message: "the store is closing"}
 
-func newWriter(ctx context.Context, db *sql.DB, publish func(map[string]bool, bool)) (*writer, error) {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newWriter(s session, publish func(map[string]bool, bool)) *writer {
 	w := &writer{
-		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, publish: publish,
+		session: s, publish: publish,
 		queue: make(chan *write, batchLimit), stopped: make(chan struct{}), done: make(chan struct{}),
 	}
 	go w.run()
-	return w, nil
+	return w
 }
 
 func (w *writer) close() error {
 	w.stop.Do(func() { close(w.stopped) })
 	<-w.done
-	return w.db.Close()
+	return w.failed
 }
 
 // write runs act in a transaction of its own (possibly sharing the commit with others) and returns once it is on disk.
-// act may not use ctx: a caller that goes away must not break the batch.
+// act may run more than once, the last time counts: it begins from nothing each time and changes nothing outside of the
+// transaction but its own results. It may not use ctx: a caller that goes away must not break the batch.
 func (s *Store) write(ctx context.Context, act func(*tx) error) error {
 	w := &write{act: act, err: make(chan error, 1)}
 	select {
@@ -82,27 +109,9 @@ func (s *Store) write(ctx context.Context, act func(*tx) error) error {
 	}
 }
 
-// forNow tells the troubles that pass, such as a disk that is full, from those that asking again cannot help.
-func forNow(err error) error {
-	var from *sqlite.Error
-	if !errors.As(err, &from) {
-		return err
-	}
-	switch from.Code() & 0xff { // the rest says more precisely what
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM:
-		return &app.Error{Code: app.ETransient, Reason: "database", Message: "The database cannot be written to at the moment", Err: err}
-	}
-	return err
-}
-
 func (w *writer) run() {
 	defer close(w.done)
-	defer func() {
-		for _, s := range w.stmts {
-			_ = s.Close()
-		}
-		_ = w.conn.Close()
-	}()
+	defer func() { w.failed = w.session.close() }()
 	for {
 		select {
 		case first := <-w.queue:
@@ -124,7 +133,7 @@ func (w *writer) run() {
 func (w *writer) gather(first *write) []*write {
 	batch := []*write{first}
 	var timer *time.Timer
-	for len(batch) < batchLimit {
+	for len(batch) < w.session.most() {
 		select {
 		case next := <-w.queue:
 			batch = append(batch, next)
@@ -148,134 +157,160 @@ func (w *writer) gather(first *write) []*write {
 	return batch
 }
 
+// commit writes a batch, and tries again for a while where the database was lost in the middle.
 func (w *writer) commit(batch []*write) {
-	ctx := context.Background()
-	t := &tx{ctx: ctx, w: w, clusters: map[string]bool{}}
-	errs := make([]error, len(batch))
-	err := t.exec(`BEGIN IMMEDIATE`)
-	if err == nil {
-		for i, b := range batch {
-			errs[i] = t.savepoint(b.act, len(batch) > 1)
-			if errors.Is(errs[i], errBroken) {
-				err = errs[i]
-				break
+	began := time.Now()
+	careful := len(batch) > 1 && !w.session.hopeful()
+	var t *tx
+	var errs []error
+	var err error
+	for pause := minPause; ; {
+		t, errs, err = w.try(batch, careful)
+		if err == nil {
+			break
+		}
+		w.session.rollback()
+		switch {
+		case w.session.again(err):
+			if time.Since(began) < patience {
+				time.Sleep(pause)
+				pause = min(2*pause, maxPause)
+				continue
 			}
+		case len(batch) > 1 && !careful && !errors.Is(err, errUnknown):
+			careful = true // somebody's fault: find out whose
+			continue
 		}
+		err = fmt.Errorf("store: commit: %w", err)
+		break
 	}
 	if err == nil {
-		if len(batch) == 1 && errs[0] != nil {
-			_ = t.exec(`ROLLBACK`)
-			t.clusters, t.queued = nil, false
-		} else {
-			err = t.exec(`COMMIT`)
-		}
-	}
-	if err != nil {
-		_ = t.exec(`ROLLBACK`)
-		err = fmt.Errorf("store: commit: %w", err)
-	} else {
 		w.publish(t.clusters, t.queued)
 	}
 	for i, b := range batch {
-		if errs[i] == nil {
+		if err != nil && (errs[i] == nil || len(batch) == 1) {
 			errs[i] = err
 		}
 		b.err <- errs[i]
 	}
 }
 
-// errBroken says that the transaction itself cannot go on.
-var errBroken = errors.New("transaction broken")
+// try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
+func (w *writer) try(batch []*write, careful bool) (t *tx, errs []error, err error) {
+	t = &tx{session: w.session, note: note{clusters: map[string]bool{}}}
+	errs = make([]error, len(batch))
+	if err := w.session.begin(); err != nil {
+		return t, errs, err
+	}
+	for i, b := range batch {
+		t.changed = false
+		if careful {
+			errs[i] = t.savepoint(b.act)
+		} else {
+			errs[i] = t.run(b.act)
+		}
+		switch {
+		case errs[i] == nil:
+		case errors.Is(errs[i], errBroken), w.session.again(errs[i]), !careful && len(batch) > 1 && t.changed:
+			return t, errs, errs[i]
+		}
+	}
+	if len(batch) == 1 && errs[0] != nil {
+		w.session.rollback()
+		t.note = note{}
+		return t, errs, nil
+	}
+	return t, errs, w.session.commit(&t.note)
+}
 
-// tx is a transaction under way. clusters and queued gather what to tell others after the commit.
+var (
+	// errBroken says that the transaction itself cannot go on.
+	errBroken = errors.New("transaction broken")
+	// errUnknown says that nobody can tell whether a commit has happened.
+	errUnknown = errors.New("it is not known whether the commit has happened")
+)
+
+// tx is a transaction under way. Its note gathers what to tell others after the commit.
 type tx struct {
-	ctx      context.Context
-	w        *writer
-	clusters map[string]bool
-	queued   bool
+	session session
+	changed bool // by the act that runs, or an error of the database
+	note
+}
+
+// run runs act and turns a panic into an error.
+func (t *tx) run(act func(*tx) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.changed = true
+			err = fmt.Errorf("store: write panicked: %v", r)
+		}
+	}()
+	return act(t)
 }
 
 // savepoint runs act so that its failure undoes only its own changes.
-func (t *tx) savepoint(act func(*tx) error, needed bool) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("store: write panicked: %v", r)
-			if needed && t.exec(`ROLLBACK TO w`) != nil {
-				err = errors.Join(errBroken, err)
-			}
-		}
-	}()
-	if !needed {
-		return act(t)
-	}
-	if err := t.exec(`SAVEPOINT w`); err != nil {
+func (t *tx) savepoint(act func(*tx) error) (err error) {
+	if err := t.session.later(`SAVEPOINT w`, nil); err != nil {
 		return errors.Join(errBroken, err)
 	}
-	err = act(t)
+	if err = t.run(act); err == nil {
+		err = t.session.flush()
+	}
 	if err != nil {
-		if e := t.exec(`ROLLBACK TO w`); e != nil {
+		if _, e := t.session.count(`ROLLBACK TO w`, nil); e != nil {
 			return errors.Join(errBroken, err, e) // a full disk undoes the whole transaction by itself
 		}
 	}
-	if e := t.exec(`RELEASE w`); e != nil {
+	if e := t.session.later(`RELEASE w`, nil); e != nil {
 		return errors.Join(errBroken, e)
 	}
 	return err
 }
 
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if s := t.w.stmts[query]; s != nil {
-		return s, nil
-	}
-	if len(t.w.stmts) >= maxStmts {
-		for q, s := range t.w.stmts {
-			_ = s.Close()
-			delete(t.w.stmts, q)
-		}
-	}
-	s, err := t.w.conn.PrepareContext(t.ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	t.w.stmts[query] = s
-	return s, nil
-}
-
+// exec executes. The error may come with a later statement instead, which then fails too.
 func (t *tx) exec(query string, args ...any) error {
-	_, err := t.count(query, args...)
-	return err
+	t.changed = true
+	return wrapped(t.session.later(query, args))
 }
 
 // count executes and gives the number of rows that changed.
 func (t *tx) count(query string, args ...any) (int64, error) {
-	s, err := t.stmt(query)
-	if err != nil {
-		return 0, fmt.Errorf("store: %w", err)
-	}
-	r, err := s.ExecContext(t.ctx, args...)
-	if err != nil {
-		return 0, fmt.Errorf("store: %w", err)
-	}
-	return r.RowsAffected()
+	t.changed = true
+	n, err := t.session.count(query, args)
+	return n, wrapped(err)
 }
 
-// row gives one row; Scan tells sql.ErrNoRows where there is none.
+// row gives one row; Scan executes, and tells sql.ErrNoRows where there is none.
 func (t *tx) row(query string, args ...any) scanner {
-	s, err := t.stmt(query)
-	if err != nil {
-		return failed{err}
-	}
-	return s.QueryRowContext(t.ctx, args...)
+	t.changed = t.changed || !strings.HasPrefix(query, "SELECT")
+	return seen{t, t.session.row(query, args)}
+}
+
+// seen is a row whose failure spoils the transaction.
+type seen struct {
+	t *tx
+	scanner
+}
+
+// Scan implements scanner.
+func (s seen) Scan(dest ...any) error {
+	err := s.scanner.Scan(dest...)
+	s.t.changed = s.t.changed || err != nil && !isNoRows(err)
+	return err
 }
 
 // each calls f for every row. The rows are closed before it returns; f may not use the transaction.
 func (t *tx) each(f func(scanner) error, query string, args ...any) error {
-	s, err := t.stmt(query)
+	err := t.session.each(f, query, args)
+	t.changed = t.changed || err != nil || !strings.HasPrefix(query, "SELECT")
+	return err
+}
+
+func wrapped(err error) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	rows, err := s.QueryContext(t.ctx, args...)
-	return eachRow(rows, err, f)
+	return nil
 }
 
 // event adds to a cluster's feed and wakes those who watch it.

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// channel is what servers on one database tell each other of commits on. A message is the id of the one who tells it and
+// words: noteQueued, noteCluster with a cluster's id, noteAll for "more clusters than fit".
+const (
+	channel     = "muster"
+	noteQueued  = "q"
+	noteCluster = "c:"
+	noteAll     = "*"
+)
+
+const (
+	// A leader that was not heard of for so long is taken for dead; it stops leading by its own clock before.
+	leaseTime  = 3 * time.Second
+	leaseEvery = 700 * time.Millisecond
+	// A time further ahead than this was written before the database's clock was set back.
+	leaseFar = time.Minute
+)
+
+// line is a server's connection to the others: it hears of their commits, and holds the lease of the one that leads.
+type line struct {
+	config *pgx.ConnConfig
+	id     string
+	hear   func(words []string)
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	until   time.Time     // leads until then, by this process's own clock
+	changed chan struct{} // closed and made anew when this server begins to lead
+	timer   *time.Timer
+	term    context.CancelFunc
+	ctx     context.Context // of the term; nil while others lead
+}
+
+func newLine(config *pgx.ConnConfig, id string, hear func(words []string)) *line {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &line{config: config, id: id, hear: hear, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+	go l.run(ctx)
+	return l
+}
+
+func (l *line) close() {
+	l.cancel()
+	<-l.done
+	l.resign()
+}
+
+// run keeps the connection, for as long as the store is open.
+func (l *line) run(ctx context.Context) {
+	defer close(l.done)
+	for pause := minPause; ctx.Err() == nil; {
+		began := time.Now()
+		_ = l.session(ctx) // whatever it was, the next one will tell
+		if time.Since(began) > leaseTime {
+			pause = minPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+			pause = min(2*pause, maxPause)
+		}
+	}
+}
+
+// session is one connection, until it is lost or ctx ends.
+func (l *line) session(ctx context.Context) error {
+	dial, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(dial, l.config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if ctx.Err() != nil && !conn.IsClosed() { // stopping: the next leader need not wait
+			_, _ = conn.Exec(last, `UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2`, leaseName, l.id)
+		}
+		_ = conn.Close(last)
+	}()
+	if _, err := conn.Exec(dial, `LISTEN `+channel); err != nil {
+		return err
+	}
+	l.hear([]string{noteQueued, noteAll}) // nobody knows what was missed
+	for {
+		if err := l.renew(ctx, conn); err != nil {
+			return err
+		}
+		if err := l.listen(ctx, conn); err != nil {
+			return err
+		}
+	}
+}
+
+// listen hears what others say until it is time to renew the lease.
+func (l *line) listen(ctx context.Context, conn *pgx.Conn) error {
+	wait, cancel := context.WithTimeout(ctx, leaseEvery)
+	defer cancel()
+	for {
+		n, err := conn.WaitForNotification(wait)
+		if n != nil {
+			if words := strings.Fields(n.Payload); len(words) > 0 && words[0] != l.id {
+				l.hear(words[1:])
+			}
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case wait.Err() != nil && !conn.IsClosed():
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+const leaseName = "leader"
+
+// The database's clock counts, so that those of the servers may differ. One statement needs no lock of ours.
+const takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM
+		(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) AS now
+	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+		WHERE leases.holder = excluded.holder OR leases.until < excluded.until - $3 OR leases.until > excluded.until + $4`
+
+// renew takes the lease or extends it, where it is this server's or nobody's.
+func (l *line) renew(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, leaseTime/2)
+	defer cancel()
+	asked := time.Now()
+	tag, err := conn.Exec(ctx, takeLease, leaseName, l.id, leaseTime.Microseconds(), leaseFar.Microseconds())
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 1 {
+		l.lead(asked.Add(leaseTime))
+	} else {
+		l.resign()
+	}
+	return nil
+}
+
+// lead begins or extends a term.
+func (l *line) lead(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = until
+	if l.ctx != nil {
+		l.timer.Reset(time.Until(until))
+		return
+	}
+	l.ctx, l.term = context.WithCancel(context.Background())
+	l.timer = time.AfterFunc(time.Until(until), l.expire)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// expire ends a term that was not extended in time.
+func (l *line) expire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx != nil && !time.Now().Before(l.until) {
+		l.end()
+	}
+}
+
+func (l *line) resign() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx != nil {
+		l.end()
+	}
+}
+
+func (l *line) end() {
+	l.timer.Stop()
+	l.term()
+	l.ctx, l.term = nil, nil
+}
+
+// await waits until this server leads, and gives the term.
+func (l *line) await(ctx context.Context) (context.Context, error) {
+	for {
+		l.mu.Lock()
+		term, changed := l.ctx, l.changed
+		l.mu.Unlock()
+		if term != nil {
+			return term, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-l.done:
+			return nil, errors.New("the store is closing")
+		case <-changed:
+		}
+	}
+}
+
+// Lead runs work while this server is the one of several on the same database that leads, again in each of its terms,
+// until ctx ends. The context of work ends with the term: two servers may both be at it for a moment, so what it does
+// must be harmless twice. A leader that stops, hangs or is killed is followed by another within five seconds. A server alone, as on
+// SQLite, always leads.
+func (s *Store) Lead(ctx context.Context, work func(ctx context.Context)) {
+	if s.line == nil {
+		work(ctx)
+		return
+	}
+	for ctx.Err() == nil {
+		term, err := s.line.await(ctx)
+		if err != nil {
+			return
+		}
+		both, cancel := context.WithCancel(ctx)
+		stop := context.AfterFunc(term, cancel)
+		work(both)
+		stop()
+		cancel()
+	}
+}
