@@ -75,7 +75,8 @@ type ProviderSpec struct {
 	About
 	Type     string         `json:"type"`
 	Zones    []string       `json:"zones,omitempty"`
-	Settings map[string]any `json:"-"` // may hold secrets: never printed
+	Rate     Rate           `json:"rate,omitzero"` // calls from all of Muster together; zero: what is usual for the type
+	Settings map[string]any `json:"-"`             // may hold secrets: never printed
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.

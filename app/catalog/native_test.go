@@ -78,6 +78,7 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 			Links: []app.Link{{Label: "Site", URL: "http://%ip.service.web%/"}},
 		}},
 		"zones": {c.Providers["zoned"].Zones, []string{"a", "b", "c"}},
+		"rate":  {c.Providers["zoned"].Rate, app.Rate{PerSecond: 10, Burst: 10}},
 		"needs": {c.Services["db"].Needs, app.Resources{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
 		"constraints": {c.Templates["wide"].Constraints, app.Constraints{
 			CantCoexistPairs: [][]string{{"base", "web", "db"}},
