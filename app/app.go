@@ -11,7 +11,7 @@ type Keys interface {
 	NewKey(comment string) (private []byte, public string, err error)
 }
 
-// Deps is what the use cases need from outside. All fields but Explainer are required.
+// Deps is what the use cases need from outside. All fields but Explainer and the last ones are required.
 type Deps struct {
 	Store     Store
 	Solver    Solver
@@ -21,6 +21,10 @@ type Deps struct {
 	// Catalog gives the catalog as it is published now.
 	Catalog func() *Catalog
 	Now     func() time.Time
+	// What people are told of why something waits; nil: not known.
+	Workers Workforce
+	Budgets Budgets
+	Tries   func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 }
 
 // App is the use cases. Every face and every worker calls the same ones, so rules, limits and audit are the same

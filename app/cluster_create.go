@@ -20,6 +20,9 @@ func (a *App) CreateCluster(ctx context.Context, actor Actor, r ClusterRequest) 
 			return ClusterView{}, err
 		}
 	}
+	if err := r.OnFailure.check(); err != nil {
+		return ClusterView{}, err
+	}
 	d, p, err := a.prepare(ctx, r)
 	if err != nil {
 		return ClusterView{}, err
@@ -58,8 +61,8 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 	}
 	slices.Sort(c.Services)
 	n := NewCluster{Cluster: c, Definition: d.definition, Operation: NewOperation{
-		Operation: Operation{Tenant: actor.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: p.PlanHash, Requester: actor.User,
-			CreatedAt: now, Expected: p.Duration},
+		Operation: Operation{Tenant: actor.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: p.PlanHash, OnFailure: r.OnFailure,
+			Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {

@@ -52,32 +52,10 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	return a.Cluster(ctx, actor, c.ID)
 }
 
-// ResumeCluster goes on with the latest operation from the steps that failed.
-func (a *App) ResumeCluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
-	c, err := a.find(ctx, actor, id)
-	if err != nil {
-		return ClusterView{}, err
-	}
-	if err := actor.mayChange(c); err != nil {
-		return ClusterView{}, err
-	}
-	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return ClusterView{}, err
-	}
-	if len(ops) == 0 || ops[0].Status != OperationFailed {
-		return ClusterView{}, &Error{Code: EConflict, Message: "There is nothing to resume: the latest operation has not failed."}
-	}
-	if _, err := a.Store.ControlOperation(ctx, Control{Tenant: actor.Tenant, Operation: ops[0].ID, Act: ControlResume, Who: actor.User, Now: a.Now()}); err != nil {
-		return ClusterView{}, err
-	}
-	return a.Cluster(ctx, actor, c.ID)
-}
-
 // Who deletes without having been asked by a person.
 const (
 	expirer = "lease"  // clusters whose lease has ended
-	retrier = "muster" // what could not be deleted before
+	retrier = "muster" // what could not be deleted before, and what is to be rolled back by itself
 )
 
 // A delete that failed is tried again after as long as it has been going on, within these bounds, for as long as it

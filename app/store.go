@@ -13,6 +13,7 @@ type Store interface {
 	ClusterStore
 	Ledger
 	Feed
+	WaitingStore
 	ReceiptStore
 	OrphanStore
 }
@@ -149,6 +150,7 @@ type Control struct {
 	Node      string
 	Who       string
 	Why       string // for the audit and the operation's message; may be empty
+	RollBack  bool   // with cancel: it is to be undone once it has stopped, as Operation.OnFailure says
 	Now       time.Time
 }
 
@@ -175,7 +177,9 @@ type NodeUpdate struct {
 // Ledger keeps operations and steps, and moves them by the rules drawn at StepState.
 type Ledger interface {
 	// SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
-	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one.
+	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one. A roll-back is
+	// EConflict unless what it undoes is the cluster's latest operation, has failed or was cancelled, and began to make no
+	// machine that the roll-back's plan does not give back. Once a create is rolled back, the cluster is deleted.
 	SubmitOperation(ctx context.Context, n NewOperation) (Operation, error)
 	// ControlOperation cancels, pauses or resumes an operation, as the state machine in app/ledger allows. EConflict in a
 	// state that does not allow it, saying which would.
@@ -183,6 +187,9 @@ type Ledger interface {
 	// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
 	// for, but at least and at most so long. Those that another operation followed are left out.
 	FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) ([]Operation, error)
+	// RollBacksDue gives, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
+	// that no other operation has followed, oldest first.
+	RollBacksDue(ctx context.Context, limit int) ([]Operation, error)
 	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
 	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
 

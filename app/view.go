@@ -12,6 +12,8 @@ type ClusterRequest struct {
 	DNSSuffix string         `json:"dns_suffix,omitempty"`
 	Config    map[string]any `json:"config,omitempty"`
 	PlanHash  string         `json:"plan_hash,omitempty"`
+	// OnFailure is what shall happen by itself when the create fails or is cancelled.
+	OnFailure FailureChoice `json:"on_failure,omitempty"`
 }
 
 // Preview is what a create would do, worked out before anything is accepted.

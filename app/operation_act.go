@@ -1,0 +1,137 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Act is what a person can do about an operation that is there.
+type Act string
+
+// The acts, and the states in which each is possible:
+//
+//	              waiting  running  paused  cancelling  failed*  cancelled*  succeeded
+//	cancel           x        x       x
+//	pause                     x
+//	resume                            x                   x
+//	retry a node              x       x                   x
+//	roll back                                             x         x
+//
+// * as long as nothing was asked of the cluster after it. A cluster can be deleted whatever its operations do.
+const (
+	ActCancel    Act = "cancel"    // nothing new starts, what runs is told to stop
+	ActPause     Act = "pause"     // nothing new starts, what runs goes on to its end
+	ActResume    Act = "resume"    // go on from where it stopped
+	ActRetryNode Act = "retry"     // go on with what failed on one node only
+	ActRollBack  Act = "roll_back" // undo what it has done
+)
+
+// Acts are what a person can do about the operation, as far as its state goes. Latest tells that no operation of the
+// cluster came after it.
+func (o Operation) Acts(latest bool) []Act {
+	switch {
+	case o.Status == OperationWaiting:
+		return []Act{ActCancel}
+	case o.Status == OperationRunning:
+		return []Act{ActPause, ActCancel, ActRetryNode}
+	case o.Status == OperationPaused:
+		return []Act{ActResume, ActCancel, ActRetryNode}
+	case !latest:
+		return nil
+	case o.Status == OperationFailed && o.Kind.undoable():
+		return []Act{ActResume, ActRetryNode, ActRollBack}
+	case o.Status == OperationFailed:
+		return []Act{ActResume, ActRetryNode}
+	case o.Status == OperationCancelled && o.Kind.undoable():
+		return []Act{ActRollBack}
+	}
+	return nil
+}
+
+// undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
+func (k OperationKind) undoable() bool { return k != OperationDelete && k != OperationRollBack }
+
+// Words is the kind as it stands in a sentence: "the roll-back has failed".
+func (k OperationKind) Words() string {
+	if k == OperationRollBack {
+		return "roll-back"
+	}
+	return strings.ReplaceAll(string(k), "_", " ")
+}
+
+// Verb is the act as it stands in a sentence: "you can roll it back".
+func (a Act) Verb() string {
+	switch a {
+	case ActRetryNode:
+		return "retry one node of it"
+	case ActRollBack:
+		return "roll it back"
+	}
+	return string(a) + " it"
+}
+
+// states say in a sentence how an operation is.
+var states = map[OperationStatus]string{
+	OperationWaiting:    "waits for the operation before it",
+	OperationRunning:    "is running",
+	OperationPaused:     "is paused",
+	OperationCancelling: "is being stopped",
+	OperationSucceeded:  "has succeeded",
+	OperationFailed:     "has failed",
+	OperationCancelled:  "was cancelled",
+}
+
+// refuse says why an act is not possible, and which are.
+func (o Operation) refuse(a Act, latest bool) *Error {
+	e := &Error{Code: EConflict, Reason: "operation_" + string(o.Status),
+		Message: fmt.Sprintf("The %s %s, so one cannot %s.", o.Kind.Words(), states[o.Status], a.Verb())}
+	acts := o.Acts(latest)
+	switch {
+	case a == ActRollBack && !o.Kind.undoable():
+		e.Message = fmt.Sprintf("A %s cannot be rolled back: what was given back is gone.", o.Kind.Words())
+	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:
+		e.Hint = "Delete the cluster instead."
+		return e
+	case a == ActRollBack && (o.Status == OperationRunning || o.Status == OperationPaused):
+		e.Hint = "Cancel it and have it rolled back then."
+		return e
+	}
+	switch {
+	case o.Status == OperationCancelling:
+		e.Hint = "Wait until it has stopped."
+		if o.Kind.undoable() {
+			e.Hint = "Wait until it has stopped; then it can be rolled back."
+		}
+	case len(acts) > 0:
+		verbs := make([]string, 0, len(acts))
+		for _, a := range acts {
+			if a != ActRetryNode || o.Status == OperationFailed { // else perhaps nothing has failed
+				verbs = append(verbs, a.Verb())
+			}
+		}
+		e.Hint = "You can " + orList(verbs) + "."
+	case o.Status == OperationCancelled && latest:
+		e.Hint = "You can delete the cluster."
+	case o.Status.Ended() && !latest:
+		e.Hint = "Something else was asked of the cluster after it; look at that."
+	}
+	return e
+}
+
+// orList joins alternatives as a sentence does: "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// allows tells whether an act is possible; its refusal says what is.
+func (o Operation) allows(a Act, latest bool) error {
+	for _, possible := range o.Acts(latest) {
+		if possible == a {
+			return nil
+		}
+	}
+	return o.refuse(a, latest)
+}

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RollBackPreview is what a roll-back would do, worked out before anything is accepted.
+type RollBackPreview struct {
+	Operation Operation     `json:"operation"` // that would be undone
+	Plan      Plan          `json:"plan"`
+	PlanHash  string        `json:"plan_hash"`
+	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
+	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
+	GivesBack []string `json:"gives_back" nullable:"false"`
+	// Untouched counts the nodes of the cluster that the roll-back does nothing to.
+	Untouched int `json:"untouched"`
+	// Gone tells that nothing of the cluster is left afterwards.
+	Gone bool `json:"gone"`
+}
+
+// check refuses a choice that there is not.
+func (c FailureChoice) check() error {
+	if c == FailureLeave || c == FailureRollBack {
+		return nil
+	}
+	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("What is to happen on a failure is not known: %.40q.", string(c)),
+		Hint: "Say roll_back, or nothing to leave all as it is."}
+}
+
+// PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
+// cannot be rolled back, saying what can be done instead.
+func (a *App) PreviewRollBack(ctx context.Context, actor Actor, cluster string, operation int64) (RollBackPreview, error) {
+	c, o, latest, err := a.operation(ctx, actor, cluster, operation)
+	if err != nil {
+		return RollBackPreview{}, err
+	}
+	if err := o.allows(ActRollBack, latest); err != nil {
+		return RollBackPreview{}, err
+	}
+	return a.planRollBack(ctx, c, o)
+}
+
+// RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
+// set and the plan is another one by now, it is EConflict and nothing happens.
+func (a *App) RollBack(ctx context.Context, actor Actor, cluster string, operation int64, planHash string) (ClusterView, error) {
+	c, o, latest, err := a.operation(ctx, actor, cluster, operation)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	if err := actor.mayChange(c); err != nil {
+		return ClusterView{}, err
+	}
+	if err := o.allows(ActRollBack, latest); err != nil {
+		return ClusterView{}, err
+	}
+	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
+		return ClusterView{}, err
+	}
+	return a.Cluster(ctx, actor, c.ID)
+}
+
+func (a *App) rollBack(ctx context.Context, c Cluster, o Operation, who, planHash string) error {
+	p, err := a.planRollBack(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	if planHash != "" && planHash != p.PlanHash {
+		return errPlanChanged
+	}
+	_, err = a.Store.SubmitOperation(ctx, NewOperation{
+		Operation: Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: OperationRollBack, Undoes: o.ID, PlanHash: p.PlanHash, Requester: who,
+			CreatedAt: a.Now(), Expected: p.Duration},
+		Plan: p.Plan,
+	})
+	return err
+}
+
+var errPlanChanged = &Error{Code: EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: more has happened since.",
+	Hint: "Look at the new preview and ask again."}
+
+func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBackPreview, error) {
+	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: o.Kind == OperationCreate}
+	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return p, err
+	}
+	r := PlanRequest{Kind: OperationRollBack}
+	for _, n := range nodes {
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Services: n.Services})
+	}
+	if r.Undo, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
+		return p, err
+	}
+	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return p, err
+	}
+	r.Services = definition.Services
+	if p.Plan, err = a.Planner.Plan(r); err != nil {
+		return p, err
+	}
+	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
+	touched := map[string]bool{}
+	for _, s := range p.Plan.Steps {
+		if s.Action == ActionDelete {
+			p.GivesBack = append(p.GivesBack, s.Node)
+		}
+		if !s.Join {
+			touched[s.Node] = true
+		}
+	}
+	p.Untouched = len(nodes) - len(touched)
+	return p, nil
+}
+
+// UndoFailed begins the roll-back of operations that failed or were cancelled and whose requester wanted them rolled back
+// then, of all tenants. It gives how many it began. It can be called again and again, by several servers: the store takes
+// one roll-back of an operation, and only while nothing else has followed it.
+func (a *App) UndoFailed(ctx context.Context) (begun int, err error) {
+	due, err := a.Store.RollBacksDue(ctx, tidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, o := range due {
+		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+		if err == nil {
+			err = a.rollBack(ctx, c, o, retrier, "")
+		}
+		switch CodeOf(err) {
+		case "":
+			begun++
+		case EConflict: // a person or another server was faster
+		default:
+			errs = append(errs, err)
+		}
+	}
+	return begun, errors.Join(errs...)
+}

@@ -1,0 +1,20 @@
+package store
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// RollBacksDue implements app.Ledger. What is due stands in an index of its own, which is empty nearly always, so that it
+// can be asked for every second.
+func (s *Store) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var o operationRow
+		err := row.Scan(o.dest()...)
+		ops = append(ops, o.operation())
+		return err
+	}, `SELECT `+operationColumns+` FROM operations o WHERE o.on_failure = 'roll_back' AND o.status IN ('failed', 'cancelled')
+		AND o.followed_by = 0 ORDER BY o.id LIMIT ?`, limit)
+	return ops, err
+}

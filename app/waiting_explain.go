@@ -1,0 +1,305 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// explain puts rows into words.
+func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
+	for _, l := range f.lines {
+		if l.Operation == f.op.ID {
+			w.Running = l.Running
+		}
+	}
+	for i, g := range rows.Groups {
+		w.Total += g.Count
+		w.Groups = append(w.Groups, f.group(g, f.why(rows.Example[i], rows)))
+	}
+	w.Groups = joinGroups(w.Groups)
+	for _, s := range rows.Steps {
+		wait := f.why(s, rows)
+		wait.Step, wait.Node, wait.Action, wait.Service, wait.State = s.ID, s.Node, s.Action, s.Service, s.State
+		w.Steps = append(w.Steps, wait)
+	}
+	if n := len(rows.Steps); rows.More && n > 0 {
+		w.Next = rows.Steps[n-1].Index + 1
+	}
+	w.Text = f.sentence(w)
+}
+
+// joinGroups makes one of groups with the same words, the greatest first.
+func joinGroups(groups []WaitGroup) []WaitGroup {
+	var out []WaitGroup
+	for _, g := range groups {
+		if i := slices.IndexFunc(out, func(o WaitGroup) bool { return o.Text == g.Text && o.Reason == g.Reason }); i >= 0 {
+			out[i].Count += g.Count
+			continue
+		}
+		out = append(out, g)
+	}
+	slices.SortStableFunc(out, func(a, b WaitGroup) int { return cmp.Compare(b.Count, a.Count) })
+	if out == nil {
+		out = []WaitGroup{}
+	}
+	return out
+}
+
+// sentence says the whole.
+func (f *waitFacts) sentence(w *Waiting) string {
+	kind := "The " + f.op.Kind.Words()
+	switch {
+	case f.op.Status == OperationWaiting || f.op.Status == OperationPaused:
+		_, text := f.held()
+		return text
+	case f.op.Status == OperationCancelling:
+		return fmt.Sprintf("%s is being stopped: %s to let go.", kind, howMany(w.Running, "running step has", "running steps have"))
+	case w.Total == 0:
+		return fmt.Sprintf("%s is running: %s, and nothing waits.", kind, howMany(w.Running, "step is at work", "steps are at work"))
+	case f.noWorkers():
+		return f.workersText()
+	}
+	return fmt.Sprintf("%s is running: %s, %s.", kind, howMany(w.Running, "step is at work", "steps are at work"), howMany(w.Total, "waits", "wait"))
+}
+
+// held says why nothing of the operation may start; "" where it may.
+func (f *waitFacts) held() (WaitReason, string) {
+	switch {
+	case f.op.Status == OperationWaiting && f.before != nil:
+		return WaitOperation, fmt.Sprintf("The %s begins when the %s before it has ended, which %s.", f.op.Kind.Words(), f.before.Kind.Words(), states[f.before.Status])
+	case f.op.Status == OperationWaiting:
+		return WaitOperation, fmt.Sprintf("The %s is about to begin.", f.op.Kind.Words())
+	case f.op.Status == OperationPaused && f.op.Message != "":
+		return WaitPaused, f.op.Message + " Resume lets it go on."
+	case f.op.Status == OperationPaused:
+		return WaitPaused, fmt.Sprintf("The %s is paused. Resume lets it go on.", f.op.Kind.Words())
+	}
+	return "", ""
+}
+
+// why explains one step.
+func (f *waitFacts) why(s Step, rows WaitingRows) Wait {
+	w := Wait{}
+	if s.State == StepWaiting {
+		w.Reason = WaitSteps
+		w.For, w.Text = needsText(rows.Needs[s.Index])
+	}
+	if reason, text := f.held(); reason != "" {
+		w.Reason, w.Text = reason, text
+		return w
+	}
+	switch s.State {
+	case StepReady:
+		busy, there := rows.Busy[s.Node]
+		switch {
+		case s.NotBefore.After(f.now):
+			w.Until = s.NotBefore
+			w.Reason, w.Text = f.backOff(s.ErrorCode, s.NotBefore)
+			if w.Reason == WaitBackOff {
+				w.Text = strings.TrimSuffix(w.Text, ".") + f.attempts(s) + ": " + s.Error
+			}
+		case there:
+			w.Reason, w.For = WaitNode, []string{busy.ID}
+			w.Text = fmt.Sprintf("%s is busy with %s, which %s.", s.Node, busy.ID, stateText(busy.State))
+		default:
+			w.Reason, w.Text = WaitTurn, "It is put in the queue in a moment."
+		}
+	case StepQueued:
+		w.Position = f.position(rows.Place[s.Index])
+		if w.Reason, w.Text = f.queued(s.Action); w.Reason == WaitTurn {
+			w.Text = placeText(w.Position)
+		} else if w.Reason != WaitWorkers {
+			w.Text += " " + placeText(w.Position)
+		}
+	}
+	return w
+}
+
+// needsText names the steps that one waits for.
+func needsText(needs []Step) (ids []string, text string) {
+	const most = 3
+	var parts []string
+	for i, n := range needs {
+		if i == most {
+			parts = append(parts, "and more")
+			break
+		}
+		ids = append(ids, n.ID)
+		parts = append(parts, n.ID+", which "+stateText(n.State))
+	}
+	if len(parts) == 0 {
+		return nil, "What it needs is done; it is ready in a moment."
+	}
+	return ids, "Waits for " + strings.Join(parts, "; ") + "."
+}
+
+// stateText is a step's state in a sentence.
+func stateText(s StepState) string {
+	switch s {
+	case StepWaiting:
+		return "waits itself"
+	case StepReady, StepQueued:
+		return "is about to begin"
+	case StepRunning:
+		return "is running"
+	case StepFailed:
+		return "has failed"
+	case StepDropped:
+		return "was dropped"
+	}
+	return "is done"
+}
+
+// backOff says until when a step that failed waits.
+func (f *waitFacts) backOff(code Code, until time.Time) (WaitReason, string) {
+	in := secondsText(until.Sub(f.now))
+	if code == ERateLimit && f.budget > 0 {
+		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, secondsText(f.budget))
+	}
+	return WaitBackOff, "Tried again in " + in + ", because " + codeText(code) + "."
+}
+
+// codeText says what kind of failure a code is.
+func codeText(c Code) string {
+	switch c {
+	case ECapacity:
+		return "the provider had no room"
+	case ERateLimit:
+		return "the provider was asked too often"
+	case ETransient:
+		return "something did not answer"
+	case ETimeout:
+		return "something took too long"
+	case EScript:
+		return "its action failed"
+	case EConflict:
+		return "somebody else was at work there"
+	}
+	return "an attempt failed"
+}
+
+// attempts counts them, and how many there may be where that is known.
+func (f *waitFacts) attempts(s Step) string {
+	if f.tries != nil {
+		if n := f.tries(s.ErrorCode); n > 0 {
+			return fmt.Sprintf(" (attempt %d of %d)", s.Tries, n)
+		}
+	}
+	return fmt.Sprintf(" (attempt %d)", s.Tries)
+}
+
+// queued says why a step was not taken yet that is in the queue.
+func (f *waitFacts) queued(action Action) (WaitReason, string) {
+	switch busy := f.running(); {
+	case f.noWorkers():
+		return WaitWorkers, f.workersText()
+	case f.budget > 0 && (action == ActionCreate || action == ActionDelete || action == ActionConfirm):
+		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, secondsText(f.budget))
+	case f.workers != nil && busy >= f.workers.Slots:
+		return WaitSlots, fmt.Sprintf("All slots of the tenant are busy (%d of %d).", busy, f.workers.Slots)
+	}
+	return WaitTurn, "In the queue, about to be taken."
+}
+
+// place says how many go first.
+func placeText(position int) string {
+	if position <= 1 {
+		return "It is the next to be taken."
+	}
+	return howMany(position-1, "step goes", "steps go") + " first."
+}
+
+func (f *waitFacts) noWorkers() bool { return f.workers != nil && f.workers.Slots <= 0 }
+
+func (f *waitFacts) workersText() string {
+	if f.workers.Lacks != "" {
+		return "No worker is connected that could take it: " + f.workers.Lacks
+	}
+	return "No worker is connected. Start one: muster provisioner, or muster serve with --workers."
+}
+
+// running counts the tenant's steps that are at work.
+func (f *waitFacts) running() int {
+	n := 0
+	for _, l := range f.lines {
+		n += l.Running
+	}
+	return n
+}
+
+// position is the place in the tenant's queue of a step before which so many of its own operation go: workers take from
+// the operation that has the fewest steps running; among equals from the one whose turn is first, then from the older.
+func (f *waitFacts) position(before int) int {
+	at := slices.IndexFunc(f.lines, func(l QueueLine) bool { return l.Operation == f.op.ID })
+	if at < 0 {
+		return before + 1
+	}
+	mine := f.lines[at]
+	level := mine.Running + before // steps of its own that run when its turn comes
+	place := before + 1
+	for _, l := range f.lines {
+		if l.Operation == mine.Operation || l.Status != OperationRunning {
+			continue
+		}
+		turns := level - l.Running
+		if l.Turn < mine.Turn || l.Turn == mine.Turn && l.Operation < mine.Operation {
+			turns++
+		}
+		place += min(max(turns, 0), l.Queued)
+	}
+	return place
+}
+
+// group says for what many steps wait: the same for all of them, or by what they do.
+func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
+	out := WaitGroup{Reason: example.Reason, Text: example.Text, Count: g.Count}
+	name := string(g.Action)
+	if g.Service != "" {
+		name = g.Service + "." + name
+	}
+	switch reason, text := f.held(); {
+	case reason != "":
+		out.Reason, out.Text = reason, text
+	case g.Code != "":
+		out.Reason, text = f.backOff(g.Code, g.Until)
+		out.Text = name + ": " + lowerFirst(text)
+	case g.State == StepQueued:
+		out.Reason, out.Text = f.queued(g.Action)
+	case example.Reason == WaitNode:
+		out.Text = "Their nodes are busy with other steps."
+	case example.Reason == WaitSteps:
+		out.Text = name + ": " + lowerFirst(example.Text)
+	}
+	return out
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// countOf writes a number with its words: "1 step goes", "2 steps go".
+func howMany(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// secondsText is a short time for people; what is over is a moment.
+func secondsText(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "a moment"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute)/time.Minute))
+	}
+	return fmt.Sprintf("%d h", int(d.Round(time.Hour)/time.Hour))
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
+// Where nothing is under way there is nothing that waits. Anybody of the tenant may look.
+func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f WaitingFilter) (Waiting, error) {
+	w := Waiting{Groups: []WaitGroup{}, Steps: []Wait{}}
+	if f.Limit < 0 || f.Limit > mostWaits {
+		return w, &Error{Code: EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps are explained at once.", mostWaits)}
+	}
+	f.Limit = cmp.Or(f.Limit, someWaits)
+	c, o, _, err := a.operation(ctx, actor, cluster, 0)
+	w.Cluster = c.ID
+	if err != nil {
+		return w, err
+	}
+	w.Operation, w.Kind, w.Status = o.ID, o.Kind, o.Status
+	if o.Status.Ended() {
+		w.Text = fmt.Sprintf("Nothing waits: the %s %s.", o.Kind.Words(), states[o.Status])
+		return w, nil
+	}
+	rows, err := a.Store.WaitingRows(ctx, actor.Tenant, o.ID, f, a.Now())
+	if err != nil {
+		return w, err
+	}
+	if f.Node != "" || f.Step != "" {
+		if err := a.knownPart(ctx, o, f, rows); err != nil {
+			return w, err
+		}
+	}
+	facts, err := a.waitFacts(ctx, actor.Tenant, c.Provider, o)
+	if err != nil {
+		return w, err
+	}
+	facts.explain(&w, rows)
+	return w, nil
+}
+
+// knownPart refuses a node or step that the operation does not have, with the nearest name.
+func (a *App) knownPart(ctx context.Context, o Operation, f WaitingFilter, rows WaitingRows) error {
+	if len(rows.Steps) > 0 || f.From > 0 {
+		return nil
+	}
+	steps, err := a.Store.Steps(ctx, o.Tenant, o.ID)
+	if err != nil {
+		return err
+	}
+	var nodes, ids []string
+	for _, s := range steps {
+		if s.Node == f.Node || s.ID == f.Step {
+			return nil // it does not wait
+		}
+		nodes, ids = append(nodes, s.Node), append(ids, s.ID)
+	}
+	name, names, what, field := f.Node, slices.Compact(nodes), "node", "node"
+	if f.Step != "" {
+		name, names, what, field = f.Step, ids, "step", "step"
+	}
+	e := &Error{Code: ENotFound, Field: field, Message: fmt.Sprintf("The %s has no %s %q.", o.Kind.Words(), what, name)}
+	if near := Nearest(name, names); near != "" {
+		e.Hint = "Did you mean " + near + "?"
+	}
+	return e
+}
+
+// waitFacts are what is true of a whole tenant or operation.
+type waitFacts struct {
+	now      time.Time
+	op       Operation
+	pausedBy string
+	before   *Operation // that it waits for
+	lines    []QueueLine
+	workers  *WorkerCount // nil: not known
+	account  string
+	budget   time.Duration
+	tries    func(Code) int
+}
+
+func (a *App) waitFacts(ctx context.Context, tenant, provider string, o Operation) (*waitFacts, error) {
+	f := &waitFacts{now: a.Now(), op: o, account: provider, tries: a.Tries}
+	rows, err := a.Store.QueueLines(ctx, tenant, f.now)
+	if err != nil {
+		return nil, err
+	}
+	f.lines = rows.Lines
+	if o.Status == OperationWaiting {
+		ops, err := a.Store.Operations(ctx, tenant, o.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range ops {
+			if b.ID < o.ID && !b.Status.Ended() {
+				f.before = &b
+			}
+		}
+	}
+	f.askOthers(ctx, a.Workers, a.Budgets, tenant)
+	return f, nil
+}
+
+// askOthers asks those who may not be there. What they cannot say is not known; the rest is worth telling without.
+func (f *waitFacts) askOthers(ctx context.Context, w Workforce, b Budgets, tenant string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if w != nil {
+		if n, err := w.Workforce(ctx, tenant); err == nil {
+			f.workers = &n
+		}
+	}
+	if b != nil && f.account != "" {
+		if d, err := b.BudgetWait(ctx, f.account); err == nil {
+			f.budget = d
+		}
+	}
+}
