@@ -1,0 +1,66 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+// The table in the comment of Act says the same.
+func TestWhatIsPossibleInEachState(t *testing.T) {
+	table := `
+		waiting cancel
+		running pause cancel retry
+		paused resume cancel retry
+		cancelling
+		succeeded
+		failed resume retry roll_back
+		cancelled roll_back`
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		words := strings.Fields(line)
+		o := Operation{Kind: OperationCreate, Status: OperationStatus(words[0])}
+		var got []string
+		for _, a := range o.Acts(true) {
+			got = append(got, string(a))
+		}
+		if strings.Join(got, " ") != strings.Join(words[1:], " ") {
+			t.Errorf("a create that %s allows %v, want %v", states[o.Status], got, words[1:])
+		}
+		if o.Status.Ended() && len(o.Acts(false)) > 0 {
+			t.Errorf("one that is %s and was followed allows %v", o.Status, o.Acts(false))
+		}
+		for _, kind := range []OperationKind{OperationDelete, OperationRollBack} {
+			o.Kind = kind
+			if o.allows(ActRollBack, true) == nil {
+				t.Errorf("a %s that is %s can be rolled back", kind, o.Status)
+			}
+		}
+	}
+}
+
+func TestARefusalSaysWhatIsPossible(t *testing.T) {
+	for _, tt := range []struct {
+		kind   OperationKind
+		status OperationStatus
+		act    Act
+		latest bool
+		says   string
+	}{
+		{OperationCreate, OperationPaused, ActPause, true, "The create is paused, so one cannot pause it. You can resume it or cancel it."},
+		{OperationCreate, OperationSucceeded, ActCancel, true, "The create has succeeded, so one cannot cancel it. "},
+		{OperationCreate, OperationSucceeded, ActRollBack, true, "The create has succeeded, so one cannot roll it back. Delete the cluster instead."},
+		{OperationCreate, OperationRunning, ActRollBack, true, "so one cannot roll it back. Cancel it and have it rolled back then."},
+		{OperationCreate, OperationCancelling, ActResume, true, "Wait until it has stopped; then it can be rolled back."},
+		{OperationCreate, OperationFailed, ActPause, true, "You can resume it, retry one node of it or roll it back."},
+		{OperationCreate, OperationFailed, ActResume, false, "Something else was asked of the cluster after it; look at that."},
+		{OperationCreate, OperationCancelled, ActResume, true, "The create was cancelled, so one cannot resume it. You can roll it back."},
+		{OperationDelete, OperationCancelled, ActResume, true, "You can delete the cluster."},
+		{OperationDelete, OperationFailed, ActRollBack, true, "A delete cannot be rolled back: what was given back is gone. You can resume it"},
+		{OperationRollBack, OperationRunning, ActResume, true, "The roll-back is running, so one cannot resume it. You can pause it or cancel it."},
+	} {
+		err := Operation{Kind: tt.kind, Status: tt.status}.allows(tt.act, tt.latest)
+		e := AsError(err)
+		if err == nil || e.Code != EConflict || !strings.Contains(e.Message+" "+e.Hint, tt.says) {
+			t.Errorf("%s of a %s %s: %q, want %q", tt.act, tt.status, tt.kind, e.Message+" "+e.Hint, tt.says)
+		}
+	}
+}
