@@ -32,7 +32,8 @@ type room struct {
 // The first matching line counts.
 var rooms = []room{
 	{"app", nil, "app is the still point: whatever it needs from outside is an interface of its own"},
-	{"app/store", []string{"app", "migrations"}, "rows become app's values, and the tables are made by migrations"},
+	{"app/store", []string{"app", "app/ledger", "migrations"}, "rows become app's values, the rules move them, and the tables are made by migrations"},
+	{"app/apptest", []string{"app", "app/ledger"}, "the suite compares what a store does with the rules"},
 	{"app/*", []string{"app"}, "what serves app knows app alone"},
 	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
 	{"solver/solvertest", []string{"app"}, "problems are made of app's values, for any solver"},
@@ -94,6 +95,8 @@ var pure = []struct {
 }{
 	{"app", []string{"os", "net", "net/http", "net/rpc", "net/smtp", "syscall", "database/sql", "embed", "log", "plugin", "github.com", "modernc.org", "go.yaml.in"},
 		"app does no input or output; it states interfaces for it"},
+	{"app/ledger", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "context", "sync", "github.com", "golang.org", "modernc.org"},
+		"the rules take rows and give rows; loading, saving and the clock are the store's"},
 	{"solver", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
 		"the same question gets the same answer, on any machine, any day"},
 	{"planner", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},

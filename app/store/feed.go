@@ -2,22 +2,55 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"muster/app"
 )
 
+// A row of the feed may tell of many changes, since a row for each would cost as much as the change itself. The event's
+// number is that of its row times this, plus its place in the row: so every event has a number of its own to go on from.
+const perRow = 1024
+
 // Events implements app.Feed.
 func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
+	if limit <= 0 {
+		return events, nil
+	}
+	var changes []told
 	err := s.each(ctx, func(row scanner) error {
 		var e app.Event
 		var at int64
-		err := row.Scan(&e.Seq, &at, &e.Tenant, &e.Cluster, &e.Operation, &e.Kind, &e.Node, &e.Step, &e.Status, &e.Message, &e.Done, &e.Total)
-		e.At = fromMicros(at)
-		events = append(events, e)
-		return err
-	}, `SELECT seq, at, tenant, cluster, operation, kind, node, step, status, message, done, total FROM events
-		WHERE tenant = ? AND cluster = ? AND seq > ? ORDER BY seq LIMIT ?`, tenant, cluster, after, limit)
+		var list []byte
+		if err := row.Scan(&e.Seq, &at, &e.Tenant, &e.Cluster, &e.Operation, &e.Kind, &e.Node, &e.Step, &e.Status, &e.Message, &e.Done, &e.Total,
+			&list); err != nil {
+			return err
+		}
+		e.At, e.Seq = fromMicros(at), e.Seq*perRow
+		changes = append(changes[:0], told{e.Step, e.Node, e.Status, e.Message})
+		if len(list) > 0 {
+			changes = nil
+			if err := json.Unmarshal(list, &changes); err != nil {
+				return err
+			}
+		}
+		for i, c := range changes {
+			if len(c) < 3 {
+				return fmt.Errorf("event %d: a change of %d parts", e.Seq, len(c))
+			}
+			one := e
+			one.Seq += int64(i)
+			if one.Step, one.Node, one.Status = c[0], c[1], c[2]; len(c) > 3 {
+				one.Message = c[3]
+			}
+			if one.Seq > after && len(events) < limit {
+				events = append(events, one)
+			}
+		}
+		return nil
+	}, `SELECT seq, at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes FROM events
+		WHERE tenant = ? AND cluster = ? AND seq >= ? ORDER BY seq LIMIT ?`, tenant, cluster, after/perRow, limit+1)
 	return events, err
 }
 

@@ -24,6 +24,9 @@ type Store struct {
 	hub          *hub
 	committed    chan struct{}
 	installation string
+
+	finishes gathering[*finishCall]
+	claims   gathering[*claimCall]
 }
 
 var _ app.Store = (*Store)(nil)
@@ -37,6 +40,8 @@ func Open(ctx context.Context, where string, key []byte) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{sealer: sealer, hub: newHub(), committed: make(chan struct{}, 1)}
+	s.finishes = gathering[*finishCall]{act: s.finish, most: mostGathered}
+	s.claims = gathering[*claimCall]{act: s.claim, most: mostGathered}
 	var session session
 	if isPostgres(where) {
 		var p *postgresSession

@@ -6,82 +6,127 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
-const bestOfTenant = `SELECT operation, idx FROM steps WHERE state = 'queued' AND tenant = ? ORDER BY rank DESC, operation, idx LIMIT 1`
+// claimCall is one call of ClaimSteps under way.
+type claimCall struct {
+	app.ClaimQuery
+	out []*app.ClaimedStep
+}
 
 // ClaimSteps implements app.Ledger.
-func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) (cs []*app.ClaimedStep, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		cs = []*app.ClaimedStep{}
-		for range max(q.Most, 1) {
-			c, err := s.claim(t, q.Worker.Name, q.Now, q.For, bestOfTenant, q.Worker.Tenant)
-			if err != nil || c == nil {
-				return err
-			}
-			cs = append(cs, c)
+func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error) {
+	c := &claimCall{ClaimQuery: q}
+	c.Most = max(c.Most, 1)
+	err := s.claims.do(ctx, s, c)
+	return c.out, err
+}
+
+const (
+	// operationsToClaim are those of a tenant that have steps queued, in the order in which they are served.
+	operationsToClaim = `SELECT id FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT ?`
+	bestOfOperation   = `s.operation = ? AND s.state = 'queued' ORDER BY s.rank DESC, s.idx LIMIT ?`
+)
+
+// claim hands queued steps to the workers of some calls, all in one set.
+func (s *Store) claim(t *tx, calls []*claimCall) error {
+	now := calls[0].Now
+	set := ledger.New(now)
+	var tenants []string
+	of := map[string][]*claimCall{}
+	for _, c := range calls {
+		c.out = []*app.ClaimedStep{}
+		if of[c.Worker.Tenant] == nil {
+			tenants = append(tenants, c.Worker.Tenant)
 		}
+		of[c.Worker.Tenant] = append(of[c.Worker.Tenant], c)
+	}
+	taken := map[ledger.Key]*claimCall{}
+	for _, tenant := range tenants {
+		if err := t.claimFor(set, tenant, of[tenant], taken); err != nil {
+			return err
+		}
+	}
+	if len(taken) == 0 {
 		return nil
-	})
-	return cs, err
+	}
+	nodes := newNodeSet(now)
+	handed, err := s.handOut(t, now, set, nodes)
+	if err != nil {
+		return err
+	}
+	if err := t.save(now, set); err != nil {
+		return err
+	}
+	for _, st := range set.Claimed() {
+		c := taken[st.Key()]
+		c.out = append(c.out, handed[st.Key()])
+	}
+	return nil
 }
 
-// claim takes the step that which picks, if any, and gathers what belongs to it.
-func (s *Store) claim(t *tx, worker string, now time.Time, claimFor time.Duration, which string, args ...any) (*app.ClaimedStep, error) {
-	deadline := now.Add(claimFor)
-	c, err := s.claimed(t, deadline, `UPDATE steps SET state = 'running', attempt = attempt + 1, tries = tries + 1, worker = ?, deadline = ?,
-			started_at = ?, ended_at = 0, not_before = 0, error = '', error_code = ''
-		WHERE (operation, idx) = (`+which+`) RETURNING `+stepColumns+`, tenant, cluster`,
-		append([]any{worker, micros(deadline), micros(now)}, args...)...)
-	if c == nil || err != nil {
-		return nil, err
+// claimFor claims for the workers of one tenant, the first call first.
+func (t *tx) claimFor(set *ledger.Set, tenant string, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
+	slots := 0
+	for _, c := range calls {
+		slots += c.Most
 	}
-	if c.Step.Action == app.ActionCreate {
-		if c.Intent, c.Unasked, err = t.askFor(now, c.Cluster.ID, c.Step.Node); err != nil {
-			return nil, err
+	ops, err := t.operationsInTurn(set, tenant, slots)
+	if err != nil {
+		return err
+	}
+	shares := ledger.Share(ops, slots)
+	call, left := 0, calls[0].Most
+	for i, o := range ops {
+		if shares[i] == 0 {
+			continue
+		}
+		steps, err := t.stepsWhere(bestOfOperation, o.ID, shares[i])
+		if err != nil {
+			return err
+		}
+		for _, loaded := range steps {
+			for left == 0 {
+				call++
+				left = calls[call].Most
+			}
+			c := calls[call]
+			if st := set.AddStep(loaded); set.Claim(st, c.Worker.Name, c.Now.Add(c.For)) {
+				taken[st.Key()] = c
+				left--
+			}
 		}
 	}
-	o, err := t.operation(c.Step.Operation)
+	return nil
+}
+
+// operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
+func (t *tx) operationsInTurn(set *ledger.Set, tenant string, slots int) ([]*ledger.Operation, error) {
+	var ids []int64
+	err := t.each(func(row scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, operationsToClaim, tenant, slots)
 	if err != nil {
 		return nil, err
 	}
-	return c, t.stepEvent(now, o, c.Step, app.StepRunning, "")
-}
-
-// claimAgain gives once more the step of a node that a worker was handed in an answer which it never got.
-func (s *Store) claimAgain(t *tx, w app.WorkerID, f app.Finish) (*app.ClaimedStep, error) {
-	deadline := f.Now.Add(f.ClaimFor)
-	return s.claimed(t, deadline, `UPDATE steps SET deadline = ? WHERE (operation, idx) = (
-			SELECT n.operation, n.idx FROM steps d JOIN steps n ON n.operation = d.operation AND n.node = d.node
-			WHERE d.operation = ? AND d.idx = ? AND d.attempt = ? AND d.worker = ? AND d.tenant = ? AND d.state = 'succeeded'
-				AND n.state = 'running' AND n.worker = d.worker)
-		RETURNING `+stepColumns+`, tenant, cluster`, micros(deadline), f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant)
-}
-
-// claimed runs a change that returns one step, or none, and gathers what belongs to it.
-func (s *Store) claimed(t *tx, deadline time.Time, change string, args ...any) (*app.ClaimedStep, error) {
-	c := &app.ClaimedStep{Deadline: fromMicros(micros(deadline))}
-	var cluster string
-	st, err := scanStep(t.row(change, args...), &c.Tenant, &cluster)
-	if isNoRows(err) {
-		return nil, nil
-	}
+	loaded, err := t.operations(ids)
 	if err != nil {
 		return nil, err
 	}
-	c.Step = st
-	if c.Cluster, err = scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, cluster)); err != nil {
-		return nil, err
+	for _, o := range loaded {
+		set.AddOperation(o)
 	}
-	var sealed []byte
-	if c.Node, c.Intent, sealed, err = t.nodeOf(cluster, st.Node); err != nil {
-		return nil, err
+	ops := make([]*ledger.Operation, 0, len(ids))
+	for _, id := range ids {
+		if o := set.Operation(id); o != nil {
+			ops = append(ops, o)
+		}
 	}
-	if st.Action == app.ActionCreate {
-		// One that does not open must not keep everybody from every other step.
-		c.HostKey, c.Err = s.open(sealed, "nodes/"+cluster+"/"+st.Node)
-	}
-	return c, nil
+	return ops, nil
 }
 
 // ExtendClaims implements app.Ledger.
@@ -89,18 +134,38 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 	deadline := now.Add(claimFor)
 	out := make([]app.Directive, len(held))
 	err := s.write(ctx, func(t *tx) error {
+		at := make(map[app.Fence]int, len(held)) // a fence that is asked for twice has one answer
 		for i, f := range held {
-			out[i] = app.Directive{Fence: f, Deadline: deadline}
-			err := t.row(`UPDATE steps SET deadline = ? WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'
-				RETURNING (SELECT status = 'cancelling' FROM operations o WHERE o.id = operation)`,
-				micros(deadline), f.Operation, f.Index, f.Attempt, w.Name, w.Tenant).Scan(&out[i].Cancel)
-			if isNoRows(err) {
-				out[i] = app.Directive{Fence: f, Lost: true}
-			} else if err != nil {
-				return err
+			out[i] = app.Directive{Fence: f, Lost: true}
+			if _, known := at[f]; !known {
+				at[f] = i
 			}
 		}
-		return nil
+		var keep []app.Fence
+		err := t.eachOf(func(row scanner) error {
+			var f app.Fence
+			var status app.OperationStatus
+			if err := row.Scan(&f.Operation, &f.Index, &f.Attempt, &status); err != nil {
+				return err
+			}
+			if i, ok := at[f]; ok && out[i].Lost {
+				out[i] = app.Directive{Fence: f, Deadline: deadline, Cancel: status == app.OperationCancelling}
+				keep = append(keep, f)
+			}
+			return nil
+		}, len(held), `WITH f(o, i) AS (VALUES `, `(?, ?)`, `) SELECT s.operation, s.idx, s.attempt, p.status FROM f CROSS JOIN steps s CROSS JOIN operations p
+			WHERE s.operation = f.o AND s.idx = f.i AND p.id = f.o AND s.worker = ? AND s.tenant = ? AND s.state = 'running'`,
+			func(args []any, i int) []any { return append(args, held[i].Operation, held[i].Index) }, w.Name, w.Tenant)
+		if err != nil {
+			return err
+		}
+		for i, f := range held {
+			out[i] = out[at[f]]
+		}
+		return t.execSet(len(keep), `WITH f(o, i, d) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET deadline = f.d FROM f
+			WHERE steps.operation = f.o AND steps.idx = f.i`, func(args []any, i int) []any {
+			return append(args, keep[i].Operation, keep[i].Index, micros(deadline))
+		})
 	})
 	return out, err
 }
@@ -121,14 +186,9 @@ func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.
 	if err != nil {
 		return st, c, app.Node{}, err
 	}
-	nodes, err := s.Nodes(ctx, tenant, cluster)
-	if err != nil {
-		return st, c, app.Node{}, err
+	n, err := scanNode(s.reads.QueryRowContext(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
+	if isNoRows(err) {
+		return st, c, n, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
 	}
-	for _, n := range nodes {
-		if n.Name == st.Node {
-			return st, c, n, nil
-		}
-	}
-	return st, c, app.Node{}, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
+	return st, c, n, err
 }

@@ -5,137 +5,197 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/ledger"
 )
+
+// finishCall is one call of FinishSteps under way.
+type finishCall struct {
+	worker app.WorkerID
+	fs     []app.Finish
+	out    []app.Finished
+}
 
 // FinishSteps implements app.Ledger.
 func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
+	if len(fs) == 0 {
+		return []app.Finished{}, nil
+	}
+	c := &finishCall{worker: w, fs: fs}
+	err := s.finishes.do(ctx, s, c)
+	if err == nil {
+		return c.out, nil
+	}
+	if app.CodeOf(err) != app.EInternal || len(fs) == 1 {
+		return nil, err
+	}
+	// One of them goes wrong, and must not keep the others.
 	out := make([]app.Finished, len(fs))
-	for i, f := range fs {
-		next, err := s.finishStep(ctx, w, f)
-		if err != nil && app.CodeOf(err) != app.EStale {
-			return nil, err
-		}
-		if out[i].Next = next; err != nil {
+	for i := range fs {
+		one := &finishCall{worker: w, fs: fs[i : i+1]}
+		if err := s.finishes.do(ctx, s, one); err != nil {
 			out[i].Err = app.AsError(err)
+		} else {
+			out[i] = one.out[0]
 		}
 	}
 	return out, nil
 }
 
-func (s *Store) finishStep(ctx context.Context, w app.WorkerID, f app.Finish) (*app.ClaimedStep, error) {
-	var next *app.ClaimedStep
-	err := s.write(ctx, func(t *tx) error {
-		next = nil
-		var tenant, cluster string
-		st, err := scanStep(t.row(`SELECT `+stepColumns+`, tenant, cluster FROM steps
-			WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
-			f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant), &tenant, &cluster)
-		if isNoRows(err) {
-			// The worker may have reported before and not got the answer: then it is owed the same answer.
-			if f.ClaimFor > 0 && f.Err == nil {
-				if next, err = s.claimAgain(t, w, f); next != nil || err != nil {
-					return err
-				}
-			}
-			return app.Errorf(app.EStale, "Attempt %d of step %d of operation %d is not this worker's any more.",
-				f.Fence.Attempt, f.Fence.Index, f.Fence.Operation)
+// finish ends the attempts of some calls, all in one set.
+func (s *Store) finish(t *tx, calls []*finishCall) error {
+	now := calls[0].fs[0].Now
+	set := ledger.New(now)
+	var keys []ledger.Key
+	for _, c := range calls {
+		for _, f := range c.fs {
+			keys = append(keys, ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 		}
-		if err != nil {
-			return err
-		}
-		o, err := t.operation(st.Operation)
-		if err != nil {
-			return err
-		}
-		if err := t.noteNode(f.Now, cluster, st.Node, f.Seen); err != nil {
-			return err
-		}
-		if f.Unasked && st.Action == app.ActionCreate {
-			if err := t.notAsked(cluster, st.Node); err != nil {
-				return err
-			}
-		}
-		nodes, err := t.end(f, o, st)
-		if err != nil {
-			return err
-		}
-		// The node that just became free is served first: by this worker if it wants, on the connection that it has.
-		if f.ClaimFor > 0 && o.op.Status == app.OperationRunning {
-			next, err = s.claim(t, w.Name, f.Now, f.ClaimFor, nextOfNode, cluster, st.Node, micros(f.Now))
-			if err != nil {
-				return err
-			}
-		}
-		if next == nil {
-			nodes = append(nodes, st.Node)
-		}
-		for _, n := range nodes {
-			if next != nil && n == st.Node {
+	}
+	if err := t.addSteps(set, keys); err != nil {
+		return err
+	}
+	if err := t.addRivals(set, calls); err != nil {
+		return err
+	}
+	nodes := newNodeSet(now)
+	var held []bool
+	for _, c := range calls {
+		for _, f := range c.fs {
+			ok := set.Finish(c.worker, f, len(held))
+			held = append(held, ok)
+			if !ok {
 				continue
 			}
-			if err := t.queueNode(f.Now, cluster, n); err != nil {
+			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+			if err := t.noteFinish(set, st, f, nodes); err != nil {
 				return err
 			}
 		}
-		return t.settle(f.Now, o)
-	})
-	if err != nil {
-		return nil, err
 	}
-	return next, nil
-}
-
-// end moves the step to what the attempt made of it, and gives the nodes that got something to do.
-func (t *tx) end(f app.Finish, o *operationRow, st app.Step) ([]string, error) {
-	if f.Err == nil {
-		return t.succeed(f, o, st)
+	if err := set.Settle(ledgerRows{t}); err != nil {
+		return err
 	}
-	state := app.StepFailed
-	var notBefore time.Time
-	switch {
-	case o.op.Status == app.OperationCancelling:
-		state = app.StepDropped
-	case f.Retry.Again:
-		state, notBefore = app.StepReady, f.Now.Add(f.Retry.After)
-	}
-	return nil, t.setBack(f.Now, o, st, state, notBefore, f.Err.Code, f.Err.ForPeople())
-}
-
-// succeed ends a step well: its outputs land on the node, and what waited for it may go on.
-func (t *tx) succeed(f app.Finish, o *operationRow, st app.Step) ([]string, error) {
-	if err := t.exec(`UPDATE steps SET state = 'succeeded', ended_at = ? WHERE operation = ? AND idx = ?`,
-		micros(f.Now), st.Operation, st.Index); err != nil {
-		return nil, err
-	}
-	o.active--
-	o.unfinished--
-	o.op.Done++
-	if f.Node != nil {
-		if err := t.updateNode(f.Now, o.op.Tenant, o.op.Cluster, st.Node, *f.Node); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.stepEvent(f.Now, o, st, app.StepSucceeded, ""); err != nil {
-		return nil, err
-	}
-	free, err := t.release(st.Operation, st.Index)
-	if err != nil {
-		return nil, err
-	}
-	return t.makeReady(f.Now, o, free)
-}
-
-// setBack ends an attempt that did not succeed.
-func (t *tx) setBack(now time.Time, o *operationRow, st app.Step, state app.StepState, notBefore time.Time, code app.Code, text string) error {
-	var ended int64
-	if state.Ended() {
-		ended = micros(now)
-		o.active--
-	}
-	err := t.exec(`UPDATE steps SET state = ?, not_before = ?, ended_at = ?, worker = '', error_code = ?, error = ?
-		WHERE operation = ? AND idx = ?`, state, micros(notBefore), ended, code, text, st.Operation, st.Index)
+	next, err := s.handOut(t, now, set, nodes)
 	if err != nil {
 		return err
 	}
-	return t.stepEvent(now, o, st, state, text)
+	if err := t.saveNodes(nodes); err != nil {
+		return err
+	}
+	if err := t.save(now, set); err != nil {
+		return err
+	}
+	tag := 0
+	for _, c := range calls {
+		c.out = make([]app.Finished, len(c.fs))
+		for i, f := range c.fs {
+			if st := set.Handed(tag); st != nil {
+				c.out[i].Next = next[st.Key()]
+			} else if !held[tag] {
+				c.out[i].Err = app.Errorf(app.EStale, "Attempt %d of step %d of operation %d is not this worker's any more.",
+					f.Fence.Attempt, f.Fence.Index, f.Fence.Operation)
+			}
+			tag++
+		}
+	}
+	return nil
+}
+
+// noteFinish keeps what an attempt found out about its node.
+func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
+	n := ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}
+	if err := t.noteNode(f.Now, n.Cluster, n.Name, f.Seen); err != nil {
+		return err
+	}
+	if f.Unasked && st.Action == app.ActionCreate {
+		if err := t.notAsked(n.Cluster, n.Name); err != nil {
+			return err
+		}
+	}
+	if f.Err == nil && f.Node != nil {
+		nodes.update(n, set.Operation(st.Operation).Tenant, *f.Node)
+	}
+	return nil
+}
+
+// addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
+func (t *tx) addRivals(set *ledger.Set, calls []*finishCall) error {
+	done := map[string]bool{}
+	for _, c := range calls {
+		wants := false
+		for _, f := range c.fs {
+			wants = wants || f.ClaimFor > 0
+		}
+		if !wants || done[c.worker.Tenant] {
+			continue
+		}
+		done[c.worker.Tenant] = true
+		var rivals []ledger.Rival
+		err := t.each(func(row scanner) error {
+			var r ledger.Rival
+			err := row.Scan(&r.Operation, &r.Running)
+			rivals = append(rivals, r)
+			return err
+		}, `SELECT id, running FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT 2`, c.worker.Tenant)
+		if err != nil {
+			return err
+		}
+		set.Compete(c.worker.Tenant, rivals)
+	}
+	return nil
+}
+
+// handOut gathers what belongs to the steps that a set claimed.
+func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
+	claimed := set.Claimed()
+	if err := t.loadNodes(nodes, set, claimed); err != nil {
+		return nil, err
+	}
+	clusters, err := t.clustersOf(set, claimed)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[ledger.Key]*app.ClaimedStep, len(claimed))
+	for _, st := range claimed {
+		o := set.Operation(st.Operation)
+		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
+		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: fromMicros(micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch}
+		out[st.Key()] = c
+		n := nodes.of[k]
+		if n == nil {
+			c.Err = app.Errorf(app.EInternal, "there is no row of node %s of %s", st.Node, o.Cluster)
+			continue
+		}
+		c.Node, c.Intent = n.node, n.intent
+		if st.Action != app.ActionCreate {
+			continue
+		}
+		// One that does not open must not keep everybody from every other step.
+		c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+		if st.Was != app.StepRunning {
+			if c.Intent, c.Unasked, err = t.askFor(now, k.Cluster, k.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// clustersOf loads the clusters of steps.
+func (t *tx) clustersOf(set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
+	var ids []string
+	clusters := map[string]app.Cluster{}
+	for _, st := range steps {
+		id := set.Operation(st.Operation).Cluster
+		if _, known := clusters[id]; !known {
+			clusters[id] = app.Cluster{}
+			ids = append(ids, id)
+		}
+	}
+	err := t.eachOf(func(row scanner) error {
+		c, err := scanCluster(row)
+		clusters[c.ID] = c
+		return err
+	}, len(ids), `SELECT `+clusterColumns+` FROM clusters c WHERE c.id IN (`, `?`, `)`, func(args []any, i int) []any { return append(args, ids[i]) })
+	return clusters, err
 }

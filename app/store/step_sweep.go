@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
 const (
 	sweepLimit = 500 // steps moved by one sweep; the next one takes the rest
-	// A step whose worker vanished again and again is left to a person rather than to yet another worker.
-	// Restarts of a server count too, since nobody knows whether the step was why it ended.
-	maxLostTries = 10
-	// No claim and no back-off is as long as this: such a time was written before the clock was set back.
-	farFuture = time.Hour
+	// farFuture is as far ahead as nothing is meant to be: see ledger.FarFuture.
+	farFuture = ledger.FarFuture
 
+	// These find what may be lost or due; the rules say whether it is.
 	isLost = `state = 'running' AND (deadline < ? OR deadline > ?)`
 	isDue  = `state = 'ready' AND not_before > 0 AND (not_before <= ? OR not_before > ?)`
 )
@@ -31,24 +30,31 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 	}
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
-		n, err := t.takeBack(now, isLost, micros(now), far)
-		if err != nil {
-			return err
+		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue} {
+			n, err := t.moveFound(now, (*ledger.Set).Sweep, which, micros(now), far)
+			if err != nil {
+				return err
+			}
+			moved += n
 		}
-		moved += n
-		n, err = t.queueDue(now)
-		moved += n
-		return err
+		return nil
 	})
 	return moved, err
 }
 
 // ReleaseClaims implements app.Ledger.
 func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
+	lose := func(set *ledger.Set, st *ledger.Step) bool {
+		if st.State != app.StepRunning {
+			return false
+		}
+		set.Lose(st)
+		return true
+	}
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
 		for {
-			n, err := t.takeBack(now, "state = 'running' AND substr(worker, 1, length(?)) = ?", prefix, prefix)
+			n, err := t.moveFound(now, lose, `state = 'running' AND substr(worker, 1, length(?)) = ?`, prefix, prefix)
 			moved += n
 			if err != nil || n == 0 {
 				return err
@@ -58,62 +64,29 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 	return moved, err
 }
 
-// takeBack ends the attempts of running steps (where says which): their worker is gone or cannot be heard.
-func (t *tx) takeBack(now time.Time, where string, args ...any) (int, error) {
-	var lost []app.Step
-	err := t.each(func(row scanner) error {
-		st, err := scanStep(row)
-		lost = append(lost, st)
+// moveFound moves the steps that a condition finds, as many as a sweep may, and gives how many moved.
+func (t *tx) moveFound(now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
+	var keys []ledger.Key
+	err = t.each(func(row scanner) error {
+		var k ledger.Key
+		err := row.Scan(&k.Operation, &k.Index)
+		keys = append(keys, k)
 		return err
-	}, `SELECT `+stepColumns+` FROM steps WHERE `+where+` ORDER BY deadline LIMIT ?`, append(args, sweepLimit)...)
-	if err != nil {
+	}, `SELECT operation, idx FROM steps WHERE `+where+` LIMIT ?`, append(args, sweepLimit)...)
+	if err != nil || len(keys) == 0 {
 		return 0, err
 	}
-	for _, st := range lost {
-		o, err := t.operation(st.Operation)
-		if err != nil {
-			return 0, err
-		}
-		const text = "The worker that carried this out was not heard of any more."
-		state := app.StepReady
-		switch {
-		case o.op.Status != app.OperationRunning:
-			state = app.StepDropped
-		case st.Tries >= maxLostTries:
-			state = app.StepFailed
-		}
-		if err := t.setBack(now, o, st, state, time.Time{}, app.ETimeout, text); err != nil {
-			return 0, err
-		}
-		if err := t.queueNode(now, o.op.Cluster, st.Node); err != nil {
-			return 0, err
-		}
-		if err := t.settle(now, o); err != nil {
-			return 0, err
-		}
-	}
-	return len(lost), nil
-}
-
-// queueDue queues ready steps whose back-off is over.
-func (t *tx) queueDue(now time.Time) (int, error) {
-	type place struct{ cluster, node string }
-	var due []place
-	// Once due, a step waits for its node like any other: whoever frees the node queues it.
-	err := t.each(func(row scanner) error {
-		var p place
-		err := row.Scan(&p.cluster, &p.node)
-		due = append(due, p)
-		return err
-	}, `UPDATE steps SET not_before = 0 WHERE (operation, idx) IN (SELECT operation, idx FROM steps WHERE `+isDue+` LIMIT ?)
-		RETURNING cluster, node`, micros(now), micros(now.Add(farFuture)), sweepLimit)
-	if err != nil {
+	set := ledger.New(now)
+	if err := t.addSteps(set, keys); err != nil {
 		return 0, err
 	}
-	for _, p := range due {
-		if err := t.queueNode(now, p.cluster, p.node); err != nil {
-			return 0, err
+	for _, k := range keys {
+		if st := set.Step(k); st != nil && move(set, st) {
+			moved++
 		}
 	}
-	return len(due), nil
+	if err := set.Settle(ledgerRows{t}); err != nil {
+		return 0, err
+	}
+	return moved, t.save(now, set)
 }

@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"fmt"
+
+	"muster/app"
+)
+
+// After is what becomes of a cluster.
+type After struct {
+	Status  app.ClusterStatus
+	Message string
+}
+
+// ClusterAfter gives what an operation that has ended makes of its cluster, of which so many nodes are not deleted; false
+// where it changes nothing, because it never began.
+func ClusterAfter(o *Operation, nodesLeft int) (After, bool) {
+	switch {
+	case o.StartedAt.IsZero():
+		return After{}, false
+	case o.Status == app.OperationSucceeded && o.Kind == app.OperationDelete,
+		o.Status == app.OperationSucceeded && o.Kind == app.OperationRollBack && nodesLeft == 0:
+		return After{Status: app.ClusterDeleted}, true
+	case o.Status == app.OperationSucceeded:
+		return After{Status: app.ClusterActive}, true
+	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
+		return After{app.ClusterFailed, o.Message + " The delete is tried again by itself."}, true
+	default:
+		return After{app.ClusterFailed, o.Message}, true
+	}
+}
+
+// CheckUndo tells whether an operation can be rolled back. Later is one of the same cluster that was begun after it, or is
+// to be; nil for none.
+func CheckUndo(o, later *Operation) error {
+	switch {
+	case later != nil:
+		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
+			Message: fmt.Sprintf("Operation %d cannot be rolled back: operation %d (%s) has followed it.", o.ID, later.ID, later.Kind)}
+	case o.Status == app.OperationFailed || o.Status == app.OperationCancelled:
+		return nil
+	}
+	return &app.Error{Code: app.EConflict, Reason: "operation_" + string(o.Status),
+		Message: fmt.Sprintf("Operation %d is %s and cannot be rolled back.", o.ID, o.Status),
+		Hint:    "One that failed or was cancelled can be. Cancel it first."}
+}
+
+// Turn orders operations that have equally many steps running, the smallest first: what gives machines back, then what is
+// short.
+func Turn(o app.Operation) int {
+	if o.Kind == app.OperationDelete || o.Kind == app.OperationRollBack {
+		return 0
+	}
+	return o.Total
+}

@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// Needed says which steps of an operation an act must find in the set, besides the operation: those in these states, of
+// one node where it names one. None is for acts that move all steps alike.
+func Needed(c app.Control) []app.StepState {
+	if c.Act == app.ControlResume {
+		return []app.StepState{app.StepFailed, app.StepReady}
+	}
+	return nil
+}
+
+// Control carries out a person's act. What it moves in bulk (see Bulk) is to be saved before the set; "" is nothing.
+// Later is the operation of the same cluster that began after this one, or nil. EConflict where the state does not allow
+// the act, with what would.
+func (s *Set) Control(o *Operation, c app.Control, later *Operation) (bulk StepEvent, err error) {
+	switch c.Act {
+	case app.ControlCancel, app.ControlPause:
+		if c.Node != "" {
+			return "", &app.Error{Code: app.EInvalid, Field: "node", Message: fmt.Sprintf("One node alone cannot be told to %s.", c.Act),
+				Hint: fmt.Sprintf("Leave the node out to %s the whole operation.", c.Act)}
+		}
+		return s.stop(o, c)
+	case app.ControlResume:
+		return "", s.resume(o, c, later)
+	}
+	return "", &app.Error{Code: app.EInvalid, Field: "act", Message: fmt.Sprintf("An operation cannot be told to %q.", c.Act),
+		Hint: "It can be told to cancel, pause or resume."}
+}
+
+func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
+	event, bulk, text := Cancel, Cancelled, "Cancelled"
+	if c.Act == app.ControlPause {
+		event, bulk, text = Pause, Paused, "Paused"
+	}
+	if err := allowed(o, event, c.Act); err != nil {
+		return "", err
+	}
+	s.turn(o, event)
+	o.Message = Because(text, c.Who, c.Why)
+	// What Bulk moves is not loaded; its counts follow from what they mean.
+	if event == Cancel {
+		o.Active = o.Running
+	}
+	o.Queued = 0
+	return bulk, nil
+}
+
+// Because words who did something, and why where that is known.
+func Because(what, who, why string) string {
+	if why == "" {
+		return fmt.Sprintf("%s by %s.", what, who)
+	}
+	return fmt.Sprintf("%s by %s: %s", what, who, why)
+}
+
+func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
+	event := Resume
+	if c.Node != "" {
+		event = ResumeNode
+	}
+	if err := allowed(o, event, c.Act); err != nil {
+		return err
+	}
+	if later != nil {
+		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
+			Message: fmt.Sprintf("Operation %d cannot be resumed: operation %d (%s) has changed the cluster since.", o.ID, later.ID, later.Kind),
+			Hint:    "Only the latest operation of a cluster can be resumed."}
+	}
+	paused := o.Status == app.OperationPaused
+	failed := 0
+	for _, st := range s.of(o.ID) {
+		switch {
+		case st.State == app.StepFailed && (!paused || c.Node != "") && (c.Node == "" || c.Node == st.Node):
+			failed++
+			s.fire(st, Resumed)
+			st.Tries, st.NotBefore, st.EndedAt = 0, time.Time{}, time.Time{}
+			s.touch(s.nodeOf(st))
+		case st.State == app.StepReady && paused && c.Node == "":
+			s.touch(s.nodeOf(st))
+		}
+	}
+	if c.Node != "" && failed == 0 {
+		return app.Errorf(app.EConflict, "Node %s has no failed step in operation %d.", c.Node, o.ID)
+	}
+	s.turn(o, event)
+	if o.Status == app.OperationRunning {
+		o.Message = ""
+	}
+	return nil
+}
+
+// of gives the loaded steps of an operation in plan order.
+func (s *Set) of(operation int64) []*Step {
+	var steps []*Step
+	for k, st := range s.steps {
+		if k.Operation == operation {
+			steps = append(steps, st)
+		}
+	}
+	byIndex(steps)
+	return steps
+}
+
+// allowed words why an operation does not take an act, and what would.
+func allowed(o *Operation, e OperationEvent, act app.ControlAct) error {
+	if _, ok := operationTable[o.Status][e]; ok {
+		return nil
+	}
+	err := &app.Error{Code: app.EConflict, Reason: "operation_" + string(o.Status),
+		Message: fmt.Sprintf("Operation %d is %s and cannot be told to %s.", o.ID, o.Status, act)}
+	switch act {
+	case app.ControlCancel:
+		err.Hint = "One that waits, runs or is paused can be cancelled."
+	case app.ControlPause:
+		err.Hint = "One that runs can be paused."
+	case app.ControlResume:
+		err.Hint = "One that failed or is paused can be resumed."
+		if e == ResumeNode {
+			err.Hint = "A node's failed steps can be resumed while the operation runs or is paused, or after it failed."
+		}
+	}
+	return err
+}

@@ -1,0 +1,377 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Rows gives a Set the rows that it lacks. What there is not is left out.
+type Rows interface {
+	Steps(keys []Key) ([]Step, error)
+	// Successors gives every edge that begins at one of the steps.
+	Successors(of []Key) ([]Edge, error)
+	// Live names the ready, queued and running steps of nodes.
+	Live(nodes []Node) ([]Key, error)
+}
+
+// Set is the part of a ledger that a transaction works on. Operations and steps are added as they were loaded (locked),
+// then things happen to them (Finish, Claim, Lose …), then Settle follows all that comes of it, and what changed is saved.
+// A Set is for one transaction and one goroutine.
+type Set struct {
+	now     time.Time
+	ops     map[int64]*Operation
+	steps   map[Key]*Step
+	order   []*Step // of steps that changed, in the order of their first change
+	nodes   map[Node][]*Step
+	done    []Key // succeeded, and what needs them was not looked at yet
+	touched []Node
+	isTouch map[Node]bool
+	wishes  map[Node]wish
+	again   []again
+	changes []Change
+	claimed []*Step
+	handed  map[int]*Step // by tag
+	rivals  map[string][]Rival
+	err     error
+}
+
+// wish is a worker's, to be handed the next step of a node that it just served.
+type wish struct {
+	worker string
+	until  time.Time
+	tag    int
+}
+
+type again struct {
+	node Node
+	wish
+}
+
+// Change is what is told about a step.
+type Change struct {
+	Operation int64
+	Step      string
+	Node      string
+	State     app.StepState
+	Message   string
+}
+
+// Rival is an operation of a tenant that has steps queued.
+type Rival struct {
+	Operation int64
+	Running   int
+}
+
+// New gives an empty set.
+func New(now time.Time) *Set {
+	return &Set{now: now, ops: map[int64]*Operation{}, steps: map[Key]*Step{}, nodes: map[Node][]*Step{}, isTouch: map[Node]bool{},
+		wishes: map[Node]wish{}, handed: map[int]*Step{}, rivals: map[string][]Rival{}}
+}
+
+// AddOperation adds a loaded operation. One that is there already stays as it is.
+func (s *Set) AddOperation(o Operation) *Operation {
+	if known := s.ops[o.ID]; known != nil {
+		return known
+	}
+	o.was = o.Status
+	s.ops[o.ID] = &o
+	return &o
+}
+
+// AddStep adds a loaded step of an operation that was added. One that is there already stays as it is.
+func (s *Set) AddStep(st Step) *Step {
+	if known := s.steps[st.Key()]; known != nil {
+		return known
+	}
+	st.Was = st.State
+	added := &st
+	s.steps[st.Key()] = added
+	if !st.Join {
+		n := s.nodeOf(added)
+		s.nodes[n] = append(s.nodes[n], added)
+	}
+	return added
+}
+
+// Step gives a step of the set, or nil.
+func (s *Set) Step(k Key) *Step { return s.steps[k] }
+
+// Operation gives an operation of the set, or nil.
+func (s *Set) Operation(id int64) *Operation { return s.ops[id] }
+
+// Compete tells the set which other operations have steps queued, those with the fewest running ones first: two of each
+// tenant are enough. A worker is not handed the next step of a node when another operation has more right to its slot.
+func (s *Set) Compete(tenant string, rivals []Rival) { s.rivals[tenant] = rivals }
+
+// Err tells whether the set was asked to do what the tables do not allow, which is a fault of the program. Such a set
+// may not be saved.
+func (s *Set) Err() error { return s.err }
+
+func (s *Set) nodeOf(st *Step) Node {
+	o := s.ops[st.Operation]
+	if o == nil {
+		s.fault("step %d of operation %d without its operation", st.Index, st.Operation)
+		return Node{Name: st.Node}
+	}
+	return Node{o.Cluster, st.Node}
+}
+
+func (s *Set) fault(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("ledger: "+format, args...)
+	}
+}
+
+// fire moves a step by the table.
+func (s *Set) fire(st *Step, e StepEvent) {
+	to, ok := stepTable[st.State][e]
+	if !ok {
+		s.fault("step %d of operation %d is %s and cannot be moved by %q", st.Index, st.Operation, st.State, e)
+		return
+	}
+	o := s.ops[st.Operation]
+	o.move(st.Join, st.State, to)
+	s.change(st)
+	st.State = to
+	if to == app.StepQueued {
+		st.Rung = time.Time{}
+	}
+	if to.Ended() {
+		st.EndedAt = s.now
+	}
+}
+
+func (s *Set) change(st *Step) {
+	if !st.changed {
+		st.changed = true
+		s.order = append(s.order, st)
+	}
+}
+
+func (s *Set) tell(st *Step, message string) {
+	s.changes = append(s.changes, Change{st.Operation, st.ID, st.Node, st.State, message})
+}
+
+func (s *Set) touch(n Node) {
+	if !s.isTouch[n] {
+		s.isTouch[n] = true
+		s.touched = append(s.touched, n)
+	}
+}
+
+// Settle follows what has happened: what waited for done steps becomes ready, free nodes get their next step, and
+// operations of which nothing is left end.
+func (s *Set) Settle(rows Rows) error {
+	for len(s.done) > 0 {
+		done := s.done
+		s.done = nil
+		if err := s.release(rows, done); err != nil {
+			return err
+		}
+	}
+	if err := s.serve(rows); err != nil {
+		return err
+	}
+	for _, id := range s.ids() {
+		s.end(s.ops[id])
+	}
+	return s.err
+}
+
+// release counts done steps down from all that need them. Joins among those that now need nothing more are done
+// themselves, for the next round.
+func (s *Set) release(rows Rows, done []Key) error {
+	edges, err := rows.Successors(done)
+	if err != nil {
+		return err
+	}
+	var lacking []Key
+	seen := map[Key]bool{}
+	for _, e := range edges {
+		if k := (Key{e.Operation, e.To}); s.steps[k] == nil && !seen[k] {
+			seen[k] = true
+			lacking = append(lacking, k)
+		}
+	}
+	if err := s.load(rows, lacking); err != nil {
+		return err
+	}
+	for _, e := range edges {
+		st := s.steps[Key{e.Operation, e.To}]
+		if st == nil || st.NeedsLeft == 0 {
+			s.fault("step %d of operation %d needs %d, which it does not know", e.To, e.Operation, e.From)
+			continue
+		}
+		st.NeedsLeft--
+		s.change(st)
+		if st.NeedsLeft == 0 && st.State == app.StepWaiting {
+			s.ready(st)
+		}
+	}
+	return nil
+}
+
+// ready moves a waiting step on whose needs are met.
+func (s *Set) ready(st *Step) {
+	if st.Join {
+		s.fire(st, Joined)
+		s.done = append(s.done, st.Key())
+		return
+	}
+	s.fire(st, NeedsMet)
+	s.touch(s.nodeOf(st))
+}
+
+func (s *Set) load(rows Rows, keys []Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	steps, err := rows.Steps(keys)
+	for _, st := range steps {
+		s.AddStep(st)
+	}
+	return err
+}
+
+// serve gives free nodes their best ready step: to the worker that just served the node, if it wants and may have it,
+// else to the queue.
+func (s *Set) serve(rows Rows) error {
+	if len(s.touched) == 0 {
+		return nil
+	}
+	keys, err := rows.Live(s.touched)
+	if err != nil {
+		return err
+	}
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return s.steps[k] != nil || s.ops[k.Operation] == nil })
+	if err := s.load(rows, keys); err != nil {
+		return err
+	}
+	for _, a := range s.again {
+		s.handAgain(a)
+	}
+	for _, n := range s.touched {
+		best := s.next(n)
+		if best == nil {
+			continue
+		}
+		if w, ok := s.wishes[n]; ok && s.mayGoOn(s.ops[best.Operation]) {
+			s.claim(best, w)
+		} else {
+			s.fire(best, NodeFree)
+		}
+	}
+	s.touched, s.isTouch = nil, map[Node]bool{}
+	return nil
+}
+
+// next gives the ready step of an idle node with the longest way to go, or nil.
+func (s *Set) next(n Node) *Step {
+	var best *Step
+	for _, st := range s.nodes[n] {
+		switch {
+		case OnNode(st.State):
+			return nil
+		case st.State != app.StepReady || st.NotBefore.After(s.now) || s.ops[st.Operation].Status != app.OperationRunning:
+		case best == nil || st.Rank > best.Rank || st.Rank == best.Rank && st.Index < best.Index:
+			best = st
+		}
+	}
+	return best
+}
+
+// end ends an operation of which nothing is left.
+func (s *Set) end(o *Operation) {
+	if o.Active > 0 || o.Status.Ended() || o.Status == app.OperationWaiting {
+		return
+	}
+	if o.Unfinished == 0 {
+		s.turn(o, Done)
+		o.Message = ""
+	} else {
+		s.turn(o, Stuck)
+	}
+}
+
+// turn moves an operation by the table.
+func (s *Set) turn(o *Operation, e OperationEvent) {
+	to, ok := operationTable[o.Status][e]
+	if !ok {
+		s.fault("operation %d is %s and cannot be moved by %q", o.ID, o.Status, e)
+		return
+	}
+	o.Status, o.changed = to, true
+	o.EndedAt = time.Time{}
+	if to.Ended() {
+		o.EndedAt = s.now
+	}
+	if e == Started {
+		o.StartedAt = s.now
+	}
+}
+
+// Start begins a waiting operation whose turn it is. Its steps that need nothing must have been added.
+func (s *Set) Start(o *Operation) {
+	s.turn(o, Started)
+	var free []*Step
+	for _, st := range s.steps {
+		if st.Operation == o.ID && st.State == app.StepWaiting && st.NeedsLeft == 0 {
+			free = append(free, st)
+		}
+	}
+	byIndex(free)
+	for _, st := range free {
+		s.ready(st)
+	}
+}
+
+func byIndex(steps []*Step) {
+	slices.SortFunc(steps, func(a, b *Step) int { return a.Index - b.Index })
+}
+
+func (s *Set) ids() []int64 {
+	ids := make([]int64, 0, len(s.ops))
+	for id := range s.ops {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Changed gives the steps to be saved: first those that leave their node, then those that take it.
+func (s *Set) Changed() (leaving, taking []*Step) {
+	for _, st := range s.order {
+		if OnNode(st.State) && !OnNode(st.Was) {
+			taking = append(taking, st)
+		} else {
+			leaving = append(leaving, st)
+		}
+	}
+	return leaving, taking
+}
+
+// ChangedOperations gives the operations to be saved, in the order of their ids, and those of which the status changed.
+func (s *Set) ChangedOperations() (changed, turned []*Operation) {
+	for _, id := range s.ids() {
+		o := s.ops[id]
+		if o.changed {
+			changed = append(changed, o)
+		}
+		if o.Status != o.was {
+			turned = append(turned, o)
+		}
+	}
+	return changed, turned
+}
+
+// Changes gives what people are told about steps, in order.
+func (s *Set) Changes() []Change { return s.changes }
+
+// Claimed gives the steps that were claimed, in order.
+func (s *Set) Claimed() []*Step { return s.claimed }
+
+// Handed gives the step that a Finish with this tag was handed, or nil.
+func (s *Set) Handed(tag int) *Step { return s.handed[tag] }

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// saveSteps writes the steps that changed: those that leave their node before those that take it.
+func (t *tx) saveSteps(set *ledger.Set) error {
+	if err := set.Err(); err != nil {
+		return err
+	}
+	leaving, taking := set.Changed()
+	for _, steps := range [][]*ledger.Step{leaving, taking} {
+		err := t.execSet(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, ru, ec, er, sa, ea) AS (VALUES `,
+			`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+			UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
+				not_before = v.nb, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
+			FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
+				s := steps[i]
+				t.queued = t.queued || s.State == app.StepQueued
+				return append(args, s.Operation, s.Index, string(s.State), s.NeedsLeft, s.Attempt, s.Tries, s.Worker, micros(s.Deadline),
+					micros(s.NotBefore), micros(s.Rung), string(s.ErrorCode), s.Error, micros(s.StartedAt), micros(s.EndedAt))
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save writes what changed in a set, tells those who watch, and lets clusters move on whose operation has ended.
+func (t *tx) save(now time.Time, set *ledger.Set) error {
+	if err := t.saveSteps(set); err != nil {
+		return err
+	}
+	return t.saveOperations(now, set)
+}
+
+// saveOperations is save without the steps, which have been written. Why an operation failed is read from them.
+func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
+	if err := set.Err(); err != nil {
+		return err
+	}
+	changed, turned := set.ChangedOperations()
+	for _, o := range turned {
+		if o.Status == app.OperationFailed {
+			var err error
+			if o.Message, err = t.whatFailed(o.ID); err != nil {
+				return err
+			}
+		}
+	}
+	err := t.execSet(len(changed), `WITH v(id, st, me, onf, dn, un, ac, qu, ru, cl, sa, ea) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+		UPDATE operations SET status = v.st, message = v.me, on_failure = v.onf, done = v.dn, unfinished = v.un, active = v.ac, queued = v.qu,
+			running = v.ru, claims = v.cl, started_at = v.sa, ended_at = v.ea FROM v WHERE operations.id = v.id`,
+		func(args []any, i int) []any {
+			o := changed[i]
+			return append(args, o.ID, string(o.Status), o.Message, string(o.OnFailure), o.Done, o.Unfinished, o.Active, o.Queued, o.Running, o.Claims,
+				micros(o.StartedAt), micros(o.EndedAt))
+		})
+	if err != nil {
+		return err
+	}
+	if err := t.tellSteps(now, set); err != nil {
+		return err
+	}
+	for _, o := range turned {
+		if err := t.operationEvent(now, o); err != nil {
+			return err
+		}
+		if o.Status.Ended() {
+			if err := t.endCluster(now, o); err != nil {
+				return err
+			}
+		}
+	}
+	for _, o := range turned {
+		if o.Status.Ended() {
+			if err := t.startNext(now, o.Cluster); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tx) operationEvent(now time.Time, o *ledger.Operation) error {
+	return t.event(app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventOperation,
+		Status: string(o.Status), Message: o.Message, Done: o.Done, Total: o.Total})
+}
+
+// maxTold is how many changes one row of the feed tells of; see app/store/feed.go for how they are numbered.
+const maxTold = 256
+
+// told is one change in a row of the feed that tells of many: step, node, status and, mostly left out, a message.
+type told []string
+
+// tellSteps tells of steps that changed, one row for many of an operation.
+func (t *tx) tellSteps(now time.Time, set *ledger.Set) error {
+	changes := set.Changes()
+	var order []int64
+	by := map[int64][]told{}
+	for _, c := range changes {
+		if by[c.Operation] == nil {
+			order = append(order, c.Operation)
+		}
+		one := told{c.Step, c.Node, string(c.State)}
+		if c.Message != "" {
+			one = append(one, c.Message)
+		}
+		by[c.Operation] = append(by[c.Operation], one)
+	}
+	for _, id := range order {
+		o := set.Operation(id)
+		if err := t.tell(app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: id, Kind: app.EventStep, Done: o.Done, Total: o.Total},
+			by[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell adds changes to a cluster's feed that have all but step, node, status and message in common.
+func (t *tx) tell(e app.Event, changes []told) error {
+	t.clusters[e.Cluster] = true
+	for len(changes) > 0 {
+		n := min(len(changes), maxTold)
+		b, err := json.Marshal(changes[:n])
+		if err != nil {
+			return fmt.Errorf("store: event: %w", err)
+		}
+		if err := t.exec(`INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes)
+			VALUES (?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`,
+			micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(b)); err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// nodeSet are nodes that a transaction works on.
+type nodeSet struct {
+	now     time.Time
+	of      map[ledger.Node]*nodeWork
+	updates []nodeUpdate
+}
+
+// nodeWork is a node with what belongs to it. Intent is the live one or else the latest; secret is the sealed host key,
+// loaded for creates only.
+type nodeWork struct {
+	node   app.Node
+	intent string
+	secret []byte
+}
+
+type nodeUpdate struct {
+	node   ledger.Node
+	tenant string
+	app.NodeUpdate
+}
+
+func newNodeSet(now time.Time) *nodeSet { return &nodeSet{now: now, of: map[ledger.Node]*nodeWork{}} }
+
+// update notes what a step found out, to be written by saveNodes.
+func (n *nodeSet) update(k ledger.Node, tenant string, u app.NodeUpdate) {
+	n.updates = append(n.updates, nodeUpdate{k, tenant, u})
+}
+
+// loadNodes loads the nodes of claimed steps and of updates, and applies the updates.
+func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error {
+	var all, machines []ledger.Node
+	asked := map[ledger.Node]bool{}
+	add := func(k ledger.Node, machine bool) {
+		if n.of[k] == nil {
+			n.of[k] = &nodeWork{}
+			all = append(all, k)
+		}
+		if machine && !asked[k] {
+			asked[k] = true
+			machines = append(machines, k)
+		}
+	}
+	for _, u := range n.updates {
+		add(u.node, u.Machine != nil)
+	}
+	for _, st := range claimed {
+		machine := st.Action == app.ActionCreate || st.Action == app.ActionConfirm || st.Action == app.ActionDelete
+		add(ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}, machine)
+	}
+	row := newNodeRow()
+	found := map[ledger.Node]bool{}
+	err := t.eachOf(func(r scanner) error {
+		node, err := row.scan(r)
+		k := ledger.Node{Cluster: node.Cluster, Name: node.Name}
+		if w := n.of[k]; w != nil {
+			w.node, found[k] = node, true
+		}
+		return err
+	}, len(all), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT `+nodeColumns+` FROM f CROSS JOIN nodes WHERE cluster = f.c AND name = f.n`, addNode(all))
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if !found[k] {
+			delete(n.of, k)
+		}
+	}
+	if err := t.loadIntents(n, machines); err != nil {
+		return err
+	}
+	for i := range n.updates {
+		if w := n.of[n.updates[i].node]; w != nil {
+			w.apply(n.updates[i].NodeUpdate)
+		}
+	}
+	return nil
+}
+
+func (t *tx) loadIntents(n *nodeSet, nodes []ledger.Node) error {
+	var cluster, name, id string
+	var secret []byte
+	// The one that counts comes last, so that it stays.
+	return t.eachOf(func(r scanner) error {
+		err := r.Scan(&cluster, &name, &id, &secret)
+		if w := n.of[ledger.Node{Cluster: cluster, Name: name}]; w != nil {
+			w.intent, w.secret = id, secret
+		}
+		return err
+	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT d.cluster, d.name, i.id, d.secret FROM f CROSS JOIN nodes d CROSS JOIN intents i
+		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at`, addNode(nodes))
+}
+
+func (w *nodeWork) apply(u app.NodeUpdate) {
+	n := &w.node
+	if m := u.Machine; m != nil {
+		n.MachineID, n.OwnRoot = m.ID, m.OwnRoot
+		if len(m.Addresses) > 0 {
+			n.Addresses = m.Addresses
+		}
+		if m.SSHUser != "" {
+			n.SSHUser = m.SSHUser
+		}
+		if n.SSHPort = m.SSHPort; n.SSHPort == 0 {
+			n.SSHPort = 22
+		}
+		if m.HostKey != "" {
+			n.HostKey = m.HostKey
+		}
+	}
+	if u.HostKey != "" {
+		n.HostKey = u.HostKey
+	}
+	if u.Status != "" {
+		n.Status = u.Status
+	}
+}
+
+// saveNodes writes what steps found out about their nodes, and tells of it. The nodes have been loaded.
+func (t *tx) saveNodes(n *nodeSet) error {
+	var ups []nodeUpdate
+	for _, u := range n.updates {
+		if n.of[u.node] != nil {
+			ups = append(ups, u)
+		}
+	}
+	err := t.execSet(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow
+		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any {
+		w, own := n.of[ups[i].node].node, 0
+		if w.OwnRoot {
+			own = 1
+		}
+		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, jsonText(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own)
+	})
+	if err != nil {
+		return err
+	}
+	var made, gone []nodeUpdate
+	by := map[string][]told{}
+	var clusters []nodeUpdate
+	for _, u := range ups {
+		if u.Machine != nil && n.of[u.node].intent != "" {
+			made = append(made, u)
+		}
+		if u.Gone {
+			gone = append(gone, u)
+		}
+		if by[u.node.Cluster] == nil {
+			clusters = append(clusters, u)
+		}
+		by[u.node.Cluster] = append(by[u.node.Cluster], told{"", u.node.Name, string(n.of[u.node].node.Status)})
+	}
+	if err := t.execSet(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
+		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
+		return err
+	}
+	for _, u := range gone {
+		if err := t.endNode(n.now, u.node); err != nil {
+			return err
+		}
+	}
+	for _, u := range clusters {
+		if err := t.tell(app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}, by[u.node.Cluster]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endNode ends what a node had: its machine is proven to be gone.
+func (t *tx) endNode(now time.Time, n ledger.Node) error {
+	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, micros(now), n.Cluster, n.Name); err != nil {
+		return err
+	}
+	if err := t.nodeGone(now, n.Cluster, n.Name); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
+}
+
+// nodeRow is a row of nodeColumns on its way. It is used again for each row.
+type nodeRow struct {
+	cluster, name, hostname, hardware, image, services, status, machine, addresses, user, key string
+	port, own                                                                                 int64
+	dest                                                                                      []any
+	last                                                                                      map[string][]string
+}
+
+func newNodeRow() *nodeRow {
+	r := &nodeRow{last: map[string][]string{}}
+	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
+		&r.key, &r.own}
+	return r
+}
+
+func (r *nodeRow) scan(row scanner) (app.Node, error) {
+	if err := row.Scan(r.dest...); err != nil {
+		return app.Node{}, err
+	}
+	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Status: app.NodeStatus(r.status),
+		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0}
+	// Most nodes of a cluster have the same services.
+	services, known := r.last[r.services]
+	if !known {
+		if err := json.Unmarshal([]byte(r.services), &services); err != nil {
+			return n, err
+		}
+		r.last[r.services] = services
+	}
+	n.Services = services
+	if r.addresses == "{}" {
+		return n, nil
+	}
+	return n, json.Unmarshal([]byte(r.addresses), &n.Addresses)
+}

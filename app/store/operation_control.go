@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// ControlOperation implements app.Ledger.
+func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		var err error
+		op, err = t.control(c, "")
+		return err
+	})
+	return op, err
+}
+
+// control carries out an act. Message is what the operation is to say of it, "" for the usual.
+func (t *tx) control(c app.Control, message string) (app.Operation, error) {
+	loaded, err := t.operation(c.Operation)
+	if err == nil && loaded.Tenant != c.Tenant {
+		err = app.Errorf(app.ENotFound, "There is no operation %d.", c.Operation)
+	}
+	if err != nil {
+		return app.Operation{}, err
+	}
+	set := ledger.New(c.Now)
+	o := set.AddOperation(loaded)
+	was := o.Status
+	if err := t.addNeeded(set, o, c); err != nil {
+		return app.Operation{}, err
+	}
+	later, err := t.later(loaded)
+	if err != nil {
+		return app.Operation{}, err
+	}
+	bulk, err := set.Control(o, c, later)
+	if err != nil {
+		return app.Operation{}, err
+	}
+	if message != "" {
+		o.Message = message
+	}
+	if err := t.moveAll(c.Now, o.ID, bulk); err != nil {
+		return app.Operation{}, err
+	}
+	if err := set.Settle(ledgerRows{t}); err != nil {
+		return app.Operation{}, err
+	}
+	detail := strings.TrimSpace(fmt.Sprintf("%d %s %s", o.ID, c.Node, c.Why))
+	if err := t.audit(c.Now, c.Tenant, c.Who, "operation."+string(c.Act), o.Cluster, detail); err != nil {
+		return app.Operation{}, err
+	}
+	if was.Ended() && !o.Status.Ended() {
+		if err := t.setCluster(c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {
+			return app.Operation{}, err
+		}
+	}
+	if err := t.save(c.Now, set); err != nil {
+		return app.Operation{}, err
+	}
+	return o.Operation, nil
+}
+
+// addNeeded loads the steps that an act must find.
+func (t *tx) addNeeded(set *ledger.Set, o *ledger.Operation, c app.Control) error {
+	for _, state := range ledger.Needed(c) {
+		where, args := `s.operation = ? AND s.state = ?`, []any{o.ID, string(state)}
+		if c.Node != "" {
+			where, args = where+` AND s.node = ?`, append(args, c.Node)
+		}
+		steps, err := t.stepsWhere(where, args...)
+		if err != nil {
+			return err
+		}
+		for _, st := range steps {
+			set.AddStep(st)
+		}
+	}
+	return nil
+}
+
+// moveAll moves all steps of an operation that an event moves at once.
+func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
+	if e == "" {
+		return nil
+	}
+	moves := ledger.Bulk(e)
+	for _, from := range slices.Sorted(maps.Keys(moves)) {
+		ended := int64(0)
+		if moves[from].Ended() {
+			ended = micros(now)
+		}
+		if err := t.exec(`UPDATE steps SET state = ?, ended_at = ? WHERE operation = ? AND state = ?`,
+			string(moves[from]), ended, operation, string(from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endCluster moves the cluster on at the end of an operation.
+func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
+	var left int
+	if err := t.row(`SELECT count(*) FROM nodes WHERE cluster = ? AND status <> ?`, o.Cluster, string(app.NodeDeleted)).Scan(&left); err != nil {
+		return err
+	}
+	after, moved := ledger.ClusterAfter(o, left)
+	if !moved {
+		return nil
+	}
+	if after.Status == app.ClusterDeleted {
+		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
+			return err
+		}
+	}
+	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
+}
+
+// whatFailed words the first failed step, and how many more there are.
+func (t *tx) whatFailed(id int64) (string, error) {
+	var first, text string
+	var n int
+	err := t.row(`SELECT step, error, (SELECT count(*) FROM steps WHERE operation = ? AND state = 'failed')
+		FROM steps WHERE operation = ? AND state = 'failed' ORDER BY ended_at, idx LIMIT 1`, id, id).Scan(&first, &text, &n)
+	if isNoRows(err) {
+		return "The operation ended before all of its steps were done.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if n > 1 {
+		return fmt.Sprintf("%s failed: %s (and %d more steps)", first, text, n-1), nil
+	}
+	return fmt.Sprintf("%s failed: %s", first, text), nil
+}

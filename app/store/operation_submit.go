@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// SubmitOperation implements app.Ledger.
+func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		standing, err := t.standing(n.Operation)
+		if err != nil {
+			return err
+		}
+		if standing != nil {
+			op = standing.operation()
+			return nil
+		}
+		op, err = t.submit(n)
+		return err
+	})
+	return op, err
+}
+
+// standing refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+func (t *tx) standing(op app.Operation) (*operationRow, error) {
+	var deleted int64
+	err := t.row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
+	if err := clusterError(err, op.Cluster); err != nil {
+		return nil, err
+	}
+	if op.Kind == app.OperationDelete {
+		o := &operationRow{}
+		err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
+			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.dest()...)
+		if !isNoRows(err) {
+			return o, err
+		}
+	}
+	if deleted > 0 {
+		return nil, app.Errorf(app.EConflict, "Cluster %q is gone.", op.Cluster)
+	}
+	if op.Kind == app.OperationRollBack {
+		return nil, t.checkUndo(op)
+	}
+	return nil, nil
+}
+
+// checkUndo refuses a roll-back of what has not ended, or of what something else has followed.
+func (t *tx) checkUndo(op app.Operation) error {
+	undone, err := t.operation(op.Undoes)
+	if err != nil {
+		return err
+	}
+	if undone.Cluster != op.Cluster || undone.Tenant != op.Tenant {
+		return app.Errorf(app.ENotFound, "There is no operation %d.", op.Undoes)
+	}
+	later, err := t.later(undone)
+	if err != nil {
+		return err
+	}
+	return ledger.CheckUndo(&undone, later)
+}
+
+// later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
+func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
+	var l operationRow
+	err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
+		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.dest()...)
+	if isNoRows(err) {
+		return nil, nil
+	}
+	v := l.value()
+	return &v, err
+}
+
+// submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
+func (t *tx) submit(n app.NewOperation) (app.Operation, error) {
+	op := n.Operation
+	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
+	if n.Cancel {
+		if err := t.cancelOthers(op); err != nil {
+			return op, err
+		}
+	}
+	err := t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
+			active, queued, running, claims, turn, expected, created_at, started_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, 0, 0) RETURNING id`,
+		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), op.Undoes, op.Requester, op.Total,
+		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), micros(op.CreatedAt)).Scan(&op.ID)
+	if err != nil {
+		return op, fmt.Errorf("store: operation: %w", err)
+	}
+	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, op.PlanHash); err != nil {
+		return op, err
+	}
+	before, err := t.before(op.Cluster)
+	if err != nil {
+		return op, err
+	}
+	set := ledger.New(op.CreatedAt)
+	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
+	rows := newPlanRows(op, n.Plan)
+	if before == op.ID {
+		// What can begin at once is written as begun.
+		for _, st := range rows.free() {
+			set.AddStep(st)
+		}
+		set.Start(o)
+		if err := set.Settle(rows); err != nil {
+			return op, err
+		}
+	}
+	if err := t.insertSteps(rows, set); err != nil {
+		return op, err
+	}
+	if o.Status == app.OperationWaiting {
+		return o.Operation, t.operationEvent(op.CreatedAt, o)
+	}
+	if err := t.setCluster(op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
+		return op, err
+	}
+	if err := t.saveOperations(op.CreatedAt, set); err != nil {
+		return op, err
+	}
+	return o.Operation, nil
+}
+
+// before gives the cluster's oldest operation that has not ended; 0 for none.
+func (t *tx) before(cluster string) (id int64, err error) {
+	err = t.row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
+		cluster).Scan(&id)
+	if isNoRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
+// running steps have.
+func (t *tx) cancelOthers(op app.Operation) error {
+	var ids []int64
+	err := t.each(func(row scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused') ORDER BY id DESC`, op.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		_, err := t.control(app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+			"Stopped, because "+op.Requester+" asked for "+string(op.Kind)+".")
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNext starts the cluster's oldest waiting operation, unless one is under way.
+func (t *tx) startNext(now time.Time, cluster string) error {
+	id, err := t.before(cluster)
+	if err != nil || id == 0 {
+		return err
+	}
+	o, err := t.operation(id)
+	if err != nil || o.Status != app.OperationWaiting {
+		return err
+	}
+	free, err := t.stepsWhere(`s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))
+	if err != nil {
+		return err
+	}
+	set := ledger.New(now)
+	started := set.AddOperation(o)
+	for _, st := range free {
+		set.AddStep(st)
+	}
+	set.Start(started)
+	if err := set.Settle(ledgerRows{t}); err != nil {
+		return err
+	}
+	if err := t.setCluster(now, o.Tenant, cluster, app.ClusterPending, ""); err != nil {
+		return err
+	}
+	return t.save(now, set)
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// ledgerColumns are what the rules need to know of a step.
+const ledgerColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
+	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at`
+
+// stepRow is a row of ledgerColumns on its way. It is used again for each row.
+type stepRow struct {
+	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended int64
+	step, node, action, service, state, worker, code, text                                      string
+	dest                                                                                        []any
+}
+
+func newStepRow() *stepRow {
+	r := &stepRow{}
+	r.dest = []any{&r.operation, &r.idx, &r.step, &r.node, &r.action, &r.service, &r.join, &r.state, &r.left, &r.rank, &r.attempt, &r.tries,
+		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended}
+	return r
+}
+
+func (r *stepRow) value() ledger.Step {
+	return ledger.Step{
+		Step: app.Step{
+			Operation: r.operation, Index: int(r.idx), ID: r.step, Node: r.node, Action: app.Action(r.action), Service: r.service,
+			State: app.StepState(r.state), Attempt: int(r.attempt), Tries: int(r.tries), Worker: r.worker, Join: r.join != 0,
+			Rank: time.Duration(r.rank) * time.Microsecond, ErrorCode: app.Code(r.code), Error: r.text,
+			StartedAt: fromMicros(r.started), EndedAt: fromMicros(r.ended), NotBefore: fromMicros(r.notBefore),
+		},
+		NeedsLeft: int(r.left), Deadline: fromMicros(r.deadline), Rung: fromMicros(r.rung),
+	}
+}
+
+// ledgerRows gives a set the rows that it lacks. It implements ledger.Rows.
+type ledgerRows struct{ t *tx }
+
+var _ ledger.Rows = ledgerRows{}
+
+func addKey(keys []ledger.Key) func([]any, int) []any {
+	return func(args []any, i int) []any { return append(args, keys[i].Operation, keys[i].Index) }
+}
+
+// Steps implements ledger.Rows.
+func (l ledgerRows) Steps(keys []ledger.Key) ([]ledger.Step, error) {
+	steps := make([]ledger.Step, 0, len(keys))
+	r := newStepRow()
+	err := l.t.eachOf(r.into(&steps), len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
+		`) SELECT `+ledgerColumns+` FROM f CROSS JOIN steps s WHERE s.operation = f.o AND s.idx = f.i`, addKey(keys))
+	return steps, err
+}
+
+func (r *stepRow) into(steps *[]ledger.Step) func(scanner) error {
+	return func(row scanner) error {
+		err := row.Scan(r.dest...)
+		*steps = append(*steps, r.value())
+		return err
+	}
+}
+
+// Successors implements ledger.Rows.
+func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
+	var operation, from, to int64
+	dest := []any{&operation, &from, &to}
+	err = l.t.eachOf(func(row scanner) error {
+		err := row.Scan(dest...)
+		edges = append(edges, ledger.Edge{Operation: operation, From: int(from), To: int(to)})
+		return err
+	}, len(of), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
+		`) SELECT e.operation, e.from_idx, e.to_idx FROM f CROSS JOIN edges e WHERE e.operation = f.o AND e.from_idx = f.i`, addKey(of))
+	return edges, err
+}
+
+const liveOfNodes = `) SELECT s.operation, s.idx FROM f CROSS JOIN steps s
+	WHERE s.cluster = f.c AND s.node = f.n AND s.state IN ('ready', 'queued', 'running')`
+
+// Live implements ledger.Rows.
+func (l ledgerRows) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
+	var operation, idx int64
+	dest := []any{&operation, &idx}
+	err = l.t.eachOf(func(row scanner) error {
+		err := row.Scan(dest...)
+		keys = append(keys, ledger.Key{Operation: operation, Index: int(idx)})
+		return err
+	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, liveOfNodes, addNode(nodes))
+	return keys, err
+}
+
+func addNode(nodes []ledger.Node) func([]any, int) []any {
+	return func(args []any, i int) []any { return append(args, nodes[i].Cluster, nodes[i].Name) }
+}
+
+// stepsWhere loads steps that a condition finds.
+func (t *tx) stepsWhere(where string, args ...any) (steps []ledger.Step, err error) {
+	r := newStepRow()
+	err = t.each(r.into(&steps), `SELECT `+ledgerColumns+` FROM steps s WHERE `+where, args...)
+	return steps, err
+}
+
+// addSteps loads steps by key into a set, with their operations.
+func (t *tx) addSteps(set *ledger.Set, keys []ledger.Key) error {
+	var ids []int64
+	seen := map[int64]bool{}
+	for _, k := range keys {
+		if !seen[k.Operation] {
+			seen[k.Operation] = true
+			ids = append(ids, k.Operation)
+		}
+	}
+	ops, err := t.operations(ids)
+	if err != nil {
+		return err
+	}
+	for _, o := range ops {
+		set.AddOperation(o)
+	}
+	steps, err := ledgerRows{t}.Steps(keys)
+	for _, st := range steps {
+		if set.Operation(st.Operation) != nil {
+			set.AddStep(st)
+		}
+	}
+	return err
+}
