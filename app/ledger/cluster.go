@@ -12,8 +12,8 @@ type After struct {
 	Message string
 }
 
-// ClusterAfter gives what an operation that has ended makes of its cluster, of which so many nodes are not deleted; false
-// where it changes nothing, because it never began.
+// ClusterAfter gives what an operation that has ended makes of its cluster, of which so many nodes have a machine, or may have;
+// false where it changes nothing, because it never began.
 func ClusterAfter(o *Operation, nodesLeft int) (After, bool) {
 	switch {
 	case o.StartedAt.IsZero():
@@ -25,6 +25,8 @@ func ClusterAfter(o *Operation, nodesLeft int) (After, bool) {
 		return After{Status: app.ClusterActive}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
 		return After{app.ClusterFailed, o.Message + " The delete is tried again by itself."}, true
+	case o.Status == app.OperationFailed && o.Kind == app.OperationRollBack:
+		return After{app.ClusterFailed, o.Message + " The roll-back is tried again by itself."}, true
 	default:
 		return After{app.ClusterFailed, o.Message}, true
 	}

@@ -47,6 +47,9 @@ func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
 	// What Bulk moves is not loaded; its counts follow from what they mean.
 	if event == Cancel {
 		o.Active = o.Running
+		if c.RollBack {
+			o.OnFailure = app.FailureRollBack
+		}
 	}
 	o.Queued = 0
 	return bulk, nil

@@ -72,17 +72,17 @@ func (t *tx) operation(id int64) (ledger.Operation, error) {
 	return ops[0], nil
 }
 
-// FailedDeletes implements app.Ledger.
+// FailedDeletes implements app.Ledger. A roll-back gives machines back as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())
 		return err
-	}, `SELECT `+operationColumns+` FROM operations o WHERE o.kind = 'delete' AND o.status = 'failed'
+	}, `SELECT `+operationColumns+` FROM operations o WHERE o.kind IN ('delete', 'roll_back') AND o.status = 'failed'
 		AND (o.ended_at + CASE WHEN o.ended_at - o.created_at > ? THEN ? WHEN o.ended_at - o.created_at < ? THEN ?
 			ELSE o.ended_at - o.created_at END <= ? OR o.ended_at > ?)
-		AND NOT EXISTS (SELECT 1 FROM operations l WHERE l.cluster = o.cluster AND l.id > o.id) ORDER BY o.ended_at LIMIT ?`,
+		AND o.followed_by = 0 ORDER BY o.ended_at LIMIT ?`,
 		most.Microseconds(), most.Microseconds(), least.Microseconds(), least.Microseconds(), micros(now), micros(now.Add(ledger.FarFuture)), limit)
 	return ops, err
 }

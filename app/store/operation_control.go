@@ -109,19 +109,35 @@ func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
 // endCluster moves the cluster on at the end of an operation.
 func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 	var left int
-	if err := t.row(`SELECT count(*) FROM nodes WHERE cluster = ? AND status <> ?`, o.Cluster, string(app.NodeDeleted)).Scan(&left); err != nil {
-		return err
+	if o.Kind == app.OperationRollBack {
+		if err := t.row(`SELECT count(*) FROM nodes WHERE cluster = ? AND status NOT IN (?, ?)`, o.Cluster, string(app.NodePlanned),
+			string(app.NodeDeleted)).Scan(&left); err != nil {
+			return err
+		}
 	}
 	after, moved := ledger.ClusterAfter(o, left)
 	if !moved {
 		return nil
 	}
 	if after.Status == app.ClusterDeleted {
+		if err := t.endPlanned(now, o.Cluster); err != nil {
+			return err
+		}
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}
 	}
 	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
+}
+
+// endPlanned ends the nodes of a deleted cluster that never had a machine.
+func (t *tx) endPlanned(now time.Time, cluster string) error {
+	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0
+		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.status = ?)`, micros(now), cluster, cluster, string(app.NodePlanned)); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE nodes SET status = ?, secret = ? WHERE cluster = ? AND status = ?`, string(app.NodeDeleted), []byte{}, cluster,
+		string(app.NodePlanned))
 }
 
 // whatFailed words the first failed step, and how many more there are.

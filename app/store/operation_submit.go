@@ -12,7 +12,7 @@ import (
 // SubmitOperation implements app.Ledger.
 func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		standing, err := t.standing(n.Operation)
+		standing, err := t.standing(n)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,8 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 }
 
 // standing refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func (t *tx) standing(op app.Operation) (*operationRow, error) {
+func (t *tx) standing(n app.NewOperation) (*operationRow, error) {
+	op := n.Operation
 	var deleted int64
 	err := t.row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
 	if err := clusterError(err, op.Cluster); err != nil {
@@ -45,13 +46,15 @@ func (t *tx) standing(op app.Operation) (*operationRow, error) {
 		return nil, app.Errorf(app.EConflict, "Cluster %q is gone.", op.Cluster)
 	}
 	if op.Kind == app.OperationRollBack {
-		return nil, t.checkUndo(op)
+		return nil, t.checkUndo(n)
 	}
 	return nil, nil
 }
 
-// checkUndo refuses a roll-back of what has not ended, or of what something else has followed.
-func (t *tx) checkUndo(op app.Operation) error {
+// checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
+// give back all that was begun to be made: more has happened since it was planned.
+func (t *tx) checkUndo(n app.NewOperation) error {
+	op := n.Operation
 	undone, err := t.operation(op.Undoes)
 	if err != nil {
 		return err
@@ -63,7 +66,29 @@ func (t *tx) checkUndo(op app.Operation) error {
 	if err != nil {
 		return err
 	}
-	return ledger.CheckUndo(&undone, later)
+	if err := ledger.CheckUndo(&undone, later); err != nil {
+		return err
+	}
+	back := map[string]bool{}
+	for _, s := range n.Plan.Steps {
+		back[s.Node] = back[s.Node] || s.Action == app.ActionDelete
+	}
+	left := ""
+	err = t.each(func(row scanner) error {
+		var node string
+		err := row.Scan(&node)
+		if !back[node] {
+			left = node
+		}
+		return err
+	}, `SELECT s.node FROM steps s WHERE s.operation = ? AND s.action = ? AND s.attempt > 0
+		AND EXISTS (SELECT 1 FROM nodes n WHERE n.cluster = s.cluster AND n.name = s.node AND n.status <> ?)`,
+		undone.ID, string(app.ActionCreate), string(app.NodeDeleted))
+	if err == nil && left != "" {
+		err = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The roll-back would not give " + left + " back: more has happened since it was planned.",
+			Hint: "Look at the new preview and ask again."}
+	}
+	return err
 }
 
 // later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
@@ -94,6 +119,9 @@ func (t *tx) submit(n app.NewOperation) (app.Operation, error) {
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), micros(op.CreatedAt)).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
+	}
+	if err := t.exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
+		return op, err
 	}
 	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, op.PlanHash); err != nil {
 		return op, err
