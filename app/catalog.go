@@ -39,10 +39,12 @@ type About struct {
 	Lines map[string]int `json:"-"`
 }
 
-// At is where a part of the entry is written, by its path; where that is not known, where the entry is.
-func (a About) At(path string) Origin {
-	if line := a.Lines[path]; line > 0 {
-		return Origin{File: a.Origin.File, Line: line}
+// At is where a part of the entry is written: the first of some paths of which that is known, else where the entry begins.
+func (a About) At(paths ...string) Origin {
+	for _, path := range paths {
+		if line := a.Lines[path]; line > 0 {
+			return Origin{File: a.Origin.File, Line: line}
+		}
 	}
 	return a.Origin
 }

@@ -22,7 +22,7 @@ type Explanation struct {
 
 // Clause is one constraint, in the template's own words.
 type Clause struct {
-	Kind     string   `json:"kind"` // size, min, max, placed, must_coexist, cant_coexist, hardware, image, resources, ratio, zones, compatibility
+	Kind     string   `json:"kind"` // size, min, max, placed, must_coexist, cant_coexist, hardware, image, resources, ratio, zones, hosts, compatibility
 	Text     string   `json:"text"` // a sentence
 	Services []string `json:"services,omitempty"`
 	Origin   string   `json:"origin,omitempty"` // file:line where it is written, as far as known

@@ -38,6 +38,7 @@ func Check(c *app.Catalog, r app.LayoutRequest, l app.Layout) []string {
 	k.counts()
 	k.hardware()
 	k.zones()
+	k.hosts()
 	sort.Strings(k.wrong)
 	return slices.Compact(k.wrong)
 }

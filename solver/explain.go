@@ -102,7 +102,7 @@ func names(list []string) string {
 }
 
 // rules names the rules that the counter does not know, where they are what makes a problem impossible.
-func (p *problem) rules(z *zoner) obstacle {
+func (p *problem) rules() obstacle {
 	var what []string
 	if len(p.ratios) > 0 {
 		what = append(what, "the ratios")
@@ -112,8 +112,11 @@ func (p *problem) rules(z *zoner) obstacle {
 			what = append(what, fmt.Sprintf("at most %s of hardware %s", amount(limit, "node"), p.hardware[i]))
 		}
 	}
-	if z != nil {
+	if p.zoneRule != nil {
 		what = append(what, "the spread over zones")
 	}
-	return obstacle{p.services, "it would do without " + strings.Join(what, ", ") + ", but not with"}
+	if p.pool != nil {
+		what = append(what, "the hosts of provider "+p.provider)
+	}
+	return obstacle{p.services, "it would do without " + and(what) + ", but not with"}
 }

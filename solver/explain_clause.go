@@ -22,6 +22,7 @@ const (
 	kindResources     = "resources"
 	kindRatio         = "ratio"
 	kindZones         = "zones"
+	kindHosts         = "hosts"
 	kindCompatibility = "compatibility"
 )
 
@@ -44,9 +45,15 @@ func (q *question) add(k clause, format string, args ...any) {
 	q.clauses = append(q.clauses, &k)
 }
 
-// written starts a clause that stands in the template.
-func (q *question) written(kind string, services ...string) clause {
-	return clause{Clause: app.Clause{Kind: kind, Services: services, Origin: q.template.Origin.String()}}
+// written starts a clause that stands in the template, at a path.
+func (q *question) written(kind, path string, services ...string) clause {
+	return clause{Clause: app.Clause{Kind: kind, Services: services, Origin: q.template.At(path).String()}}
+}
+
+// limited starts a clause that stands in the template under a service.
+func (q *question) limited(kind, s, key string) clause {
+	path := "constraints.services." + s
+	return clause{Clause: app.Clause{Kind: kind, Services: []string{s}, Origin: q.template.At(path+"."+key, path, "defaults.services."+s).String()}}
 }
 
 // list takes the question apart. Constraints that say nothing about this request are left out.
@@ -66,6 +73,7 @@ func (q *question) list() {
 	q.listRatios()
 	q.listZones()
 	q.listHardware()
+	q.listHosts()
 	q.listAsked()
 	q.listCompatible()
 }
@@ -98,17 +106,17 @@ func (q *question) listSize() {
 func (q *question) listMinimum(s string, c app.ServiceConstraint, everywhere bool) {
 	switch {
 	case everywhere:
-		k := q.written(kindPlaced, s)
+		k := q.written(kindPlaced, "defaults.services."+s, s)
 		k.put = func(d *draft) { d.onAll[s] = true }
 		k.remedies = []remedy{notEverywhere(s)}
 		q.add(k, "%s goes on every node, as no constraint names it", s)
 	case c.Min > 0:
-		k := q.written(kindMin, s)
+		k := q.limited(kindMin, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = c.Min }
 		k.remedies = []remedy{lowerMin(s, c.Min)}
 		q.add(k, "%s must be on at least %s (min %d)", s, amount(c.Min, "node"), c.Min)
 	case !c.MinSet:
-		k := q.written(kindPlaced, s)
+		k := q.limited(kindPlaced, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = 1 }
 		k.remedies = []remedy{leaveOut(s)}
 		q.add(k, "every service must be somewhere: %s is asked for", s)
@@ -119,7 +127,7 @@ func (q *question) listMaximum(s string, c app.ServiceConstraint) {
 	if c.Max >= app.Unlimited {
 		return
 	}
-	k := q.written(kindMax, s)
+	k := q.limited(kindMax, s, "max")
 	k.put = func(d *draft) { d.limit(s).Max = c.Max }
 	k.remedies = []remedy{raiseMax(s, max(0, c.Max), q.most())}
 	if c.Max <= 0 {
@@ -140,13 +148,13 @@ func (q *question) most() int {
 
 func (q *question) listTypes(s string, c app.ServiceConstraint) {
 	if len(c.Hardware) > 0 {
-		k := q.written(kindHardware, s)
+		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
 		k.remedies = allowType(hardwareOf, s, c.Hardware, q.hardware)
 		q.add(k, "%s may only be on hardware %s%s", s, either(c.Hardware), q.lacking(c.Hardware, q.hardware))
 	}
 	if len(c.Images) > 0 {
-		k := q.written(kindImage, s)
+		k := q.limited(kindImage, s, "images")
 		k.put = func(d *draft) { d.limit(s).Images = c.Images }
 		k.remedies = allowType(imagesOf, s, c.Images, q.images)
 		q.add(k, "%s may only be on image %s%s", s, either(c.Images), q.lacking(c.Images, q.images))
@@ -170,7 +178,7 @@ func (q *question) listNeeds(s string) {
 	if needs == "" {
 		return
 	}
-	k := clause{Clause: app.Clause{Kind: kindResources, Services: []string{s}, Origin: service.Origin.String()}}
+	k := clause{Clause: app.Clause{Kind: kindResources, Services: []string{s}, Origin: service.At("needs").String()}}
 	k.put = func(d *draft) {
 		d.limit(s)
 		d.needs[s] = true
@@ -199,24 +207,24 @@ func (q *question) tooMuch(needs app.Resources) string {
 
 func (q *question) listGroups() {
 	c := q.template.Constraints
-	for _, g := range c.MustCoexist {
+	for i, g := range c.MustCoexist {
 		if g = q.present(g); len(g) > 1 {
-			k := q.written(kindMust, g...)
+			k := q.written(kindMust, groupPath("must_coexist", i), g...)
 			k.put = func(d *draft) { d.limits.MustCoexist = append(d.limits.MustCoexist, d.touch(g)) }
 			k.remedies = []remedy{dropMust(g, q.present)}
 			q.add(k, "%s must share their nodes", and(g))
 		}
 	}
-	for _, written := range c.CantCoexist { // complete on no node where a service is not asked for
+	for i, written := range c.CantCoexist { // complete on no node where a service is not asked for
 		if g := q.present(written); len(g) > 0 && len(g) == len(distinct(written)) {
-			q.addCant(g)
+			q.addCant(g, groupPath("cant_coexist", i))
 		}
 	}
-	for _, g := range c.CantCoexistPairs {
+	for i, g := range c.CantCoexistPairs {
 		if g = q.present(g); len(g) == 2 {
-			q.addCant(g)
+			q.addCant(g, groupPath("cant_coexist_pairs", i))
 		} else if len(g) > 2 {
-			k := q.written(kindCant, g...)
+			k := q.written(kindCant, groupPath("cant_coexist_pairs", i), g...)
 			k.put = func(d *draft) { d.limits.CantCoexistPairs = append(d.limits.CantCoexistPairs, d.touch(g)) }
 			k.remedies = append(allowPairs(g, q.present), dropPairs(g, q.present))
 			q.add(k, "no two of %s may share a node", and(g))
@@ -224,8 +232,10 @@ func (q *question) listGroups() {
 	}
 }
 
-func (q *question) addCant(g []string) {
-	k := q.written(kindCant, g...)
+func groupPath(key string, i int) string { return fmt.Sprintf("constraints.%s[%d]", key, i) }
+
+func (q *question) addCant(g []string, path string) {
+	k := q.written(kindCant, path, g...)
 	k.put = func(d *draft) { d.limits.CantCoexist = append(d.limits.CantCoexist, d.touch(g)) }
 	k.remedies = []remedy{dropCant(g, q.present)}
 	switch len(g) {
@@ -254,8 +264,8 @@ func (d *draft) touch(group []string) []string {
 }
 
 func (q *question) listRatios() {
-	for _, r := range q.template.Constraints.Ratios {
-		k := q.written(kindRatio, r.Service, r.Of)
+	for i, r := range q.template.Constraints.Ratios {
+		k := q.written(kindRatio, groupPath("ratios", i), r.Service, r.Of)
 		k.put = func(d *draft) {
 			d.touch([]string{r.Service, r.Of})
 			d.limits.Ratios = append(d.limits.Ratios, r)
@@ -278,7 +288,7 @@ func (q *question) listZones() {
 	if len(z.Services) > 0 && len(rule.Services) == 0 {
 		return
 	}
-	k := q.written(kindZones, rule.Services...)
+	k := q.written(kindZones, "constraints.zones", rule.Services...)
 	k.put = func(d *draft) {
 		d.touch(rule.Services)
 		d.limits.Zones = &rule
@@ -302,7 +312,7 @@ func (q *question) listHardware() {
 			continue
 		}
 		n := max(0, limits[name])
-		k := q.written(kindHardware)
+		k := q.written(kindHardware, "constraints.hardware."+name)
 		k.put = func(d *draft) {
 			if d.limits.Hardware == nil {
 				d.limits.Hardware = map[string]int{}
@@ -312,8 +322,8 @@ func (q *question) listHardware() {
 		k.remedies = []remedy{raiseHardware(name, n, q.most())}
 		q.add(k, "at most %s may be of hardware %s", amount(n, "node"), name)
 	}
-	if len(limits) > 0 && !q.template.Constraints.MixedHardware {
-		k := q.written(kindHardware)
+	if (len(limits) > 0 || q.pooled()) && !q.template.Constraints.MixedHardware {
+		k := q.written(kindHardware, "constraints.mixed_hardware")
 		k.put = func(d *draft) { d.limits.MixedHardware = false }
 		k.remedies = []remedy{mixHardware()}
 		q.add(k, "nodes with the same services have the same hardware and image (no mixed hardware)")
@@ -326,22 +336,22 @@ func (q *question) listAsked() {
 	if name := first(r.Hardware, t.Defaults.Hardware); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
 		k.remedies = otherTypes(hardwareOf, name, q.hardware)
-		k.Origin = q.defaultOrigin(r.Hardware)
+		k.Origin = q.defaultOrigin(r.Hardware, "hardware")
 		q.add(k, "hardware %s %s", name, whoAsked(r.Hardware))
 	}
 	if name := first(r.Image, t.Defaults.Image); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindImage}, put: func(d *draft) { d.image = name }}
 		k.remedies = otherTypes(imagesOf, name, q.images)
-		k.Origin = q.defaultOrigin(r.Image)
+		k.Origin = q.defaultOrigin(r.Image, "image")
 		q.add(k, "image %s %s", name, whoAsked(r.Image))
 	}
 }
 
-func (q *question) defaultOrigin(asked string) string {
+func (q *question) defaultOrigin(asked, key string) string {
 	if asked != "" {
 		return ""
 	}
-	return q.template.Origin.String()
+	return q.template.At("defaults." + key).String()
 }
 
 func whoAsked(asked string) string {
@@ -354,13 +364,13 @@ func whoAsked(asked string) string {
 func (q *question) listCompatible() {
 	list := q.template.Compatibility
 	if len(list.Hardware) > 0 {
-		k := q.written(kindCompatibility)
+		k := q.written(kindCompatibility, "compatibility.hardware")
 		k.put = func(d *draft) { d.compatibility.Hardware = list.Hardware }
 		k.remedies = compatibleType(hardwareOf, list.Hardware, q.hardware)
 		q.add(k, "the template allows hardware %s and no other", either(list.Hardware))
 	}
 	if len(list.Images) > 0 {
-		k := q.written(kindCompatibility)
+		k := q.written(kindCompatibility, "compatibility.images")
 		k.put = func(d *draft) { d.compatibility.Images = list.Images }
 		k.remedies = compatibleType(imagesOf, list.Images, q.images)
 		q.add(k, "the template allows image %s and no other", either(list.Images))

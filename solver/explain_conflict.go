@@ -4,7 +4,7 @@ import "slices"
 
 // leftOutFirst is the order in which kinds of clauses are left out. What people can do least about, or what a
 // conflict seldom is about, goes first, so that it is named only where there is no conflict without it.
-var leftOutFirst = []string{kindSize, kindCompatibility, kindZones, kindRatio, kindImage, kindHardware, kindResources,
+var leftOutFirst = []string{kindSize, kindCompatibility, kindZones, kindHosts, kindRatio, kindImage, kindHardware, kindResources,
 	kindMust, kindCant, kindMax, kindPlaced, kindMin}
 
 // smallest gives clauses out of some that have no layout, of which each is needed: without any one of them there is a

@@ -62,7 +62,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 				about = append(about, s)
 			}
 		}
-		typed = typed || slices.Contains([]string{kindHardware, kindImage, kindResources, kindCompatibility, kindZones}, k.Kind)
+		typed = typed || slices.Contains([]string{kindHardware, kindImage, kindResources, kindCompatibility, kindZones, kindHosts}, k.Kind)
 		needy = needy || k.Kind == kindResources
 	}
 	for _, s := range about {
@@ -360,7 +360,7 @@ func (k *clause) worth() int {
 	if k.hard() {
 		return len(leftOutFirst)
 	}
-	return slices.Index([]string{kindSize, kindMax, kindMin, kindRatio, kindCant, kindHardware, kindImage, kindZones, kindMust,
+	return slices.Index([]string{kindSize, kindMax, kindMin, kindRatio, kindCant, kindHardware, kindImage, kindZones, kindHosts, kindMust,
 		kindResources, kindPlaced, kindCompatibility}, k.Kind)
 }
 

@@ -24,13 +24,13 @@ func (s *Solver) possible(ctx context.Context, catalog *app.Catalog, r app.Layou
 	}
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
 	o, found := newCounter(p, w).obstacle()
-	zoner := p.zoner(w)
+	places := p.arranger(w)
 	switch {
 	case w.ended:
 		return outOfTime(p, ctx.Err())
 	case found:
 		return p.refusal(o)
-	case !p.counted() && zoner == nil:
+	case !p.counted() && places == nil:
 		return nil // the counter knows all that there is to know
 	}
 	m := p.mixerFor(w)
@@ -41,7 +41,7 @@ func (s *Solver) possible(ctx context.Context, catalog *app.Catalog, r app.Layou
 	case some.best == nil && !m.unsure:
 		return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s.", amount(len(p.services), "service"), amount(p.size, "node"))
 	case some.best != nil:
-		if groups := m.groups(some.best); zoner.place(&groups) {
+		if groups := m.groups(some.best); places == nil || places.place(&groups) {
 			return nil
 		}
 	}

@@ -100,7 +100,7 @@ const scanned = 64
 func (d *draft) sizes() []int {
 	n := d.alone()
 	out := []int{n}
-	if len(d.limits.Hardware) == 0 && len(d.limits.Ratios) == 0 && d.limits.Zones == nil {
+	if len(d.limits.Hardware) == 0 && len(d.limits.Ratios) == 0 && d.limits.Zones == nil && d.pool == nil {
 		return out
 	}
 	for i := range min(n-1, scanned) {
@@ -157,6 +157,7 @@ type draft struct {
 	needs           map[string]bool // whose needs count
 	limits          app.Constraints // groups, ratios, zones, hardware
 	compatibility   app.Compatibility
+	pool            *app.HostPool
 	hardware, image string
 	size            int  // 0: any
 	filled          bool // no node may stay empty
@@ -167,7 +168,7 @@ const filler = "(nothing)"
 
 func (q *question) draft(clauses []*clause) *draft {
 	d := &draft{written: map[string]*app.ServiceConstraint{}, onAll: map[string]bool{}, needs: map[string]bool{}}
-	d.limits.MixedHardware = q.template.Constraints.MixedHardware || len(q.template.Constraints.Hardware) > 0
+	d.limits.MixedHardware = q.template.Constraints.MixedHardware || len(q.template.Constraints.Hardware) > 0 || q.pooled()
 	for _, k := range clauses {
 		k.put(d)
 	}
@@ -199,7 +200,7 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 	}
 	free := d.filled
 	// Where nodes with the same services are alike, one that is free tells nodes apart.
-	telling := !d.limits.MixedHardware && len(d.limits.Hardware) > 0
+	telling := !d.limits.MixedHardware && (len(d.limits.Hardware) > 0 || d.pool != nil)
 	for _, s := range q.services {
 		one := &app.Service{About: q.catalog.Services[s].About}
 		limits := d.written[s]
@@ -225,5 +226,5 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 	t.Defaults.Services = services
 	c.Templates = map[string]*app.Template{q.request.Template: &t}
 	return &c, app.LayoutRequest{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
-		Hardware: d.hardware, Image: d.image, Prefer: q.request.Prefer}
+		Hardware: d.hardware, Image: d.image, Prefer: q.request.Prefer, Pool: d.pool}
 }

@@ -27,6 +27,7 @@ const (
 	rankWithout
 	rankProvider
 	rankLast
+	rankNever // by itself
 )
 
 // world is the request with its catalog, both free to be changed.
@@ -221,9 +222,17 @@ func dropZones() remedy {
 }
 
 func raiseHardware(name string, from, most int) remedy {
-	return remedy{rank: rankNumber, steps: max(1, most-from), text: func(step int) string {
+	steps := max(1, most-from)
+	return remedy{rank: rankNumber, steps: steps, far: true, text: func(step int) string {
+		if step == steps {
+			return fmt.Sprintf("allow any number of nodes of hardware %s", name)
+		}
 		return fmt.Sprintf("allow %s of hardware %s", amount(from+step, "node"), name)
-	}, apply: func(w *world, step int) { w.template().Constraints.Hardware[name] = from + step }}
+	}, apply: func(w *world, step int) {
+		if w.template().Constraints.Hardware[name] = from + step; step == steps {
+			delete(w.template().Constraints.Hardware, name)
+		}
+	}}
 }
 
 func mixHardware() remedy {

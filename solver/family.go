@@ -22,6 +22,7 @@ type family struct {
 // and that is no larger is left out, since no kind of node would ever choose it.
 type palette struct {
 	hardware, image int
+	class           int // of hosts, where there is a pool
 	blocks          set
 	room            load // what the services that go everywhere leave
 }
@@ -39,9 +40,12 @@ func newFamily(p *problem, worse func(x, o palette) bool) *family {
 			f.usable.add(i)
 		}
 	}
-	if worse == nil {
+	switch {
+	case worse == nil:
 		f.takePalettes(p)
-	} else {
+	case p.pool != nil:
+		f.takeHostedPalettes(p)
+	default:
 		f.takeAllPalettes(p, worse)
 	}
 	f.takeTypes()
@@ -102,7 +106,7 @@ func (f *family) takePalettes(p *problem) {
 			if !slices.ContainsFunc(f.palettes, func(o palette) bool {
 				return both.subsetOf(o.blocks) && h.room.within(o.room)
 			}) {
-				f.palettes = append(f.palettes, palette{h.index, i.index, both, h.room})
+				f.palettes = append(f.palettes, palette{hardware: h.index, image: i.index, blocks: both, room: h.room})
 				f.heavy = f.heavy || !f.sum(both).within(h.room)
 			}
 		}
@@ -114,7 +118,7 @@ func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
 	var all []palette
 	for h := range p.hardware {
 		for i := range p.images {
-			x := palette{h, i, newSet(f.words), p.offers[h].minus(p.base)}
+			x := palette{hardware: h, image: i, blocks: newSet(f.words), room: p.offers[h].minus(p.base)}
 			for b, block := range p.blocks {
 				if f.usable.has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.within(x.room) {
 					x.blocks.add(b)

@@ -189,30 +189,36 @@ func (m *mixer) addRow(r row) {
 	}
 }
 
-// variety gives the one value for these blocks on this palette.
-func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
-	key := binary.AppendUvarint(nil, uint64(pal))
+func keyOf(n int, blocks set) string {
+	key := binary.AppendUvarint(nil, uint64(n))
 	for _, w := range blocks {
 		key = binary.LittleEndian.AppendUint64(key, w)
 	}
-	if v = m.known[string(key)]; v != nil {
+	return string(key)
+}
+
+func (m *mixer) kindOf(blocks set, pal int) int {
+	key := keyOf(m.typesOf[pal], blocks)
+	kind, known := m.kinds[key]
+	if !known {
+		kind = len(m.kinds)
+		m.kinds[key] = kind
+	}
+	return kind
+}
+
+// variety gives the one value for these blocks on this palette.
+func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
+	key := keyOf(pal, blocks)
+	if v = m.known[key]; v != nil {
 		return v, false
 	}
 	v = &variety{blocks: blocks.clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
-	key = binary.AppendUvarint(key[:0], uint64(m.typesOf[pal]))
-	for _, w := range blocks {
-		key = binary.LittleEndian.AppendUint64(key, w)
-	}
-	kind, known := m.kinds[string(key)]
-	if !known {
-		kind = len(m.kinds)
-		m.kinds[string(key)] = kind
-	}
-	v.kind = kind
+	v.kind = m.kindOf(blocks, pal)
 	for i := range m.rows {
 		v.coef = append(v.coef, float64(m.rows[i].of(v)))
 	}
-	m.known[string(key)] = v
+	m.known[key] = v
 	m.pool = append(m.pool, v)
 	return v, true
 }

@@ -45,6 +45,7 @@ func notesOf(p *problem, t *app.Template, l app.Layout) []string {
 	n.counts()
 	n.hardware()
 	n.zones()
+	n.hosts()
 	return n.out
 }
 
@@ -250,5 +251,39 @@ func (n *noter) zones() {
 			s = "nodes"
 		}
 		n.say("%s over zones: %s (they differ by at most %d)", s, and(parts), max(1, n.p.zoneRule.MaxSkew))
+	}
+}
+
+// hosts says on how many of the hosts that could take a node the layout is, and what keeps its nodes off others.
+func (n *noter) hosts() {
+	if n.p.pool == nil {
+		return
+	}
+	used := map[string]bool{}
+	for _, g := range n.l.Groups {
+		used[g.Host] = true
+	}
+	n.say("%s on %s of provider %s, of which %d could take any; which node is where is no matter of preference",
+		amount(n.p.size, "node"), amount(len(used), "host"), n.p.provider, len(n.p.pool.hosts))
+	rule := n.t.Constraints.Hosts
+	if rule == nil {
+		return
+	}
+	here := func(names []string) []string {
+		return slices.DeleteFunc(distinct(names), func(s string) bool { return n.nodes[s] == 0 })
+	}
+	if alone := here(rule.Alone); len(alone) > 0 {
+		n.say("%s shares no host with other clusters (alone)", and(alone))
+	}
+	for _, a := range rule.Apart {
+		if n.nodes[a.Service] > 0 {
+			n.say("%s shares no host with %s of other clusters (apart)", a.Service, either(distinct(a.From)))
+		}
+	}
+	if separate := here(rule.Separate); len(separate) > 0 {
+		n.say("no host has two nodes with %s (separate)", either(separate))
+	}
+	if rule.MaxNodes > 0 {
+		n.say("no host has more than %s of the cluster (max_nodes)", amount(rule.MaxNodes, "node"))
 	}
 }

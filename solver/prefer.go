@@ -37,7 +37,11 @@ func (p *problem) mixerFor(w *watch) *mixer {
 			x.blocks.subsetOf(o.blocks) && x.room.within(o.room)
 	})
 	m := newMixer(p, f, w)
-	m.single = !p.mixed && slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size })
+	if p.pool != nil {
+		m.classed = true
+		m.hostRows()
+	}
+	m.single = !p.mixed && (p.pool != nil || slices.ContainsFunc(p.limits, func(l int) bool { return l < p.size }))
 	for i, pal := range f.palettes {
 		m.costs[i] = price[pal.hardware]
 	}
@@ -174,12 +178,15 @@ func (m *mixer) forget(rows int) {
 // groups states varieties in the words of the catalog, in order of preference.
 func (m *mixer) groups(uses []use) []app.NodeGroup {
 	var out []app.NodeGroup
-	for _, u := range pooled(uses) {
+	for _, u := range uses {
 		pal := m.f.palettes[u.v.pal]
-		out = append(out, m.p.group(kind{u.v.blocks, pal.hardware, pal.image}, int(u.count)))
+		n := countOf(uses, u.v) // of all classes of hosts
+		if n > 0 {
+			out = append(out, m.p.group(kind{u.v.blocks, pal.hardware, pal.image}, int(n)))
+		}
 	}
 	slices.SortFunc(out, preferredGroup)
-	return out
+	return slices.CompactFunc(out, func(a, b app.NodeGroup) bool { return preferredGroup(a, b) == 0 })
 }
 
 func preferredGroup(a, b app.NodeGroup) int {

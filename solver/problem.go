@@ -27,6 +27,7 @@ type problem struct {
 	prefer     app.Preference
 	zoneRule   *app.ZoneRule
 	zones      []string
+	pool       *hostPool // nil where machines are made as they are needed
 	named      map[string]bool
 	catalog    *app.Catalog
 }
@@ -99,6 +100,7 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 		return nil, err
 	}
 	p.takeConstraints(t)
+	p.takeHosts(t, r)
 	return p, nil
 }
 

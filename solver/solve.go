@@ -51,13 +51,13 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 // the time was over before the packed one of several equally good layouts was found.
 func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err error) {
 	layout.Provider = p.provider
-	zoner := p.zoner(w)
+	places := p.arranger(w)
 	if p.prefer == app.PreferPacked {
 		groups, err := c.groups()
 		if err != nil {
 			return layout, false, err
 		}
-		if !w.ended && p.keeps(groups) && zoner.place(&groups) {
+		if !w.ended && p.keeps(groups) && (places == nil || places.place(&groups)) {
 			layout.Groups = groups
 			return layout, false, nil
 		}
@@ -66,11 +66,13 @@ func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err 
 		return layout, false, outOfTime(p, w.ctx.Err())
 	}
 	m := p.mixerFor(w)
-	a := m.prefer(zoner.final(m))
+	a := m.prefer(m.final(places))
 	switch {
 	case a != nil && (!a.late || !errors.Is(w.ctx.Err(), context.Canceled)):
 		layout.Gap = a.gap
-		zoner.place(&a.groups)
+		if places != nil && !places.place(&a.groups) {
+			return layout, false, outOfTime(p, w.ctx.Err())
+		}
 		layout.Groups = a.groups
 		return layout, a.late, nil
 	case w.ended:
@@ -78,7 +80,7 @@ func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err 
 	case m.unsure:
 		return layout, false, app.Errorf(app.EInternal, "solver: numbers became too poor to decide")
 	}
-	return layout, false, p.refusal(p.rules(zoner))
+	return layout, false, p.refusal(p.rules())
 }
 
 // groups makes the packed layout.

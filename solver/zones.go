@@ -219,27 +219,12 @@ func (z *zoner) split(groups []app.NodeGroup, assigned [][]int) []app.NodeGroup 
 	return out
 }
 
-// place assigns groups to zones and divides them so. It gives false, and leaves them as they are, where that cannot be
-// done. Without a rule there is nothing to do.
+// place assigns groups to zones.
 func (z *zoner) place(groups *[]app.NodeGroup) bool {
-	if z == nil {
-		return true
-	}
 	assigned := z.assign(*groups)
 	if assigned == nil {
 		return false
 	}
 	*groups = z.split(*groups, assigned)
 	return true
-}
-
-// final is the test that a mixer's layouts must pass; nil without a rule.
-func (z *zoner) final(m *mixer) func([]use) bool {
-	if z == nil {
-		return nil
-	}
-	return func(uses []use) bool {
-		groups := m.groups(uses)
-		return z.place(&groups)
-	}
 }

@@ -73,3 +73,28 @@ func (c *checker) zones(e *entry, t *app.Template) {
 			e.spell(at), key{kindProvider, t.Defaults.Provider})
 	}
 }
+
+func (c *checker) hosts(e *entry, r *app.HostRule) {
+	if r == nil {
+		return
+	}
+	for key, names := range map[string][]string{"alone": r.Alone, "separate": r.Separate} {
+		for i, n := range names {
+			at := []any{"constraints", "hosts", key, i}
+			c.refer(e, kindService, n, at...)
+			if slices.Index(names, n) < i {
+				c.report(e, rule(e), at, "", "%s names %q twice", e.spell(at[:3]), n)
+			}
+		}
+	}
+	for i, a := range r.Apart {
+		at := []any{"constraints", "hosts", "apart", i}
+		c.refer(e, kindService, a.Service, append(slices.Clone(at), "service")...)
+		for j, n := range a.From {
+			c.refer(e, kindService, n, append(slices.Clone(at), "from", j)...)
+		}
+		if len(a.From) == 0 && !e.broken {
+			c.report(e, rule(e), at, "", "%s keeps %q apart from nothing: from is empty", e.spell(at), a.Service)
+		}
+	}
+}

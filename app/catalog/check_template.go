@@ -28,6 +28,7 @@ func (c *checker) template(e *entry, t *app.Template) {
 	c.groups(e, "cant_coexist_pairs", t.Constraints.CantCoexistPairs)
 	c.ratios(e, t.Constraints.Ratios)
 	c.zones(e, t)
+	c.hosts(e, t.Constraints.Hosts)
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Hardware)) {
 		c.refer(e, kindHardware, n, "constraints", "hardware", n)
 	}

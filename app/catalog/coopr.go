@@ -263,6 +263,7 @@ func (t *cooprTemplate) template(e *entry) *app.Template {
 	for name, c := range t.Constraints.Services {
 		out.Constraints.Services[name] = serviceConstraint(c.Hardware, c.Images, c.Quantities.Min, c.Quantities.Max)
 	}
+	out.Lines = linesOf(e, out)
 	return out
 }
 

@@ -83,17 +83,18 @@ var cooprPaths = map[string][][]string{
 // at finds the place of a value by its path in our own form: strings are keys, ints are positions in a list. Where the
 // path ends early, the nearest place above is given. For a key whose value spans lines it is the key's place.
 func (e *entry) at(path ...any) *yaml.Node {
-	place, _ := e.find(path)
+	place, _, _ := e.find(path)
 	return place
 }
 
 // spell writes a path in the words of the entry's own form, as in constraints.layout.mustcoexist[0].
 func (e *entry) spell(path []any) string {
-	_, words := e.find(path)
+	_, words, _ := e.find(path)
 	return words
 }
 
-func (e *entry) find(path []any) (place *yaml.Node, words string) {
+// find also tells whether the path was followed to its end.
+func (e *entry) find(path []any) (place *yaml.Node, words string, found bool) {
 	n, place := e.node, e.node
 	lost := false
 	for _, p := range path {
@@ -126,7 +127,7 @@ func (e *entry) find(path []any) (place *yaml.Node, words string) {
 			}
 		}
 	}
-	return place, words
+	return place, words, !lost
 }
 
 // follow gives what an alias stands for.

@@ -224,6 +224,7 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 		Needs:   app.Resources(s.Needs),
 		Actions: map[app.Action]*app.ServiceAction{}, Links: links(s.Links),
 	}
+	out.Lines = linesOfService(e)
 	for action, doc := range s.Actions.byName() {
 		if doc != nil {
 			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout)}
@@ -255,6 +256,7 @@ func (t *templateDoc) template(e *entry) *app.Template {
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)
 	}
+	out.Lines = linesOf(e, out)
 	return out
 }
 

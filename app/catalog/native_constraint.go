@@ -18,6 +18,7 @@ type constraintsDoc struct {
 	Ratios           []ratioDoc                  `yaml:"ratios" doc:"At least one node with a service for every so many nodes with another."`
 	Zones            *zonesDoc                   `yaml:"zones" doc:"Spreads the nodes evenly over the provider's zones."`
 	Hardware         map[string]hardwareLimitDoc `yaml:"hardware" doc:"Limits by hardware."`
+	Hosts            *hostRuleDoc                `yaml:"hosts" doc:"With whom nodes share a host of a pool. It says nothing where machines are made as they are needed."`
 	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Lets nodes with the same services have different hardware and images. Else nodes with the same services have the same, any that all of these services accept."`
 }
 
@@ -40,6 +41,18 @@ type zonesDoc struct {
 
 type hardwareLimitDoc struct {
 	Max int `yaml:"max" need:"" least:"0" doc:"Most nodes of this hardware."`
+}
+
+type hostRuleDoc struct {
+	Alone    []string       `yaml:"alone" doc:"Services whose nodes share a host with no other cluster."`
+	Apart    []hostApartDoc `yaml:"apart" doc:"Services whose nodes share no host with some services of other clusters."`
+	Separate []string       `yaml:"separate" doc:"Services of which no host has two nodes of the cluster."`
+	MaxNodes *int           `yaml:"max_nodes" least:"1" doc:"Most nodes of the cluster on a host; any number where absent."`
+}
+
+type hostApartDoc struct {
+	Service string   `yaml:"service" need:"" doc:"A service of the cluster."`
+	From    []string `yaml:"from" need:"" doc:"Services of other clusters that it shares no host with."`
 }
 
 // ratioDoc is "one proxy per 10 app", or the same in parts.
@@ -94,6 +107,15 @@ func (c constraintsDoc) constraints() app.Constraints {
 		out.Zones = &app.ZoneRule{MaxSkew: 1, Services: z.Services}
 		if z.MaxSkew != nil {
 			out.Zones.MaxSkew = *z.MaxSkew
+		}
+	}
+	if h := c.Hosts; h != nil {
+		out.Hosts = &app.HostRule{Alone: h.Alone, Separate: h.Separate}
+		for _, a := range h.Apart {
+			out.Hosts.Apart = append(out.Hosts.Apart, app.HostApart(a))
+		}
+		if h.MaxNodes != nil {
+			out.Hosts.MaxNodes = *h.MaxNodes
 		}
 	}
 	if len(c.Hardware) > 0 {

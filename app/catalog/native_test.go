@@ -31,6 +31,8 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 	cloud := about("cloud", 1)
 	cloud.Label = "A cloud"
 	web := about("web", 28)
+	site := about("site", 51)
+	site.Lines = c.Templates["site"].Lines // of which hosts_test.go tells
 	web.Description, web.Icon = "Serves pages.", "https://example.test/web.png"
 	shell := func(script string) *app.ServiceAction {
 		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": script}}
@@ -56,7 +58,7 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 			Links: []app.Link{{Label: "Page", URL: "http://%ip.service.web[0]%/"}},
 		}},
 		"template": {c.Templates["site"], &app.Template{
-			About: about("site", 51),
+			About: site,
 			Defaults: app.TemplateDefaults{
 				Services: []string{"base", "web"}, Provider: "cloud", Hardware: "small", Image: "linux", DNSSuffix: "example.test",
 				Config: map[string]any{

@@ -82,7 +82,7 @@ type gridRow struct {
 	cell func(column) string
 }
 
-// rowsOf gives what is said of each group, and after an empty row what is on it. Zones are told only where there are any.
+// rowsOf gives what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
 func rowsOf(l app.Layout) []gridRow {
 	rows := []gridRow{
 		{"hardware", func(c column) string { return c.Hardware }},
@@ -90,6 +90,9 @@ func rowsOf(l app.Layout) []gridRow {
 	}
 	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Zone != "" }) {
 		rows = append(rows, gridRow{"zone", func(c column) string { return c.Zone }})
+	}
+	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Host != "" }) {
+		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
 	rows = append(rows, gridRow{"cost per hour", func(c column) string { return money(c.CostPerHour) }})
 	rows = append(rows, gridRow{"", func(column) string { return "" }})

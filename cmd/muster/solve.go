@@ -20,6 +20,7 @@ import (
 type question struct {
 	catalogFlag
 	layout  layoutFlags
+	hosts   string
 	timeout time.Duration
 }
 
@@ -45,6 +46,9 @@ func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	}
 	known, err := q.load()
 	if err != nil {
+		return nil, app.Layout{}, err
+	}
+	if err := q.takeHosts(known); err != nil {
 		return nil, app.Layout{}, err
 	}
 	ctx, cancel := q.bounded(cmd.Context())
@@ -108,6 +112,7 @@ func solveCommand(c *cli) *cobra.Command {
 			"Where no layout exists, the exit code is 3, and --explain says why and what would work.",
 		Example: "  muster solve --catalog examples/catalog --template web --size 3\n" +
 			"  muster solve --catalog examples/catalog --template web --size 2 --explain\n" +
+			"  muster solve --catalog examples/catalog --template web --size 3 --hosts hosts.yaml\n" +
 			"  muster cluster show shop --format json | muster solve --catalog examples/catalog --from - --size 6",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -134,6 +139,7 @@ func solveCommand(c *cli) *cobra.Command {
 	}
 	q.declare(cmd)
 	change.declare(cmd)
+	cmd.Flags().StringVar(&q.hosts, "hosts", "", "`file` with the hosts of the provider that nodes go on, as YAML or JSON")
 	cmd.Flags().BoolVar(&explain, "explain", false, "where there is no layout, say why and what would work")
 	return cmd
 }

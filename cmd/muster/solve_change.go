@@ -42,6 +42,8 @@ func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (app.
 		Add: f.add, Remove: f.remove, Size: l.Size, Hardware: l.Hardware, Image: l.Image, AllowMoves: f.allowMoves, Prefer: l.Prefer,
 	}
 	switch {
+	case cmd.Flags().Changed("hosts"):
+		return r, usagef("--hosts does not go with --from").hint("A change does not say on which hosts new nodes go.")
 	case cmd.Flags().Changed("services"):
 		return r, usagef("--services does not go with --from").hint("Say with --add and --remove what becomes different.")
 	case cmd.Flags().Changed("size") && l.Size < 1:

@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// maxHosts is how many hosts a file may list.
+const maxHosts = 100_000
+
+type hostsDoc struct {
+	Provider string    `yaml:"provider" doc:"Whose hosts these are; the chosen provider where absent."`
+	Hosts    []hostDoc `yaml:"hosts" need:"" doc:"The hosts that nodes can go on."`
+}
+
+type hostDoc struct {
+	Name     string      `yaml:"name" need:"" name:"" doc:"Each name once."`
+	Hardware string      `yaml:"hardware" need:"" doc:"The hardware type that its nodes are of."`
+	Zone     string      `yaml:"zone" doc:"The zone that it stands in."`
+	Nodes    int         `yaml:"nodes" need:"" least:"0" doc:"How many more nodes it can take."`
+	Free     hostFreeDoc `yaml:"free" doc:"What it has left for nodes. What is absent is not limited."`
+	Has      []hostedDoc `yaml:"has" doc:"Nodes of other clusters that stand on it."`
+}
+
+type hostFreeDoc struct {
+	CPU      *float64 `yaml:"cpu" least:"0" doc:"Virtual cores."`
+	MemoryGB *float64 `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
+	DiskGB   *float64 `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+}
+
+type hostedDoc struct {
+	Cluster  string   `yaml:"cluster" need:"" doc:"Whose node it is."`
+	Services []string `yaml:"services" doc:"What runs on it."`
+	Alone    bool     `yaml:"alone" doc:"It shares the host with no other cluster."`
+	Apart    []string `yaml:"apart" doc:"Services of other clusters that it does not share the host with."`
+}
+
+// ReadHosts reads a list of hosts, as YAML or JSON. File is its name, for messages. The error is Problems, with all that
+// is wrong.
+func ReadHosts(file string, data []byte) (*app.HostPool, error) {
+	out := &reporter{}
+	if len(data) > maxFileSize {
+		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: fmt.Sprintf("the file is larger than %d bytes", maxFileSize)})
+		return nil, out.sorted()
+	}
+	doc, node := readHosts(out, file, data)
+	if out.errors == 0 {
+		checkHosts(out, file, node, doc)
+	}
+	if out.errors > 0 {
+		return nil, out.sorted()
+	}
+	pool := &app.HostPool{Provider: doc.Provider, Hosts: []app.Host{}}
+	for _, h := range doc.Hosts {
+		host := app.Host{Name: h.Name, Hardware: h.Hardware, Zone: h.Zone, Nodes: h.Nodes, Free: app.HostFree(h.Free)}
+		for _, n := range h.Has {
+			host.Has = append(host.Has, app.HostedNode(n))
+		}
+		pool.Hosts = append(pool.Hosts, host)
+	}
+	return pool, nil
+}
+
+func readHosts(out *reporter, file string, data []byte) (doc hostsDoc, node *yaml.Node) {
+	var n yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	err := dec.Decode(&n)
+	if errors.Is(err, io.EOF) || err == nil && len(n.Content) == 0 {
+		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: "the file is empty",
+			Hint: "it lists hosts: [{name: r1, hardware: small, nodes: 4}]"})
+		return doc, nil
+	}
+	if err != nil {
+		reportSyntax(out, file, yamlError(err))
+		return doc, nil
+	}
+	nodes := 0
+	d := &decoder{out: out, file: file, nodes: &nodes}
+	d.value(n.Content[0], valueOf(&doc), "")
+	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: "the file holds more than one document"})
+	}
+	if len(doc.Hosts) > maxHosts {
+		d.report(n.Content[0], SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
+	}
+	return doc, n.Content[0]
+}
+
+// checkHosts looks for names that come twice, or are empty.
+func checkHosts(out *reporter, file string, node *yaml.Node, doc hostsDoc) {
+	e := &entry{file: file, node: node}
+	say := func(path []any, format string, args ...any) {
+		n := e.at(path...)
+		out.add(Problem{Origin: app.Origin{File: file, Line: n.Line}, Column: n.Column, Severity: SeverityError,
+			Message: e.spell(path) + fmt.Sprintf(format, args...)})
+	}
+	first := map[string]int{}
+	for i, h := range doc.Hosts {
+		if at, twice := first[h.Name]; twice {
+			say([]any{"hosts", i, "name"}, " is %s, like that of hosts[%d]", h.Name, at)
+		} else {
+			first[h.Name] = i
+		}
+		for j, n := range h.Has {
+			if k := slices.Index(n.Services, ""); k >= 0 {
+				say([]any{"hosts", i, "has", j, "services", k}, " is empty")
+			}
+		}
+	}
+}
