@@ -18,18 +18,39 @@ type limits struct{ create, describe, list, delete time.Duration }
 
 var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute}
 
+// Budget shares the calls that an account takes among all of Muster. Whoever opens accounts hands one over.
+type Budget interface {
+	// Take waits until the account may be asked once more. Where that is not soon, it does not wait but gives ERateLimit
+	// with the reason "budget" and RetryAfter: nothing was asked then.
+	Take(ctx context.Context, account string, rate app.Rate) error
+	// Exhausted tells everybody that the cloud itself does not want to be asked before so long.
+	Exhausted(ctx context.Context, account string, rate app.Rate, d time.Duration)
+}
+
+// unlimited is no budget at all.
+type unlimited struct{}
+
+func (unlimited) Take(context.Context, string, app.Rate) error               { return nil }
+func (unlimited) Exhausted(context.Context, string, app.Rate, time.Duration) {}
+
 // guarded is the wrapper around every member.
 type guarded struct {
 	name         string
 	installation string
 	inner        app.Provider
 	limits       limits
+	budget       Budget
+	rate         app.Rate
 }
 
 var (
 	_ app.Provider       = (*guarded)(nil)
 	_ app.ProviderCloser = (*guarded)(nil)
+	_ app.LateLister     = (*guarded)(nil)
 )
+
+// ListsLate passes on what the member says.
+func (g *guarded) ListsLate() time.Duration { return app.ListsLate(g.inner) }
 
 // Unwrap gives the member itself; see As.
 func (g *guarded) Unwrap() app.Provider { return g.inner }
@@ -42,14 +63,14 @@ func (g *guarded) Create(ctx context.Context, spec app.MachineSpec) (app.Machine
 	if spec.Tags[app.TagInstallation] != g.installation {
 		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must be %q", g.name, app.TagInstallation, g.installation)
 	}
-	return timed(ctx, g.limits.create, g.name, "create", func(ctx context.Context) (app.Machine, error) {
+	return timed(ctx, g, g.limits.create, "create", func(ctx context.Context) (app.Machine, error) {
 		return g.inner.Create(ctx, spec)
 	})
 }
 
 // Describe shows only machines that carry our installation's tag; any other is ENotFound.
 func (g *guarded) Describe(ctx context.Context, id string) (app.Machine, error) {
-	return timed(ctx, g.limits.describe, g.name, "describe", func(ctx context.Context) (app.Machine, error) {
+	return timed(ctx, g, g.limits.describe, "describe", func(ctx context.Context) (app.Machine, error) {
 		m, err := g.inner.Describe(ctx, id)
 		if err == nil && m.Tags[app.TagInstallation] != g.installation {
 			return app.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
@@ -68,14 +89,18 @@ func (g *guarded) List(ctx context.Context, tags map[string]string) ([]app.Machi
 		return nil, nil
 	}
 	all[app.TagInstallation] = g.installation
-	return timed(ctx, g.limits.list, g.name, "list", func(ctx context.Context) ([]app.Machine, error) {
+	return timed(ctx, g, g.limits.list, "list", func(ctx context.Context) ([]app.Machine, error) {
 		return g.inner.List(ctx, all)
 	})
 }
 
 // Delete looks before it deletes: a machine without our tag is refused with EForbidden and left alone.
 func (g *guarded) Delete(ctx context.Context, id string) error {
-	_, err := timed(ctx, g.limits.delete, g.name, "delete", func(ctx context.Context) (struct{}, error) {
+	// Two calls, two turns: the second one is taken here, so that nothing is half done while it is waited for.
+	if err := g.budget.Take(ctx, g.name, g.rate); err != nil {
+		return coded(ctx, g.name, "delete", err)
+	}
+	_, err := timed(ctx, g, g.limits.delete, "delete", func(ctx context.Context) (struct{}, error) {
 		m, err := g.inner.Describe(ctx, id)
 		switch {
 		case app.CodeOf(err) == app.ENotFound:
@@ -98,16 +123,22 @@ func (g *guarded) Close() error {
 	return nil
 }
 
-// timed runs one call within its limit and gives its error a code.
-func timed[T any](ctx context.Context, limit time.Duration, name, verb string, call func(context.Context) (T, error)) (T, error) {
+// timed runs one call in its turn and within its limit, and gives its error a code.
+func timed[T any](ctx context.Context, g *guarded, limit time.Duration, verb string, call func(context.Context) (T, error)) (T, error) {
+	var zero T
+	if err := g.budget.Take(ctx, g.name, g.rate); err != nil {
+		return zero, coded(ctx, g.name, verb, err)
+	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	v, err := call(bounded)
-	if err != nil {
-		var zero T
-		return zero, coded(ctx, name, verb, err)
+	if err == nil {
+		return v, nil
 	}
-	return v, nil
+	if e := app.AsError(err); e.Code == app.ERateLimit && e.RetryAfter > 0 {
+		g.budget.Exhausted(context.WithoutCancel(ctx), g.name, g.rate, e.RetryAfter)
+	}
+	return zero, coded(ctx, g.name, verb, err)
 }
 
 // coded puts the place in front of an error, and a code on one that has none. ctx is the caller's own: only when that

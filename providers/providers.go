@@ -16,16 +16,19 @@ type Env struct {
 	Installation string       // value of app.TagInstallation: machines with another are not ours
 	DataDir      string       // a directory for this provider alone; made when it is needed
 	Logger       *slog.Logger // nil means no logging
+	Budget       Budget       // shares the account's calls with the rest of Muster; nil means no limit
 }
 
 // Constructor opens one account. The settings have passed Check.
 type Constructor func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error)
 
-// member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can.
+// member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
+// calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit.
 type member struct {
 	Descriptor  app.Descriptor
 	Constructor Constructor
 	Check       func(settings map[string]any) error
+	Rate        app.Rate
 }
 
 // members is the family, by the name that ProviderSpec.Type uses, in alphabetical order.
@@ -58,6 +61,14 @@ func Descriptors() []app.Descriptor {
 	return out
 }
 
+// RateOf gives how many calls an account takes: what the catalog says, or what is usual for its type.
+func RateOf(spec app.ProviderSpec) app.Rate {
+	if spec.Rate.Limited() {
+		return spec.Rate
+	}
+	return members[spec.Type].Rate
+}
+
 // Open checks the spec, opens the account and wraps it: see the package comment. The caller closes what it got when
 // it is an app.ProviderCloser; machines outlive that. EInvalid for a spec that Check refuses or an env without
 // an installation.
@@ -71,12 +82,15 @@ func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, er
 	if env.Logger == nil {
 		env.Logger = slog.New(slog.DiscardHandler)
 	}
+	if env.Budget == nil {
+		env.Budget = unlimited{}
+	}
 	env.Logger = env.Logger.With("provider", spec.Name)
 	p, err := members[spec.Type].Constructor(ctx, spec.Name, spec.Settings, env)
 	if err != nil {
 		return nil, coded(ctx, spec.Name, "open", err)
 	}
-	return &guarded{name: spec.Name, installation: env.Installation, inner: p, limits: defaultLimits}, nil
+	return &guarded{name: spec.Name, installation: env.Installation, inner: p, limits: defaultLimits, budget: env.Budget, rate: RateOf(spec)}, nil
 }
 
 // As finds an optional power of a provider, looking through the wrapper that Open puts around a member.
