@@ -34,6 +34,11 @@ type Command struct {
 	Line  string
 	Stdin io.Reader
 	Sudo  bool
+	// Once is for the command that does a step's work. Where an earlier attempt of the same step has done the same (line
+	// and input) with exit code 0, it is not done again: Run gives 0, and the lines may be lost. Where one is still
+	// running, Run waits for it and gives its exit code. So Line and Stdin must be the same in every attempt, and no more
+	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most.
+	Once bool
 }
 
 // Stream tells the standard output from the standard error of a command.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -18,29 +19,32 @@ var _ app.Shell = (*Conn)(nil)
 // not answer, the connection ends and whatever runs on it returns ETransient.
 type Conn struct {
 	target  Target
-	client  *ssh.Client
+	conn    ssh.Conn
 	hostKey string
 	set     settings
+
+	plainShell atomic.Bool            // the login shell is known to be an sh
+	hosts      atomic.Pointer[string] // what EnsureHosts has seen to over this connection
 
 	gone   chan struct{} // closed when the connection has ended, for whatever reason
 	once   sync.Once
 	closed error
-	loops  sync.WaitGroup
+	work   sync.WaitGroup
+
+	mu   sync.Mutex
+	beat *time.Timer // nil once the connection is being closed
 }
 
-func newConn(t Target, client *ssh.Client, seen ssh.PublicKey, set settings) *Conn {
+func newConn(t Target, conn ssh.Conn, chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request, seen ssh.PublicKey, set settings) *Conn {
 	c := &Conn{
 		target:  t,
-		client:  client,
+		conn:    conn,
 		hostKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(seen))),
 		set:     set,
 		gone:    make(chan struct{}),
 	}
-	c.loops.Go(func() {
-		_ = client.Wait()
-		close(c.gone)
-	})
-	c.loops.Go(c.stayAlive)
+	c.beat = time.AfterFunc(set.keepalive, c.stayAlive)
+	c.work.Go(func() { c.refuse(chans, reqs) })
 	return c
 }
 
@@ -54,30 +58,69 @@ func (c *Conn) Done() <-chan struct{} { return c.gone }
 // Close ends the connection and everything that runs on it. Closing twice does no harm.
 func (c *Conn) Close() error {
 	c.once.Do(func() {
+		c.stopBeat()
 		select {
 		case <-c.gone: // it ended by itself; the socket is still ours to close
-			_ = c.client.Close()
+			_ = c.conn.Close()
 		default:
-			c.closed = c.client.Close()
+			c.closed = c.conn.Close()
 		}
 	})
-	c.loops.Wait()
+	c.work.Wait()
 	return c.closed
 }
 
-func (c *Conn) stayAlive() {
-	tick := time.NewTicker(c.set.keepalive)
-	defer tick.Stop()
-	for {
+// refuse answers what the machine asks of us, which is nothing that we do, until the connection ends.
+func (c *Conn) refuse(chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request) {
+	for chans != nil || reqs != nil {
 		select {
-		case <-c.gone:
-			return
-		case <-tick.C:
-			if !c.ping(c.set.keepalive) {
-				_ = c.client.Close()
-				return
+		case nc, ok := <-chans:
+			if !ok {
+				chans = nil
+				continue
+			}
+			_ = nc.Reject(ssh.UnknownChannelType, "nothing of this kind here")
+		case r, ok := <-reqs:
+			if !ok {
+				reqs = nil
+				continue
+			}
+			if r.WantReply {
+				_ = r.Reply(false, nil)
 			}
 		}
+	}
+	c.stopBeat()
+	close(c.gone)
+}
+
+// stayAlive is called by a timer, so that a connection that only waits costs no goroutine.
+func (c *Conn) stayAlive() {
+	c.mu.Lock()
+	if c.beat == nil {
+		c.mu.Unlock()
+		return
+	}
+	c.work.Add(1)
+	c.mu.Unlock()
+	defer c.work.Done()
+	if !c.ping(c.set.keepalive) {
+		_ = c.conn.Close()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.beat != nil {
+		c.beat.Reset(c.set.keepalive)
+	}
+}
+
+func (c *Conn) stopBeat() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.beat != nil {
+		c.beat.Stop()
+		c.beat = nil
 	}
 }
 
@@ -86,7 +129,7 @@ func (c *Conn) ping(limit time.Duration) bool {
 	answer := make(chan error, 1)
 	// It ends with the connection, which a caller that got no answer closes.
 	go func() {
-		_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
+		_, _, err := c.conn.SendRequest("keepalive@openssh.com", true, nil)
 		answer <- err
 	}()
 	late := time.NewTimer(limit)
@@ -109,41 +152,14 @@ func (c *Conn) lost(err error) *app.Error {
 	}
 }
 
-// open gives a new session, unless ctx or the connection ends first.
-func (c *Conn) open(ctx context.Context, line string) (ssh.Channel, <-chan *ssh.Request, error) {
-	type opened struct {
-		ch   ssh.Channel
-		reqs <-chan *ssh.Request
-		err  error
-	}
-	got := make(chan opened, 1)
-	go func() {
-		var o opened
-		o.ch, o.reqs, o.err = c.client.OpenChannel("session", nil)
-		if o.err == nil {
-			var ok bool
-			ok, o.err = o.ch.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{line}))
-			if o.err == nil && !ok {
-				o.err = errRefused
-			}
-			if o.err != nil {
-				_ = o.ch.Close()
-				go ssh.DiscardRequests(o.reqs)
-			}
-		}
-		got <- o
-	}()
-	select {
-	case o := <-got:
-		return o.ch, o.reqs, o.err
-	case <-ctx.Done():
-		// Whoever opens a door that nobody wants any more closes it.
-		go func() {
-			if o := <-got; o.err == nil {
-				go ssh.DiscardRequests(o.reqs)
-				_ = o.ch.Close()
-			}
-		}()
-		return nil, nil, ctx.Err()
-	}
+// Run carries out app.Shell. Of both outputs together 8 MiB are passed on, and once 1 MiB has been said, no more than
+// 256 KiB a second; a note says where something was left out. Lines over 64 KiB come in pieces; bytes that are not UTF-8
+// come as U+FFFD. A command that a signal ended has exit code 128+n. When the command has ended but a process that it left
+// running holds its outputs open, Run returns after two seconds of silence; such processes should have their outputs sent
+// elsewhere.
+//
+// Without Stdin the command reads nothing. Line is visible to everyone on the node: secrets belong on Stdin. Without a
+// Claim (see Under) a command that asks for Once is run like any other.
+func (c *Conn) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
+	return c.run(ctx, cmd, out, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -22,7 +23,16 @@ const (
 
 // handshakes bounds the handshakes that compute at the same time, in the whole process: each is about a millisecond of
 // our time and some 25 of the node's, and a thousand at once would all run into dialLimit.
-var handshakes = make(chan struct{}, 64)
+var handshakes atomic.Pointer[chan struct{}]
+
+func init() { SetHandshakes(64) }
+
+// SetHandshakes says how many handshakes may be under way at the same time in this process; less than 1 is 1. Those that are
+// under way are not counted among the new ones.
+func SetHandshakes(n int) {
+	slots := make(chan struct{}, max(n, 1))
+	handshakes.Store(&slots)
+}
 
 // settings are what tests turn.
 type settings struct {
@@ -31,13 +41,15 @@ type settings struct {
 	authGrace time.Duration
 	killAfter time.Duration
 	outputMax int
+	rate      int // bytes a second
+	burst     int // bytes that may come at once
 	drain     time.Duration
 }
 
 func defaults() settings {
 	return settings{
 		dialLimit: dialLimit, keepalive: keepalive, authGrace: authGrace,
-		killAfter: killAfter, outputMax: outputMax, drain: drainGrace,
+		killAfter: killAfter, outputMax: outputMax, rate: outputRate, burst: outputBurst, drain: drainGrace,
 	}
 }
 
@@ -67,39 +79,48 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 	}
 	// A deadline in the past wakes every read and write at once.
 	stop := context.AfterFunc(limited, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
-	client, seen, err := handshake(limited, t, raw, signer, want)
+	g, err := handshake(limited, t, raw, signer, want)
 	if !stop() && err == nil {
 		err = limited.Err()
-		_ = client.Close()
+		_ = g.conn.Close()
+		go ssh.DiscardRequests(g.reqs) // ends with the connection, as does the list of channels, which nobody fills
 	}
 	if err != nil {
 		_ = raw.Close()
 		return nil, dialError(ctx, t, err)
 	}
-	return newConn(t, client, seen, set), nil
+	return newConn(t, g.conn, g.chans, g.reqs, g.seen, set), nil
+}
+
+// greeted is what a handshake gives.
+type greeted struct {
+	conn  ssh.Conn
+	chans <-chan ssh.NewChannel
+	reqs  <-chan *ssh.Request
+	seen  ssh.PublicKey
 }
 
 // handshake waits for the other side to speak first, as SSH servers do, and only then takes one of the handshake
 // slots: a machine that is still booting must not hold back those that are up.
-func handshake(ctx context.Context, t Target, raw net.Conn, s ssh.Signer, want ssh.PublicKey) (*ssh.Client, ssh.PublicKey, error) {
-	in := bufio.NewReader(raw)
+func handshake(ctx context.Context, t Target, raw net.Conn, s ssh.Signer, want ssh.PublicKey) (g greeted, err error) {
+	in := bufio.NewReaderSize(raw, 512)
 	if _, err := in.Peek(1); err != nil {
-		return nil, nil, fmt.Errorf("no greeting: %w", err)
+		return g, fmt.Errorf("no greeting: %w", err)
 	}
+	slots := *handshakes.Load()
 	select {
-	case handshakes <- struct{}{}:
-		defer func() { <-handshakes }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return g, ctx.Err()
 	}
 
-	var seen ssh.PublicKey
 	conf := &ssh.ClientConfig{
 		User:              t.user(),
 		Auth:              []ssh.AuthMethod{ssh.PublicKeys(s)},
 		HostKeyAlgorithms: hostKeyAlgorithms(want),
 		HostKeyCallback: func(_ string, _ net.Addr, k ssh.PublicKey) error {
-			seen = k
+			g.seen = k
 			if want != nil && !bytes.Equal(k.Marshal(), want.Marshal()) {
 				return hostKeyError(t, want, ssh.FingerprintSHA256(k))
 			}
@@ -116,15 +137,14 @@ func handshake(ctx context.Context, t Target, raw net.Conn, s ssh.Signer, want s
 			},
 		},
 	}
-	conn, chans, reqs, err := ssh.NewClientConn(&peeked{raw, in}, t.endpoint(), conf)
+	g.conn, g.chans, g.reqs, err = ssh.NewClientConn(&peeked{raw, in}, t.endpoint(), conf)
 	if err != nil {
 		var neg *ssh.AlgorithmNegotiationError
 		if want != nil && errors.As(err, &neg) && neg.What == "host key" {
 			err = hostKeyError(t, want, "a key of another kind ("+strings.Join(neg.RequestedAlgorithms, ", ")+")")
 		}
-		return nil, nil, err
 	}
-	return ssh.NewClient(conn, chans, reqs), seen, nil
+	return g, err
 }
 
 // peeked is a connection of which the first bytes wait in a buffer.

@@ -42,7 +42,7 @@ func (l Limits) WaitFor(ctx context.Context, t Target) (*Conn, error) {
 func (l Limits) Pool(o PoolOptions) *Pool { return newPool(o, l.settings()) }
 
 func (c *Conn) PutWith(ctx context.Context, name string, mode fs.FileMode, r io.Reader, atOnce, limit int64) error {
-	return c.put(ctx, name, mode, r, atOnce, limit)
+	return c.putWith(ctx, name, mode, r, nil, atOnce, limit)
 }
 
 func EnsureHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {

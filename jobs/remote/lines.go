@@ -14,26 +14,36 @@ import (
 )
 
 const (
-	lineMax    = 64 << 10        // bytes; longer lines are cut into pieces
-	outputMax  = 8 << 20         // bytes of both outputs of one command that are passed on
-	drainGrace = 2 * time.Second // of silence, after which outputs that nobody closes are left alone
+	lineMax     = 64 << 10        // bytes; longer lines are cut into pieces
+	outputMax   = 8 << 20         // bytes of both outputs of one command that are passed on
+	outputBurst = 1 << 20         // bytes that may come as fast as they like
+	outputRate  = 256 << 10       // bytes a second after that
+	drainGrace  = 2 * time.Second // of silence, after which outputs that nobody closes are left alone
+
+	chunkFirst = 1 << 10 // bytes that a reader begins with, and keeps while it waits for a quiet command
 )
 
-// sink passes the lines of both outputs of one command on to out, until it is shut or the limit is reached.
+// sink passes the lines of both outputs of one command on to out, until it is shut or a limit is reached.
 type sink struct {
 	mu   sync.RWMutex // held for reading while out is called, so that shut waits for those calls
 	done bool
 	out  app.Output
 
-	left atomic.Int64 // bytes that may still be passed on; below zero the output has been cut
+	toll sync.Mutex
+	left int  // bytes that may still be passed on
+	cut  bool // the end of them was reached
+	rate int  // bytes a second that come back to the burst
+	most int
+	may  int // bytes of the burst that are there
+	asOf time.Time
+	gone int // lines that were left out since the last one that was not
+
 	busy atomic.Int64 // readers that are working, not waiting
 	last atomic.Int64 // when something was last read, Unix nanoseconds
 }
 
-func newSink(out app.Output, limit int) *sink {
-	s := &sink{out: out}
-	s.left.Store(int64(limit))
-	return s
+func newSink(out app.Output, set settings) *sink {
+	return &sink{out: out, left: set.outputMax, rate: set.rate, most: set.burst, may: set.burst}
 }
 
 // say passes one line on.
@@ -45,29 +55,61 @@ func (s *sink) say(stream app.Stream, line string) {
 	}
 }
 
-// line passes a line of the command on, if the limit allows it. The command is not stopped by the limit.
+// line passes a line of the command on, if the limits allow it. The command is not stopped by them.
 func (s *sink) line(stream app.Stream, line []byte) {
-	left := s.left.Load()
-	for {
-		if left < 0 {
-			return
-		}
-		rest := left - int64(len(line)) - 1
-		if s.left.CompareAndSwap(left, max(rest, -1)) {
-			left = rest
-			break
-		}
-		left = s.left.Load()
+	ok, note := s.allow(len(line) + 1)
+	if note != "" {
+		s.say(app.StreamSystem, note)
 	}
-	if left < 0 {
-		s.say(app.StreamSystem, "output cut: the command says more than is kept; it goes on")
-		return
+	if ok {
+		s.say(stream, clean(line))
 	}
-	s.say(stream, clean(line))
+}
+
+// allow takes n bytes from what may be passed on. The note is for the one who reads the output.
+func (s *sink) allow(n int) (ok bool, note string) {
+	s.toll.Lock()
+	defer s.toll.Unlock()
+	if s.cut {
+		return false, ""
+	}
+	if s.left -= n; s.left < 0 {
+		s.cut = true
+		return false, s.leftOut() + "output cut: the command says more than is kept; it goes on"
+	}
+	if s.may < n {
+		now := time.Now()
+		s.may = min(s.most, s.may+int(min(now.Sub(s.asOf), time.Minute).Seconds()*float64(s.rate)))
+		s.asOf = now
+		if s.may < n {
+			s.gone++
+			return false, ""
+		}
+	}
+	if s.may == s.most {
+		s.asOf = time.Now()
+	}
+	s.may -= n
+	return true, s.leftOut()
+}
+
+// leftOut words what was left out, once.
+func (s *sink) leftOut() string {
+	if s.gone == 0 {
+		return ""
+	}
+	defer func() { s.gone = 0 }()
+	return fmt.Sprintf("%d lines left out here: the command says more than %d KiB a second", s.gone, s.rate>>10)
 }
 
 // shut makes sure that out is never called again. Calls that have begun are waited for.
 func (s *sink) shut() {
+	s.toll.Lock()
+	note := s.leftOut()
+	s.toll.Unlock()
+	if note != "" {
+		s.say(app.StreamSystem, note)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
@@ -92,13 +134,14 @@ func (s *sink) read(stream app.Stream, r io.Reader, first func(line []byte) (res
 		}
 		s.line(stream, line)
 	}
-	buf := make([]byte, 0, 4096)
-	chunk := make([]byte, 32<<10)
+	// It grows with what comes and shrinks again: thousands of commands may wait at the same time.
+	buf := make([]byte, 0, chunkFirst)
 	for {
-		n, err := r.Read(chunk)
+		n, err := r.Read(buf[len(buf):cap(buf)])
 		s.busy.Add(1)
 		s.last.Store(time.Now().UnixNano())
-		buf = append(buf, chunk[:n]...)
+		full := len(buf)+n == cap(buf)
+		buf = buf[:len(buf)+n]
 		rest := buf
 		for {
 			i := bytes.IndexByte(rest[:min(len(rest), lineMax+1)], '\n')
@@ -114,16 +157,31 @@ func (s *sink) read(stream app.Stream, r io.Reader, first func(line []byte) (res
 			pass(rest[:cut])
 			rest = rest[cut:]
 		}
-		buf = append(buf[:0], rest...)
-		if err != nil && len(buf) > 0 {
-			pass(buf)
+		if err != nil && len(rest) > 0 {
+			pass(rest)
 		}
+		buf = resized(buf, rest, full)
 		s.last.Store(time.Now().UnixNano())
 		s.busy.Add(-1)
 		if err != nil {
 			return
 		}
 	}
+}
+
+// resized gives a buffer that begins with rest, which is the end of buf, and has room behind it.
+func resized(buf, rest []byte, full bool) []byte {
+	size := cap(buf)
+	switch {
+	case full && size < 2*lineMax:
+		size *= 2
+	case len(rest) == 0 && size > chunkFirst && !full:
+		size = chunkFirst
+	}
+	if size == cap(buf) {
+		return append(buf[:0], rest...)
+	}
+	return append(make([]byte, 0, size), rest...)
 }
 
 // cutAt gives the greatest cut <= limit that does not go through a character.

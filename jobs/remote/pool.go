@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"io"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -297,16 +295,8 @@ func (p *Pool) expire(k *kept) {
 }
 
 // pooled is a connection that its borrower cannot close.
-type pooled struct{ conn *Conn }
+type pooled struct{ *Conn }
 
-var _ app.Shell = pooled{}
-
-func (s pooled) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
-	return s.conn.Run(ctx, cmd, out)
-}
-
-func (s pooled) Put(ctx context.Context, path string, mode fs.FileMode, r io.Reader) error {
-	return s.conn.Put(ctx, path, mode, r)
-}
+var _ claimable = pooled{}
 
 func (s pooled) Close() error { return nil }

@@ -23,14 +23,18 @@ const (
 // place in one move. A name that is a directory and a name that may not be written are EInvalid, a full disk is
 // ECapacity, more than 512 MiB are ETooLarge.
 func (c *Conn) Put(ctx context.Context, name string, mode fs.FileMode, r io.Reader) error {
-	return c.put(ctx, name, mode, r, putAtOne, putMax)
+	return c.put(ctx, name, mode, r, nil)
 }
 
-func (c *Conn) put(ctx context.Context, name string, mode fs.FileMode, r io.Reader, atOnce, limit int64) error {
+func (c *Conn) put(ctx context.Context, name string, mode fs.FileMode, r io.Reader, claim *Claim) error {
+	return c.putWith(ctx, name, mode, r, claim, putAtOne, putMax)
+}
+
+func (c *Conn) putWith(ctx context.Context, name string, mode fs.FileMode, r io.Reader, claim *Claim, atOnce, limit int64) error {
 	if name == "" || strings.HasSuffix(name, "/") || strings.ContainsRune(name, 0) {
 		return app.Errorf(app.EInvalid, "%q is not the name of a file.", name)
 	}
-	p := newPutting(c, name, mode)
+	p := newPutting(c, name, mode, claim)
 
 	head := new(bytes.Buffer)
 	if _, err := io.CopyN(head, r, atOnce); errors.Is(err, io.EOF) {
@@ -60,19 +64,20 @@ func (c *Conn) put(ctx context.Context, name string, mode fs.FileMode, r io.Read
 
 // putting is one file on its way: to name, by way of temp.
 type putting struct {
-	conn *Conn
-	name string
-	mode fs.FileMode
-	vars string // sets d, f and t to the directory, the name and the temporary name
+	conn  *Conn
+	claim *Claim
+	name  string
+	mode  fs.FileMode
+	vars  string // sets d, f and t to the directory, the name and the temporary name
 }
 
-func newPutting(c *Conn, name string, mode fs.FileMode) putting {
+func newPutting(c *Conn, name string, mode fs.FileMode, claim *Claim) putting {
 	dir, base := path.Split(name)
 	if !path.IsAbs(dir) {
 		dir = "./" + dir // so that no name looks like an option
 	}
 	return putting{
-		conn: c, name: name, mode: mode.Perm(),
+		conn: c, claim: claim, name: name, mode: mode.Perm(),
 		vars: "LC_ALL=C; export LC_ALL; d=" + app.ShellQuote(dir) + " f=" + app.ShellQuote(dir+base) + " t=" + app.ShellQuote(dir+"."+newToken()) + "; ",
 	}
 }
@@ -89,11 +94,11 @@ func (p putting) move() string {
 func (p putting) run(ctx context.Context, script string, in io.Reader) error {
 	var last tail
 	line := p.vars + script + ` || { rm -f "$t"; exit 1; }`
-	exit, err := p.conn.Run(ctx, app.Command{Line: line, Stdin: in}, func(s app.Stream, line string) {
+	exit, err := p.conn.run(ctx, app.Command{Line: line, Stdin: in}, func(s app.Stream, line string) {
 		if s == app.StreamErr {
 			last.set(line)
 		}
-	})
+	}, p.claim)
 	if err != nil || exit == 0 {
 		return err
 	}

@@ -343,7 +343,7 @@ func TestRunTooLong(t *testing.T) {
 	c := dial(t, s.Target())
 	_, err := c.Run(t.Context(), app.Command{Line: "true " + strings.Repeat("x", 121<<10)}, nil)
 	wantCode(t, err, app.ETooLarge)
-	mustRun(t, c, app.Command{Line: "true " + strings.Repeat("x", 119<<10)})
+	mustRun(t, c, app.Command{Line: "true " + strings.Repeat("x", 111<<10)})
 }
 
 func TestRunNoShell(t *testing.T) {

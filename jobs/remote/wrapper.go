@@ -3,70 +3,171 @@ package remote
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"path"
 	"strconv"
 
 	"muster/app"
 )
 
-// wrapper runs on the node around every command line. Its arguments are: itself, a token, flags, how to treat the
-// standard input, the command line. What it does, in this order:
+// wrapper runs on the node around every command line. Its arguments are: 1 itself, 2 a token, 3 flags, 4 how to treat the
+// standard input, 5 the command line, 6 the script that checks the claim or nothing, 7 the record of this run or nothing,
+// 8 "y" for a command that runs once, 9 how many seconds such a one may go on alone. What it does, in this order:
 //
+//   - check the claim, see claim.go;
 //   - become root when asked to ("y") and not root already, by running itself under sudo;
 //   - lead a process group of its own. OpenSSH has seen to that already; for other servers there is setsid. "-$$"
-//     exists exactly when we lead a group;
+//     exists exactly when we lead a group. OpenSSH also leaves a command alone whose connection is cut; a server that does
+//     not present itself as one of that kind may end the session's whole group, so what runs once leaves that group;
 //   - tell token and process id as a first line on the standard error. Whoever misses that line knows that the
 //     command never started: no sudo, no shell;
 //   - standard input "stream": it is the command's, and there is no lifeline. "none": the command has /dev/null.
-//     A number: that many bytes are the command's, by way of an unlinked file. In the last two cases the rest of
-//     the standard input is the lifeline, on which nothing ever comes but its end;
-//   - on that end, ask the group to go, and five seconds later make it.
+//     "h" and a number: so many bytes of text, of which the last are the token, kept in a variable. A number: that many
+//     bytes are the command's, by way of an unlinked file. Except with a stream, the rest of the standard input is the
+//     lifeline, on which nothing comes but the word kill and its end;
+//   - on the word, or on the end where the command does not run once: ask the group to go, and five seconds later make
+//     it. Where it runs once, on the end let it go on: hold its outputs open and keep the first 64 KiB of each for the
+//     attempt that takes over, until the time is up.
 //
-// It holds no backslash and nothing else that login shells which are not sh would read differently inside quotes.
-const wrapper = `if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
-w=$1 t=$2 m=$4 c=$5
-exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" n "$m" "$c"
+// The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
+// would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which are not sh would read differently inside quotes.
+const wrapper = `r=$7
+case $3 in [ny]) [ -z "$6" ] || eval "$6" ;; esac
+if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
+w=$1 t=$2 m=$4 c=$5 o=$8 s=$9
+exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" s "$m" "$c" "" "$r" "$o" "$s"
 fi
-if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
-exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5"
+if [ "$3" != l ] && command -v setsid >/dev/null; then
+if ! kill -0 "-$$" 2>/dev/null; then
+exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8" "$9"
 fi
-echo "$2 $$" >&2
+if [ "$8" = y ] && [ -z "$SSH_CONNECTION" ]; then
+exec 3<&0
+trap : TERM HUP
+setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" y "$9" <&3 3<&- &
+p=$!
+exec 3<&-
+while wait "$p"; c=$?; kill -0 "$p" 2>/dev/null; do :; done
+exit "$c"
+fi
+fi
+echo "$2 $$ $SHELL" >&2
+if [ -n "$r" ]; then
+echo "p $$ $2" >>"$r"
+MUSTER_RUN=$2; export MUSTER_RUN
+fi
+x=
 case $4 in
-stream) exec sh -c "$5" ;;
+stream) [ -n "$r" ] || exec sh -c "$5" ;;
 none) exec 3<&0 </dev/null ;;
+h*) exec 3<&0 </dev/null
+x=$(head -c "${4#h}" <&3)
+case $x in *"$2") x=${x%"$2"} ;; *) echo "$2 stdin" >&2; exit 125 ;; esac ;;
 *) f=$(mktemp) && exec 3<&0 && head -c "$4" <&3 >"$f" && exec <"$f" && n=$(wc -c <"$f") && rm -f "$f" && [ "$n" -eq "$4" ] ||
 { rm -f "$f"; echo "$2 stdin" >&2; exit 125; } ;;
 esac
+w=
+if [ "$4" != stream ]; then
 trap : TERM HUP
-{ read -r x; trap "" TERM HUP; kill -TERM "-$$"; sleep 5; kill -KILL "-$$"; } <&3 3<&- >/dev/null 2>&1 &
+if [ "$8" = y ] && [ -p /proc/self/fd/1 ] && [ -p /proc/self/fd/2 ]; then
+exec 4>&2
+{ command exec 7</proc/self/fd/1 8</proc/self/fd/4; } 2>/dev/null
+exec 4>&-
+fi
+{
+read -r k
+if [ "$8" = y ] && [ "$k" != kill ]; then
+umask 022
+n=${r##*/r.}
+{ head -c 65536 >"${r%/r.*}/o.$n"; exec cat; } <&7 7<&- 8<&- &
+{ head -c 65536 >"${r%/r.*}/v.$n"; exec cat; } <&8 7<&- 8<&- &
+n=$9
+while [ "$n" -gt 0 ]; do
+sleep 5
+kill -0 "$$" || exit
+n=$((n-5))
+done
+fi
+trap "" TERM HUP
+kill -TERM "-$$"
+sleep 5
+kill -KILL "-$$"
+} <&3 3<&- >/dev/null 2>&1 &
 w=$!
-sh -c "$5" 3<&-
-r=$?
+fi
+case $4 in
+h*) sh -c "$5" 3<&- 7<&- 8<&- <<muster
+$x
+muster
+;;
+*) sh -c "$5" 3<&- 7<&- 8<&- ;;
+esac
+c=$?
+[ -z "$r" ] || echo "$c" >"${r%/r.*}/x.${r##*/r.}"
 exec 2>/dev/null
-kill "$w"
-exit "$r"
+[ -z "$w" ] || kill -KILL "$w"
+exit "$c"
 `
 
 const (
 	inputStream = "stream"
 	inputNone   = "none"
+	inputText   = "h" // and the number of bytes
 
+	// inputTextMax is the longest standard input that is kept in a variable on the node, which takes fewest programs.
+	inputTextMax = 64 << 10
 	// inputFileMax is the longest standard input that takes the way over a file on the node.
 	inputFileMax = 8 << 20
 	// commandMax bounds one argument of a program; Linux allows 128 KiB.
-	commandMax = 120 << 10
+	commandMax = 112 << 10
 )
 
-// wrapped gives the line that the machine's login shell is asked to run.
-func wrapped(cmd app.Command, token, input string, sudo bool) (string, error) {
-	line := app.ShellQuote(cmd.Line)
-	if len(cmd.Line) > commandMax || len(line) > commandMax {
+var quotedWrapper = app.ShellQuote(wrapper)
+
+// invocation is what one session is to run.
+type invocation struct {
+	token string
+	input string
+	line  string
+	sudo  bool
+	claim string // the script that checks the claim, with its settings
+	once  bool
+	alone int // seconds
+}
+
+// text gives the line that the machine's login shell is asked to run. A shell that is known to be an sh need not start
+// another one to read the wrapper.
+func (v invocation) text(plainShell bool) (string, error) {
+	line := app.ShellQuote(v.line)
+	if len(v.line) > commandMax || len(line) > commandMax {
 		return "", app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}
-	flag := "n"
-	if sudo {
+	flag, once, claim := "n", `""`, `""`
+	if v.sudo {
 		flag = "y"
 	}
-	return `exec sh -c 'eval "$1"' muster ` + app.ShellQuote(wrapper) + " " + token + " " + flag + " " + input + " " + line, nil
+	if v.once {
+		once = "y"
+	}
+	if v.claim != "" {
+		claim = app.ShellQuote(v.claim)
+	}
+	args := quotedWrapper + " " + v.token + " " + flag + " " + v.input + " " + line + " " + claim + ` "" ` + once + " " + strconv.Itoa(v.alone)
+	if plainShell {
+		return "set -- " + args + "; " + plainPrefix + `eval "$1"`, nil
+	}
+	return `exec sh -c 'eval "$1"' muster ` + args, nil
+}
+
+// plainPrefix takes back what a start-up file of bash may have set.
+const plainPrefix = `set +eufC; [ -z "$BASH_VERSION" ] || shopt -u failglob nullglob expand_aliases; `
+
+// plainShells are login shells that read the wrapper as sh does.
+func plainShell(file string) bool {
+	switch path.Base(file) {
+	case "sh", "dash", "ash", "bash":
+		return true
+	}
+	return false
 }
 
 // killer ends the process group of a command from a second session.
@@ -82,18 +183,4 @@ func newToken() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "muster-" + hex.EncodeToString(b[:])
-}
-
-// sized is an input that knows how much is left of it, as bytes.Reader, strings.Reader and bytes.Buffer do.
-type sized interface{ Len() int }
-
-// inputOf says how the wrapper shall treat the standard input of cmd.
-func inputOf(cmd app.Command) string {
-	if cmd.Stdin == nil {
-		return inputNone
-	}
-	if s, ok := cmd.Stdin.(sized); ok && s.Len() <= inputFileMax {
-		return strconv.Itoa(s.Len())
-	}
-	return inputStream
 }

@@ -1,0 +1,240 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+
+	"muster/app"
+)
+
+// Claim is the right to act on a node. Each claim of a node has a greater Epoch than those before it; the node keeps the
+// greatest that it has seen, and refuses every command of a smaller one with EStale.
+type Claim struct {
+	// Place names the node among all that may share its file system: letters, digits, ".", "_" and "-".
+	Place string
+	// Epoch is greater than zero.
+	Epoch int64
+	// Operation and Index name the step. Every attempt of it has the same.
+	Operation int64
+	Index     int
+	// Leave tells, when ctx has ended, whether a command that runs Once shall go on without us, for the next attempt of
+	// the step to take over. Nil and false: it is ended, as any other command is.
+	Leave func(ctx context.Context) bool
+}
+
+// claimable is a shell over which commands can be run under a claim.
+type claimable interface {
+	app.Shell
+	run(ctx context.Context, cmd app.Command, out app.Output, claim *Claim) (int, error)
+	put(ctx context.Context, path string, mode fs.FileMode, r io.Reader, claim *Claim) error
+}
+
+// Under gives a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
+// node, except those that run Once for the same step. Such a one is not run again when it has succeeded before: Run gives 0 at
+// once, and what it had said after its connection was lost; when it still runs, Run waits for it and gives its outcome.
+// A shell that is not one of this package comes back as it is.
+func Under(sh app.Shell, c Claim) app.Shell {
+	if s, ok := sh.(claimable); ok && c.Epoch > 0 {
+		return claimed{s, &c}
+	}
+	return sh
+}
+
+// claimed is a shell under a claim.
+type claimed struct {
+	claimable
+	claim *Claim
+}
+
+func (s claimed) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
+	return s.run(ctx, cmd, out, s.claim)
+}
+
+func (s claimed) Put(ctx context.Context, path string, mode fs.FileMode, r io.Reader) error {
+	return s.put(ctx, path, mode, r, s.claim)
+}
+
+var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
+
+// script gives the settings and the text of what checks the claim on the node.
+func (c *Claim) script(cmd app.Command, in input) (string, error) {
+	if !placeName.MatchString(c.Place) {
+		return "", app.Errorf(app.EInvalid, "%q cannot be the name of a place for claims.", c.Place)
+	}
+	content := "-"
+	if cmd.Once {
+		if in.stream != nil {
+			return "", app.Errorf(app.EInvalid, "A command that runs once needs an input of at most %d bytes whose length is known.", inputFileMax)
+		}
+		h := sha256.New()
+		fmt.Fprintf(h, "%t %d %s%d ", cmd.Sudo, len(cmd.Line), cmd.Line, len(in.data))
+		h.Write(in.data)
+		content = hex.EncodeToString(h.Sum(nil)[:8])
+	}
+	return fmt.Sprintf("p=%s e=%d i=%d.%d h=%s\n", c.Place, c.Epoch, c.Operation, c.Index, content) + claimScript, nil
+}
+
+// claimScript is the first thing that a session under a claim does. p, e, i and h are the place, the epoch, the step and
+// the digest of what is run ("-" where it may run any number of times); $2 is the token, $4 the kind of input.
+//
+// It needs no lock and, in the usual case, no program but the shell. In the place's directory, which is the login user's
+// alone, there are these files:
+//
+//	e.<epoch>                          a claim was here
+//	r.<step>.<digest>.<epoch>.<token>  the record of a run: lines "p <pid> <token>", the last one counts
+//	x.<the same>                       once it holds something, the run has ended: the exit code; "w": withdrawn unbegun
+//	o. and v.<the same>                what it said after its connection was lost, on either output
+//
+// Each claim makes its e file before it looks at the records, and its own record before it looks at the e files once more.
+// So of two claims at the same time either the older one sees the newer one's e file and withdraws, or the newer one sees the
+// older one's record and waits for it or ends it. A process id is believed only where the process has the token in its
+// command line, since numbers come again.
+const claimScript = `t=$2
+if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
+elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then d=/var/lib/muster
+else d=$HOME/.muster; fi
+d=$d/.claims/$p
+[ -d "$d" ] || ( umask 022; mkdir -p "${d%/.claims/*}"; umask 077; mkdir -p "$d" ) 2>/dev/null
+no() { echo "$t $1" >&2; exit 125; }
+{ true >"$d/e.$e"; } 2>/dev/null || no "nostate $d"
+n=0
+newest() {
+for f in "$d"/e.*; do
+z=${f##*.}
+[ "$z" -le "$e" ] || { [ -z "$r" ] || echo w >"$d/x.${r##*/r.}"; no "stale $z"; }
+[ "$z" = "$e" ] || n=$((n+1))
+done
+}
+live() {
+q= u=
+while read -r a b c; do [ "$a" != p ] || { q=$b u=$c; }; done <"$1"
+[ -n "$q" ] || return 1
+if [ ! -d /proc/self ]; then
+case $(ps -o args= -p "$q" 2>/dev/null) in *"$u"*) return 0 ;; esac
+return 1
+fi
+[ ! -d "/proc/$q" ] || { grep -q -- "$u" "/proc/$q/cmdline" 2>/dev/null; return; }
+kill -0 "-$q" 2>/dev/null || return 1
+for m in /proc/[0-9]*; do
+read -r a 2>/dev/null <"$m/stat" || continue
+case ${a##*) } in ?" "*" $q "*) grep -q -- "MUSTER_RUN=$u" "$m/environ" 2>/dev/null && kill -KILL "${m#/proc/}" ;; esac
+done
+return 1
+}
+stop() {
+for g in TERM KILL; do
+kill "-$g" "-$q" 2>/dev/null || sudo -n kill "-$g" -- "-$q" 2>/dev/null
+y=0
+while [ "$y" -lt 60 ]; do
+live "$1" || return 0
+sleep 0.1 2>/dev/null || sleep 1
+y=$((y+1))
+done
+done
+return 1
+}
+newest
+v=run l=
+for f in "$d"/r.*; do
+[ -f "$f" ] || continue
+b=${f##*/r.}
+z=${b%.*}
+z=${z##*.}
+case $b in *.-.*) n=$((n+1)) ;; "${i%.*}".*) ;; *) n=$((n+1)) ;; esac
+if [ -s "$d/x.$b" ]; then
+case $b in "$i.$h".*)
+if [ "$h" != - ]; then
+read -r c <"$d/x.$b"
+[ "$c" != 0 ] || v=again l=$b
+fi ;;
+esac
+continue
+fi
+case $b in "$i.$h".*) [ "$h" = - ] || { ! live "$f" || { v=adopt l=$b; }; continue; } ;; esac
+[ "$z" != "$e" ] || continue
+case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; esac
+! live "$f" || stop "$f" || no busy
+done
+case $v in
+again)
+echo "$t $$ $SHELL" >&2
+echo "$t again" >&2
+[ ! -f "$d/o.$l" ] || { cat "$d/o.$l"; cat "$d/v.$l" >&2; }
+exit 0 ;;
+adopt)
+echo "$t $$ $SHELL" >&2
+echo "$t adopt" >&2
+live "$d/r.$l"
+exec 3<&0 </dev/null
+{
+case $4 in none) ;; *) head -c "${4#h}" <&3 >/dev/null ;; esac
+read -r k <&3
+[ "$k" != kill ] || stop "$d/r.$l"
+kill -TERM "-$$" || kill -TERM "$$"
+} >/dev/null 2>&1 &
+w=$!
+exec 3<&-
+o=
+while
+case $o in
+"") if [ -f "$d/o.$l" ] && [ -f "$d/v.$l" ]; then exec 5<"$d/o.$l" 6<"$d/v.$l"; o=file
+elif [ -p "/proc/$q/fd/7" ] && [ -r "/proc/$q/fd/7" ]; then
+cat <"/proc/$q/fd/7" 2>/dev/null &
+cat <"/proc/$q/fd/8" 2>/dev/null >&2 &
+o=pipe
+fi ;;
+file) cat <&5; cat <&6 >&2 ;;
+esac
+[ ! -s "$d/x.$l" ] && live "$d/r.$l"
+do sleep 0.2 2>/dev/null || sleep 1; done
+[ "$o" != file ] || { cat <&5; cat <&6 >&2; }
+kill "$w" 2>/dev/null
+c=
+[ ! -s "$d/x.$l" ] || read -r c <"$d/x.$l"
+case $c in ""|w) no lone ;; esac
+exit "$c" ;;
+esac
+r=$d/r.$i.$h.$e.${t#muster-}
+{ echo "p $$ $t" >"$r"; } 2>/dev/null || no "nostate $d"
+[ "$3" != y ] || true >"$d/x.${r##*/r.}"
+newest
+if [ "$n" -gt 100 ]; then
+l=
+for f in "$d"/[erxov].*; do
+b=${f##*/}
+case $b in
+e.*) [ "${b#e.}" -ge "$e" ] || l="$l $b" ;;
+?."${i%.*}".*)
+case $b in *.-.*) [ ! -s "$d/x.${b#?.}" ] || l="$l $b" ;; esac ;;
+*) l="$l $b" ;;
+esac
+done
+( cd "$d" && rm -f $l )
+fi
+`
+
+// refused turns what the node said of the claim into an error.
+func (c *Claim) refused(t Target, word, more string) *app.Error {
+	switch word {
+	case "stale":
+		return &app.Error{
+			Code: app.EStale, Reason: "old_claim",
+			Message: fmt.Sprintf("The machine at %s refused claim %d, because it has seen claim %s: another attempt works there now.", t.endpoint(), c.Epoch, more),
+		}
+	case "nostate":
+		return &app.Error{
+			Code: app.ECapacity, Reason: "no_state",
+			Message: fmt.Sprintf("The machine at %s cannot keep track of what is done on it: %s cannot be written.", t.endpoint(), more),
+			Hint:    "The directory must be the SSH user's own, and its disk needs room.",
+		}
+	}
+	return &app.Error{
+		Code: app.ETransient, Reason: "busy",
+		Message: "A command of an earlier attempt still runs on the machine at " + t.endpoint() + " and cannot be ended",
+	}
+}

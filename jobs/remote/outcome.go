@@ -1,0 +1,247 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+)
+
+// hello picks the wrapper's own lines out of the standard error. Something may stand before them on the same line.
+func (r *running) hello(line []byte) (rest []byte, mine bool) {
+	before, after, found := bytes.Cut(line, []byte(r.token+" "))
+	if found {
+		word, more, _ := strings.Cut(string(after), " ")
+		switch word {
+		case "stdin":
+			r.noInput.Store(true)
+			return before, true
+		case "stale", "nostate", "busy", "lone":
+			text := string(after)
+			r.said.Store(&text)
+			return before, true
+		case "adopt":
+			r.sink.say(app.StreamSystem, "An earlier attempt of this still runs on the node; its end is waited for, and nothing is started.")
+			return before, true
+		case "again":
+			r.sink.say(app.StreamSystem, "An earlier attempt has done this with success; it is not done again.")
+			return before, true
+		}
+		if pid, err := strconv.Atoi(word); r.pid.Load() == 0 && err == nil && pid > 0 {
+			r.pid.Store(int64(pid))
+			close(r.started)
+			if !r.sudo && plainShell(more) { // sudo has a shell of its own to tell of
+				r.conn.plainShell.Store(true)
+			}
+			return before, true
+		}
+	}
+	r.last.set(clean(line))
+	return line, false
+}
+
+func (r *running) wait(ctx context.Context) (int, error) {
+	for r.code < 0 && r.reqs != nil {
+		select {
+		case req, ok := <-r.reqs:
+			r.request(req, ok)
+		case <-ctx.Done():
+			if r.once && r.claim.Leave != nil && r.claim.Leave(ctx) {
+				return 0, ended(ctx, "the command, which goes on without this worker,")
+			}
+			r.kill(ctx)
+			return 0, ended(ctx, "the command")
+		case err := <-r.broken:
+			r.kill(ctx)
+			return 0, fmt.Errorf("reading the standard input: %w", err)
+		}
+	}
+	if r.code < 0 {
+		if ctx.Err() != nil {
+			return 0, ended(ctx, "the command")
+		}
+		return 0, r.cut()
+	}
+	r.drain(ctx)
+	if said := r.said.Load(); said != nil {
+		word, more, _ := strings.Cut(*said, " ")
+		if word == "lone" {
+			return 0, errLone
+		}
+		return 0, r.claim.refused(r.conn.target, word, more)
+	}
+	if r.noInput.Load() {
+		return 0, &app.Error{
+			Code: app.ECapacity, Reason: "stdin",
+			Message: because("The machine at "+r.conn.target.endpoint()+" could not take the command's input", r.last.String()),
+			Hint:    "Its temporary directory must be writable and have room.",
+		}
+	}
+	if r.pid.Load() == 0 {
+		return 0, r.neverStarted()
+	}
+	return r.code, nil
+}
+
+// request takes what the machine says of the session; the exit code is all that we want to know.
+func (r *running) request(req *ssh.Request, ok bool) {
+	if !ok {
+		r.reqs = nil
+		return
+	}
+	switch req.Type {
+	case "exit-status":
+		var m struct{ Status uint32 }
+		if ssh.Unmarshal(req.Payload, &m) == nil && r.code < 0 {
+			r.code = int(m.Status & 0xff)
+		}
+	case "exit-signal":
+		var m struct {
+			Signal     string
+			CoreDumped bool
+			Error      string
+			Lang       string
+		}
+		if ssh.Unmarshal(req.Payload, &m) == nil && r.code < 0 {
+			r.code = 128 + signalNumber(m.Signal)
+		}
+	}
+	if req.WantReply {
+		_ = req.Reply(false, nil)
+	}
+}
+
+// cut says why a session ended without an exit code.
+func (r *running) cut() error {
+	select {
+	case <-r.conn.gone:
+	default:
+		if r.pid.Load() == 0 {
+			return r.conn.openError(context.Background(), errRefused)
+		}
+	}
+	return r.conn.lost(nil)
+}
+
+// drain waits for what the command said before it ended.
+func (r *running) drain(ctx context.Context) {
+	select {
+	case <-r.drained:
+		return
+	default:
+	}
+	r.sink.last.Store(time.Now().UnixNano())
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.drained:
+			return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if r.sink.quiet(r.conn.set.drain) {
+				r.sink.say(app.StreamSystem, "a process that the command left running holds its output open; what it says is not kept")
+				return
+			}
+		}
+	}
+}
+
+// leave ends the session, and takes what is still said about it.
+func (r *running) leave() {
+	_ = r.ch.Close()
+	if r.reqs != nil {
+		go ssh.DiscardRequests(r.reqs) // ends when the machine has closed the session too, or the connection has
+	}
+}
+
+// kill makes sure that nothing of the command goes on, as far as the machine can still be reached: a word for what runs
+// once, a signal where the server passes those on, the end of the lifeline, and last a second session.
+func (r *running) kill(ctx context.Context) {
+	switch fed := r.fed.Load(); {
+	case r.lifeline && !fed:
+		_ = r.ch.Close() // half an input is none: nothing begins
+	case r.once:
+		_, _ = r.ch.Write([]byte("kill\n"))
+		_ = r.ch.CloseWrite()
+	default:
+		_, _ = r.ch.SendRequest("signal", false, ssh.Marshal(struct{ Signal string }{"TERM"}))
+		if r.lifeline {
+			_ = r.ch.CloseWrite()
+		}
+	}
+	grace := 200 * time.Millisecond
+	if r.lifeline {
+		grace = r.conn.set.killAfter
+	}
+	if r.over(grace) {
+		return
+	}
+	late := time.NewTimer(r.conn.set.killAfter)
+	defer late.Stop()
+	select {
+	case <-r.started:
+	case <-r.conn.gone:
+		return
+	case <-late.C:
+		return // it never started, and its standard input ends now
+	}
+	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.conn.set.killAfter)
+	defer cancel()
+	_, _ = r.conn.Run(fresh, app.Command{Line: killer(int(r.pid.Load())), Sudo: r.sudo}, nil)
+	r.over(time.Second)
+}
+
+// over waits a little for the command to end.
+func (r *running) over(limit time.Duration) bool {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for r.code < 0 && r.reqs != nil {
+		select {
+		case req, ok := <-r.reqs:
+			r.request(req, ok)
+		case <-late.C:
+			return false
+		}
+	}
+	return true
+}
+
+// neverStarted explains an exit code that came from something before the command: sudo, or the login shell.
+func (r *running) neverStarted() error {
+	user, where, last := r.conn.target.user(), r.conn.target.endpoint(), r.last.String()
+	if !r.sudo {
+		return &app.Error{
+			Code: app.ECredentials, Reason: "no_shell",
+			Message: because(fmt.Sprintf("User %s may not run commands on %s (exit code %d)", user, where, r.code), last),
+			Hint:    "The account needs a login shell, and the machine needs sh.",
+		}
+	}
+	if r.code == 127 || strings.Contains(last, "not found") {
+		return &app.Error{
+			Code: app.ECredentials, Reason: "no_sudo",
+			Message: because(fmt.Sprintf("User %s has no root rights on %s, because sudo is missing", user, where), last),
+			Hint:    "Install sudo in the image, or let the image's SSH user be root.",
+		}
+	}
+	return &app.Error{
+		Code: app.ECredentials, Reason: "no_sudo",
+		Message: because(fmt.Sprintf("User %s has no root rights on %s without a password", user, where), last),
+		Hint:    fmt.Sprintf("Let sudo work without a password or a terminal there: %s ALL=(ALL) NOPASSWD: ALL in /etc/sudoers.d.", user),
+	}
+}
+
+// signalNumber gives the number that POSIX and Linux give to a signal name of RFC 4254; 0 for any other.
+func signalNumber(name string) int { return signalNumbers[name] }
+
+var signalNumbers = map[string]int{
+	"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12, "PIPE": 13,
+	"ALRM": 14, "TERM": 15,
+}
