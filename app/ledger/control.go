@@ -17,7 +17,7 @@ func Needed(c app.Control) []app.StepState {
 }
 
 // Control carries out a person's act. What it moves in bulk (see Bulk) is to be saved before the set; "" is nothing.
-// Later is the operation of the same cluster that began after this one, or nil. EConflict where the state does not allow
+// Later is an operation of the same cluster that has been begun after this one, or is to be; nil for none. EConflict where the state does not allow
 // the act, with what would.
 func (s *Set) Control(o *Operation, c app.Control, later *Operation) (bulk StepEvent, err error) {
 	switch c.Act {
@@ -71,7 +71,7 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 	if err := allowed(o, event, c.Act); err != nil {
 		return err
 	}
-	if later != nil {
+	if later != nil && o.Status.Ended() {
 		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
 			Message: fmt.Sprintf("Operation %d cannot be resumed: operation %d (%s) has changed the cluster since.", o.ID, later.ID, later.Kind),
 			Hint:    "Only the latest operation of a cluster can be resumed."}

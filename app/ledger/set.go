@@ -76,7 +76,7 @@ func (s *Set) AddOperation(o Operation) *Operation {
 	if known := s.ops[o.ID]; known != nil {
 		return known
 	}
-	o.was = o.Status
+	o.was, o.changed = o.Status, false
 	s.ops[o.ID] = &o
 	return &o
 }
@@ -86,7 +86,7 @@ func (s *Set) AddStep(st Step) *Step {
 	if known := s.steps[st.Key()]; known != nil {
 		return known
 	}
-	st.Was = st.State
+	st.Was, st.changed = st.State, false
 	added := &st
 	s.steps[st.Key()] = added
 	if !st.Join {
