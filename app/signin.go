@@ -45,6 +45,9 @@ func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, 
 	}
 	err = a.Store.CreateUser(ctx, User{Tenant: DefaultTenant, Name: "admin", Role: RoleAdmin,
 		PasswordHash: HashPassword(password), CreatedAt: a.Now()})
+	if CodeOf(err) == EConflict { // another server has just made it, and tells its password
+		return "", nil
+	}
 	return password, err
 }
 

@@ -36,6 +36,8 @@ type line struct {
 	done   chan struct{}
 
 	mu      sync.Mutex
+	wanted  int           // calls of Lead under way; without one, others may lead
+	hurry   func()        // ends the wait until the lease is looked at
 	until   time.Time     // leads until then, by this process's own clock
 	changed chan struct{} // closed and made anew when this server begins to lead
 	timer   *time.Timer
@@ -94,8 +96,10 @@ func (l *line) session(ctx context.Context) error {
 	}
 	l.hear([]string{noteQueued, noteAll}) // nobody knows what was missed
 	for {
-		if err := l.renew(ctx, conn); err != nil {
-			return err
+		if l.wants() {
+			if err := l.renew(ctx, conn); err != nil {
+				return err
+			}
 		}
 		if err := l.listen(ctx, conn); err != nil {
 			return err
@@ -107,6 +111,9 @@ func (l *line) session(ctx context.Context) error {
 func (l *line) listen(ctx context.Context, conn *pgx.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, leaseEvery)
 	defer cancel()
+	l.mu.Lock()
+	l.hurry = cancel
+	l.mu.Unlock()
 	for {
 		n, err := conn.WaitForNotification(wait)
 		if n != nil {
@@ -189,6 +196,22 @@ func (l *line) end() {
 	l.ctx, l.term = nil, nil
 }
 
+func (l *line) wants() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wanted > 0
+}
+
+// want says that this server would lead, or does not want to any more.
+func (l *line) want(more int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted += more
+	if l.hurry != nil {
+		l.hurry()
+	}
+}
+
 // await waits until this server leads, and gives the term.
 func (l *line) await(ctx context.Context) (context.Context, error) {
 	for {
@@ -217,6 +240,8 @@ func (s *Store) Lead(ctx context.Context, work func(ctx context.Context)) {
 		work(ctx)
 		return
 	}
+	s.line.want(1)
+	defer s.line.want(-1)
 	for ctx.Err() == nil {
 		term, err := s.line.await(ctx)
 		if err != nil {

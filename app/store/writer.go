@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"muster/app"
@@ -29,7 +30,8 @@ type writer struct {
 	stop    sync.Once
 	stopped chan struct{}
 	done    chan struct{}
-	failed  error // of closing
+	failed  error        // of closing
+	commits atomic.Int64 // that succeeded
 }
 
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
@@ -129,6 +131,9 @@ func (w *writer) run() {
 	}
 }
 
+// Commits gives how many transactions this store has committed. Writes share them.
+func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+
 // gather takes what is waiting; with company already there it lingers a little for more.
 func (w *writer) gather(first *write) []*write {
 	batch := []*write{first}
@@ -185,6 +190,7 @@ func (w *writer) commit(batch []*write) {
 		break
 	}
 	if err == nil {
+		w.commits.Add(1)
 		w.publish(t.clusters, t.queued)
 	}
 	for i, b := range batch {

@@ -27,8 +27,10 @@ func serveCommand(c *cli) *cobra.Command {
 		Short: "Run the server: portal, REST API, dispatcher and, with --workers, workers",
 		Long: "Run the server: portal, REST API, dispatcher and, with --workers, workers. Without any other part installed it keeps\n" +
 			"its database in the data directory and its queue in the process.\n\n" +
-			"Environment: REDIS_URL (a Redis to use as queue), MUSTER_SECRET_KEY (64 hex digits that secrets are sealed with; default:\n" +
-			"a key file in the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
+			"Environment: DATABASE_URL (postgres://user:password@host/database of a PostgreSQL 13 or newer, which several servers may\n" +
+			"share; default: SQLite in the data directory), REDIS_URL (a Redis to use as queue; needed with DATABASE_URL),\n" +
+			"MUSTER_SECRET_KEY (64 hex digits that secrets are sealed with, the same for all servers on a database; default: a key file\n" +
+			"in the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,7 +51,7 @@ func serveCommand(c *cli) *cobra.Command {
 			}
 			return c.serve(cmd.Context(), serverConfig{
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
-				Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
+				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
 				Log: newLogger(c.stderr, level), Env: os.LookupEnv,
 			})
 		},
@@ -66,7 +68,8 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  queue     %s\n", versionName(), s.URL, config.Data, s.QueueNote)
+	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
+		versionName(), s.URL, config.Data, s.StoreNote, s.QueueNote)
 	if s.AdminPassword != "" {
 		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}

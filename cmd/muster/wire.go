@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +34,7 @@ type serverConfig struct {
 	AnyPort  bool     // when the port is taken, pick a free one
 	Catalogs []string // directories
 	RedisURL string   // "" starts one inside the process
+	Database string   // a postgres:// URL; "" keeps a SQLite file in the data directory
 	Workers  int      // steps at the same time in this process; 0 leaves them to others
 	Password string   // of the first admin; "" makes one up
 	Key      string   // hex; "" keeps one in the data directory
@@ -49,6 +48,7 @@ type server struct {
 	URL           string // where people reach it
 	AdminPassword string // set only when the first account was made just now
 	QueueNote     string // for people: which Redis
+	StoreNote     string // for people: which database
 
 	app       *app.App
 	store     *store.Store
@@ -59,15 +59,16 @@ type server struct {
 	portal    *portal.Portal
 	listener  net.Listener
 	catalog   atomic.Pointer[app.Catalog]
+	id        string // of this server among those on the same database
 
 	closers []func() error // in the order of opening
 	once    sync.Once
 	failed  error
 }
 
-// localWorkers begins the names of workers inside a server. The data directory has one server at a time, so claims of
+// localWorkers begins the names of this server's own workers. The data directory has one server at a time, so claims of
 // such workers that stand in the ledger at start are those of a process that is gone.
-const localWorkers = "local:"
+func (s *server) localWorkers() string { return "local:" + s.id + ":" }
 
 // newServer opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
 func newServer(ctx context.Context, c serverConfig) (*server, error) {
@@ -81,6 +82,11 @@ func newServer(ctx context.Context, c serverConfig) (*server, error) {
 
 func (s *server) open(ctx context.Context) error {
 	c := s.serverConfig
+	if c.Database != "" && c.RedisURL == "" {
+		return &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "DATABASE_URL needs REDIS_URL beside it.",
+			Hint: "Several servers may share a PostgreSQL, so their queue must be one that all of them reach:\n" +
+				"set REDIS_URL to a Redis, or leave DATABASE_URL out to keep everything in this process."}
+	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -128,40 +134,6 @@ func (s *server) loadCatalog() error {
 	}
 	s.catalog.Store(c)
 	return nil
-}
-
-func (s *server) openStore(ctx context.Context) error {
-	key, err := databaseKey(s.Key, filepath.Join(s.Data, "secret.key"))
-	if err != nil {
-		return err
-	}
-	if s.store, err = store.Open(ctx, filepath.Join(s.Data, "muster.db"), key); err != nil {
-		return err
-	}
-	s.onClose(s.store.Close)
-	return nil
-}
-
-// databaseKey gives the key that secrets are sealed with: the given one, or the one in the file, made when it is absent.
-func databaseKey(given, file string) ([]byte, error) {
-	text := given
-	if text == "" {
-		b, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			key := make([]byte, store.KeySize)
-			_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
-			return key, writePrivate(file, []byte(hex.EncodeToString(key)+"\n"))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("secret key: %w", err)
-		}
-		text = string(b)
-	}
-	key, err := hex.DecodeString(strings.TrimSpace(text))
-	if err != nil || len(key) != store.KeySize {
-		return nil, usagef("the secret key is not %d hex digits", 2*store.KeySize).hint("Make one with: openssl rand -hex %d", store.KeySize)
-	}
-	return key, nil
 }
 
 func (s *server) openQueue(ctx context.Context, installation string) error {
@@ -227,7 +199,7 @@ func (s *server) Run(ctx context.Context) error {
 	if err := s.introduce(ctx); err != nil {
 		return err
 	}
-	if n, err := s.store.ReleaseClaims(ctx, localWorkers, time.Now()); err != nil {
+	if n, err := s.store.ReleaseClaims(ctx, s.localWorkers(), time.Now()); err != nil {
 		return err
 	} else if n > 0 {
 		s.Log.Info("steps of the last run are taken up again", "steps", n)
@@ -239,12 +211,7 @@ func (s *server) Run(ctx context.Context) error {
 	}
 	var wg sync.WaitGroup
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
-	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Log: s.Log, Now: time.Now}).Run(loops)
-	})
-	wg.Go(func() {
-		(&jobs.Survey{Installation: s.providers.installation, Clusters: s.store, Providers: s.providers, Catalog: s.catalog.Load, Log: s.Log}).Run(loops)
-	})
+	wg.Go(func() { s.store.Lead(loops, s.lead) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- s.http.Serve(s.listener) })
 	var err error
@@ -259,6 +226,23 @@ func (s *server) Run(ctx context.Context) error {
 		err = nil
 	}
 	return err
+}
+
+// lead does what one of several servers does for all, for as long as that one is this server. All of it is harmless when two
+// do it at once, as they may for a moment while one follows the other.
+func (s *server) lead(ctx context.Context) {
+	if s.Database != "" {
+		s.Log.Info("this server leads: it rings, takes back what was lost, ends leases and surveys accounts")
+		defer s.Log.Info("this server does not lead any more")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Log: s.Log, Now: time.Now}).Run(ctx)
+	})
+	wg.Go(func() {
+		(&jobs.Survey{Installation: s.providers.installation, Clusters: s.store, Providers: s.providers, Catalog: s.catalog.Load, Log: s.Log}).Run(ctx)
+	})
+	wg.Wait()
 }
 
 // shut ends what faces and workers are doing, both at the same time: neither leans on the other.
@@ -278,7 +262,7 @@ func (s *server) shut() {
 
 // introduce leaves a token for clients of the same user on the same machine.
 func (s *server) introduce(ctx context.Context) error {
-	token, err := s.app.IssueToken(ctx, app.DefaultTenant, "admin", "this machine")
+	token, err := s.app.IssueToken(ctx, app.DefaultTenant, "admin", "the machine of server "+s.id)
 	if err != nil {
 		return err
 	}
@@ -293,7 +277,7 @@ func (s *server) startWorker() (err error) {
 		}
 	}
 	s.worker, err = jobs.StartWorker(jobs.WorkerConfig{
-		Name: localWorkers + rand.Text()[:10], Tenant: app.DefaultTenant, Slots: s.Workers, Queue: s.queue, Coordinator: s.app,
+		Name: s.localWorkers() + rand.Text()[:10], Tenant: app.DefaultTenant, Slots: s.Workers, Queue: s.queue, Coordinator: s.app,
 		Providers: s.providers, Automators: tools, Log: s.Log,
 	})
 	return err
