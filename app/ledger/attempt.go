@@ -114,8 +114,10 @@ func (s *Set) claim(st *Step, w wish) {
 }
 
 func (s *Set) hand(st *Step, w wish) {
-	st.Epoch = s.ops[st.Operation].epoch()
-	s.claimed = append(s.claimed, st)
+	if st.Epoch == 0 { // else it was handed out by this very set
+		st.Epoch = s.ops[st.Operation].epoch()
+		s.claimed = append(s.claimed, st)
+	}
 	if w.tag >= 0 {
 		s.handed[w.tag] = st
 	}

@@ -110,7 +110,7 @@ func (w *world) claim(t *rapid.T) {
 func (w *world) took(t *rapid.T, st *ledger.Step) {
 	f := app.Fence{Operation: st.Operation, Index: st.Index, Attempt: st.Attempt}
 	n := ledger.Node{Cluster: w.book.Operations[st.Operation].Cluster, Name: st.Node}
-	if st.Epoch <= w.epochs[n] {
+	if st.Epoch < w.epochs[n] || st.Epoch == w.epochs[n] && !w.fences[f] {
 		t.Fatalf("a claim of %v has epoch %d after %d", n, st.Epoch, w.epochs[n])
 	}
 	if w.epochs[n] = st.Epoch; w.fences[f] {

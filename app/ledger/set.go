@@ -86,7 +86,7 @@ func (s *Set) AddStep(st Step) *Step {
 	if known := s.steps[st.Key()]; known != nil {
 		return known
 	}
-	st.Was, st.changed = st.State, false
+	st.Was, st.Epoch, st.changed = st.State, 0, false
 	added := &st
 	s.steps[st.Key()] = added
 	if !st.Join {
