@@ -25,6 +25,8 @@ type Deps struct {
 	Workers Workforce
 	Budgets Budgets
 	Tries   func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
 }
 
 // App is the use cases. Every face and every worker calls the same ones, so rules, limits and audit are the same
@@ -32,6 +34,7 @@ type Deps struct {
 type App struct {
 	Deps
 	configs configCache
+	workers workerKey
 }
 
 // New gives the use cases on top of their needs.

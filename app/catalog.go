@@ -79,6 +79,9 @@ type ProviderSpec struct {
 	Zones    []string       `json:"zones,omitempty"`
 	Rate     Rate           `json:"rate,omitzero"` // calls from all of Muster together; zero: what is usual for the type
 	Settings map[string]any `json:"-"`             // may hold secrets: never printed
+	// Provisioner are tags that a provisioner must have to carry out this provider's steps, such as a network that only
+	// some hosts reach.
+	Provisioner map[string]string `json:"provisioner,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.

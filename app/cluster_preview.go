@@ -33,6 +33,9 @@ func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, er
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
+	if err := a.checkProvisioner(ctx, c.Providers[layout.Provider]); err != nil {
+		return draft{}, Preview{}, err
+	}
 	t := c.Templates[r.Template]
 	lease, err := t.Lease.initial(r.Lease)
 	if err != nil {

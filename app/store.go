@@ -13,6 +13,7 @@ type Store interface {
 	ClusterStore
 	Ledger
 	Feed
+	ProvisionerStore
 	WaitingStore
 	ReceiptStore
 	OrphanStore
@@ -124,6 +125,7 @@ type ClaimQuery struct {
 	Now    time.Time
 	For    time.Duration // how long the claims hold without a heartbeat
 	Most   int           // 0 means 1
+	Except []string      // sorted: providers whose steps the worker may not take
 }
 
 // Finished is what became of one Finish.

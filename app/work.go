@@ -22,9 +22,14 @@ const (
 // Claim implements Coordinator. A step that cannot be handed out (say, its configuration does not expand) fails at
 // once, with the reason for the person who asked, and others are tried.
 func (a *App) Claim(ctx context.Context, w WorkerID, most int) ([]*Assignment, error) {
+	return a.claimExcept(ctx, w, most, nil)
+}
+
+// claimExcept is Claim for a worker that may not take the steps of some providers.
+func (a *App) claimExcept(ctx context.Context, w WorkerID, most int, except []string) ([]*Assignment, error) {
 	var all []*Assignment
 	for most = min(max(most, 1), MaxClaims); len(all) < most; {
-		claimed, err := a.Store.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all)})
+		claimed, err := a.Store.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
 		if err != nil || len(claimed) == 0 {
 			return all, claimError(all, err)
 		}

@@ -22,10 +22,11 @@ type aboutDoc struct {
 
 type providerDoc struct {
 	aboutDoc
-	Type     string         `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
-	Zones    []string       `yaml:"zones" doc:"Parts of the cloud that fail apart from each other, by the names that it gives them. A template can spread its nodes over them."`
-	Rate     rate           `yaml:"rate" doc:"How many calls the account takes from all of Muster together, such as 10/s, 600/m or 5000/h; what is usual for the kind of cloud where absent."`
-	Settings map[string]any `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
+	Type        string            `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
+	Zones       []string          `yaml:"zones" doc:"Parts of the cloud that fail apart from each other, by the names that it gives them. A template can spread its nodes over them."`
+	Rate        rate              `yaml:"rate" doc:"How many calls the account takes from all of Muster together, such as 10/s, 600/m or 5000/h; what is usual for the kind of cloud where absent."`
+	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to carry out steps of this provider, such as region: eu. Any provisioner does where absent."`
+	Settings    map[string]any    `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
 }
 
 type hardwareDoc struct {
@@ -194,7 +195,7 @@ func nativeDoc(k kind) any {
 func fromNative(e *entry, doc any) any {
 	switch doc := doc.(type) {
 	case *providerDoc:
-		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: app.Rate(doc.Rate), Settings: orEmpty(doc.Settings)}
+		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: app.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner}
 	case *hardwareDoc:
 		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {

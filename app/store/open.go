@@ -144,6 +144,7 @@ func (s *Store) publish(clusters map[string]bool, queued bool) {
 }
 
 func (s *Store) wake() {
+	s.hub.notify(app.WatchQueued)
 	select {
 	case s.committed <- struct{}{}:
 	default:

@@ -19,6 +19,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"steps_running":                        `SELECT 1 FROM steps WHERE ` + isLost,
 		"steps_due (not_before>?)":             `SELECT 1 FROM steps WHERE ` + isDue,
 		"steps_to_claim (operation=?)":         `SELECT 1 FROM steps s WHERE ` + bestOfOperation,
+		"one_running_operation_of_a_cluster":   atWork,
 		"operations_to_claim (tenant=?)":       operationsToClaim,
 		"steps_to_ring (rung_at=?)":            outbox,
 	} {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -26,6 +27,9 @@ func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.Claime
 const (
 	// operationsToClaim are those of a tenant that have steps queued, in the order in which they are served.
 	operationsToClaim = `SELECT id FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT ?`
+	// operationsBut are the same without those of some providers.
+	operationsBut = `SELECT id FROM operations WHERE tenant = ? AND queued > 0
+		AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = operations.cluster AND c.provider IN (%s)) ORDER BY running, turn, id LIMIT ?`
 	bestOfOperation   = `s.operation = ? AND s.state = 'queued' ORDER BY s.rank DESC, s.idx LIMIT ?`
 )
 
@@ -33,18 +37,19 @@ const (
 func (s *Store) claim(t *tx, calls []*claimCall) error {
 	now := calls[0].Now
 	set := ledger.New(now)
-	var tenants []string
+	var kinds []string // of worker: of one tenant, kept from the same providers
 	of := map[string][]*claimCall{}
 	for _, c := range calls {
 		c.out = []*app.ClaimedStep{}
-		if of[c.Worker.Tenant] == nil {
-			tenants = append(tenants, c.Worker.Tenant)
+		kind := strings.Join(append([]string{c.Worker.Tenant}, c.Except...), "\x00")
+		if of[kind] == nil {
+			kinds = append(kinds, kind)
 		}
-		of[c.Worker.Tenant] = append(of[c.Worker.Tenant], c)
+		of[kind] = append(of[kind], c)
 	}
 	taken := map[ledger.Key]*claimCall{}
-	for _, tenant := range tenants {
-		if err := t.claimFor(set, tenant, of[tenant], taken); err != nil {
+	for _, kind := range kinds {
+		if err := t.claimFor(set, of[kind], taken); err != nil {
 			return err
 		}
 	}
@@ -66,13 +71,13 @@ func (s *Store) claim(t *tx, calls []*claimCall) error {
 	return nil
 }
 
-// claimFor claims for the workers of one tenant, the first call first.
-func (t *tx) claimFor(set *ledger.Set, tenant string, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
+// claimFor claims for workers of one tenant that may take the same steps, the first call first.
+func (t *tx) claimFor(set *ledger.Set, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
 	slots := 0
 	for _, c := range calls {
 		slots += c.Most
 	}
-	ops, err := t.operationsInTurn(set, tenant, slots)
+	ops, err := t.operationsInTurn(set, calls[0].ClaimQuery, slots)
 	if err != nil {
 		return err
 	}
@@ -102,14 +107,21 @@ func (t *tx) claimFor(set *ledger.Set, tenant string, calls []*claimCall, taken 
 }
 
 // operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
-func (t *tx) operationsInTurn(set *ledger.Set, tenant string, slots int) ([]*ledger.Operation, error) {
+func (t *tx) operationsInTurn(set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
+	which, args := operationsToClaim, []any{q.Worker.Tenant}
+	if len(q.Except) > 0 {
+		which = fmt.Sprintf(operationsBut, "?"+strings.Repeat(", ?", len(q.Except)-1))
+		for _, name := range q.Except {
+			args = append(args, name)
+		}
+	}
 	var ids []int64
 	err := t.each(func(row scanner) error {
 		var id int64
 		err := row.Scan(&id)
 		ids = append(ids, id)
 		return err
-	}, operationsToClaim, tenant, slots)
+	}, which, append(args, slots)...)
 	if err != nil {
 		return nil, err
 	}

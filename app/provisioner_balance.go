@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// idleKept is how long a tenant that has nothing to do keeps its workers, when nobody else needs their slots.
+const idleKept = 15 * time.Second
+
+// Balancer keeps the shares of tenants as Balance wants them, and finds provisioners that are gone. Several servers may do so
+// at the same time. It is for one goroutine.
+type Balancer struct {
+	App *App
+	// Most is how many slots one tenant may have; 0: no limit.
+	Most int
+	// Alone says that there is no other server: a provisioner inside a server is then this one's, and alive.
+	Alone bool
+	// Mono is a clock that nobody sets; nil: time.Now, which Go compares without regard to the wall clock.
+	Mono func() time.Time
+
+	heard map[string]sighting
+}
+
+// sighting is when we first saw a heartbeat, by our own clock: the wall clock may be set, and servers' clocks differ.
+type sighting struct {
+	beat time.Time
+	at   time.Time
+}
+
+// Once brings everything up to date. It gives what it changed.
+func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
+	l, err := b.App.Store.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lost := b.listen(l.Provisioners)
+	for _, p := range lost {
+		if err := b.App.Store.EndProvisioner(ctx, p.ID, ProvisionerLost, b.App.Now()); err != nil {
+			return nil, err
+		}
+	}
+	if len(lost) > 0 { // the version has changed
+		if l, err = b.App.Store.Load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	changes := b.decide(l)
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	done, err := b.App.Store.Share(ctx, l.Version, changes)
+	if err != nil || !done { // another server was faster: its change wakes us
+		return nil, err
+	}
+	return changes, nil
+}
+
+// listen gives the provisioners that were not heard of for too long.
+func (b *Balancer) listen(all []Provisioner) (lost []Provisioner) {
+	now := time.Now()
+	if b.Mono != nil {
+		now = b.Mono()
+	}
+	heard := make(map[string]sighting, len(all))
+	for _, p := range all {
+		s, known := b.heard[p.ID]
+		if !known || !s.beat.Equal(p.SeenAt) {
+			s = sighting{beat: p.SeenAt, at: now}
+		}
+		heard[p.ID] = s
+		mine := b.Alone && strings.HasPrefix(p.ID, LocalPrefix)
+		if !mine && now.Sub(s.at) > ProvisionerSilence {
+			lost = append(lost, p)
+		}
+	}
+	b.heard = heard
+	return lost
+}
+
+// decide gives what must change.
+func (b *Balancer) decide(l Load) (changes []Share) {
+	now := b.App.Now()
+	providers := b.App.Deps.Catalog().Providers
+	busy := map[string]bool{}
+	demands := make([]Demand, 0, len(l.Demands))
+	for _, d := range l.Demands {
+		busy[d.Tenant] = true
+		demand := Demand{Tenant: d.Tenant, Steps: d.Steps, Rest: d.Rest}
+		if spec := providers[d.Provider]; spec != nil { // one that is in the catalog no more fails anywhere
+			demand.Needs = spec.Provisioner
+		}
+		demands = append(demands, demand)
+	}
+	rules := BalanceRules{Most: b.Most, Keep: map[string]bool{}}
+	var hosts []BalanceHost
+	for _, p := range l.Provisioners {
+		h := BalanceHost{ID: p.ID, Slots: p.Slots, Tags: p.Tags, Holds: map[string]int{}}
+		for _, t := range p.Tenants {
+			h.Holds[t.Tenant] = t.Slots
+			since, idle := l.Idle[p.ID][t.Tenant]
+			if !busy[t.Tenant] && (!idle || now.Sub(since) < idleKept) {
+				rules.Keep[t.Tenant] = true
+			}
+		}
+		if p.State == ProvisionerActive {
+			hosts = append(hosts, h)
+		}
+	}
+	shares := Balance(demands, hosts, rules)
+	for _, p := range l.Provisioners {
+		now := b.sharesOf(p, shares[p.ID], busy, l.Idle[p.ID], now)
+		changes = append(changes, now...)
+	}
+	return changes
+}
+
+// sharesOf gives what changes for one provisioner.
+func (b *Balancer) sharesOf(p Provisioner, shares map[string]int, busy map[string]bool, idle map[string]time.Time, now time.Time) (changes []Share) {
+	before := map[string]int{}
+	for _, t := range p.Tenants {
+		before[t.Tenant] = t.Slots
+		if shares[t.Tenant] == 0 {
+			changes = append(changes, Share{Provisioner: p.ID, Tenant: t.Tenant})
+		}
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(shares)) {
+		s := Share{Provisioner: p.ID, Tenant: tenant, Slots: shares[tenant]}
+		since, wasIdle := idle[tenant]
+		if !busy[tenant] {
+			s.IdleSince = now
+			if wasIdle && !since.After(now) {
+				s.IdleSince = since
+			}
+		}
+		if s.Slots != before[tenant] || wasIdle == busy[tenant] {
+			changes = append(changes, s)
+		}
+	}
+	return changes
+}

@@ -1,0 +1,219 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// LocalPrefix begins the ids of provisioners inside a server.
+const LocalPrefix = "local:"
+
+const (
+	idLetters  = 12
+	maxEnded   = 1000             // workers that a heartbeat names as ended
+	maxWait    = 10 * time.Second // for new orders
+	rareTouch  = 30 * time.Second // how often a provisioner that nobody else watches is noted as heard of
+	maxNameLen = 100
+)
+
+// errReplaced tells a provisioner, or a worker of it, that its registration has ended.
+var errReplaced = &Error{Code: EStale, Reason: "replaced", Message: "This provisioner was not heard of for too long, and its work was given to others.",
+	Hint: "It registers anew by itself."}
+
+// errProvisionerToken is for tokens that nobody has (any more).
+var errProvisionerToken = &Error{Code: EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is not valid (any more).",
+	Hint: "Make a new one on the server: muster provisioner token create NAME"}
+
+// registry is the provisioner's contract for those who came with one token.
+type registry struct {
+	app   *App
+	token string // its name; "" inside a server
+	alone bool   // no other server looks whether it is alive
+	last  time.Time
+}
+
+var _ Registry = (*registry)(nil)
+
+// RegistryOfToken gives the contract to whoever has a provisioner token; EUnauthorized for anything else.
+func (a *App) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
+	if !strings.HasPrefix(token, provisionerMark) {
+		return nil, errProvisionerToken
+	}
+	t, err := a.Store.ProvisionerTokenOf(ctx, HashToken(token))
+	if CodeOf(err) == ENotFound {
+		return nil, errProvisionerToken
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &registry{app: a, token: t.Name}, nil
+}
+
+// LocalRegistry gives the contract to the one provisioner inside this process. Alone says that there is no other server, so
+// that it need not prove every two seconds that it lives. It is for one goroutine.
+func (a *App) LocalRegistry(alone bool) Registry { return &registry{app: a, alone: alone} }
+
+// Register implements Registry.
+func (r *registry) Register(ctx context.Context, reg Registration) (Registered, error) {
+	if reg.Name = strings.TrimSpace(reg.Name); !printable(reg.Name) {
+		return Registered{}, &Error{Code: EInvalid, Field: "name", Message: "A provisioner needs a name of 1 to 100 letters."}
+	}
+	if reg.Slots < 1 || reg.Slots > MaxSlots {
+		return Registered{}, Errorf(EInvalid, "A provisioner offers from 1 to %d slots, not %d.", MaxSlots, reg.Slots)
+	}
+	if err := CheckTags(reg.Tags); err != nil {
+		return Registered{}, err
+	}
+	installation, err := r.app.Store.Installation(ctx)
+	if err != nil {
+		return Registered{}, err
+	}
+	now := r.app.Now()
+	id := strings.ToLower(rand.Text()[:idLetters])
+	if r.token == "" {
+		id = LocalPrefix + id
+	}
+	r.last = now
+	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, Provisioner{ID: id, Name: reg.Name, Host: clip(reg.Host),
+		Version: clip(reg.Version), Token: r.token, Tags: reg.Tags, Slots: reg.Slots, State: ProvisionerActive, RegisteredAt: now, SeenAt: now})
+}
+
+func printable(s string) bool {
+	return s != "" && len(s) <= maxNameLen && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// own gives a registration of this token, whether or not it still stands.
+func (r *registry) own(ctx context.Context, id string) (Provisioner, error) {
+	p, err := r.app.Store.Provisioner(ctx, id)
+	if CodeOf(err) == ENotFound || err == nil && p.Token != r.token {
+		return p, errReplaced
+	}
+	return p, err
+}
+
+// Beat implements Registry.
+func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
+	p, err := r.own(ctx, b.ID)
+	if err != nil {
+		return Orders{}, err
+	}
+	now := r.app.Now()
+	if !r.alone || b.Draining && p.State == ProvisionerActive || now.Sub(r.last) > rareTouch || now.Before(r.last) {
+		r.last = now
+		if p, err = r.app.Store.TouchProvisioner(ctx, b.ID, b.Draining, now); err != nil {
+			return Orders{}, err
+		}
+	}
+	if err := r.release(ctx, b, now); err != nil {
+		return Orders{}, err
+	}
+	changed, stop := r.app.Store.Watch(WatchShares)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, min(max(b.Wait, 0), maxWait))
+	defer cancel()
+	for {
+		if !p.State.Alive() {
+			return Orders{}, errReplaced
+		}
+		if o := ordersFor(p); o.Version != b.Known || ctx.Err() != nil {
+			return r.withTokens(context.WithoutCancel(ctx), p, o)
+		}
+		look := time.NewTimer(lookEvery)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-look.C:
+		}
+		look.Stop()
+		if p, err = r.own(context.WithoutCancel(ctx), b.ID); err != nil {
+			return Orders{}, err
+		}
+	}
+}
+
+// release frees the claims of workers whose processes have ended. Their provisioner waited for that end, so none of them acts
+// any more, and nobody needs to wait until the claims run out.
+func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
+	if len(b.Ended) > maxEnded {
+		return Errorf(ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
+	}
+	for _, name := range b.Ended {
+		if rest, ok := strings.CutPrefix(name, WorkerPrefix(b.ID)); !ok || len(rest) != WorkerLetters {
+			return Errorf(EForbidden, "Worker %s is not of this provisioner.", clip(name))
+		}
+		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WorkerLetters is how many letters follow the prefix in a worker's name, so that no name begins another.
+const WorkerLetters = 10
+
+// NewWorkerName gives a name that no worker ever had.
+func NewWorkerName(provisioner string) string {
+	return WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:WorkerLetters])
+}
+
+// ordersFor gives orders without tokens.
+func ordersFor(p Provisioner) Orders {
+	o := Orders{Drain: p.State == ProvisionerDraining, Workers: []WorkerOrder{}}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", p.State)
+	if !o.Drain {
+		for _, t := range p.Tenants {
+			fmt.Fprintf(h, "%q %d\n", t.Tenant, t.Slots)
+			o.Workers = append(o.Workers, WorkerOrder{Tenant: t.Tenant, Slots: t.Slots})
+		}
+	}
+	o.Version = hex.EncodeToString(h.Sum(nil)[:12])
+	return o
+}
+
+func (r *registry) withTokens(ctx context.Context, p Provisioner, o Orders) (Orders, error) {
+	if r.token == "" {
+		return o, nil // within the process nobody asks for one
+	}
+	for i := range o.Workers {
+		token, err := r.app.workerToken(ctx, p.ID, o.Workers[i].Tenant)
+		if err != nil {
+			return Orders{}, err
+		}
+		o.Workers[i].Token = token
+	}
+	return o, nil
+}
+
+// Leave implements Registry.
+func (r *registry) Leave(ctx context.Context, id string) error {
+	if _, err := r.own(ctx, id); err != nil {
+		if CodeOf(err) == EStale {
+			return nil
+		}
+		return err
+	}
+	return r.app.Store.EndProvisioner(ctx, id, ProvisionerLeft, r.app.Now())
+}
+
+// Provisioners lists the provisioners, those alive first, with what they do.
+func (a *App) Provisioners(ctx context.Context, actor Actor) ([]Provisioner, error) {
+	if err := actor.mayRunProvisioners(); err != nil {
+		return nil, err
+	}
+	return a.Store.Provisioners(ctx)
+}
+
+// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
+func (a *App) DrainProvisioner(ctx context.Context, actor Actor, name string) (int, error) {
+	if err := actor.mayRunProvisioners(); err != nil {
+		return 0, err
+	}
+	return a.Store.DrainProvisioners(ctx, name, actor.User, a.Now())
+}

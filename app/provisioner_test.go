@@ -1,0 +1,334 @@
+package app_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+)
+
+// office is an app with a store on disk and a clock that stands still.
+type office struct {
+	*testing.T
+	app     *app.App
+	store   *store.Store
+	clock   *apptest.Clock
+	catalog *app.Catalog
+	balance *app.Balancer
+}
+
+var root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	o := &office{T: t, store: s, clock: apptest.NewClock(), catalog: app.NewCatalog()}
+	o.app = app.New(app.Deps{Store: s, Now: o.clock.Now, Catalog: func() *app.Catalog { return o.catalog }})
+	o.balance = &app.Balancer{App: o.app, Mono: o.clock.Now}
+	return o
+}
+
+func (o *office) must(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}
+
+func (o *office) code(err error, want app.Code) {
+	o.Helper()
+	if app.CodeOf(err) != want {
+		o.Fatalf("error %v has code %q, want %q", err, app.CodeOf(err), want)
+	}
+}
+
+// token makes a provisioner token and gives what it opens.
+func (o *office) token(name string) app.Registry {
+	o.Helper()
+	token, err := o.app.CreateProvisionerToken(o.Context(), root, name)
+	o.must(err)
+	r, err := o.app.RegistryOfToken(o.Context(), token)
+	o.must(err)
+	return r
+}
+
+func (o *office) register(r app.Registry, name string, slots int, tags map[string]string) string {
+	o.Helper()
+	reg, err := r.Register(o.Context(), app.Registration{Name: name, Slots: slots, Tags: tags})
+	o.must(err)
+	return reg.ID
+}
+
+func (o *office) rebalance() {
+	o.Helper()
+	_, err := o.balance.Once(o.Context())
+	o.must(err)
+}
+
+// orders gives what a provisioner is to do, in words.
+func (o *office) orders(r app.Registry, id string) (string, app.Orders) {
+	o.Helper()
+	orders, err := r.Beat(o.Context(), app.Beat{ID: id})
+	o.must(err)
+	var parts []string
+	for _, w := range orders.Workers {
+		parts = append(parts, w.Tenant+"="+string(rune('0'+w.Slots)))
+	}
+	return strings.Join(parts, " "), orders
+}
+
+func (o *office) cluster(tenant string, nodes int) {
+	o.Helper()
+	_, err := o.store.CreateCluster(o.Context(), apptest.NewCluster(tenant, "c-"+tenant, nodes, o.clock.Now(), apptest.Chain(nodes)))
+	o.must(err)
+}
+
+func TestProvisionersAreGivenTenants(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 8, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "" {
+		t.Fatalf("nobody has work, but %s", got)
+	}
+	o.cluster("t1", 3)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "t1=8" {
+		t.Fatalf("a tenant alone gets everything, not %s", got)
+	}
+	o.cluster("t2", 6)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "t1=3 t2=5" {
+		t.Fatalf("two tenants: %s", got)
+	}
+	second := o.register(r, "h2", 4, nil)
+	o.rebalance()
+	first, _ := o.orders(r, id)
+	if got, _ := o.orders(r, second); first != "t1=3 t2=5" || got != "t2=4" {
+		t.Fatalf("a second provisioner takes load at once: %s, %s", first, got)
+	}
+	// The first is not heard of any more; the second is.
+	for range 4 {
+		o.clock.Move(app.ProvisionerBeat)
+		o.orders(r, second)
+		o.rebalance()
+	}
+	if got, _ := o.orders(r, second); got != "t1=2 t2=2" {
+		t.Fatalf("the slots of the one that is gone are shared anew: %s", got)
+	}
+	_, err := r.Beat(t.Context(), app.Beat{ID: id})
+	o.code(err, app.EStale)
+	third := o.register(r, "h1", 8, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, third); got == "" {
+		t.Fatal("registered anew, it gets nothing")
+	}
+}
+
+func TestDrainingProvisionersGetNothing(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 2)
+	o.rebalance()
+	n, err := o.app.DrainProvisioner(t.Context(), root, "h1")
+	o.must(err)
+	if n != 1 {
+		t.Fatalf("%d drained", n)
+	}
+	if got, orders := o.orders(r, id); got != "" || !orders.Drain {
+		t.Fatalf("draining: %s %+v", got, orders)
+	}
+	other := o.register(r, "h2", 4, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, other); got != "t1=4" {
+		t.Fatalf("the others take over: %s", got)
+	}
+	o.must(r.Leave(t.Context(), id))
+	o.must(r.Leave(t.Context(), id))
+	all, err := o.app.Provisioners(t.Context(), root)
+	o.must(err)
+	if len(all) != 2 || all[0].Name != "h2" || all[1].State != app.ProvisionerLeft {
+		t.Fatalf("%+v", all)
+	}
+	_, err = o.app.DrainProvisioner(t.Context(), root, "h1")
+	o.code(err, app.ENotFound)
+}
+
+func TestOrdersComeAtOnce(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	_, before := o.orders(r, id)
+	got := make(chan app.Orders, 1)
+	go func() {
+		orders, _ := r.Beat(context.WithoutCancel(t.Context()), app.Beat{ID: id, Known: before.Version, Wait: 5 * time.Second})
+		got <- orders
+	}()
+	o.cluster("t1", 1)
+	o.rebalance()
+	began := time.Now()
+	if orders := <-got; len(orders.Workers) != 1 || time.Since(began) > 2*time.Second {
+		t.Fatalf("after %s: %+v", time.Since(began), orders)
+	}
+}
+
+func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 1)
+	o.cluster("t2", 1)
+	o.rebalance()
+	_, orders := o.orders(r, id)
+	token := orders.Workers[0].Token
+	c, err := o.app.CoordinatorOfToken(t.Context(), token)
+	o.must(err)
+	own := app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}
+	fence := []app.Fence{{Operation: 1, Attempt: 1}}
+	for _, w := range []app.WorkerID{{Tenant: "t2", Name: own.Name}, {Tenant: "t1", Name: "other:abcdefghij"}, {Tenant: "", Name: own.Name}, {Tenant: "t1"}} {
+		_, err := c.Claim(t.Context(), w, 1)
+		o.code(err, app.EForbidden)
+		_, err = c.Heartbeat(t.Context(), w, fence)
+		o.code(err, app.EForbidden)
+		_, err = c.Report(t.Context(), w, []app.Report{{Fence: fence[0]}})
+		o.code(err, app.EForbidden)
+		_, err = c.Hosts(t.Context(), w, fence[0])
+		o.code(err, app.EForbidden)
+		o.code(c.Log(t.Context(), w, []app.LogLine{{Operation: 1, Attempt: 1}}), app.EForbidden)
+		_, err = c.(app.WorkWaiter).AwaitWork(t.Context(), w, 0)
+		o.code(err, app.EForbidden)
+	}
+	some, err := c.(app.WorkWaiter).AwaitWork(t.Context(), own, 0)
+	o.must(err)
+	if !some {
+		t.Error("it has work and is not told")
+	}
+	for name, bad := range map[string]string{
+		"cut": token[:len(token)-2], "changed": strings.Replace(token, "mw_", "mx_", 1), "empty": "", "unsigned": strings.SplitN(token, ".", 2)[0] + ".",
+	} {
+		if _, err := o.app.CoordinatorOfToken(t.Context(), bad); app.CodeOf(err) != app.EUnauthorized {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Of a registration that was replaced, a worker may end what it has, and takes nothing new.
+	o.must(o.store.EndProvisioner(t.Context(), id, app.ProvisionerLost, o.clock.Now()))
+	c, err = o.app.CoordinatorOfToken(t.Context(), token)
+	o.must(err)
+	_, err = c.Claim(t.Context(), own, 1)
+	o.code(err, app.EStale)
+	_, err = c.Heartbeat(t.Context(), own, fence)
+	o.must(err)
+	// Revoked, it may do nothing; and time ends every token.
+	o.must(o.app.RevokeProvisionerToken(t.Context(), root, "lab"))
+	_, err = o.app.CoordinatorOfToken(t.Context(), token)
+	o.code(err, app.EUnauthorized)
+	again := o.register(o.token("lab"), "h1", 4, nil)
+	o.rebalance()
+	if all, _ := o.app.Provisioners(t.Context(), root); all[0].ID != again {
+		t.Fatalf("%+v", all)
+	}
+}
+
+func TestTokensOfWorkersEnd(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 1)
+	o.rebalance()
+	_, orders := o.orders(r, id)
+	o.clock.Move(2 * time.Minute)
+	_, err := o.app.CoordinatorOfToken(t.Context(), orders.Workers[0].Token)
+	o.code(err, app.EUnauthorized)
+}
+
+func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	id, other := o.register(r, "h1", 4, nil), o.register(r, "h2", 4, nil)
+	o.cluster("t1", 1)
+	w := app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}
+	claim := app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: app.ClaimFor}
+	cs, err := o.store.ClaimSteps(t.Context(), claim)
+	o.must(err)
+	if len(cs) != 1 {
+		t.Fatal("nothing to claim")
+	}
+	_, err = r.Beat(t.Context(), app.Beat{ID: other, Ended: []string{w.Name}})
+	o.code(err, app.EForbidden)
+	if cs, _ := o.store.ClaimSteps(t.Context(), claim); len(cs) != 0 {
+		t.Fatal("another provisioner freed it")
+	}
+	_, err = r.Beat(t.Context(), app.Beat{ID: id, Ended: []string{w.Name}})
+	o.must(err)
+	if cs, _ := o.store.ClaimSteps(t.Context(), claim); len(cs) != 1 {
+		t.Fatal("the step is not free")
+	}
+}
+
+func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
+	o := newOffice(t)
+	n := apptest.NewCluster("t1", "c", 2, o.clock.Now(), apptest.Chain(2))
+	o.catalog.Providers[n.Cluster.Provider] = &app.ProviderSpec{About: app.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
+	_, err := o.store.CreateCluster(t.Context(), n)
+	o.must(err)
+	r := o.token("lab")
+	us, eu := o.register(r, "us", 4, map[string]string{"region": "us"}), o.register(r, "eu", 4, map[string]string{"region": "eu", "disk": "ssd"})
+	o.rebalance()
+	inUS, _ := o.orders(r, us)
+	if inEU, _ := o.orders(r, eu); inUS != "" || inEU != "t1=4" {
+		t.Fatalf("us: %s, eu: %s", inUS, inEU)
+	}
+	for id, want := range map[string]bool{us: false, eu: true} {
+		c := o.app.CoordinatorOf(id, "t1").(app.WorkWaiter)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		some, err := c.AwaitWork(ctx, app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}, 0)
+		o.must(err)
+		if some != want {
+			t.Errorf("%s has work: %v", id, some)
+		}
+		cs, err := o.store.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: "t1", Name: "w"}, Now: o.clock.Now(), For: time.Second,
+			Except: []string{n.Cluster.Provider}})
+		if err != nil || len(cs) != 0 {
+			t.Errorf("claimed %d steps that were not for it: %v", len(cs), err)
+		}
+	}
+}
+
+func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
+	o := newOffice(t)
+	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleUser}, {}} {
+		_, err := o.app.Provisioners(t.Context(), a)
+		o.code(err, app.EForbidden)
+		_, err = o.app.CreateProvisionerToken(t.Context(), a, "x")
+		o.code(err, app.EForbidden)
+		_, err = o.app.ProvisionerTokens(t.Context(), a)
+		o.code(err, app.EForbidden)
+		o.code(o.app.RevokeProvisionerToken(t.Context(), a, "x"), app.EForbidden)
+		_, err = o.app.DrainProvisioner(t.Context(), a, "x")
+		o.code(err, app.EForbidden)
+	}
+}
+
+func TestNonsenseIsNotRegistered(t *testing.T) {
+	o := newOffice(t)
+	r := o.token("lab")
+	for _, reg := range []app.Registration{{}, {Name: "x"}, {Name: "x", Slots: 99999}, {Name: "x\ny", Slots: 1}, {Name: "x", Slots: 1, Tags: map[string]string{"a b": "c"}}} {
+		_, err := r.Register(t.Context(), reg)
+		o.code(err, app.EInvalid)
+	}
+	_, err := o.app.CreateProvisionerToken(t.Context(), root, "lab")
+	o.code(err, app.EConflict)
+	_, err = o.app.RegistryOfToken(t.Context(), "mp_nonsense")
+	o.code(err, app.EUnauthorized)
+}

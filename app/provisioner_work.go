@@ -1,0 +1,185 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// granted is the worker's contract as one provisioner may use it for one tenant.
+type granted struct {
+	app         *App
+	provisioner Provisioner
+	tenant      string
+	inside      bool // it is looked up with each call that needs it
+}
+
+var (
+	_ Coordinator = (*granted)(nil)
+	_ WorkWaiter  = (*granted)(nil)
+)
+
+// check keeps a worker to its own tenant and its own name.
+func (g *granted) check(w WorkerID) error {
+	if w.Tenant != g.tenant || !strings.HasPrefix(w.Name, WorkerPrefix(g.provisioner.ID)) || len(w.Name) > 200 {
+		return Errorf(EForbidden, "This worker's token is for another worker.")
+	}
+	return nil
+}
+
+// takes tells which providers' steps the worker may not take. EStale, reason "replaced", where it may take none, since the
+// registration that it belongs to has ended.
+func (g *granted) takes(ctx context.Context) (except []string, err error) {
+	p := g.provisioner
+	if g.inside {
+		if p, err = g.app.Store.Provisioner(ctx, p.ID); err != nil && CodeOf(err) != ENotFound {
+			return nil, err
+		}
+	}
+	if !p.State.Alive() {
+		return nil, errReplaced
+	}
+	for name, spec := range g.app.Deps.Catalog().Providers {
+		if !HasTags(p.Tags, spec.Provisioner) {
+			except = append(except, name)
+		}
+	}
+	slices.Sort(except)
+	return except, nil
+}
+
+// Claim implements Coordinator.
+func (g *granted) Claim(ctx context.Context, w WorkerID, most int) ([]*Assignment, error) {
+	if err := g.check(w); err != nil {
+		return nil, err
+	}
+	except, err := g.takes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return g.app.claimExcept(ctx, w, most, except)
+}
+
+// Heartbeat implements Coordinator. What a worker holds is its own to the end, even if its provisioner was replaced.
+func (g *granted) Heartbeat(ctx context.Context, w WorkerID, held []Fence) ([]Directive, error) {
+	if err := g.check(w); err != nil {
+		return nil, err
+	}
+	return g.app.Heartbeat(ctx, w, held)
+}
+
+// Report implements Coordinator. A worker whose registration has ended gets no next step.
+func (g *granted) Report(ctx context.Context, w WorkerID, reports []Report) ([]Reported, error) {
+	if err := g.check(w); err != nil {
+		return nil, err
+	}
+	if !g.inside && !g.provisioner.State.Alive() {
+		reports = slices.Clone(reports)
+		for i := range reports {
+			reports[i].WantNext = false
+		}
+	}
+	return g.app.Report(ctx, w, reports)
+}
+
+// Hosts implements Coordinator.
+func (g *granted) Hosts(ctx context.Context, w WorkerID, f Fence) ([]HostEntry, error) {
+	if err := g.check(w); err != nil {
+		return nil, err
+	}
+	return g.app.Hosts(ctx, w, f)
+}
+
+// Log implements Coordinator.
+func (g *granted) Log(ctx context.Context, w WorkerID, lines []LogLine) error {
+	if err := g.check(w); err != nil {
+		return err
+	}
+	return g.app.Log(ctx, w, lines)
+}
+
+// awaitTime is how long AwaitWork waits at most, lookEvery how often it looks although nobody woke it: what is queued may have
+// grown old, or another server may have queued it.
+const (
+	awaitTime = 20 * time.Second
+	lookEvery = time.Second
+)
+
+// AwaitWork implements WorkWaiter.
+func (g *granted) AwaitWork(ctx context.Context, w WorkerID, patience time.Duration) (bool, error) {
+	if err := g.check(w); err != nil {
+		return false, err
+	}
+	except, err := g.takes(ctx)
+	if err != nil {
+		return false, err
+	}
+	queued, stop := g.app.Store.Watch(WatchQueued)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, awaitTime)
+	defer cancel()
+	for {
+		some, err := g.app.Store.WorkQueued(ctx, w.Tenant, except, g.app.Now().Add(-max(patience, 0)))
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		if some || err != nil {
+			return some, err
+		}
+		look := time.NewTimer(lookEvery)
+		select {
+		case <-ctx.Done():
+		case <-queued:
+		case <-look.C:
+		}
+		look.Stop()
+	}
+}
+
+// checkProvisioner refuses what no provisioner that is there could carry out.
+func (a *App) checkProvisioner(ctx context.Context, spec *ProviderSpec) error {
+	if !a.Provisioned || spec == nil {
+		return nil
+	}
+	all, err := a.Store.Provisioners(ctx)
+	if err != nil {
+		return err
+	}
+	var there []string
+	for _, p := range all {
+		if p.State != ProvisionerActive {
+			continue
+		}
+		if HasTags(p.Tags, spec.Provisioner) {
+			return nil
+		}
+		there = append(there, p.Name+" ("+TagText(p.Tags)+")")
+	}
+	e := &Error{Code: EConflict, Reason: "no_provisioner", Hint: "Start one with `muster provisioner`, or the server with --workers."}
+	if len(there) == 0 {
+		e.Message = "No provisioner can take this: none is registered."
+		if len(spec.Provisioner) > 0 {
+			e.Message = "No provisioner can take this: none is registered, and provider " + spec.Name + " wants one with " + TagText(spec.Provisioner) + "."
+		}
+		return e
+	}
+	const most = 5
+	slices.Sort(there)
+	if more := len(there) - most; more > 0 {
+		there = append(there[:most], "…")
+	}
+	e.Message = "No provisioner can take this: provider " + spec.Name + " wants one with " + TagText(spec.Provisioner) + ", and there are " +
+		strings.Join(there, ", ") + "."
+	e.Hint = "Start one with `muster provisioner " + tagFlags(spec.Provisioner) + "`, or choose another provider."
+	return e
+}
+
+func tagFlags(tags map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		parts = append(parts, "--tag "+k+"="+tags[k])
+	}
+	return strings.Join(parts, " ")
+}

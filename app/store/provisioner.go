@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const (
+	provisionerColumns = `id, name, host, version, token, tags, slots, state, registered_at, seen_at, ended_at`
+	provisionerAlive   = `state IN ('active', 'draining')`
+	// endedKept is how long a registration that has ended is kept for people to look at.
+	endedKept = 24 * time.Hour
+)
+
+func scanProvisioner(row scanner) (app.Provisioner, error) {
+	var p app.Provisioner
+	var tags string
+	var registered, seen, ended int64
+	if err := row.Scan(&p.ID, &p.Name, &p.Host, &p.Version, &p.Token, &tags, &p.Slots, &p.State, &registered, &seen, &ended); err != nil {
+		return p, err
+	}
+	p.RegisteredAt, p.SeenAt, p.EndedAt = fromMicros(registered), fromMicros(seen), fromMicros(ended)
+	return p, json.Unmarshal([]byte(tags), &p.Tags)
+}
+
+// sharesChanged notes, within a write, that provisioners or shares are others now.
+func (t *tx) sharesChanged() error {
+	t.clusters[app.WatchShares] = true
+	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
+}
+
+// AddProvisioner implements app.ProvisionerStore.
+func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
+	tags, err := json.Marshal(p.Tags)
+	if err != nil {
+		return fmt.Errorf("store: provisioner: %w", err)
+	}
+	return s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO provisioners (`+provisionerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+			p.ID, p.Name, p.Host, p.Version, p.Token, string(tags), p.Slots, string(p.State), micros(p.RegisteredAt), micros(p.SeenAt)); err != nil {
+			return err
+		}
+		if p.Token != "" {
+			if err := t.exec(`UPDATE provisioner_tokens SET used_at = ? WHERE name = ?`, micros(p.RegisteredAt), p.Token); err != nil {
+				return err
+			}
+		}
+		if err := t.exec(`DELETE FROM provisioners WHERE ended_at > 0 AND ended_at < ?`, micros(p.RegisteredAt.Add(-endedKept))); err != nil {
+			return err
+		}
+		return t.sharesChanged()
+	})
+}
+
+// Provisioner implements app.ProvisionerStore.
+func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
+	p, err := scanProvisioner(s.reads.QueryRowContext(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
+	if isNoRows(err) {
+		return p, app.Errorf(app.ENotFound, "There is no such provisioner.")
+	}
+	if err != nil {
+		return p, fmt.Errorf("store: provisioner: %w", err)
+	}
+	err = s.each(ctx, func(row scanner) error {
+		var t app.TenantSlots
+		err := row.Scan(&t.Tenant, &t.Slots)
+		p.Tenants = append(p.Tenants, t)
+		return err
+	}, `SELECT tenant, slots FROM provisioner_shares WHERE provisioner = ? ORDER BY tenant`, id)
+	return p, err
+}
+
+// Provisioners implements app.ProvisionerStore.
+func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
+	all, _, err := s.provisioners(ctx, `1 = 1`)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[string]int, len(all))
+	for i, p := range all {
+		at[app.WorkerPrefix(p.ID)] = i
+	}
+	// The name of a worker is that of its provisioner and ten letters.
+	err = s.each(ctx, func(row scanner) error {
+		var prefix, tenant string
+		var n int
+		if err := row.Scan(&prefix, &tenant, &n); err != nil {
+			return err
+		}
+		if i, known := at[prefix]; known {
+			all[i].Tenants = addRunning(all[i].Tenants, tenant, n)
+		}
+		return nil
+	}, `SELECT substr(worker, 1, length(worker) - 10), tenant, count(*) FROM steps WHERE state = 'running' AND length(worker) > 10
+		GROUP BY substr(worker, 1, length(worker) - 10), tenant ORDER BY 2`)
+	return all, err
+}
+
+// addRunning keeps the order; a tenant whose worker is being withdrawn may still have steps.
+func addRunning(tenants []app.TenantSlots, tenant string, n int) []app.TenantSlots {
+	for i := range tenants {
+		if tenants[i].Tenant == tenant {
+			tenants[i].Running += n
+			return tenants
+		}
+	}
+	return append(tenants, app.TenantSlots{Tenant: tenant, Running: n})
+}
+
+// provisioners gives those that where picks, those alive first, and since when each tenant of each has been idle.
+func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provisioner, map[string]map[string]time.Time, error) {
+	var all []app.Provisioner
+	at := map[string]int{}
+	err := s.each(ctx, func(row scanner) error {
+		p, err := scanProvisioner(row)
+		at[p.ID] = len(all)
+		all = append(all, p)
+		return err
+	}, `SELECT `+provisionerColumns+` FROM provisioners WHERE `+where+` ORDER BY CASE WHEN `+provisionerAlive+` THEN 0 ELSE 1 END, name, id`)
+	if err != nil {
+		return nil, nil, err
+	}
+	idle := map[string]map[string]time.Time{}
+	err = s.each(ctx, func(row scanner) error {
+		var id string
+		var t app.TenantSlots
+		var since int64
+		if err := row.Scan(&id, &t.Tenant, &t.Slots, &since); err != nil {
+			return err
+		}
+		if i, known := at[id]; known {
+			all[i].Tenants = append(all[i].Tenants, t)
+		}
+		if since != 0 {
+			if idle[id] == nil {
+				idle[id] = map[string]time.Time{}
+			}
+			idle[id][t.Tenant] = fromMicros(since)
+		}
+		return nil
+	}, `SELECT provisioner, tenant, slots, idle_since FROM provisioner_shares ORDER BY provisioner, tenant`)
+	return all, idle, err
+}
+
+// TouchProvisioner implements app.ProvisionerStore.
+func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
+	err := s.write(ctx, func(t *tx) error {
+		if err := t.exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, micros(now), id); err != nil {
+			return err
+		}
+		if !draining {
+			return nil
+		}
+		n, err := t.count(`UPDATE provisioners SET state = 'draining' WHERE id = ? AND state = 'active'`, id)
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.sharesChanged()
+	})
+	if err != nil {
+		return app.Provisioner{}, err
+	}
+	return s.Provisioner(ctx, id)
+}
+
+// EndProvisioner implements app.ProvisionerStore.
+func (s *Store) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), micros(now), id)
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner = ?`, id); err != nil {
+			return err
+		}
+		return t.sharesChanged()
+	})
+}
+
+// DrainProvisioners implements app.ProvisionerStore.
+func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no provisioner %q.", name),
+				Hint: "`muster provisioners` lists those that there are."}
+		}
+		found = int(n)
+		if err := t.audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {
+			return err
+		}
+		return t.sharesChanged()
+	})
+	return found, err
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// CreateProvisionerToken implements app.ProvisionerStore.
+func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerToken, hash []byte) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`INSERT INTO provisioner_tokens (name, hash, created_by, created_at, used_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+			p.Name, hash, p.CreatedBy, micros(p.CreatedAt))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a token %q.", p.Name),
+				Hint: "Revoke that one first, or choose another name."}
+		}
+		return t.audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, "")
+	})
+}
+
+// ProvisionerTokens implements app.ProvisionerStore.
+func (s *Store) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
+	all := []app.ProvisionerToken{}
+	err := s.each(ctx, func(row scanner) error {
+		p, err := scanProvisionerToken(row)
+		all = append(all, p)
+		return err
+	}, `SELECT name, created_by, created_at, used_at FROM provisioner_tokens ORDER BY name`)
+	return all, err
+}
+
+func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
+	var p app.ProvisionerToken
+	var created, used int64
+	err := row.Scan(&p.Name, &p.CreatedBy, &created, &used)
+	p.CreatedAt, p.UsedAt = fromMicros(created), fromMicros(used)
+	return p, err
+}
+
+// RevokeProvisionerToken implements app.ProvisionerStore.
+func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return app.Errorf(app.ENotFound, "There is no provisioner token %q.", name)
+		}
+		// The shares go first, while the registrations can still be told by their state. Those that were lost before are revoked
+		// too: their workers may still carry tokens.
+		if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner IN (SELECT id FROM provisioners WHERE token = ?)`, name); err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE provisioners SET state = 'revoked', ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE token = ?`,
+			micros(now), name); err != nil {
+			return err
+		}
+		if err := t.audit(now, app.DefaultTenant, who, "provisioner_token.revoke", name, ""); err != nil {
+			return err
+		}
+		return t.sharesChanged()
+	})
+}
+
+// ProvisionerTokenOf implements app.ProvisionerStore.
+func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
+	p, err := scanProvisionerToken(s.reads.QueryRowContext(ctx, `SELECT name, created_by, created_at, used_at FROM provisioner_tokens WHERE hash = ?`, hash))
+	if isNoRows(err) {
+		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")
+	}
+	return p, err
+}
+
+// WorkerKey implements app.ProvisionerStore.
+func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
+	const row = "worker_key"
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
+	var sealed string
+	err := s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+			row, hex.EncodeToString(s.seal(key, "settings/"+row))); err != nil {
+			return err
+		}
+		return t.row(`SELECT value FROM settings WHERE name = ?`, row).Scan(&sealed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b, err := hex.DecodeString(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("store: key of workers: %w", err)
+	}
+	return s.open(b, "settings/"+row)
+}
