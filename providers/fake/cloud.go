@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ type Cloud struct {
 	mu       sync.Mutex
 	serial   int
 	machines map[string]*machine
+	intents  map[string][]string // ids of the machines ever made for an intent
 	rules    []*rule
 	calls    []Call
 	delays   map[Verb]time.Duration
@@ -53,7 +55,7 @@ type Endpoint struct {
 
 // New makes an account without machines. It works at once, never fails and has no quota until told otherwise.
 func New(name string) *Cloud {
-	return &Cloud{name: name, machines: make(map[string]*machine), delays: make(map[Verb]time.Duration)}
+	return &Cloud{name: name, machines: make(map[string]*machine), intents: make(map[string][]string), delays: make(map[Verb]time.Duration)}
 }
 
 var (
@@ -81,7 +83,7 @@ func Forget(name string) {
 // Create makes a machine for spec.Intent or gives the one that is there.
 func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
 	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode]}, func() (app.Machine, error) {
-		for _, m := range c.machines {
+		for _, m := range c.tagged(spec.Tags) {
 			if m.exists() && !c.forgets && m.Tags[app.TagIntent] == spec.Intent {
 				return c.view(m), nil
 			}
@@ -99,7 +101,7 @@ func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 		if err != nil {
 			return app.Machine{}, err
 		}
-		c.machines[m.ID] = m
+		c.add(m)
 		return c.view(m), nil
 	})
 }
@@ -197,7 +199,7 @@ func (c *Cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
 func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
 	return run(ctx, c, Call{Verb: List}, func() ([]app.Machine, error) {
 		var out []app.Machine
-		for _, m := range c.machines {
+		for _, m := range c.tagged(tags) {
 			if m.exists() && time.Since(m.made) >= c.lag && carries(m.Tags, tags) {
 				out = append(out, c.view(m))
 			}
@@ -216,6 +218,29 @@ func (c *Cloud) Delete(ctx context.Context, id string) error {
 		return nil, nil
 	})
 	return err
+}
+
+// add puts a machine where it is found.
+func (c *Cloud) add(m *machine) {
+	c.machines[m.ID] = m
+	intent := m.Tags[app.TagIntent]
+	c.intents[intent] = append(c.intents[intent], m.ID)
+}
+
+// tagged gives those machines that may carry the tags: where they name an intent, all but its own are left out, so that a
+// call costs the same in an account of ten thousand.
+func (c *Cloud) tagged(tags map[string]string) iter.Seq2[string, *machine] {
+	intent, named := tags[app.TagIntent]
+	if !named {
+		return maps.All(c.machines)
+	}
+	return func(yield func(string, *machine) bool) {
+		for _, id := range c.intents[intent] {
+			if m := c.machines[id]; m != nil && !yield(id, m) {
+				return
+			}
+		}
+	}
 }
 
 func carries(has, wanted map[string]string) bool {

@@ -165,7 +165,7 @@ func (c *Cloud) Vanish(id string) { c.set(func() { delete(c.machines, id) }) }
 
 // Put adds a machine as somebody else would, without a call; it replaces one of the same id.
 func (c *Cloud) Put(m app.Machine) {
-	c.set(func() { c.machines[m.ID] = &machine{Machine: m, made: time.Now()} })
+	c.set(func() { c.add(&machine{Machine: m, made: time.Now()}) })
 }
 
 // Machines gives all machines as they are, by id, without a call and without lag.
