@@ -67,7 +67,7 @@ func (p *Portal) apiClusterDelete(ctx context.Context, in *IDInput) (*body[app.C
 }
 
 func (p *Portal) apiClusterResume(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {
-	return p.view(ctx)(p.muster.ResumeCluster(ctx, caller(ctx), in.ID))
+	return p.view(ctx)(p.muster.ResumeOperation(ctx, caller(ctx), in.ID, 0))
 }
 
 func (p *Portal) apiClusterKey(ctx context.Context, in *IDInput) (*body[clusterKey], error) {

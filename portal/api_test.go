@@ -91,7 +91,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"no such size", "POST", "/preview", `{"template":"hadoop","size":60}`, 422, app.EInvalid, "", "60 nodes are not possible"},
 		{"no such cluster", "GET", "/clusters/none", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"no events of no cluster", "GET", "/clusters/none/events", "", 404, app.ENotFound, "", "There is no cluster none."},
-		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "There is nothing to resume."},
+		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "The create is running."},
 		{"another plan", "POST", "/clusters", `{"template":"web","size":2,"name":"x","plan_hash":"00"}`, 409, app.EConflict, "plan_hash", "The plan has changed."},
 		{"no such address", "GET", "/clouds", "", 404, app.ENotFound, "", "nothing at this address"},
 		{"no such verb", "PUT", "/clusters", "", 405, app.EInvalid, "", "cannot be used in that way"},
@@ -167,6 +167,9 @@ func TestOpenAPI(t *testing.T) {
 	for path, methods := range map[string]string{
 		"/version": "get", "/templates": "get", "/preview": "post", "/clusters": "get post", "/clusters/{id}": "get delete", "/clusters/{id}/resume": "post",
 		"/clusters/{id}/steps": "get", "/clusters/{id}/key": "get", "/clusters/{id}/events": "get", "/clusters/{id}/logs": "get",
+		"/clusters/{id}/operations/{operation}/cancel": "post", "/clusters/{id}/operations/{operation}/pause": "post",
+		"/clusters/{id}/operations/{operation}/resume": "post", "/clusters/{id}/operations/{operation}/roll-back": "get post",
+		"/clusters/{id}/nodes/{node}/retry": "post", "/clusters/{id}/waiting": "get", "/queue": "get",
 	} {
 		for m := range strings.FieldsSeq(methods) {
 			if doc.Paths[path][m] == nil {
@@ -174,7 +177,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Paths) != 10 {
+	if len(doc.Paths) != 17 {
 		t.Errorf("%d paths are described", len(doc.Paths))
 	}
 	for _, want := range []string{`"hint"`, `"kind"`, "application/problem+json", `"Event"`, "bearer"} {

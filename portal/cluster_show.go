@@ -51,7 +51,13 @@ func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.
 	if c.Steps, err = p.muster.Steps(ctx, a, id, op.ID); err != nil {
 		return c, err
 	}
-	if c.View.Status != app.ClusterFailed {
+	if !op.Status.Ended() && op.Status != app.OperationCancelling {
+		// Of a cluster that is as big as they come only the counts are read.
+		if c.Waiting, err = p.muster.Waiting(ctx, a, id, app.WaitingFilter{Limit: 1}); err != nil {
+			return c, err
+		}
+	}
+	if c.View.Status != app.ClusterFailed && !c.Can(app.ActRetryNode) {
 		return c, nil
 	}
 	for _, s := range c.Steps {

@@ -242,7 +242,7 @@ func TestClusterShow(t *testing.T) {
 		a.reads(http.StatusOK, "failed", "Create failed at n2.datanode.start.", "start datanode on n2 The script ended with 1. line one <b>Address already in use</b>", "Resume", "Delete")
 		s.post("/clusters/"+id+"/resume", nil)
 		s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
-		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "There is nothing to resume.", "Only a failed cluster can be resumed.")
+		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")
 	})
 	for s.f.advance(id, 50) {
 	}

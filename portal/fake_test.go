@@ -464,26 +464,6 @@ func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (app.Clu
 	return f.view(id)
 }
 
-func (f *fake) ResumeCluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, err := f.view(id)
-	if err != nil {
-		return v, err
-	}
-	if v.Status != app.ClusterFailed {
-		return v, &app.Error{Code: app.EConflict, Message: "There is nothing to resume.", Hint: "Only a failed cluster can be resumed."}
-	}
-	c := f.find(id)
-	c.Status, c.Message, c.Operations[0].Status = app.ClusterPending, "", app.OperationRunning
-	for i := range f.steps[c.Operations[0].ID] {
-		if s := &f.steps[c.Operations[0].ID][i]; s.State != app.StepSucceeded {
-			s.State, s.Error = app.StepWaiting, ""
-		}
-	}
-	return f.view(id)
-}
-
 func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 type Muster interface {
 	Identity
 	Clusters
+	Controls
 	Ledger
 }
 
@@ -36,9 +37,26 @@ type Clusters interface {
 	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
-	ResumeCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
+}
+
+// Controls are what a person can do about an operation of a cluster; operation 0 is the one under way, or else the latest.
+// What its state does not allow is EConflict, with a hint that says what it does.
+type Controls interface {
+	// CancelOperation stops it; with rollBack it is undone by itself once it has stopped.
+	CancelOperation(ctx context.Context, a app.Actor, cluster string, operation int64, rollBack bool) (app.ClusterView, error)
+	PauseOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
+	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
+	// RetryNode tries again what failed on one node.
+	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (app.ClusterView, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (app.RollBackPreview, error)
+	// RollBack undoes what it has done. A planHash that is not that of the plan made now is EConflict, reason plan_changed.
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
+	// Waiting says why the steps of the operation under way wait.
+	Waiting(ctx context.Context, a app.Actor, cluster string, f app.WaitingFilter) (app.Waiting, error)
+	// Queue tells admins what waits in their tenant.
+	Queue(ctx context.Context, a app.Actor) (app.Queue, error)
 }
 
 // Ledger is what happens inside a cluster.

@@ -53,7 +53,19 @@ func (p *Portal) routes() http.Handler {
 		r.Get("/clusters/{id}/key", member(p.clusterKey))
 		r.Get("/clusters/{id}/delete", member(p.clusterDeleteAsk))
 		r.Post("/clusters/{id}/delete", member(p.clusterDelete))
+
+		// What its operation does
+		r.Post("/clusters/{id}/pause", member(p.clusterPause))
 		r.Post("/clusters/{id}/resume", member(p.clusterResume))
+		r.Post("/clusters/{id}/nodes/{node}/retry", member(p.nodeRetry))
+		r.Get("/clusters/{id}/cancel", member(p.clusterCancelAsk))
+		r.Post("/clusters/{id}/cancel", member(p.clusterCancel))
+		r.Get("/clusters/{id}/roll-back", member(p.clusterRollBackAsk))
+		r.Post("/clusters/{id}/roll-back", member(p.clusterRollBack))
+		r.Get("/clusters/{id}/waiting", member(p.clusterWaiting))
+
+		// For admins
+		r.Get("/queue", member(p.queueShow))
 
 		r.NotFound(page(p.notFound))
 		r.MethodNotAllowed(page(p.notAllowed))
@@ -79,6 +91,16 @@ func (p *Portal) routes() http.Handler {
 		huma.Delete(api, "/clusters/{id}", p.apiClusterDelete, about("Delete a cluster"), answers(http.StatusAccepted))
 		huma.Post(api, "/clusters/{id}/resume", p.apiClusterResume, about("Go on with a failed operation"), answers(http.StatusAccepted))
 		huma.Get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
+
+		const op = "/clusters/{id}/operations/{operation}"
+		huma.Post(api, op+"/cancel", p.apiOperationCancel, about("Stop an operation"), answers(http.StatusAccepted))
+		huma.Post(api, op+"/pause", p.apiOperationPause, about("Let nothing new of an operation start"), answers(http.StatusAccepted))
+		huma.Post(api, op+"/resume", p.apiOperationResume, about("Go on with an operation that is paused or has failed"), answers(http.StatusAccepted))
+		huma.Get(api, op+"/roll-back", p.apiRollBackShow, about("Work out what the roll-back of an operation would do"))
+		huma.Post(api, op+"/roll-back", p.apiRollBack, about("Undo what an operation has done that failed or was cancelled"), answers(http.StatusAccepted))
+		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
+		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
+		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
 
 		huma.Get(api, "/clusters/{id}/steps", p.apiStepList, about("List the steps of an operation"))
 		huma.Get(api, "/clusters/{id}/events", p.apiEventList, about("Follow the events of a cluster"), streaming)

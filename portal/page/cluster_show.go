@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type ClusterShow struct {
 	Node     string // the log shows only this node; "" for all
 	Step     string // the log shows only this step; "" for all
 	Failures []Failure
+	Waiting  app.Waiting // the groups only; empty where nothing waits
 }
 
 // Failure is a step that failed, with the last that it said.
@@ -37,8 +39,30 @@ func (c ClusterShow) Operation() *app.Operation {
 	return &c.View.Operations[0]
 }
 
+// Current is the operation that the buttons are for: the one under way or paused, or else the latest.
+func (c ClusterShow) Current() *app.Operation {
+	for i, o := range c.View.Operations {
+		if !o.Status.Ended() && o.Status != app.OperationWaiting {
+			return &c.View.Operations[i]
+		}
+	}
+	return c.Operation()
+}
+
+// Can tells whether the button for an act is shown.
+func (c ClusterShow) Can(a app.Act) bool {
+	op := c.Current()
+	return op != nil && c.mayChange() && slices.Contains(op.Acts(op == c.Operation()), a)
+}
+
 // Running tells whether something happens by itself.
-func (c ClusterShow) Running() bool { return running(c.Operation()) }
+func (c ClusterShow) Running() bool { return running(c.Operation()) || c.undoneSoon() }
+
+// undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
+func (c ClusterShow) undoneSoon() bool {
+	op := c.Operation()
+	return op != nil && op.OnFailure == app.FailureRollBack && (op.Status == app.OperationFailed || op.Status == app.OperationCancelled)
+}
 
 // After is the number of the last log line on the page; a stream goes on from there.
 func (c ClusterShow) After() int64 {
@@ -74,18 +98,34 @@ func (c ClusterShow) Sentence() string {
 		}
 		return s
 	case app.ClusterDeleted:
-		return "Gone: every machine was given back " + Ago(c.Now, c.View.DeletedAt) + "."
+		how := "Gone"
+		if op != nil && op.Kind == app.OperationRollBack {
+			how = "Rolled back"
+		}
+		return how + ": every machine was given back " + Ago(c.Now, c.View.DeletedAt) + "."
 	case app.ClusterFailed:
 		if op == nil {
 			return "Something went wrong."
 		}
-		if op.Status == app.OperationCancelled {
-			return fmt.Sprintf("It was stopped after %d of %s. Delete gives back what there is.", op.Done, Count(op.Total, "step"))
-		}
-		return fmt.Sprintf("The %s failed after %d of %s. Resume goes on where it stopped; delete gives everything back.",
-			op.Kind, op.Done, Count(op.Total, "step"))
+		return c.ended(op)
 	}
 	return c.progress(op)
+}
+
+// ended says how an operation ended that did not succeed, and which ways lead on.
+func (c ClusterShow) ended(op *app.Operation) string {
+	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, Count(op.Total, "step"))
+	if c.undoneSoon() {
+		return fmt.Sprintf("The %s stopped %s and is about to be rolled back.", kind, sofar)
+	}
+	ways := "delete gives everything back."
+	if slices.Contains(op.Acts(true), app.ActRollBack) {
+		ways = "roll back gives back what it has made."
+	}
+	if op.Status == app.OperationCancelled {
+		return fmt.Sprintf("The %s was cancelled %s; %s", kind, sofar, ways)
+	}
+	return fmt.Sprintf("The %s failed %s. Resume goes on where it stopped; %s", kind, sofar, ways)
 }
 
 func (c ClusterShow) progress(op *app.Operation) string {
@@ -94,12 +134,21 @@ func (c ClusterShow) progress(op *app.Operation) string {
 		return "Waiting to begin."
 	case op.Status == app.OperationWaiting:
 		return "Waiting for the operation before it to end."
+	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
+		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
 	case op.Status == app.OperationCancelling:
 		return "Stopping: no new step begins, and running ones are told to end."
+	case op.Status == app.OperationPaused:
+		s := fmt.Sprintf("Paused after %d of %s.", op.Done, Count(op.Total, "step"))
+		if c.Waiting.Running > 0 {
+			s += fmt.Sprintf(" %s still at work.", CountOf(c.Waiting.Running, "step is", "steps are"))
+		}
+		return s + " Resume lets it go on."
 	}
-	verb := "Being created"
-	if op.Kind == app.OperationDelete {
-		verb = "Being deleted"
+	verb := map[app.OperationKind]string{app.OperationCreate: "Being created", app.OperationDelete: "Being deleted",
+		app.OperationRollBack: "Being rolled back"}[op.Kind]
+	if verb == "" {
+		verb = "At work"
 	}
 	s := fmt.Sprintf("%s: %d of %s done", verb, op.Done, Count(op.Total, "step"))
 	if left, ok := remaining(c.Now, *op, c.Steps); ok {
@@ -131,10 +180,22 @@ func (c ClusterShow) CanDelete() bool {
 	return c.mayChange() && c.View.Status != app.ClusterDeleted && !deleting
 }
 
-// CanResume tells whether the resume button is shown.
-func (c ClusterShow) CanResume() bool {
-	op := c.Operation()
-	return c.mayChange() && c.View.Status == app.ClusterFailed && op != nil && op.Status != app.OperationCancelled
+// Machines are the nodes whose machines are there, or may be.
+func (c ClusterShow) Machines() []string {
+	var names []string
+	for _, n := range c.View.Nodes {
+		if n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// beingMade tells whether a node's machine was asked for, whatever came of it.
+func (c ClusterShow) beingMade(node string) bool {
+	return slices.ContainsFunc(c.Steps, func(s app.Step) bool {
+		return s.Node == node && s.Action == app.ActionCreate && s.Attempt > 0
+	})
 }
 
 // CanSSH tells whether the key and the lines to connect are shown.
@@ -190,8 +251,19 @@ func (c ClusterShow) steps() []app.Step {
 	return out
 }
 
+// waits tells whether there is something to say of why steps wait.
+func (c ClusterShow) waits() bool { return len(c.Waiting.Groups) > 0 }
+
+// planWords is what a plan is for: "to create", "to roll back".
+func planWords(k app.OperationKind) string {
+	if k == app.OperationRollBack {
+		return "roll back"
+	}
+	return k.Words()
+}
+
 func opWords(o app.Operation) string {
-	s := string(o.Kind) + " " + string(o.Status)
+	s := o.Kind.Words() + " " + string(o.Status)
 	if o.Status == app.OperationRunning || o.Status == app.OperationFailed {
 		s += fmt.Sprintf(", %d of %s", o.Done, Count(o.Total, "step"))
 	}

@@ -98,6 +98,22 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// CountOf is Count with words of its own for one and for many: "1 step is", "3 steps are".
+func CountOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// Few lists the first few names, and how many more there are.
+func Few(names []string, most int) string {
+	if len(names) > most+1 {
+		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
+	}
+	return List(names)
+}
+
 // Stamp is a moment for a title attribute or a history line.
 func Stamp(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") + " UTC" }
 
@@ -133,6 +149,10 @@ func StatusWord(c app.Cluster, op *app.Operation) string {
 		switch {
 		case op.Status == app.OperationCancelling:
 			return "stopping"
+		case op.Status == app.OperationPaused:
+			return "paused"
+		case op.Kind == app.OperationRollBack:
+			return "rolling back"
 		case op.Kind == app.OperationCreate:
 			return "creating"
 		case op.Kind == app.OperationDelete:
@@ -161,6 +181,8 @@ func OperationMark(o app.Operation) string {
 	switch o.Status {
 	case app.OperationWaiting:
 		return string(app.StepWaiting)
+	case app.OperationPaused:
+		return string(app.StepReady)
 	case app.OperationSucceeded:
 		return string(app.StepSucceeded)
 	case app.OperationFailed:

@@ -127,7 +127,7 @@
       if (++trouble > 5) { location.reload(); return; }
       timer = setTimeout(open, 1000 * 2 ** trouble);
     };
-    for (const part of ["head", "plan", "nodes", "more"]) {
+    for (const part of ["head", "waiting", "plan", "nodes", "more"]) {
       es.addEventListener(part, (ev) => { swap(part, ev.data); if (part === "head") announce(); });
     }
     es.addEventListener("steps", (ev) => paint(JSON.parse(ev.data)));

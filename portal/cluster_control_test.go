@@ -1,0 +1,185 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+func TestPauseAndResume(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(id, 5)
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Being created: 5 of 25 steps done", "Pause Cancel Delete", "Why it waits", "nodemanager.start: waits for n1.namenode.start, which is running.")
+	a.lacks("Resume", "Roll back")
+	if a := s.post("/clusters/"+id+"/pause", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
+		t.Errorf("a pause answers %d and leads to %q", a.status, a.header.Get("Location"))
+	}
+	a = s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume lets it go on.", "Resume Cancel Delete")
+	if attr(a.find("live"), "data-running") != "true" {
+		t.Error("the page of a paused cluster does not see that somebody else resumes it")
+	}
+	s.post("/clusters/"+id+"/pause", nil).reads(http.StatusConflict, "The create is paused.")
+	s.post("/clusters/"+id+"/resume", nil)
+	s.get("/clusters/"+id).reads(http.StatusOK, "Being created: 5 of 25 steps done")
+	s.get("/clusters").reads(http.StatusOK, "lake creating")
+}
+
+func TestCancelAsksWhatThen(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "By now no machine was asked for.", "Roll it back", "Leave it as it is")
+	s.f.advance(id, 9)
+	a := s.get("/clusters/" + id + "/cancel")
+	a.reads(http.StatusOK, "By now 3 machines were asked for: n1, n2 and n3.", "Let it go on Cancel it")
+	if in := a.fields(); in.Get("then") != "roll_back" {
+		t.Errorf("the form begins with %v", in)
+	}
+	s.post("/clusters/"+id+"/cancel", url.Values{"then": {"explode"}}).reads(http.StatusUnprocessableEntity, "What is to become of what was made is not known.")
+	s.post("/clusters/"+id+"/cancel", url.Values{"then": {"roll_back"}})
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake stopping", "Stopping: no new step begins, and running ones are told to end. Then it is rolled back.")
+	if a := s.get("/clusters/" + id + "/cancel"); a.status != http.StatusSeeOther {
+		t.Errorf("what is being stopped can be cancelled again: %d", a.status)
+	}
+	s.f.letGo(id)
+	a = s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "The create stopped after 9 of 25 steps and is about to be rolled back.")
+	if attr(a.find("live"), "data-running") != "true" {
+		t.Error("the page does not wait for the roll-back that is about to begin")
+	}
+}
+
+func TestRollBackShowsItsPlanFirst(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 6)
+	s.f.advance(id, 9)
+	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "Resume Roll back Delete", "roll back gives back what it has made", "Try n2 again")
+	a := s.get("/clusters/" + id + "/roll-back")
+	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are given back, with everything on them: n1, n2, n3, n4 and n5. 1 other was never asked for.",
+		"Then nothing is left of the cluster. This cannot be undone.", "Takes about 15 s")
+	hash := a.fields().Get("plan_hash")
+	if len(hash) != 64 {
+		t.Fatalf("the plan that is shown is not named: %q", hash)
+	}
+
+	// Somebody resumes and it fails again, further on: what was shown is not what would run.
+	s.post("/clusters/"+id+"/resume", nil)
+	s.f.advance(id, 25)
+	s.f.failStep(id, "n6.nodemanager.start", "It does not start.")
+	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {hash}})
+	a.reads(http.StatusConflict, "More has happened since you looked. This is what would be done now.", "6 machines are given back")
+	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {a.fields().Get("plan_hash")}})
+	if a.status != http.StatusSeeOther {
+		t.Fatalf("the roll-back answers %d: %s", a.status, a.text())
+	}
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake rolling back", "Being rolled back: 0 of 6 steps done", "Plan to roll back, asked by ada", "roll-back running, 0 of 6 steps")
+}
+
+func TestRetryOfOneNode(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(id, 9)
+	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
+	if a := s.get("/clusters/" + id); a.find("retry-n2") == nil || a.find("retry-n1") != nil {
+		t.Error("the button to try a node again is not where it failed")
+	}
+	s.post("/clusters/"+id+"/nodes/n2/retry", nil)
+	s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
+}
+
+func TestWhyItWaits(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 20)
+	s.f.advance(id, 30)
+	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Why lake waits", "By reason", "All slots of the tenant are busy (4 of 4).", "Step by step", "More")
+	a := s.get("/clusters/" + id + "/waiting?node=n7")
+	a.reads(http.StatusOK, "Step by step of n7", "All nodes")
+	a.lacks("on n8")
+	s.get("/clusters/nope/waiting").reads(http.StatusNotFound, "There is no cluster nope.")
+	for s.f.advance(id, 1000) {
+	}
+	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Nothing waits.")
+	if a := s.get("/clusters/" + id); a.at("waiting") != "" {
+		t.Errorf("nothing waits, and it says %q", a.at("waiting"))
+	}
+}
+
+func TestQueueIsForAdmins(t *testing.T) {
+	s := signedIn(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 5)
+	s.f.advance(id, 8)
+	s.get("/queue").reads(http.StatusForbidden, "Only admins see the whole queue.")
+	s.get("/clusters").lacks("Queue")
+
+	s = visit(t)
+	s.signIn("root")
+	s.get("/queue").reads(http.StatusOK, "Nothing is under way and nothing waits.")
+	id = s.cluster(ada, "lake", "hadoop", 5)
+	s.f.advance(id, 8)
+	a := s.get("/queue")
+	a.reads(http.StatusOK, "1 operations are under way", "What waits, by reason", "Other steps of their plan must be done first.", "lake create running, by ada just now", "8 of 43")
+	if !strings.Contains(a.body, `data-refresh="/queue"`) {
+		t.Error("a queue in which something moves does not refresh")
+	}
+	if part := s.get("/queue", "Muster-Part", "list"); strings.Contains(part.body, "<html") || !strings.HasPrefix(part.body, `<div id="list"`) {
+		t.Errorf("the part of the page is %.80s", part.body)
+	}
+}
+
+func TestAPIControls(t *testing.T) {
+	s := visit(t)
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.advance(id, 9)
+	op := "/clusters/" + id + "/operations/1"
+	w := as[app.Waiting](s.call("GET", "/clusters/"+id+"/waiting?limit=3", ""), 200)
+	if len(w.Steps) != 3 || w.Next == 0 || w.Total < 4 || w.Groups[0].Reason != app.WaitSteps {
+		t.Errorf("waiting: %+v", w)
+	}
+	if v := as[app.ClusterView](s.call("POST", op+"/pause", ""), 202); v.Operations[0].Status != app.OperationPaused {
+		t.Errorf("after a pause it is %s", v.Operations[0].Status)
+	}
+	if v := as[app.ClusterView](s.call("POST", op+"/resume", ""), 202); v.Operations[0].Status != app.OperationRunning {
+		t.Errorf("after a resume it is %s", v.Operations[0].Status)
+	}
+	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
+	if v := as[app.ClusterView](s.call("POST", "/clusters/"+id+"/nodes/n2/retry", ""), 202); v.Operations[0].Status != app.OperationRunning {
+		t.Errorf("after a retry of n2 it is %s", v.Operations[0].Status)
+	}
+	if v := as[app.ClusterView](s.call("POST", op+"/cancel", `{"roll_back": true}`), 202); v.Operations[0].Status != app.OperationCancelling ||
+		v.Operations[0].OnFailure != app.FailureRollBack {
+		t.Errorf("after a cancel it is %+v", v.Operations[0])
+	}
+	s.f.letGo(id)
+	p := as[app.RollBackPreview](s.call("GET", op+"/roll-back", ""), 200)
+	if len(p.GivesBack) != 3 || !p.Gone || p.PlanHash != p.Plan.Hash() {
+		t.Errorf("the preview: %+v", p)
+	}
+	if a := s.call("POST", op+"/roll-back", `{"plan_hash": "0000"}`); a.status != 409 || !strings.Contains(a.body, `"plan_changed"`) {
+		t.Errorf("another plan than was shown: %d %s", a.status, a.body)
+	}
+	if v := as[app.ClusterView](s.call("POST", op+"/roll-back", `{"plan_hash": "`+p.PlanHash+`"}`), 202); v.Operations[0].Kind != app.OperationRollBack {
+		t.Errorf("after a roll-back it is %s", v.Operations[0].Kind)
+	}
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"POST", "/clusters/" + id + "/operations/x/pause", "", 422},
+		{"POST", "/clusters/" + id + "/operations/-1/pause", "", 422},
+		{"POST", "/clusters/nope/operations/0/pause", "", 404},
+		{"POST", "/clusters/" + id + "/operations/0/cancel", `{"rollback": true}`, 422},
+		{"GET", "/clusters/" + id + "/waiting?limit=501", "", 422},
+		{"GET", "/clusters/" + id + "/waiting?wat=1", "", 422},
+		{"GET", "/queue", "", 403},
+	} {
+		if a := s.call(tt.method, tt.path, tt.body); a.status != tt.status {
+			t.Errorf("%s %s %s answers %d, not %d: %s", tt.method, tt.path, tt.body, a.status, tt.status, a.body)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package page
+
+import (
+	"fmt"
+
+	"muster/app"
+)
+
+// ClusterRollBack is what a roll-back would do.
+type ClusterRollBack struct {
+	View    app.ClusterView
+	Preview app.RollBackPreview
+	Notice  string
+}
+
+// stepsShown is how many steps of a roll-back are listed; machines are given back all alike.
+const stepsShown = 20
+
+// Sentence says what is left afterwards.
+func (b ClusterRollBack) Sentence() string {
+	p := b.Preview
+	var s string
+	switch n := len(p.GivesBack); {
+	case n == 0 && p.Gone:
+		s = "No machine was ever asked for, so there is nothing to give back."
+	case n == 0:
+		s = "No machine was made by it, so none is given back."
+	default:
+		s = fmt.Sprintf("%s given back, with everything on %s: %s.", CountOf(n, "machine is", "machines are"), itOrThem(n), Few(p.GivesBack, 8))
+		if p.Untouched > 0 && p.Gone {
+			s += fmt.Sprintf(" %s never asked for.", CountOf(p.Untouched, "other was", "others were"))
+		}
+	}
+	if p.Gone {
+		return s + " Then nothing is left of the cluster. This cannot be undone."
+	}
+	return s + " The rest of the cluster is as it was before."
+}
+
+func itOrThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// Steps are the first steps of the plan, in words. Where machines are given back and nothing else, the sentence says it.
+func (b ClusterRollBack) Steps() []string {
+	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
+		return nil
+	}
+	var out []string
+	for _, s := range b.Preview.Plan.Steps {
+		if !s.Join && len(out) < stepsShown {
+			out = append(out, StepWords(s.Node, s.Action, s.Service))
+		}
+	}
+	return out
+}
+
+// More counts the steps that are not listed.
+func (b ClusterRollBack) More() int {
+	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
+		return 0
+	}
+	return max(0, b.Preview.Plan.Acts()-stepsShown)
+}
+
+// undoable tells whether the operation that would be cancelled can be rolled back then.
+func (c ClusterShow) undoable() bool {
+	stopped := *c.Current()
+	stopped.Status = app.OperationCancelled
+	for _, a := range stopped.Acts(true) {
+		if a == app.ActRollBack {
+			return true
+		}
+	}
+	return false
+}
+
+// machinesSentence says what is there by now.
+func (c ClusterShow) machinesSentence() string {
+	names := c.Machines()
+	switch op := c.Current(); {
+	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
+		return fmt.Sprintf("What was given back is gone; %s left by now.", CountOf(len(names), "machine is", "machines are"))
+	case len(names) == 0:
+		return "By now no machine was asked for."
+	}
+	return fmt.Sprintf("By now %s asked for: %s.", CountOf(len(names), "machine was", "machines were"), Few(names, 8))
+}
