@@ -136,8 +136,10 @@ func (c *client) learn(ctx context.Context) error {
 	return nil
 }
 
-// can tells whether a cluster can be asked for this in this build, such as "pause".
-func (c *client) can(act string) bool { return c.offers["post /clusters/{id}/"+act] }
+// can tells whether the operation of a cluster can be asked for this in this build, such as "pause".
+func (c *client) can(act string) bool {
+	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
+}
 
 func (c *client) create(ctx context.Context, r app.ClusterRequest) (v app.ClusterView, err error) {
 	err = c.ask(ctx, http.MethodPost, "/clusters", r, &v)
@@ -149,13 +151,17 @@ func (c *client) cluster(ctx context.Context, id string) (v app.ClusterView, err
 	return v, err
 }
 
-// act asks one thing of a cluster: cancel, pause, resume …, or delete.
+// act asks one thing of a cluster, or of the operation that is under way or else the latest.
 func (c *client) act(ctx context.Context, id, act string) error {
 	var v app.ClusterView
-	if act == "delete" {
-		return c.ask(ctx, http.MethodDelete, "/clusters/"+url.PathEscape(id), nil, &v)
+	path := "/clusters/" + url.PathEscape(id)
+	switch act {
+	case "delete":
+		return c.ask(ctx, http.MethodDelete, path, nil, &v)
+	case "resume":
+		return c.ask(ctx, http.MethodPost, path+"/resume", nil, &v)
 	}
-	return c.ask(ctx, http.MethodPost, "/clusters/"+url.PathEscape(id)+"/"+act, struct{}{}, &v)
+	return c.ask(ctx, http.MethodPost, path+"/operations/0/"+act, nil, &v)
 }
 
 // clusters gives all that the server knows, also those that are gone. Name "" means every name.

@@ -89,7 +89,11 @@ func (h *harness) title() {
 		what = t.title()
 	}
 	h.out.say("chaos: seed %d, %s, on %s", h.seed, count(h.rounds, "round"), what)
-	h.out.say("again: make chaos SEED=%d ROUNDS=%d", h.seed, h.rounds)
+	if h.nodes == "sandbox" {
+		h.out.say("again: make chaos SEED=%d ROUNDS=0 SANDBOX_ROUNDS=%d", h.seed, h.rounds)
+	} else {
+		h.out.say("again: make chaos SEED=%d ROUNDS=%d", h.seed, h.rounds)
+	}
 }
 
 // run makes all rounds, in batches, and tells whether nothing was lost.

@@ -66,6 +66,9 @@ func (u *user) cluster(ctx context.Context) error {
 		r.Size = max(r.Size, 3)
 	}
 	tell := u.choose()
+	if u.rand.IntN(5) == 0 && u.h.client.can("roll-back") {
+		r.OnFailure = app.FailureRollBack
+	}
 	id, err := u.create(ctx, r)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
@@ -195,7 +198,7 @@ func (u *user) regretful(ctx context.Context, name, id string) error {
 	if err := u.act(ctx, id, "roll-back"); err != nil {
 		return err
 	}
-	if _, err := u.ended(ctx, id); err != nil {
+	if v, err := u.ended(ctx, id); err != nil || v.Status == app.ClusterDeleted {
 		return err
 	}
 	return u.delete(ctx, name, id)
@@ -273,6 +276,9 @@ func (u *user) act(ctx context.Context, id, act string) error {
 
 // delete gives a cluster back and waits until it is gone. A delete that fails is resumed.
 func (u *user) delete(ctx context.Context, name, id string) error {
+	if v, err := u.h.client.cluster(ctx, id); err != nil || v.Status == app.ClusterDeleted {
+		return err // a roll-back has left nothing of it
+	}
 	if err := u.act(ctx, id, "delete"); err != nil {
 		return err
 	}

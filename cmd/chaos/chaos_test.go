@@ -1,0 +1,186 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func TestEffectsAreCounted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "effects")
+	if err := os.WriteFile(file, []byte("3|n1.store.install|4\n3|n1.store.start|6\n3|n1.store.install|5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readEffects([]string{file})
+	if err != nil || d.lines != 3 || d.times[effectOf(3, "n1.store.install")] != 2 || d.times[effectOf(3, "n1.store.start")] != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if len(d.late) != 1 || !strings.Contains(d.late[0], "epoch 5 after epoch 6") {
+		t.Errorf("late: %q", d.late)
+	}
+	if err := os.WriteFile(file, []byte("3|n1.st"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readEffects([]string{file}); err == nil {
+		t.Error("half a line is taken for an effect")
+	}
+}
+
+func TestWrongStepsAreBlamed(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		state app.StepState
+		op    app.OperationStatus
+		times int
+		want  string
+	}{
+		{"once", app.StepSucceeded, app.OperationSucceeded, 1, ""},
+		{"begun and dropped", app.StepDropped, app.OperationCancelled, 1, ""},
+		{"never begun", app.StepDropped, app.OperationCancelled, 0, ""},
+		{"twice", app.StepSucceeded, app.OperationSucceeded, 2, twice},
+		{"twice and then failed", app.StepFailed, app.OperationFailed, 2, twice},
+		{"not at all", app.StepSucceeded, app.OperationSucceeded, 0, missing},
+		{"left over", app.StepQueued, app.OperationFailed, 0, lostOp},
+	} {
+		h := &harness{book: newBook()}
+		did := done{times: map[string]int{effectOf(7, "n1.web.start"): c.times}}
+		h.checkSteps("c", app.Operation{ID: 7, Status: c.op}, []app.Step{{ID: "n1.web.start", Service: "web", State: c.state}}, did, map[string]bool{})
+		var got string
+		if w := h.book.found(); len(w) > 0 {
+			got = w[0].kind
+		}
+		if got != c.want {
+			t.Errorf("%s: blamed for %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestStraysAreFound(t *testing.T) {
+	machine := func(id, node string) app.Machine {
+		return app.Machine{ID: id, Tags: map[string]string{app.TagNode: node}}
+	}
+	v := app.ClusterView{Nodes: []app.Node{
+		{Name: "n1", Status: app.NodeReady, MachineID: "a"}, {Name: "n2", Status: app.NodeReady, MachineID: "b"},
+		{Name: "n3", Status: app.NodeDeleted, MachineID: "c"}, {Name: "n4", Status: app.NodeReady, MachineID: "d"},
+	}}
+	wrong := compare(v, []app.Machine{machine("a", "n1"), machine("c", "n3"), machine("d", "n4"), machine("e", "n4")})
+	text := strings.Join(wrong, "\n")
+	for _, want := range []string{"machine b of node n2 is not there", "n3 was given back and has c", "n4 has d, e"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if len(wrong) != 3 {
+		t.Errorf("%d are wrong:\n%s", len(wrong), text)
+	}
+}
+
+func TestFaultsFollowFromTheSeed(t *testing.T) {
+	h := &harness{system: &system{}, fake: &fakeWorld{}}
+	seen := map[string]bool{}
+	for round := range uint64(500) {
+		a, b := choose(h, rand.New(rand.NewPCG(5, round))), choose(h, rand.New(rand.NewPCG(5, round)))
+		if a.name == "" || a.name != b.name {
+			t.Fatalf("round %d: %q and %q", round, a.name, b.name)
+		}
+		seen[a.name] = true
+	}
+	for _, f := range faults {
+		if f.can(h) != seen[f.name] {
+			t.Errorf("%s: possible %t, seen %t", f.name, f.can(h), seen[f.name])
+		}
+	}
+}
+
+func TestProxy(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // an echo; it ends with its listener and connections
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(c, c); _ = c.Close() }()
+		}
+	}()
+	p, err := newProxy(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	c, err := net.Dial("tcp", p.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	echo := func(wait time.Duration) error {
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+		_ = c.SetReadDeadline(time.Now().Add(wait))
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	if err := echo(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	p.blackHole(true)
+	if err := echo(50 * time.Millisecond); err == nil {
+		t.Error("something comes out of a black hole")
+	}
+	p.blackHole(false)
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Errorf("what was sent meanwhile is lost: %v", err)
+	}
+	p.cut()
+	if err := echo(10 * time.Second); err == nil {
+		t.Error("the connection is still there")
+	}
+}
+
+func TestProcess(t *testing.T) {
+	ended := make(chan string, 1)
+	dir := t.TempDir()
+	p := &process{name: "p", log: filepath.Join(dir, "log"),
+		ready: func(context.Context) error { _, err := os.Stat(filepath.Join(dir, "up")); return err },
+		died:  func(name string, _ error) { ended <- name }}
+	p.argv = []string{"sh", "-c", "echo up >" + dir + "/up; exec sleep 60"}
+	if err := p.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.freeze()
+	p.thaw()
+	p.kill()
+	select {
+	case <-ended:
+		t.Error("a kill of ours is taken for an accident")
+	default:
+	}
+	p.argv = []string{"sh", "-c", "exit 3"}
+	if err := os.Remove(filepath.Join(dir, "up")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.start(t.Context()); err == nil {
+		t.Error("what ends at once has started")
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("an accident is not told")
+	}
+}
