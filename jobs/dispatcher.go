@@ -18,11 +18,12 @@ const (
 	maxBells = 1000
 )
 
-// Dispatcher rings the doorbells of queued steps, takes back claims that ran out, and ends leases.
+// Dispatcher rings the doorbells of queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
 type Dispatcher struct {
 	Ledger app.Ledger
 	Queue  *Queue
 	Expire func(ctx context.Context) (int, error)
+	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -48,6 +49,16 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		}
 		now := d.Now()
 		trouble.say(d.Log, "looking after steps", d.sweep(ctx, now, &patience))
+		if d.Undo != nil {
+			n, err := d.Undo(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			trouble.say(d.Log, "beginning roll-backs", err)
+			if n > 0 {
+				d.Log.Info("operations that ended badly are being rolled back, as was asked for", "operations", n)
+			}
+		}
 		if now.Sub(expired) >= expireEvery || now.Before(expired) {
 			expired = now
 			n, err := d.Expire(ctx)
