@@ -16,7 +16,8 @@ import (
 type bestOf struct {
 	m      *mixer
 	goal   goal
-	limit  float64 // solutions must be worth less
+	own    *variety // of which the caller's last row asks for a node; its part in a proof is left out
+	limit  float64  // solutions must be worth less
 	best   []use
 	bound  float64    // what no solution can be less than, as far as known
 	proof  []cutWorth // that there is none: one for each branch; worth nothing where broken
@@ -96,7 +97,7 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 	}
 	l, out := b.m.solve(nil, f.st, f.extra, b.goal)
 	if out == empty {
-		b.proof = append(b.proof, cutWorth{worth: l.worth(false), least: dot(l.y, l.rhs)})
+		b.proof = append(b.proof, cutWorth{worth: l.worth(false), least: dot(l.y, l.rhs) - l.asked(b.own)})
 		return open
 	}
 	b.broken = b.broken || out != solved || !b.goal.none()

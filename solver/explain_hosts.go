@@ -87,9 +87,9 @@ func (q *question) poolInWords() string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		part := fmt.Sprintf("%s more of hardware %s", amount(room[name], "node"), name)
+		part := fmt.Sprintf("%s of hardware %s", amount(room[name], "more node"), name)
 		if room[name] == 0 {
-			part = fmt.Sprintf("no more of hardware %s", name)
+			part = fmt.Sprintf("no more node of hardware %s", name)
 		}
 		parts = append(parts, part)
 	}
@@ -117,7 +117,7 @@ func (q *question) moreHosts() []remedy {
 	for _, name := range slices.Sorted(maps.Keys(roomiest)) {
 		like := roomiest[name]
 		out = append(out, remedy{rank: rankProvider, steps: q.most(), text: func(step int) string {
-			return fmt.Sprintf("%s more of hardware %s, with room for %s%s", amount(step, "empty host"), name, amount(like.Nodes, "node"), map[bool]string{true: " each"}[step > 1])
+			return fmt.Sprintf("%s of hardware %s, with room for %s%s", amount(step, "more empty host"), name, amount(like.Nodes, "node"), map[bool]string{true: " each"}[step > 1])
 		}, apply: func(w *world, step int) {
 			w.template()
 			w.r.Pool = &app.HostPool{Provider: w.r.Pool.Provider, Hosts: slices.Clone(w.r.Pool.Hosts)}

@@ -224,7 +224,11 @@ func (o *order) judge(at spot, v *variety) bool {
 		return false
 	}
 	to := o.with(at, v, 1, false)
-	b := o.m.decide(to.st, goal{}, math.Inf(1), to.extra...)
+	b := &bestOf{m: o.m, limit: math.Inf(1), bound: math.Inf(-1)}
+	if o.m.classed {
+		b.own = v
+	}
+	b.run(to.st, to.extra)
 	if b.best != nil {
 		o.keep(b.best, v, 1)
 		return true
@@ -232,19 +236,24 @@ func (o *order) judge(at spot, v *variety) bool {
 	if o.m.w.ended {
 		return false
 	}
-	if b.broken = b.broken || o.m.classed || o.leans(b.proof, v); b.broken {
+	if b.broken = b.broken || o.leans(b.proof, v); b.broken {
 		o.banned = append(o.banned, v)
 		return false
 	}
-	for i := range b.proof { // what branches say is about the other nodes, so it does not depend on v
+	for i := range b.proof {
 		c := &b.proof[i]
-		c.pattern = nil
-		c.least += c.of(v) - 1e-6
+		if !o.m.classed { // what branches say is about the other nodes, so it does not depend on v
+			c.pattern = nil
+			c.least += c.of(v)
+		}
+		c.least -= 1e-6
 	}
 	if len(b.proof) == 1 {
 		c := b.proof[0]
 		if x := o.cut(&c, v.pal, v.size); !kept(x, v.blocks) {
-			c.order = x.order
+			if len(c.pattern) == 0 {
+				c.order = x.order
+			}
 			o.cuts = append(o.cuts, c)
 			return false
 		}
@@ -259,15 +268,28 @@ func (o *order) judge(at spot, v *variety) bool {
 // leans tells whether a proof holds only as long as the rivals of v may not be used.
 func (o *order) leans(proof []cutWorth, v *variety) bool {
 	return slices.ContainsFunc(o.m.rivals(v), func(k *variety) bool {
-		return slices.ContainsFunc(proof, func(c cutWorth) bool { return c.worth.of(k) > small })
+		return slices.ContainsFunc(proof, func(c cutWorth) bool { return o.worthMost(&c, k) > small })
 	})
 }
 
 // refuted tells whether an earlier proof holds for v too.
 func (o *order) refuted(v *variety) bool {
 	return slices.ContainsFunc(o.proofs, func(proof []cutWorth) bool {
-		return !slices.ContainsFunc(proof, func(c cutWorth) bool { return c.of(v) >= c.least })
+		return !slices.ContainsFunc(proof, func(c cutWorth) bool { return o.worthMost(&c, v) >= c.least })
 	})
+}
+
+// worthMost is the worth of v, on the hosts where nodes of its kind are worth most.
+func (o *order) worthMost(c *cutWorth, v *variety) float64 {
+	m, most := o.m, c.of(v)
+	for p := range m.f.palettes {
+		if m.classed && m.typesOf[p] == m.typesOf[v.pal] && p != v.pal && m.fits(v.blocks, p) {
+			other := *v
+			other.pal = p
+			most = max(most, c.of(&other))
+		}
+	}
+	return most
 }
 
 func kept(c cut, blocks set) bool {
@@ -280,19 +302,29 @@ func kept(c cut, blocks set) bool {
 
 // cut states what is weighed for varieties on a palette; size is their number of services, where that matters.
 func (o *order) cut(c *cutWorth, pal int, size int64) cut {
+	worth, least := c.block, c.least-c.pal[pal]
+	if len(c.pattern) > 0 {
+		worth = slices.Clone(worth)
+		for _, p := range c.pattern { // of one block, or of none
+			if b := p.blocks.next(0); p.pal == pal && b >= 0 {
+				worth[b] += p.worth
+			} else if p.pal == pal {
+				least -= p.worth
+			}
+		}
+	}
 	top := 1e-9
-	for _, w := range c.block {
+	for _, w := range worth {
 		top = max(top, math.Abs(w))
 	}
 	scale := float64(1<<36) / top
 	out := cut{weight: make([]int64, len(c.block))}
-	for b, w := range c.block {
+	for b, w := range worth {
 		out.weight[b] = int64(math.Round(w * scale))
 	}
 	if out.order = c.order; out.order == nil {
 		out.order = o.m.f.byRoom(out.weight)
 	}
-	least := c.least - c.pal[pal]
 	for over, w := range c.over {
 		if size >= over {
 			least -= w

@@ -567,6 +567,16 @@ func (l *simplex) worth(second bool) worth {
 	return t
 }
 
+// asked is the part of a proof that comes from rows about the kind of v.
+func (l *simplex) asked(v *variety) (sum float64) {
+	for i, s := range l.sides {
+		if v != nil && s.row >= len(l.m.rows) && l.row(s.row).only != nil && l.row(s.row).only.kind == v.kind {
+			sum += l.y[i] * l.rhs[i]
+		}
+	}
+	return sum
+}
+
 func (l *simplex) row(i int) *row {
 	if i < len(l.m.rows) {
 		return &l.m.rows[i]
