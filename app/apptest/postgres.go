@@ -201,7 +201,12 @@ func (p *Postgres) URL(database string) string {
 
 // NetworkURL is the address of a database by TCP, with the password given.
 func (p *Postgres) NetworkURL(database, password string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(p.User, password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Port)),
+	return p.URLBy(p.Port, database, password)
+}
+
+// URLBy is NetworkURL by way of another loopback port.
+func (p *Postgres) URLBy(port int, database, password string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(p.User, password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		Path: database, RawQuery: "sslmode=disable"}
 	return u.String()
 }

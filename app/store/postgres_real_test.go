@@ -43,5 +43,3 @@ func fresh(t testing.TB) string {
 func TestPostgres(t *testing.T) {
 	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
 }
-
-func BenchmarkStepsOnPostgres(b *testing.B) { benchmarkSteps(b, open(b, fresh(b))) }
