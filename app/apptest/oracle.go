@@ -1,0 +1,207 @@
+package apptest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+)
+
+// likeTheBook does the same random things to the store and to a Book: workers claim, report in batches, vanish and come
+// back late, clocks jump, people cancel, pause, resume and delete. After each of them both are the same.
+func (t *storeTest) likeTheBook() {
+	for seed := range uint64(6) {
+		o := &oracle{storeTest: t, r: rand.New(rand.NewPCG(seed, 7)), book: NewBook(), prefix: fmt.Sprintf("o%d", seed), tenant: fmt.Sprintf("o%d", seed)}
+		for i := range 110 {
+			o.act()
+			o.compare()
+			if t.Failed() {
+				t.Fatalf("seed %d, act %d: %s", seed, i, o.last)
+			}
+		}
+	}
+}
+
+type oracle struct {
+	*storeTest
+	r        *rand.Rand
+	book     *Book
+	prefix   string
+	tenant   string
+	clusters []string
+	held     []app.Fence
+	worker   map[app.Fence]string
+	last     string
+}
+
+func (o *oracle) act() {
+	if len(o.clusters) == 0 {
+		o.create()
+		return
+	}
+	switch o.r.IntN(14) {
+	case 0:
+		o.create()
+	case 1, 2, 3:
+		o.claim()
+	case 4, 5, 6, 7:
+		o.finish()
+	case 8:
+		o.sweep(time.Duration(o.r.IntN(30)) * time.Second)
+	case 9:
+		o.sweep([]time.Duration{-24 * time.Hour, 24 * time.Hour, 3 * time.Hour}[o.r.IntN(3)])
+	case 10:
+		o.remove()
+	case 11:
+		o.control(app.ControlCancel, "")
+	case 12:
+		o.control(app.ControlPause, "")
+	default:
+		o.control(app.ControlResume, []string{"", "", "n1", "n2"}[o.r.IntN(4)])
+	}
+}
+
+func (o *oracle) create() {
+	if len(o.clusters) > 4 {
+		return
+	}
+	nodes := 1 + o.r.IntN(4)
+	name := fmt.Sprintf("%s-%d", o.prefix, len(o.clusters))
+	o.last = "create " + name
+	n := NewCluster(o.tenant, name, nodes, o.clock.Now(), Chain(nodes))
+	op, err := o.s.CreateCluster(o.ctx, n)
+	o.must(err)
+	o.clusters = append(o.clusters, n.Cluster.ID)
+	n.Operation.Operation.ID = op.ID
+	o.book.Submit(n.Operation.Operation, n.Operation.Plan, false)
+}
+
+func (o *oracle) remove() {
+	c := o.clusters[o.r.IntN(len(o.clusters))]
+	o.last = "delete " + c
+	for _, op := range o.book.Operations {
+		if op.Cluster == c && op.Kind == app.OperationDelete && (op.Status == app.OperationWaiting || op.Status == app.OperationRunning || op.Status == app.OperationSucceeded) {
+			return // it stands
+		}
+	}
+	nodes, err := o.s.Nodes(o.ctx, o.tenant, c)
+	o.must(err)
+	n := app.NewOperation{Plan: Remove(len(nodes)), Cancel: true, Operation: app.Operation{Tenant: o.tenant, Cluster: c, Kind: app.OperationDelete,
+		Requester: "ada", CreatedAt: o.clock.Now()}}
+	op, err := o.s.SubmitOperation(o.ctx, n)
+	o.must(err)
+	n.Operation.ID = op.ID
+	o.book.Submit(n.Operation, n.Plan, true)
+}
+
+func (o *oracle) claim() {
+	w := app.WorkerID{Tenant: o.tenant, Name: fmt.Sprint("w", o.r.IntN(3))}
+	most := 1 + o.r.IntN(6)
+	o.last = fmt.Sprintf("%s claims %d", w.Name, most)
+	cs, err := o.s.ClaimSteps(o.ctx, app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: app.ClaimFor, Most: most})
+	o.must(err)
+	want := o.book.Claim(w, o.clock.Now(), app.ClaimFor, most)
+	if len(cs) != len(want) {
+		o.Errorf("%d steps were claimed, want %d", len(cs), len(want))
+		return
+	}
+	for i, c := range cs {
+		o.same(c, want[i])
+		o.held = append(o.held, fence(c))
+	}
+}
+
+// same compares what was handed out.
+func (o *oracle) same(c *app.ClaimedStep, want *ledger.Step) {
+	o.Helper()
+	switch {
+	case (c == nil) != (want == nil):
+		o.Errorf("handed out was %+v, want %+v", c, want)
+	case c == nil:
+	case fence(c) != (app.Fence{Operation: want.Operation, Index: want.Index, Attempt: want.Attempt}) || c.Epoch != want.Epoch:
+		o.Errorf("handed out was %+v with epoch %d, want step %d of %d, attempt %d, epoch %d", fence(c), c.Epoch, want.Index, want.Operation, want.Attempt, want.Epoch)
+	}
+}
+
+func (o *oracle) finish() {
+	if len(o.held) == 0 {
+		return
+	}
+	w := app.WorkerID{Tenant: o.tenant, Name: fmt.Sprint("w", o.r.IntN(3))}
+	var fs []app.Finish
+	for range 1 + o.r.IntN(6) {
+		f := app.Finish{Fence: o.held[o.r.IntN(len(o.held))], Now: o.clock.Now()}
+		switch o.r.IntN(6) {
+		case 0:
+			f.Err = &app.Error{Code: app.EScript, Message: "it broke"}
+		case 1:
+			f.Err, f.Retry = &app.Error{Code: app.ETransient, Message: "busy"}, app.Retry{Again: true, After: time.Duration(o.r.IntN(20)) * time.Second}
+		}
+		if o.r.IntN(2) == 0 {
+			f.ClaimFor = app.ClaimFor
+		}
+		fs = append(fs, f)
+	}
+	o.last = fmt.Sprintf("%s reports %+v", w.Name, fs)
+	done, err := o.s.FinishSteps(o.ctx, w, fs)
+	o.must(err)
+	handed, stale := o.book.Finish(w, o.clock.Now(), fs)
+	for i, d := range done {
+		if (d.Err != nil) != stale[i] {
+			o.Errorf("report %d: %v, want stale %v", i, d.Err, stale[i])
+		}
+		o.same(d.Next, handed[i])
+		if d.Next != nil {
+			o.held = append(o.held, fence(d.Next))
+		}
+	}
+	if len(o.held) > 40 {
+		o.held = o.held[len(o.held)-40:]
+	}
+}
+
+func (o *oracle) sweep(d time.Duration) {
+	o.last = fmt.Sprint("time goes by ", d)
+	o.clock.Move(d)
+	_, err := o.s.SweepSteps(o.ctx, o.clock.Now()) // which moves what earlier seeds have left, too
+	o.must(err)
+	o.book.Sweep(o.clock.Now())
+}
+
+func (o *oracle) control(act app.ControlAct, node string) {
+	ids := make([]int64, 0, len(o.book.Operations))
+	for _, c := range o.clusters {
+		ids = append(ids, o.book.of(c)...)
+	}
+	c := app.Control{Tenant: o.tenant, Operation: ids[o.r.IntN(len(ids))], Act: act, Node: node, Who: "ada", Now: o.clock.Now()}
+	o.last = fmt.Sprintf("%s %s %d", act, node, c.Operation)
+	_, err := o.s.ControlOperation(o.ctx, c)
+	if want := o.book.Control(c); app.CodeOf(err) != app.CodeOf(want) {
+		o.Errorf("%v, want %v", err, want)
+	}
+}
+
+// compare looks at every operation and step.
+func (o *oracle) compare() {
+	for _, c := range o.clusters {
+		ops, err := o.s.Operations(o.ctx, o.tenant, c)
+		o.must(err)
+		for _, op := range ops {
+			want := o.book.Operations[op.ID]
+			if op.Status != want.Status || op.Done != want.Done || op.Total != want.Total || !op.EndedAt.Equal(want.EndedAt) {
+				o.Errorf("operation %d is %s with %d of %d done, want %s with %d of %d", op.ID, op.Status, op.Done, op.Total, want.Status, want.Done, want.Total)
+			}
+			steps, err := o.s.Steps(o.ctx, o.tenant, op.ID)
+			o.must(err)
+			for _, s := range steps {
+				w := o.book.Of[ledger.Key{Operation: op.ID, Index: s.Index}]
+				if s.State != w.State || s.Attempt != w.Attempt || s.Tries != w.Tries || s.Worker != w.Worker || !s.NotBefore.Equal(w.NotBefore) {
+					o.Errorf("%s of operation %d is %s, attempt %d (%d) by %q, not before %s; want %s, %d (%d) by %q, %s", s.ID, op.ID,
+						s.State, s.Attempt, s.Tries, s.Worker, s.NotBefore, w.State, w.Attempt, w.Tries, w.Worker, w.NotBefore)
+				}
+			}
+		}
+	}
+}

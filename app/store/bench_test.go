@@ -1,0 +1,173 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+)
+
+// deep is a plan like that of a create: eight steps a node, where the last three wait for all nodes through a join.
+func deep(nodes int) app.Plan {
+	p := app.Plan{Kind: app.OperationCreate}
+	add := func(s app.PlanStep, left int) int {
+		s.Rank = time.Duration(left) * time.Second
+		p.Steps = append(p.Steps, s)
+		return len(p.Steps) - 1
+	}
+	acts := []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap, app.ActionInstall, app.ActionConfigure}
+	var last []int
+	for i := 1; i <= nodes; i++ {
+		n, needs := app.NodeName(i), []int(nil)
+		for j, a := range acts {
+			needs = []int{add(app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 9-j)}
+		}
+		last = append(last, needs[0])
+	}
+	all := []int{add(app.PlanStep{ID: "all.configure", Join: true, Needs: last}, 4)}
+	for i := 1; i <= nodes; i++ {
+		n, needs := app.NodeName(i), all
+		for j, a := range []app.Action{app.ActionInitialize, app.ActionStart, app.ActionStop} {
+			needs = []int{add(app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 3-j)}
+		}
+	}
+	return p
+}
+
+// BenchmarkLedger carries out clusters of 10,000 nodes (1,000 with -short) with eight steps each, so many at a time, as a
+// worker that does nothing would: claims, reports with the next step of the node, and doorbells. It prints what a step
+// costs and what accepting the operation takes.
+func BenchmarkLedger(b *testing.B) {
+	nodes := 10000
+	if testing.Short() {
+		nodes = 1000
+	}
+	for _, size := range []int{1, 16, 64, 256} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
+			n := nodes
+			if size == 1 {
+				n = min(n, 1000)
+			}
+			for b.Loop() {
+				runLedger(b, filepath.Join(b.TempDir(), "muster.db"), n, size)
+			}
+		})
+	}
+}
+
+func runLedger(b *testing.B, where string, nodes, size int) {
+	s, err := store.Open(b.Context(), where, key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	n := apptest.NewCluster("t", "web", nodes, time.Now(), deep(nodes))
+	made := time.Now()
+	op, err := s.CreateCluster(b.Context(), n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(time.Since(made).Seconds(), "s/submit")
+	n = app.NewCluster{}
+	w := app.WorkerID{Tenant: "t", Name: "w"}
+	at, used, commits := time.Now(), cpu(), s.Commits()
+	var held []*app.ClaimedStep
+	for {
+		if len(held) < size {
+			ring(b, s)
+			cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: size - len(held)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			held = append(held, cs...)
+		}
+		if len(held) == 0 {
+			break
+		}
+		held = report(b, s, w, held)
+	}
+	took := time.Since(at)
+	used, commits = cpu()-used, s.Commits()-commits
+	ops, err := s.Operations(b.Context(), "t", "web-1")
+	if err != nil || ops[0].ID != op.ID || ops[0].Status != app.OperationSucceeded || ops[0].Done != 8*nodes {
+		b.Fatalf("the operation is %+v (%v)", ops, err)
+	}
+	steps := ops[0].Done
+	b.ReportMetric(float64(took.Microseconds())/float64(steps), "us/step")
+	b.ReportMetric(float64(used.Microseconds())/float64(steps), "cpu-us/step")
+	b.ReportMetric(float64(commits)/float64(steps), "commits/step")
+	b.ReportMetric(float64(rss())/1024, "MB-peak")
+	b.ReportMetric(0, "ns/op")
+}
+
+// report ends all held steps well, and gives those that were handed over.
+func report(b *testing.B, s *store.Store, w app.WorkerID, held []*app.ClaimedStep) (next []*app.ClaimedStep) {
+	fs := make([]app.Finish, len(held))
+	for i, c := range held {
+		fs[i] = app.Finish{Now: time.Now(), ClaimFor: app.ClaimFor, Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}
+		switch c.Step.Action {
+		case app.ActionCreate:
+			fs[i].Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name, Addresses: map[string]string{"access_v4": "10.0.0.1"}}}
+		case app.ActionConfirm:
+			fs[i].Node = &app.NodeUpdate{Status: app.NodeReady}
+		}
+	}
+	done, err := s.FinishSteps(b.Context(), w, fs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, d := range done {
+		if d.Err != nil {
+			b.Fatal(d.Err)
+		}
+		if d.Next != nil {
+			next = append(next, d.Next)
+		}
+	}
+	return next
+}
+
+// ring marks all doorbells as rung, as a dispatcher does.
+func ring(b *testing.B, s *store.Store) {
+	for {
+		bells, err := s.Unrung(b.Context(), 500)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(bells) == 0 {
+			return
+		}
+		if err := s.MarkRung(b.Context(), bells, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// cpu is what this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// rss is the most memory that this process ever had, in kB; 0 where the system does not tell.
+func rss() (kb int) {
+	runtime.GC()
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			_, _ = fmt.Sscan(v, &kb)
+		}
+	}
+	return kb
+}
