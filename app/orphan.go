@@ -191,6 +191,8 @@ type OrphanStore interface {
 	// DecideOrphan keeps what a person said, and writes an audit row. ENotFound where the tenant ("" for all) has no such
 	// orphan, EConflict where it is gone.
 	DecideOrphan(ctx context.Context, tenant, id string, d OrphanDecision, who Actor, now time.Time) (Orphan, error)
+	// OrderedAccounts gives the providers with an orphan whose deletion a person has ordered and nobody has tried yet.
+	OrderedAccounts(ctx context.Context) ([]string, error)
 	Accounts(ctx context.Context) ([]Account, error)
 	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
 	OrphanMode(ctx context.Context) (OrphanMode, error)

@@ -171,11 +171,13 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (e *engine) startWorker(name string) {
+func (e *engine) startWorker(name string) { e.startWorkerWith(name, oneCloud{e.cloud}) }
+
+func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 	e.Helper()
 	var err error
 	e.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: e.coord,
-		Providers: oneCloud{e.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(e.T)})
+		Providers: clouds, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(e.T)})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -516,80 +518,6 @@ func TestManyDeletesAtOnceAreOne(t *testing.T) {
 	e.want(v, app.ClusterDeleted)
 	if len(v.Operations) != 2 {
 		t.Errorf("%d operations, want the create and one delete: %+v", len(v.Operations), v.Operations)
-	}
-}
-
-// survey runs a survey until it is stopped.
-func (e *engine) survey() (stop func()) {
-	e.Helper()
-	installation, err := e.store.Installation(e.ctx)
-	if err != nil {
-		e.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(e.ctx)
-	done := make(chan struct{})
-	s := &jobs.Survey{Installation: installation, Clusters: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Deps.Catalog, Log: quiet(e.T)}
-	go func() { defer close(done); s.Run(ctx) }()
-	return func() { cancel(); <-done }
-}
-
-func TestMachineThatIsListedAfterItsNodeWasDeleted(t *testing.T) {
-	e := newEngine(t, nil)
-	e.cloud.SetListLag(time.Second)
-	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Happens: true, Node: "n1"})
-	v := e.await(e.create(2).ID)
-	e.want(v, app.ClusterFailed)
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
-		t.Fatal(err)
-	}
-	e.want(e.await(v.ID), app.ClusterDeleted)
-	if n := len(e.cloud.Machines()); n != 1 {
-		t.Fatalf("%d machines came up late, want 1", n)
-	}
-	time.Sleep(time.Second)
-	defer e.survey()()
-	for deadline := time.Now().Add(10 * time.Second); e.machines() > 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d machines leaked", e.machines())
-		}
-	}
-}
-
-func TestShortListLosesNoCluster(t *testing.T) {
-	e := newEngine(t, nil)
-	v := e.await(e.create(2).ID)
-	e.cloud.SetListLag(time.Hour)
-	lists, described := e.cloud.Count(fake.List), e.cloud.Count(fake.Describe)
-	stop := e.survey()
-	for e.cloud.Count(fake.List) == lists || e.cloud.Count(fake.Describe) < described+2 {
-		time.Sleep(10 * time.Millisecond)
-	}
-	stop()
-	v, err := e.app.Cluster(t.Context(), e.admin, v.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.want(v, app.ClusterActive)
-}
-
-func TestSurveyFindsLostMachines(t *testing.T) {
-	e := newEngine(t, nil)
-	v := e.await(e.create(2).ID)
-	e.want(v, app.ClusterActive)
-	e.cloud.Stop(v.Nodes[1].MachineID)
-	stop := e.survey()
-	var err error
-	deadline := time.Now().Add(10 * time.Second)
-	for v.Status == app.ClusterActive && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
-		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop()
-	e.want(v, app.ClusterFailed)
-	if !strings.Contains(v.Message, "n2") {
-		t.Errorf("the message does not name n2: %s", v.Message)
 	}
 }
 

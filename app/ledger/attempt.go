@@ -50,11 +50,14 @@ func (s *Set) Finish(w app.WorkerID, f app.Finish, tag int) bool {
 		s.setBack(st, Cancelled, f.Err.Code, f.Err.ForPeople())
 	case f.Retry.Again:
 		s.setBack(st, FailedAgain, f.Err.Code, f.Err.ForPeople())
+		if f.Retry.Free && st.Tries > 0 {
+			st.Tries-- // nothing was tried
+		}
 		if f.Retry.After > 0 {
 			st.NotBefore = f.Now.Add(min(f.Retry.After, FarFuture))
 		}
 	default:
-		s.setBack(st, FailedGood, f.Err.Code, f.Err.ForPeople())
+		s.setBack(st, FailedGood, f.Err.Code, f.Err.Advised())
 	}
 	return true
 }

@@ -8,8 +8,8 @@ import (
 	"muster/app"
 )
 
-const orphanColumns = `o.id, o.provider, o.machine, o.hostname, o.zone, o.tenant, o.cluster, o.node, o.intent, o.kind, o.price, o.made_at,
-	o.first_seen, o.last_seen, o.sightings, o.gone_at, o.decision, o.decided, o.error`
+const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+	first_seen, last_seen, sightings, gone_at, decision, decided, error`
 
 func scanOrphan(row scanner) (app.Orphan, error) {
 	var o app.Orphan
@@ -57,6 +57,17 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 	return list, err
 }
 
+// OrderedAccounts implements app.OrphanStore.
+func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var name string
+		err := row.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT DISTINCT provider FROM orphans WHERE gone_at = 0 AND decision = 'delete' AND error = ''`)
+	return names, err
+}
+
 // orphanMemory is how long orphans that are gone can still be looked at.
 const orphanMemory = 30 * 24 * time.Hour
 
@@ -93,7 +104,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 			o, err := scanOrphan(row)
 			list = append(list, o)
 			return err
-		}, `SELECT `+orphanColumns+` FROM orphans o WHERE o.provider = ? AND o.gone_at = 0 ORDER BY o.first_seen, o.id`, provider)
+		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
 	return list, err
 }
@@ -104,7 +115,7 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 		if failure != "" {
 			return t.exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
 		}
-		o, err := scanOrphan(t.row(`UPDATE orphans AS o SET gone_at = ?, error = '' WHERE o.id = ? AND o.gone_at = 0 RETURNING `+orphanColumns, micros(now), id))
+		o, err := scanOrphan(t.row(`UPDATE orphans SET gone_at = ?, error = '' WHERE id = ? AND gone_at = 0 RETURNING `+orphanColumns, micros(now), id))
 		if isNoRows(err) {
 			return nil
 		}
@@ -121,26 +132,26 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 
 // Orphans implements app.OrphanStore.
 func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
-	where, args := "o.gone_at = 0", []any{}
+	where, args := "gone_at = 0", []any{}
 	if gone {
-		where = "o.gone_at >= 0"
+		where = "gone_at >= 0"
 	}
 	if tenant != "" {
-		where, args = where+" AND o.tenant = ?", append(args, tenant)
+		where, args = where+" AND tenant = ?", append(args, tenant)
 	}
 	list := []app.Orphan{}
 	err := s.each(ctx, func(row scanner) error {
 		o, err := scanOrphan(row)
 		list = append(list, o)
 		return err
-	}, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.first_seen, o.id LIMIT 10000`, args...)
+	}, `SELECT `+orphanColumns+` FROM orphans WHERE `+where+` ORDER BY first_seen, id LIMIT 10000`, args...)
 	return list, err
 }
 
 // DecideOrphan implements app.OrphanStore.
 func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		o, err = scanOrphan(t.row(`SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ?`, id))
+		o, err = scanOrphan(t.row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
 		switch {
 		case isNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
 			o = app.Orphan{}

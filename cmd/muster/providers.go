@@ -20,6 +20,7 @@ type providerSet struct {
 	dir          string
 	installation string
 	log          *slog.Logger
+	budget       providers.Budget // nil: no limit
 
 	mu     sync.Mutex
 	opened map[string]app.Provider
@@ -36,7 +37,7 @@ func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 	}
 	// The account outlives the step that asked for it first.
 	open, err := providers.Open(context.WithoutCancel(ctx), spec, providers.Env{
-		Installation: p.installation, DataDir: filepath.Join(p.dir, spec.Name), Logger: p.log})
+		Installation: p.installation, DataDir: filepath.Join(p.dir, spec.Name), Logger: p.log, Budget: p.budget})
 	if err != nil {
 		return nil, err
 	}

@@ -113,12 +113,13 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	where := solver.New()
+	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
-		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now})
+		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
-	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log}
+	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget}
 	s.onClose(s.providers.Close)
 	return s.listen(ctx)
 }
@@ -232,15 +233,21 @@ func (s *server) Run(ctx context.Context) error {
 // do it at once, as they may for a moment while one follows the other.
 func (s *server) lead(ctx context.Context) {
 	if s.Database != "" {
-		s.Log.Info("this server leads: it rings, takes back what was lost, ends leases and surveys accounts")
+		s.Log.Info("this server leads: it rings, takes back what was lost, ends leases and looks after accounts")
 		defer s.Log.Info("this server does not lead any more")
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Log: s.Log, Now: time.Now}).Run(ctx)
+		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Undo: s.app.UndoFailed, Log: s.Log, Now: time.Now}).Run(ctx)
 	})
 	wg.Go(func() {
-		(&jobs.Survey{Installation: s.providers.installation, Clusters: s.store, Providers: s.providers, Catalog: s.catalog.Load, Log: s.Log}).Run(ctx)
+		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
+		name := "local"
+		if s.Database != "" {
+			name = rand.Text()
+		}
+		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: s.providers, Catalog: s.catalog.Load,
+			Log: s.Log}).Run(ctx)
 	})
 	wg.Wait()
 }

@@ -1,0 +1,192 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// Defaults of a Reconciler.
+const (
+	reconcileEvery = 10 * time.Minute
+	reconcileGap   = 10 * time.Second // least time between two passes over an account that nobody asked for
+	passTime       = 5 * time.Minute  // longest pass over one account
+	reconcileTick  = time.Second
+	accountHold    = time.Minute // how long a server that died keeps an account from the others
+)
+
+// ReconcileStore is what a Reconciler reads and writes.
+type ReconcileStore interface {
+	app.ClusterStore
+	app.ReceiptStore
+	app.OrphanStore
+}
+
+// Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
+// were deleted. Clusters whose machines are gone are marked as failed, and as active again once they are back. Machines of
+// ours that nobody stands behind are listed as orphans; what becomes of them is the policy's to say (app.OrphanPolicy).
+// What it saw is kept in the store, so that a restart forgets no first sighting, and several servers can each have one: they
+// take turns account by account.
+//
+// A machine without our installation's tag is never seen, let alone touched; providers' guard sees to that too.
+type Reconciler struct {
+	Name         string // unique among all servers that ever ran
+	Installation string
+	Store        ReconcileStore
+	Providers    Providers
+	Catalog      func() *app.Catalog
+	Log          *slog.Logger
+	Policy       app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
+	Every        time.Duration    // zero: ten minutes
+
+	mu      sync.Mutex
+	next    map[string]time.Time // when an account is to be looked at
+	busy    map[string]bool      // it is being looked at, by "account …" or "proof …"
+	failed  map[string]int       // passes in a row
+	trouble quietly
+	work    sync.WaitGroup
+}
+
+// Run works until ctx ends, and returns when nothing of it goes on any more. Accounts are looked at at once, and then from
+// time to time; one that fails or hangs does not keep the others.
+func (r *Reconciler) Run(ctx context.Context) {
+	r.prepare()
+	defer r.work.Wait()
+	for {
+		r.say("looking after accounts", r.tick(ctx))
+		if pause(ctx, min(reconcileTick, r.Every)) != nil {
+			return
+		}
+	}
+}
+
+func (r *Reconciler) prepare() {
+	if r.Policy == (app.OrphanPolicy{}) {
+		r.Policy = app.DefaultOrphanPolicy
+	}
+	if r.Every == 0 {
+		r.Every = reconcileEvery
+	}
+	r.next, r.busy, r.failed = map[string]time.Time{}, map[string]bool{}, map[string]int{}
+}
+
+func (r *Reconciler) say(what string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trouble.say(r.Log, what, err)
+}
+
+// tick begins with what is due.
+func (r *Reconciler) tick(ctx context.Context) error {
+	mode, err := r.Store.OrphanMode(ctx)
+	if err != nil {
+		return err
+	}
+	if mode != app.OrphansOff {
+		ordered, err := r.Store.OrderedAccounts(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range ordered {
+			r.hurry(name)
+		}
+		for name := range r.Catalog().Providers {
+			if r.due(name) {
+				r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
+			}
+		}
+	}
+	return r.beginProofs(ctx)
+}
+
+// hurry has an account looked at in the next tick.
+func (r *Reconciler) hurry(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next[name] = time.Time{}
+}
+
+func (r *Reconciler) due(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !time.Now().Before(r.next[name])
+}
+
+// begin does something beside the rest, within the time of a pass, unless the same is under way.
+func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.busy[what] {
+		return
+	}
+	r.busy[what] = true
+	r.work.Go(func() {
+		defer func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			delete(r.busy, what)
+		}()
+		ctx, cancel := context.WithTimeout(ctx, passTime)
+		defer cancel()
+		if err := safely(func() error { do(ctx); return nil }); err != nil {
+			r.Log.Error("looking after an account went wrong", "what", what, "error", err)
+		}
+	})
+}
+
+// look makes a pass over an account, unless another server does, and keeps what it found.
+func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode) {
+	began := time.Now()
+	held, err := r.Store.HoldAccount(ctx, name, r.Name, began, accountHold)
+	if err != nil || !held {
+		r.say("taking turns at account "+name, err)
+		r.later(name, time.Now().Add(reconcileGap))
+		return
+	}
+	p := pass{Reconciler: r, policy: r.Policy, account: app.Account{Provider: name, BeganAt: began}, next: began.Add(r.Every)}
+	p.policy.Mode = mode
+	err = p.run(ctx)
+	if ctx.Err() == context.Canceled {
+		err = fmt.Errorf("cut short: %w", ctx.Err())
+	} else {
+		r.say("looking after account "+name, err)
+	}
+	if err != nil {
+		p.account.Error = app.AsError(err).ForPeople()
+		if e := app.AsError(err); e.Code == app.EInternal {
+			p.account.Error = err.Error()
+		}
+	}
+	p.account.EndedAt = time.Now()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	r.say("writing down what was found in accounts", r.Store.EndPass(end, r.Name, p.account))
+	r.later(name, r.after(name, err, p.next))
+}
+
+// after says when an account is looked at again: as the pass wants it, and after a failure sooner than usual.
+func (r *Reconciler) after(name string, err error, wanted time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if err != nil {
+		r.failed[name]++
+		wanted = now.Add(min(r.Every, max(app.AsError(err).RetryAfter, backOff(reconcileGap, r.failed[name]))))
+	} else {
+		r.failed[name] = 0
+	}
+	if least := now.Add(min(reconcileGap, r.Every)); wanted.Before(least) {
+		return least
+	}
+	return wanted
+}
+
+func (r *Reconciler) later(name string, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next[name] = at
+}
