@@ -46,14 +46,15 @@ dir=${CONFIG_CHAOS_EFFECTS:+$CONFIG_CHAOS_EFFECTS/$MUSTER_CLUSTER/$MUSTER_NODE}
 dir=${dir:-$HOME}
 [ -d "$dir" ] || mkdir -p "$dir"
 echo "begun: $MUSTER_STEP"
+[ ! -e "$CONFIG_CHAOS_FAIL" ] || { echo "told to fail" >&2; exit 3; }
 nap
 echo "$MUSTER_OPERATION|$MUSTER_STEP|$MUSTER_EPOCH" >>"$dir/effects"
 nap
 echo "done: $MUSTER_STEP"`
 
 // writeCatalog writes the catalog. Provider is the YAML of the account's type and settings; effects, where set, is the
-// directory of the files of effects, which otherwise lie in each machine's home.
-func writeCatalog(dir, provider, image, effects string, seed uint64) error {
+// directory of the files of effects, which otherwise lie in each machine's home. While the file fail is there, scripts fail.
+func writeCatalog(dir, provider, image, effects, fail string, seed uint64) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kind: provider\nname: cloud\n%s\n", provider)
 	fmt.Fprintf(&b, "---\nkind: hardware\nname: small\nproviders:\n  cloud: {flavor: small, cost_per_hour: 0.01}\n")
@@ -71,7 +72,7 @@ func writeCatalog(dir, provider, image, effects string, seed uint64) error {
 	for _, t := range templates {
 		fmt.Fprintf(&b, "---\nkind: template\nname: %s\ndefaults:\n  services: [%s]\n  provider: cloud\n  hardware: small\n  image: host\n",
 			t.name, strings.ReplaceAll(t.services, " ", ", "))
-		fmt.Fprintf(&b, "  config:\n    chaos: {seed: \"%d\", effects: %q}\n", seed, effects)
+		fmt.Fprintf(&b, "  config:\n    chaos: {seed: \"%d\", effects: %q, fail: %q}\n", seed, effects, fail)
 		fmt.Fprintf(&b, "constraints:\n  size: {min: %d, max: %d}\n  services: %s\nlease: {initial: 8h, max: 3d}\n", smallest, largest, t.rules)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type fault struct {
 
 func always(*harness) bool            { return true }
 func onFake(h *harness) bool          { return h.fake != nil }
+func hasDatabase(h *harness) bool     { return h.system.database != nil }
 func hasProvisioners(h *harness) bool { return len(h.system.provisioners) > 0 }
 func hasDisk(h *harness) bool         { return h.disk != nil }
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
@@ -42,9 +44,13 @@ var faults = []fault{
 	{"freeze Redis", 4, always, freezeRedis},
 	{"black hole before Redis", 4, always, blackHole},
 	{"cut connections to Redis", 4, always, cutRedis},
+	{"kill PostgreSQL", 4, hasDatabase, killDatabase},
+	{"black hole before PostgreSQL", 4, hasDatabase, databaseHole},
+	{"cut connections to PostgreSQL", 4, hasDatabase, cutDatabase},
 	{"kill provisioner", 10, hasProvisioners, killProvisioner},
 	{"kill worker", 10, hasProvisioners, killWorker},
 	{"freeze provisioner", 3, hasProvisioners, freezeProvisioner},
+	{"scripts fail", 3, always, failScripts},
 	{"full disk", 3, hasDisk, fullDisk},
 	{"cloud loses answers", 14, onFake, loseAnswers},
 	{"cloud fails", 8, onFake, failCalls},
@@ -149,6 +155,34 @@ func cutRedis(_ context.Context, h *harness, _ *rand.Rand) (string, time.Duratio
 		n.cut()
 	}
 	return "cut all connections to Redis", 0, nil
+}
+
+func killDatabase(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	return killThenStart(h.system.database, between(r, 0, 3*time.Second), nil)
+}
+
+func databaseHole(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	i := r.IntN(len(h.system.databases))
+	n, d := h.system.databases[i], between(r, 500*time.Millisecond, 8*time.Second)
+	n.blackHole(true)
+	return fmt.Sprintf("the network of %s to PostgreSQL is a black hole for %s", h.system.servers[i].name, d), d,
+		func(context.Context) error { n.blackHole(false); return nil }
+}
+
+func cutDatabase(_ context.Context, h *harness, _ *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	for _, n := range h.system.databases {
+		n.cut()
+	}
+	return "cut all connections to PostgreSQL", 0, nil
+}
+
+// failScripts lets every script fail before it has done anything.
+func failScripts(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	d := between(r, 300*time.Millisecond, 9*time.Second)
+	if err := os.WriteFile(h.failFile(), nil, 0o600); err != nil {
+		return "let scripts fail: " + err.Error(), 0, nil
+	}
+	return fmt.Sprintf("every script fails for %s", d), d, func(context.Context) error { return os.Remove(h.failFile()) }
 }
 
 func killProvisioner(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {

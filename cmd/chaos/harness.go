@@ -56,13 +56,18 @@ func newHarness(ctx context.Context, o options, dir string, w io.Writer) (h *har
 	}
 	h.title()
 	var why error
-	if h.disk, why = mountDisk(data); why != nil {
+	if o.topology != "one" {
+		why = errors.New("the data is in PostgreSQL")
+	} else {
+		h.disk, why = mountDisk(data)
+	}
+	if why != nil {
 		h.out.note("left out: a full disk (" + why.Error() + ")")
 	}
 	h.out.note("left out: a clock that is set (nothing here can set it for one program alone)")
 	yaml, image, effects := h.world.provider()
 	catalog := filepath.Join(dir, "catalog")
-	if err := writeCatalog(catalog, yaml, image, effects, o.seed); err != nil {
+	if err := writeCatalog(catalog, yaml, image, effects, h.failFile(), o.seed); err != nil {
 		return h, err
 	}
 	env := append(h.world.env(), "GORACE=halt_on_error=0", "GOTRACEBACK=all")
@@ -194,6 +199,9 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-time.After(d):
 	}
 }
+
+// failFile lets scripts fail while it is there.
+func (h *harness) failFile() string { return filepath.Join(h.dir, "fail") }
 
 // calm takes back what has been ordered and not happened yet.
 func (h *harness) calm() {

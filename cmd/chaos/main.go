@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -68,6 +69,8 @@ func (o options) check() error {
 		return fmt.Errorf("-users must be from 1 to 50, not %d", o.users)
 	case o.nodes != "fake" && o.nodes != "sandbox":
 		return fmt.Errorf("-nodes must be fake or sandbox, not %q", o.nodes)
+	case o.nodes == "sandbox" && o.topology != "one":
+		return errors.New("the sandbox is one server's own; many servers are tried on -nodes fake")
 	case topologies[o.topology] == nil:
 		return fmt.Errorf("-topology must be one or many, not %q", o.topology)
 	}

@@ -22,6 +22,10 @@ type process struct {
 	argv  []string
 	env   []string
 	log   string
+	dir   string                      // "" means ours
+	who   *syscall.Credential         // nil means ourselves
+	end   syscall.Signal              // that ends it as a crash does; 0 means SIGKILL
+	stops syscall.Signal              // that asks it to end; 0 means SIGTERM
 	ready func(context.Context) error // nil once it does what it is for
 
 	// died is told when it ended although nobody killed it.
@@ -47,7 +51,8 @@ func (p *process) start(ctx context.Context) error {
 	fmt.Fprintf(out, "--- %s started at %s\n", p.name, time.Now().Format("15:04:05.000"))
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), p.env...), out, out
-	cmd.SysProcAttr = childAttributes()
+	cmd.Dir, cmd.SysProcAttr = p.dir, childAttributes()
+	cmd.SysProcAttr.Credential = p.who
 	if err := startInThread(cmd); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
@@ -90,8 +95,15 @@ func (p *process) kill() {
 	if cmd == nil {
 		return
 	}
-	_ = cmd.Process.Kill()
+	_ = cmd.Process.Signal(signalOr(p.end, syscall.SIGKILL))
 	<-done
+}
+
+func signalOr(s, otherwise syscall.Signal) syscall.Signal {
+	if s == 0 {
+		return otherwise
+	}
+	return s
 }
 
 // freeze stops it for a while without its knowing.
@@ -124,7 +136,7 @@ func (p *process) stop() error {
 	default:
 	}
 	_ = cmd.Process.Signal(syscall.SIGCONT)
-	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Process.Signal(signalOr(p.stops, syscall.SIGTERM))
 	select {
 	case <-done:
 		if !cmd.ProcessState.Success() {

@@ -5,12 +5,15 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +23,8 @@ import (
 type system struct {
 	servers      []*process // the REST API is there
 	provisioners []*process // hosts of workers, where the servers have none of their own
+	database     *process   // nil where each server keeps its own
+	databases    []*proxy   // between Muster and its database
 	redis        *process
 	redisDir     string
 	redisAddress string
@@ -60,12 +65,36 @@ func oneServer(s setup) (*system, error) {
 	return y, nil
 }
 
-// manyServers says what is missing: the processes below are only there in builds that have them.
+// manyServers are servers on one PostgreSQL, each with a network of its own to it and to Redis.
 func manyServers(s setup) (*system, error) {
-	if exec.Command(s.binary, "provisioner", "--help").Run() != nil {
-		return nil, errors.New("this muster has no provisioner yet; try -topology one")
+	y := &system{}
+	address, err := y.addPostgres(s)
+	if err != nil {
+		return y, err
 	}
-	return nil, errors.New("many processes are not tried yet")
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	for i := range 2 {
+		redis, err := y.addRedis(s)
+		if err != nil {
+			return y, err
+		}
+		n, err := newProxy(address)
+		if err != nil {
+			return y, err
+		}
+		y.databases = append(y.databases, n)
+		name := "server" + strconv.Itoa(i+1)
+		data := filepath.Join(s.dir, "data-"+name)
+		env := append(slices.Clone(s.env), "REDIS_URL="+redis, "MUSTER_SECRET_KEY="+hex.EncodeToString(key),
+			"DATABASE_URL=postgres://app@"+n.address()+"/postgres?sslmode=disable")
+		p, err := s.server(name, data, env, "--workers", "8")
+		if err != nil {
+			return y, err
+		}
+		y.servers, y.clients = append(y.servers, p), append(y.clients, data)
+	}
+	return y, nil
 }
 
 func (s setup) server(name, data string, env []string, more ...string) (*process, error) {
@@ -89,30 +118,39 @@ func answers(ctx context.Context, address string) error {
 	return c.Close()
 }
 
-// addRedis prepares a Redis that keeps what it is told over a restart, and a network in front of it.
+// addRedis prepares a Redis that keeps what it is told over a restart, unless there is one, and a network in front of it.
 func (y *system) addRedis(s setup) (url string, err error) {
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		return "", fmt.Errorf("redis-server is not here (Debian: apt-get install redis-server): %w", err)
+	if y.redis == nil {
+		if err := y.makeRedis(s); err != nil {
+			return "", err
+		}
 	}
-	port, err := freePort()
-	if err != nil {
-		return "", err
-	}
-	y.redisDir = filepath.Join(s.dir, "redis")
-	if err := os.MkdirAll(y.redisDir, 0o700); err != nil {
-		return "", err
-	}
-	y.redisAddress = "127.0.0.1:" + strconv.Itoa(port)
-	y.redis = &process{name: "redis", log: filepath.Join(s.dir, "redis.log"), died: s.died,
-		argv:  []string{program, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--dir", y.redisDir},
-		ready: func(context.Context) error { _, err := y.say("PING"); return err }}
 	n, err := newProxy(y.redisAddress)
 	if err != nil {
 		return "", err
 	}
 	y.network = append(y.network, n)
 	return "redis://" + n.address() + "/0", nil
+}
+
+func (y *system) makeRedis(s setup) error {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return fmt.Errorf("redis-server is not here (Debian: apt-get install redis-server): %w", err)
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	y.redisDir = filepath.Join(s.dir, "redis")
+	if err := os.MkdirAll(y.redisDir, 0o700); err != nil {
+		return err
+	}
+	y.redisAddress = "127.0.0.1:" + strconv.Itoa(port)
+	y.redis = &process{name: "redis", log: filepath.Join(s.dir, "redis.log"), died: s.died,
+		argv:  []string{program, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--dir", y.redisDir},
+		ready: func(context.Context) error { _, err := y.say("PING"); return err }}
+	return nil
 }
 
 // say tells Redis one thing, past the network that may be broken.
@@ -144,8 +182,10 @@ func (y *system) emptyRedis() error {
 // processes are all of them, in the order in which they are started.
 func (y *system) processes() []*process {
 	var all []*process
-	if y.redis != nil {
-		all = append(all, y.redis)
+	for _, p := range []*process{y.database, y.redis} {
+		if p != nil {
+			all = append(all, p)
+		}
 	}
 	return append(append(all, y.servers...), y.provisioners...)
 }
@@ -173,7 +213,7 @@ func (y *system) close() {
 	for _, p := range y.processes() {
 		p.kill()
 	}
-	for _, n := range y.network {
+	for _, n := range append(y.network, y.databases...) {
 		n.close()
 	}
 	for _, f := range y.closers {
