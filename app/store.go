@@ -210,6 +210,8 @@ type Ledger interface {
 	SweepSteps(ctx context.Context, now time.Time) (int, error)
 	// ReleaseClaims takes back every claim of workers whose name begins with prefix: their process is known to be gone.
 	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
+	// ReleaseWorkers is ReleaseClaims for workers by their whole names.
+	ReleaseWorkers(ctx context.Context, names []string, now time.Time) (int, error)
 
 	// Unrung gives queued steps whose doorbell is to be rung, in no order.
 	Unrung(ctx context.Context, limit int) ([]Bell, error)

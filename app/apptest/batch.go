@@ -241,3 +241,45 @@ func (t *storeTest) tenantsInBatches() {
 		t.Error("a worker extends another tenant's claim")
 	}
 }
+
+// releaseWorkers takes back what some workers hold, and nothing of others whose names are like theirs.
+func (t *storeTest) releaseWorkers() {
+	t.create("web", 4)
+	for _, w := range []string{"w1", "w10", "w2", "x"} {
+		if t.claim(w) == nil {
+			t.Fatal("there is nothing to claim")
+		}
+	}
+	n, err := t.s.ReleaseWorkers(t.ctx, []string{"w1", "x", "nobody"}, t.clock.Now())
+	t.must(err)
+	if n != 2 {
+		t.Errorf("%d claims were taken back, want those of w1 and x", n)
+	}
+	if n, err = t.s.ReleaseWorkers(t.ctx, nil, t.clock.Now()); err != nil || n != 0 {
+		t.Errorf("%d claims of nobody were taken back (%v)", n, err)
+	}
+	if n, err = t.s.ReleaseClaims(t.ctx, "w", t.clock.Now()); err != nil || n != 2 {
+		t.Errorf("%d claims were taken back (%v), want those of w10 and w2", n, err)
+	}
+	bells, err := t.s.Unrung(t.ctx, 10)
+	t.must(err)
+	if len(bells) != 4 {
+		t.Errorf("%d steps are to be had, want 4", len(bells))
+	}
+}
+
+// clockSetForward makes every claim look lost once; the workers' late reports change nothing, and all goes on.
+func (t *storeTest) clockSetForward() {
+	t.create("web", 3)
+	held := t.claimMany(app.WorkerID{Tenant: tenant, Name: "w"}, 3)
+	t.clock.Move(365 * 24 * time.Hour)
+	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 3 {
+		t.Errorf("%d claims were taken back, want 3", n)
+	}
+	_, err = t.end("w", app.Finish{Fence: fence(held[0]), Now: t.clock.Now()})
+	t.code(err, app.EStale)
+	t.drain()
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+}

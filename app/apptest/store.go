@@ -49,6 +49,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"every claim of a node has a greater epoch", (*storeTest).epochs},
 		{"operations take turns", (*storeTest).fairness},
 		{"tenants claim in batches of their own", (*storeTest).tenantsInBatches},
+		{"claims of workers are taken back by name", (*storeTest).releaseWorkers},
+		{"a clock that was set forward loses nothing", (*storeTest).clockSetForward},
 		{"random acts of workers, clocks and people: as the rules say", (*storeTest).likeTheBook},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {
@@ -189,6 +191,9 @@ func (t *storeTest) runsToItsEnd() {
 	t.must(err)
 	if nodes[1].MachineID != "m-n2" || nodes[1].Addresses[app.AddressAccess] != "10.0.0.1" {
 		t.Errorf("outputs did not land on the node: %+v", nodes[1])
+	}
+	if nodes[1].Zone != "here" || nodes[1].Image != "host" {
+		t.Errorf("the node is not as it was asked for: %+v", nodes[1])
 	}
 	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
 	t.must(err)

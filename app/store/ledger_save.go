@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -15,22 +16,41 @@ func (t *tx) saveSteps(set *ledger.Set) error {
 		return err
 	}
 	leaving, taking := set.Changed()
+	// Most of what leaves its node is done, and little of its row changes then.
+	var done []*ledger.Step
+	leaving = slices.DeleteFunc(leaving, func(s *ledger.Step) bool {
+		if s.Was == app.StepRunning && s.State == app.StepSucceeded {
+			done = append(done, s)
+			return true
+		}
+		return false
+	})
+	if err := t.execSet(len(done), `WITH v(o, i, ea) AS (VALUES `, `(?, ?, ?)`, `)
+		UPDATE steps SET state = ?, ended_at = v.ea FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
+		return append(args, done[i].Operation, done[i].Index, micros(done[i].EndedAt))
+	}, string(app.StepSucceeded)); err != nil {
+		return err
+	}
 	for _, steps := range [][]*ledger.Step{leaving, taking} {
-		err := t.execSet(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, ru, ec, er, sa, ea) AS (VALUES `,
-			`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
-			UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
-				not_before = v.nb, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
-			FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
-				s := steps[i]
-				t.queued = t.queued || s.State == app.StepQueued
-				return append(args, s.Operation, s.Index, string(s.State), s.NeedsLeft, s.Attempt, s.Tries, s.Worker, micros(s.Deadline),
-					micros(s.NotBefore), micros(s.Rung), string(s.ErrorCode), s.Error, micros(s.StartedAt), micros(s.EndedAt))
-			})
-		if err != nil {
+		if err := t.saveWhole(steps); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// saveWhole writes all that may change of steps.
+func (t *tx) saveWhole(steps []*ledger.Step) error {
+	return t.execSet(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, ru, ec, er, sa, ea) AS (VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+		UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
+			not_before = v.nb, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
+		FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
+			s := steps[i]
+			t.queued = t.queued || s.State == app.StepQueued
+			return append(args, s.Operation, s.Index, string(s.State), s.NeedsLeft, s.Attempt, s.Tries, s.Worker, micros(s.Deadline),
+				micros(s.NotBefore), micros(s.Rung), string(s.ErrorCode), s.Error, micros(s.StartedAt), micros(s.EndedAt))
+		})
 }
 
 // save writes what changed in a set, tells those who watch, and lets clusters move on whose operation has ended.

@@ -44,24 +44,47 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 
 // ReleaseClaims implements app.Ledger.
 func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
-	lose := func(set *ledger.Set, st *ledger.Step) bool {
-		if st.State != app.StepRunning {
-			return false
-		}
-		set.Lose(st)
-		return true
-	}
 	err = s.write(ctx, func(t *tx) error {
-		moved = 0
-		for {
-			n, err := t.moveFound(now, lose, `state = 'running' AND substr(worker, 1, length(?)) = ?`, prefix, prefix)
-			moved += n
-			if err != nil || n == 0 {
-				return err
-			}
-		}
+		moved, err = t.release(now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
+		return err
 	})
 	return moved, err
+}
+
+// ReleaseWorkers implements app.Ledger.
+func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		moved = 0
+		return inSets(len(names), func(from, size int) error {
+			args := make([]any, size)
+			for i := range size {
+				args[i] = names[from+i]
+			}
+			n, err := t.release(now, `worker IN (`+repeated(`?`, size)+`)`, args...)
+			moved += n
+			return err
+		})
+	})
+	return moved, err
+}
+
+// release takes back the claims of the workers that a condition finds.
+func (t *tx) release(now time.Time, who string, args ...any) (moved int, err error) {
+	for {
+		n, err := t.moveFound(now, lose, `state = 'running' AND `+who, args...)
+		moved += n
+		if err != nil || n == 0 {
+			return moved, err
+		}
+	}
+}
+
+func lose(set *ledger.Set, st *ledger.Step) bool {
+	if st.State != app.StepRunning {
+		return false
+	}
+	set.Lose(st)
+	return true
 }
 
 // moveFound moves the steps that a condition finds, as many as a sweep may, and gives how many moved.

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+// A report that meets a full disk is refused as something that passes, for all who reported at the same time, and is taken
+// once there is room again.
+func TestReportsToAFullDisk(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	pages := func(n int) {
+		t.Helper()
+		if err := s.write(t.Context(), func(tx *tx) error {
+			return tx.row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const nodes = 40
+	op, err := s.CreateCluster(t.Context(), apptest.NewCluster("t", "web", nodes, time.Now(), apptest.Chain(nodes)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := app.WorkerID{Tenant: "t", Name: "w"}
+	held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: nodes})
+	if err != nil || len(held) != nodes {
+		t.Fatal(len(held), err)
+	}
+	// An error's text is long enough to need pages of its own.
+	long := &app.Error{Code: app.EScript, Message: fmt.Sprintf("%0200000d", 1)}
+	pages(1) // as few as there are
+	report := func(c *app.ClaimedStep, e *app.Error) error {
+		done, err := s.FinishSteps(t.Context(), w, []app.Finish{{Now: time.Now(), Err: e,
+			Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}})
+		if err == nil && done[0].Err != nil {
+			return done[0].Err
+		}
+		return err
+	}
+	errs := make(chan error, nodes)
+	for _, c := range held {
+		go func() { errs <- report(c, long) }()
+	}
+	for range nodes {
+		if err := <-errs; app.CodeOf(err) != app.ETransient {
+			t.Errorf("with a full disk, a report is %v", err)
+		}
+	}
+	pages(1 << 20)
+	for _, c := range held {
+		if err := report(c, nil); err != nil {
+			t.Errorf("with room again: %v", err)
+		}
+	}
+	ops, err := s.Operations(t.Context(), "t", op.Cluster)
+	if err != nil || ops[0].Done != nodes {
+		t.Errorf("%+v (%v), want %d steps done", ops, err, nodes)
+	}
+}
