@@ -55,6 +55,7 @@ type Node struct {
 	Hostname  string            `json:"hostname"`
 	Hardware  string            `json:"hardware"`
 	Image     string            `json:"image"`
+	Zone      string            `json:"zone,omitempty"` // that the layout chose; "" leaves it to the provider
 	Services  []string          `json:"services"`
 	Status    NodeStatus        `json:"status"`
 	MachineID string            `json:"machine_id,omitempty"` // the provider's own id

@@ -70,7 +70,7 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 	}
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
-			node := Node{Cluster: id, Name: NodeName(len(n.Nodes) + 1), Hardware: g.Hardware, Image: g.Image, Services: g.Services,
+			node := Node{Cluster: id, Name: NodeName(len(n.Nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services,
 				Status: NodePlanned, SSHUser: firstOf(d.definition.Images[g.Image].SSHUser, "root")}
 			node.Hostname = hostname(id, node.Name, d.dnsSuffix)
 			key, _, err := a.Keys.NewKey(node.Hostname)

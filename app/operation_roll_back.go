@@ -89,7 +89,7 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 	}
 	r := PlanRequest{Kind: OperationRollBack}
 	for _, n := range nodes {
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Services: n.Services})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
 	}
 	if r.Undo, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
 		return p, err

@@ -131,6 +131,7 @@ type PlanRequest struct {
 // PlanNode is a node as the planner sees it; Services are sorted by name.
 type PlanNode struct {
 	Name     string
+	Zone     string
 	Services []string
 }
 
@@ -144,7 +145,7 @@ func PlanNodes(l Layout) []PlanNode {
 	nodes := make([]PlanNode, 0, l.Size())
 	for _, g := range l.Groups {
 		for range g.Count {
-			nodes = append(nodes, PlanNode{Name: NodeName(len(nodes) + 1), Services: g.Services})
+			nodes = append(nodes, PlanNode{Name: NodeName(len(nodes) + 1), Zone: g.Zone, Services: g.Services})
 		}
 	}
 	return nodes

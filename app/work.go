@@ -219,7 +219,7 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 	}
 	as.Unasked = c.Unasked
 	as.Machine = MachineSpec{
-		Intent: c.Intent, Hostname: c.Node.Hostname,
+		Intent: c.Intent, Hostname: c.Node.Hostname, Zone: c.Node.Zone,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
 		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey,
 		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,

@@ -55,7 +55,7 @@ func NewCluster(tenant, name string, nodes int, at time.Time, p app.Plan) app.Ne
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
 		c.Nodes = append(c.Nodes, app.NewNode{Intent: fmt.Sprintf("%s-%s-%s", tenant, name, n), HostKey: []byte("host key of " + n),
-			Node: app.Node{Cluster: c.Cluster.ID, Name: n, Hostname: c.Cluster.ID + "-" + n + ".internal", Hardware: "small", Image: "host",
+			Node: app.Node{Cluster: c.Cluster.ID, Name: n, Hostname: c.Cluster.ID + "-" + n + ".internal", Hardware: "small", Image: "host", Zone: "here",
 				Services: []string{"a", "b"}, Status: app.NodePlanned, SSHUser: "root"}})
 	}
 	return c

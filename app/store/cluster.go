@@ -82,10 +82,10 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 }
 
 func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode) error {
-	err := t.exec(`INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, services, status, machine_id,
+	err := t.exec(`INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
 			addresses, ssh_user, ssh_port, host_key, own_root, secret)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?)`,
-		c.ID, n.Node.Name, app.NodeNumber(n.Node.Name), c.Tenant, n.Node.Hostname, n.Node.Hardware, n.Node.Image,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?)`,
+		c.ID, n.Node.Name, app.NodeNumber(n.Node.Name), c.Tenant, n.Node.Hostname, n.Node.Hardware, n.Node.Image, n.Node.Zone,
 		jsonText(n.Node.Services), n.Node.Status, n.Node.SSHUser, s.seal(n.HostKey, "nodes/"+c.ID+"/"+n.Node.Name))
 	if err != nil {
 		return err

@@ -7,13 +7,13 @@ import (
 	"muster/app"
 )
 
-const nodeColumns = `cluster, name, hostname, hardware, image, services, status, machine_id, addresses, ssh_user, ssh_port,
+const nodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
 	host_key, own_root`
 
 func scanNode(row scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte
-	err := row.Scan(append([]any{&n.Cluster, &n.Name, &n.Hostname, &n.Hardware, &n.Image, &services, &n.Status, &n.MachineID,
+	err := row.Scan(append([]any{&n.Cluster, &n.Name, &n.Hostname, &n.Hardware, &n.Image, &n.Zone, &services, &n.Status, &n.MachineID,
 		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot}, more...)...)
 	if err != nil {
 		return n, err

@@ -190,15 +190,15 @@ func (t *tx) endNode(now time.Time, n ledger.Node) error {
 
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
 type nodeRow struct {
-	cluster, name, hostname, hardware, image, services, status, machine, addresses, user, key string
-	port, own                                                                                 int64
-	dest                                                                                      []any
-	last                                                                                      map[string][]string
+	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key string
+	port, own                                                                                       int64
+	dest                                                                                            []any
+	last                                                                                            map[string][]string
 }
 
 func newNodeRow() *nodeRow {
 	r := &nodeRow{last: map[string][]string{}}
-	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
+	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
 		&r.key, &r.own}
 	return r
 }
@@ -207,7 +207,7 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 	if err := row.Scan(r.dest...); err != nil {
 		return app.Node{}, err
 	}
-	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Status: app.NodeStatus(r.status),
+	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
 		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
