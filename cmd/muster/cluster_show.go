@@ -50,11 +50,7 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 		return nil
 	}
 	fmt.Fprintf(c.stdout, "%s\n\n", strings.Join(facts(v, time.Now()), " · "))
-	nodes := newTable("NODE", "HOST", "HARDWARE", "IMAGE", "STATUS", "ADDRESS", "SERVICES")
-	for _, n := range v.Nodes {
-		nodes.add(n.Name, n.Hostname, n.Hardware, n.Image, string(n.Status), firstOf(n.Address(app.AddressAccess), "-"), strings.Join(n.Services, ", "))
-	}
-	if err := nodes.write(c.stdout); err != nil {
+	if err := nodeTable(v.Nodes).write(c.stdout); err != nil {
 		return err
 	}
 	if len(r.lines) > 0 || r.note != "" {

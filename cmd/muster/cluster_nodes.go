@@ -1,0 +1,26 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// nodeTable lists nodes. Zones are told only where there are any.
+func nodeTable(nodes []app.Node) *table {
+	zoned := slices.ContainsFunc(nodes, func(n app.Node) bool { return n.Zone != "" })
+	heads := []string{"NODE", "HOST", "HARDWARE", "IMAGE", "ZONE", "STATUS", "ADDRESS", "SERVICES"}
+	line := func(cells ...string) []string {
+		if !zoned {
+			return slices.Delete(cells, 4, 5)
+		}
+		return cells
+	}
+	t := newTable(line(heads...)...)
+	for _, n := range nodes {
+		t.add(line(n.Name, n.Hostname, n.Hardware, n.Image, firstOf(n.Zone, "-"), string(n.Status), firstOf(n.Address(app.AddressAccess), "-"),
+			strings.Join(n.Services, ", "))...)
+	}
+	return t
+}
