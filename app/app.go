@@ -34,6 +34,7 @@ type Deps struct {
 type App struct {
 	Deps
 	configs configCache
+	hurries hurries
 	workers workerKey
 }
 

@@ -122,6 +122,9 @@ func (a *App) control(ctx context.Context, actor Actor, cluster string, operatio
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
 		return ClusterView{}, err
 	}
+	if order.Act == ControlCancel {
+		a.hurries.tell(c.Tenant)
+	}
 	return a.Cluster(ctx, actor, c.ID)
 }
 

@@ -87,6 +87,12 @@ func (h *heart) run() {
 	defer close(h.done)
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
+	var hurry <-chan struct{}
+	if p, ok := h.coord.(app.Hurrier); ok {
+		told, stop := p.Hurry(h.worker.Tenant)
+		defer stop()
+		hurry = told
+	}
 	for {
 		idle := len(h.fences()) == 0
 		if idle {
@@ -99,6 +105,8 @@ func (h *heart) run() {
 		timer.Reset(beatEvery)
 		select {
 		case <-timer.C:
+			h.beat()
+		case <-hurry:
 			h.beat()
 		case <-h.stop:
 			return

@@ -65,3 +65,33 @@ func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// hurried is a coordinator in the same process, which tells when something was cancelled.
+type hurried struct {
+	skewed
+	told    chan struct{}
+	stopped atomic.Bool
+}
+
+func (h *hurried) Hurry(string) (<-chan struct{}, func()) {
+	return h.told, func() { h.stopped.Store(true) }
+}
+
+func TestHeartBeatsAtOnceWhenItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &hurried{told: make(chan struct{}, 1)}
+		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
+		_, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+		time.Sleep(time.Second)
+		c.told <- struct{}{}
+		synctest.Wait()
+		if n := c.beats.Load(); n != 1 {
+			t.Errorf("told once, it has beaten %d times", n)
+		}
+		hold.letGo()
+		h.close()
+		if !c.stopped.Load() {
+			t.Error("nobody says that it listens no more")
+		}
+	})
+}

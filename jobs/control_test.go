@@ -1,0 +1,319 @@
+package jobs_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/automators/shell"
+	"muster/jobs"
+	"muster/providers/fake"
+)
+
+// eventually waits for something that others do.
+func (e *engine) eventually(what string, done func() bool) {
+	e.Helper()
+	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			e.Fatalf("it never happened: %s", what)
+		}
+	}
+}
+
+// running waits until steps with this action run.
+func (e *engine) running(id string, a app.Action, service string, n int) {
+	e.Helper()
+	e.eventually(fmt.Sprintf("%d %s %s run", n, service, a), func() bool {
+		steps, err := e.app.Steps(e.ctx, e.admin, id, 0)
+		if err != nil {
+			e.Fatal(err)
+		}
+		there := 0
+		for _, s := range steps {
+			if s.Action == a && s.Service == service && s.State == app.StepRunning {
+				there++
+			}
+		}
+		return there >= n
+	})
+}
+
+// undo waits until a roll-back that is due was begun, which must be so once.
+func (e *engine) undo() {
+	e.Helper()
+	begun := 0
+	e.eventually("a roll-back begins", func() bool {
+		n, err := e.app.UndoFailed(e.ctx)
+		if err != nil {
+			e.Fatal(err)
+		}
+		begun += n
+		return n > 0
+	})
+	if n, err := e.app.UndoFailed(e.ctx); n != 0 || err != nil || begun != 1 {
+		e.Fatalf("%d roll-backs were begun, and then %d (%v)", begun, n, err)
+	}
+}
+
+// slowFront lets the fronts' install take longer than anybody waits, and note when it is stopped.
+func slowFront(e *engine, c *app.Catalog) {
+	c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE began\" >>%q\nsleep 60\necho \"$MUSTER_NODE done\" >>%q\n", e.effect, e.effect)
+}
+
+func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
+	e := newEngine(t, slowFront)
+	id := e.create(3).ID
+	e.running(id, app.ActionInstall, "front", 2)
+	asked := time.Now()
+	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	v := e.await(id)
+	stopped := time.Since(asked)
+	if v.Operations[0].Status != app.OperationCancelled {
+		t.Fatalf("after the cancel it is %s: %s", v.Operations[0].Status, v.Operations[0].Message)
+	}
+	e.undo()
+	v = e.await(id)
+	clean := time.Since(asked)
+	e.want(v, app.ClusterDeleted)
+	if v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].Undoes != v.Operations[1].ID || e.machines() != 0 {
+		t.Errorf("the latest operation is %+v, and %d machines are left", v.Operations[0], e.machines())
+	}
+	for _, line := range e.effects() {
+		if strings.HasSuffix(line, "done") {
+			t.Errorf("a script went on to its end: %s", line)
+		}
+	}
+	t.Logf("stopped %s and cleaned up %s after the cancel", stopped.Round(time.Millisecond), clean.Round(time.Millisecond))
+	if stopped > 6*time.Second {
+		t.Errorf("it stopped %s after the cancel; a heartbeat is at most 3.75 s away, and then it has 2 s", stopped)
+	}
+}
+
+// TestCancelIsKnownAtOnceInTheSameProcess has a worker that meets the server without anything in between.
+func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
+	e := newEngine(t, slowFront)
+	if err := e.worker.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: e.app,
+		Providers: oneCloud{e.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	id := e.create(3).ID
+	e.running(id, app.ActionInstall, "front", 2)
+	asked := time.Now()
+	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	v := e.await(id)
+	stopped := time.Since(asked)
+	e.undo()
+	e.want(e.await(id), app.ClusterDeleted)
+	t.Logf("stopped %s and cleaned up %s after the cancel", stopped.Round(time.Millisecond), time.Since(asked).Round(time.Millisecond))
+	if v.Operations[0].Status != app.OperationCancelled || stopped > 2*time.Second || e.machines() != 0 {
+		t.Errorf("it is %s %s after the cancel, and %d machines are left", v.Operations[0].Status, stopped, e.machines())
+	}
+}
+
+func TestPausedStartsNothingAndGoesOn(t *testing.T) {
+	gate := ""
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		gate = e.effect + ".gate"
+		c.Services["back"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("while [ ! -e %q ]; do sleep 0.02; done\n", gate)
+	})
+	id := e.create(2).ID
+	e.running(id, app.ActionInstall, "back", 1)
+	if _, err := e.app.PauseOperation(t.Context(), e.admin, id, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.eventually("what ran has ended", func() bool {
+		steps, _ := e.app.Steps(e.ctx, e.admin, id, 0)
+		for _, s := range steps {
+			if s.State == app.StepRunning {
+				return false
+			}
+		}
+		return true
+	})
+	for range 3 { // as often as it is looked for work
+		if n, err := e.store.SweepSteps(t.Context(), time.Now()); n != 0 || err != nil {
+			t.Errorf("the sweep moved %d steps of a paused operation (%v)", n, err)
+		}
+	}
+	w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+	if err != nil || w.Status != app.OperationPaused || w.Text != "Paused by ada. Resume lets it go on." || w.Total == 0 || len(w.Steps) != w.Total {
+		t.Errorf("why it waits: %+v, %v", w, err)
+	}
+	for _, line := range e.effects() {
+		if strings.HasSuffix(line, "back.start") {
+			t.Error("a step began while it was paused")
+		}
+	}
+	_, err = e.app.PauseOperation(t.Context(), e.admin, id, 0)
+	if e := app.AsError(err); e.Code != app.EConflict || e.Hint != "You can resume it or cancel it." {
+		t.Errorf("a second pause says %q, %q", e.Message, e.Hint)
+	}
+	if _, err := e.app.ResumeOperation(t.Context(), e.admin, id, 0); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(id), app.ClusterActive)
+}
+
+func TestRollBackByItselfIsBegunOnce(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
+	})
+	v, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = e.await(v.ID)
+	e.want(v, app.ClusterFailed)
+	if e.machines() != 3 {
+		t.Fatalf("%d machines are there", e.machines())
+	}
+	e.undo()
+	v = e.await(v.ID)
+	e.want(v, app.ClusterDeleted)
+	if e.machines() != 0 || v.Operations[0].Requester != "muster" {
+		t.Errorf("%d machines are left; %+v", e.machines(), v.Operations[0])
+	}
+	if left, err := e.store.LiveIntents(t.Context(), "cloud"); len(left) > 0 || err != nil {
+		t.Errorf("intents that have not ended: %v, %v", left, err)
+	}
+	// The name is free again.
+	if _, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
+	e := newEngine(t, nil)
+	// The machine of n1 is made, and nobody learns of it; n2's is refused.
+	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "refused"}, Happens: true, Node: "n1"})
+	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "too many"}, Node: "n2"})
+	id := e.create(2).ID
+	v := e.await(id)
+	e.want(v, app.ClusterFailed)
+	if e.machines() != 1 {
+		t.Fatalf("%d machines are there", e.machines())
+	}
+	steps, err := e.app.Steps(t.Context(), e.admin, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s.ID == "n2.create" && !strings.Contains(s.Error, "limit raised") {
+			t.Errorf("the person is not told what to decide: %q", s.Error)
+		}
+	}
+	p, err := e.app.PreviewRollBack(t.Context(), e.admin, id, 0)
+	if err != nil || strings.Join(p.GivesBack, " ") != "n1 n2" || !p.Gone {
+		t.Fatalf("the preview: %+v, %v", p, err)
+	}
+	if _, err := e.app.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64)); app.AsError(err).Reason != "plan_changed" {
+		t.Errorf("another plan than was shown: %v", err)
+	}
+	if _, err := e.app.RollBack(t.Context(), e.admin, id, 0, p.PlanHash); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(id), app.ClusterDeleted)
+	if e.machines() != 0 {
+		t.Errorf("%d machines are left", e.machines())
+	}
+}
+
+func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE tried\" >>%[1]q\n[ -e %[1]q.good ]\n", e.effect)
+	})
+	id := e.create(3).ID
+	e.want(e.await(id), app.ClusterFailed)
+	before := len(e.effects())
+	if err := os.WriteFile(e.effect+".good", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := e.app.Steps(t.Context(), e.admin, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := ""
+	for _, s := range steps {
+		if s.State == app.StepFailed {
+			node = s.Node
+		}
+	}
+	for name, says := range map[string]string{"n99": "no node", "n1x": "Did you mean n1?"} {
+		if _, err := e.app.RetryNode(t.Context(), e.admin, id, name); !strings.Contains(app.AsError(err).Message+app.AsError(err).Hint, says) {
+			t.Errorf("a retry of %s: %v", name, err)
+		}
+	}
+	if _, err := e.app.RetryNode(t.Context(), e.admin, id, node); err != nil {
+		t.Fatal(err)
+	}
+	v := e.await(id)
+	e.want(v, app.ClusterFailed)
+	for _, line := range e.effects()[before:] {
+		if strings.HasSuffix(line, "tried") && !strings.HasPrefix(line, node+" ") {
+			t.Errorf("another node was tried: %s", line)
+		}
+	}
+	if _, err := e.app.ResumeOperation(t.Context(), e.admin, id, v.Operations[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(id), app.ClusterActive)
+}
+
+func TestWhyStepsWait(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["back"].Actions[app.ActionStart].Fields["script"] = "sleep 60\n"
+	})
+	id := e.create(4).ID
+	e.running(id, app.ActionStart, "back", 1)
+	e.eventually("all fronts wait for back", func() bool {
+		w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Total == 3 && w.Running == 1
+	})
+	w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Groups) != 1 || w.Groups[0].Count != 3 || !strings.HasSuffix(w.Groups[0].Text, ".back.start, which is running.") ||
+		w.Text != "The create is running: 1 step is at work, 3 wait." {
+		t.Errorf("%+v", w)
+	}
+	for _, s := range w.Steps {
+		if s.Reason != app.WaitSteps || len(s.For) != 1 || !strings.HasSuffix(s.For[0], ".back.start") {
+			t.Errorf("%s waits for %v: %s", s.Step, s.For, s.Text)
+		}
+	}
+	_, err = e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{Node: "n22"})
+	if app.AsError(err).Hint != "Did you mean n2?" {
+		t.Errorf("a node that is not there: %v", err)
+	}
+	q, err := e.app.Queue(t.Context(), e.admin)
+	if err != nil || len(q.Operations) != 1 || q.Running != 1 || q.Operations[0].Waiting != 3 {
+		t.Errorf("the queue: %+v, %v", q, err)
+	}
+	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, false); err != nil {
+		t.Fatal(err)
+	}
+	v := e.await(id)
+	e.want(v, app.ClusterFailed)
+	if v.Operations[0].Status != app.OperationCancelled || e.machines() != 4 {
+		t.Errorf("after a cancel alone it is %s, with %d machines", v.Operations[0].Status, e.machines())
+	}
+}
