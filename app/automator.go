@@ -64,12 +64,11 @@ type NodeContext struct {
 }
 
 // ServiceCall is one service action on one node. Config is the cluster configuration with all macros expanded for this
-// node. Operation and Step are the same for every attempt of a step and of no other; Epoch grows with every claim on the node.
+// node. Operation and Step are the same for every attempt of a step and of no other, and so is all the rest.
 type ServiceCall struct {
 	NodeContext
 	Operation int64
 	Step      string // its id in the plan
-	Epoch     int64
 
 	Service string
 	Action  Action

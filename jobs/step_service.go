@@ -36,7 +36,7 @@ func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output
 				return err
 			}
 		}
-		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID, Epoch: as.Epoch,
+		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
 			Service: as.Service, Action: as.Action, Fields: as.Call.Fields, Config: as.Config}, out)
 	})
 }

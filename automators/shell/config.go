@@ -145,7 +145,6 @@ func identityVars(c app.ServiceCall) []variable {
 		{name: "MUSTER_ACTION", value: string(c.Action)},
 		{name: "MUSTER_OPERATION", value: strconv.FormatInt(c.Operation, 10)},
 		{name: "MUSTER_STEP", value: c.Step},
-		{name: "MUSTER_EPOCH", value: strconv.FormatInt(c.Epoch, 10)},
 	}
 	slices.SortFunc(vars, func(a, b variable) int { return cmp.Compare(a.name, b.name) })
 	return vars

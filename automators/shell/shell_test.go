@@ -66,7 +66,7 @@ func connect(t *testing.T, opt remotetest.Options) (*remotetest.Server, app.Shel
 func call(script string, config map[string]any) app.ServiceCall {
 	return app.ServiceCall{
 		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
-		Operation:   7, Step: "start web@n1", Epoch: 9,
+		Operation:   7, Step: "start web@n1",
 		Service: "web", Action: app.ActionStart, Fields: map[string]string{"script": script}, Config: config,
 	}
 }
@@ -93,7 +93,7 @@ func TestEnvironment(t *testing.T) {
 	out := strings.Join(l.out[app.StreamOut], "\n") + "\n"
 	for _, want := range []string{
 		"MUSTER_TENANT=acme\n", "MUSTER_CLUSTER=c1\n", "MUSTER_NODE=n1\n", "MUSTER_HOSTNAME=n1.example.org\n", "MUSTER_OWNER=ada\n",
-		"MUSTER_SERVICE=web\n", "MUSTER_ACTION=start\n", "MUSTER_OPERATION=7\n", "MUSTER_STEP=start web@n1\n", "MUSTER_EPOCH=9\n",
+		"MUSTER_SERVICE=web\n", "MUSTER_ACTION=start\n", "MUSTER_OPERATION=7\n", "MUSTER_STEP=start web@n1\n",
 		"MUSTER_STATE=" + s.State + "/web\n", "MUSTER_CONFIG=" + s.State + "/.run/",
 		"CONFIG_LB_PORT=8080\n", "CONFIG_LB_RATIO=0.5\n", "CONFIG_LB_ON=true\n", "CONFIG_LB_HUGE=1000000000000000000000\n", "CONFIG_LB_NONE=\n",
 		"CONFIG_HOSTS=10.0.0.1 10.0.0.2 3\n", "CONFIG__N__X_Y=odd\n", "[it's $HOME `id` \"x\"\n\\second line ]\n0\n0022\n",
