@@ -7,10 +7,12 @@ BUILD    = $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 RACE    ?= $(if $(CI)$(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 ONCE    ?=
 REDIS_URL ?=
-# Of chaos: what all choices follow from (0: made up and printed), and how many faults on the fake cloud and on sandbox nodes.
+# Of chaos: what all choices follow from (0: made up and printed), and how many faults on the fake cloud, on sandbox nodes, and
+# with several servers on one PostgreSQL.
 SEED           ?= 0
 ROUNDS         ?= 500
 SANDBOX_ROUNDS ?= $(if $(filter 500,$(ROUNDS)),50,0)
+MANY_ROUNDS    ?= 0
 
 .PHONY: build demo test test-real chaos bench bench-go generate check clean
 
@@ -32,8 +34,9 @@ chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothin
 	@mkdir -p bin
 	@$(GO) build $(if $(filter 1,$(RACE)),-race) -o bin/muster-chaos ./cmd/muster
 	@$(GO) build -o bin/chaos ./cmd/chaos
-	@bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(ROUNDS)
+	@if [ $(ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(ROUNDS); fi
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
+	@if [ $(MANY_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(MANY_ROUNDS) -topology many; fi
 
 bench: ## what solver and planner cost here, beside the limits and what Coopr took
 	@$(GO) run ./cmd/bench

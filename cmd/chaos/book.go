@@ -38,14 +38,14 @@ const (
 	twice       = "step effects twice"
 	missing     = "step effects missing"
 	unknown     = "effects of no step"
-	oldEpoch    = "writes by an old claim"
+	oldClaim    = "writes by an old claim"
 	refused     = "requests refused wrongly"
 	crashed     = "ends by itself"
 	raced       = "data races and panics"
 	told        = "secrets told"
 )
 
-var kinds = []string{leaked, lostCluster, lostOp, twice, missing, unknown, oldEpoch, refused, crashed, raced, told}
+var kinds = []string{leaked, lostCluster, lostOp, twice, missing, unknown, oldClaim, refused, crashed, raced, told}
 
 func newBook() *book { return &book{promises: map[string]*promise{}, seen: map[string]bool{}} }
 

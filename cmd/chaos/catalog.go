@@ -38,7 +38,7 @@ const (
 )
 
 // script does something that is not harmless to do twice, in the middle of some time that follows from the seed: the file
-// of effects proves how often it was done, when, and by which claim.
+// of effects proves how often it was done, and in which order.
 const script = `n=$(printf '%s' "$CONFIG_CHAOS_SEED $MUSTER_OPERATION $MUSTER_STEP" | cksum)
 n=${n%% *}
 nap() { if [ $((n % 6)) = 0 ]; then sleep "0.$((n / 6 % 90 + 10))"; else sleep "0.0$((n / 6 % 9))"; fi; }
@@ -48,7 +48,7 @@ dir=${dir:-$HOME}
 echo "begun: $MUSTER_STEP"
 [ ! -e "$CONFIG_CHAOS_FAIL" ] || { echo "told to fail" >&2; exit 3; }
 nap
-echo "$MUSTER_OPERATION|$MUSTER_STEP|$MUSTER_EPOCH" >>"$dir/effects"
+echo "$MUSTER_OPERATION|$MUSTER_STEP" >>"$dir/effects"
 nap
 echo "done: $MUSTER_STEP"`
 

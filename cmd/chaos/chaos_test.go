@@ -18,15 +18,17 @@ import (
 
 func TestEffectsAreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "effects")
-	if err := os.WriteFile(file, []byte("3|n1.store.install|4\n3|n1.store.start|6\n3|n1.store.install|5\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("3|n1.store.install\n3|n1.store.start\n3|n1.store.install\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d, err := readEffects([]string{file})
 	if err != nil || d.lines != 3 || d.times[effectOf(3, "n1.store.install")] != 2 || d.times[effectOf(3, "n1.store.start")] != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if len(d.late) != 1 || !strings.Contains(d.late[0], "epoch 5 after epoch 6") {
-		t.Errorf("late: %q", d.late)
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	steps := map[string]app.Step{effectOf(3, "n1.store.install"): {StartedAt: at(1), EndedAt: at(2)}, effectOf(3, "n1.store.start"): {StartedAt: at(3), EndedAt: at(4), Attempt: 1}}
+	if late := d.late(steps); len(late) != 1 || !strings.Contains(late[0], "3|n1.store.install, which had ended, after 3|n1.store.start") {
+		t.Errorf("late: %q", late)
 	}
 	if err := os.WriteFile(file, []byte("3|n1.st"), 0o600); err != nil {
 		t.Fatal(err)
@@ -54,7 +56,7 @@ func TestWrongStepsAreBlamed(t *testing.T) {
 	} {
 		h := &harness{book: newBook()}
 		did := done{times: map[string]int{effectOf(7, "n1.web.start"): c.times}}
-		h.checkSteps("c", app.Operation{ID: 7, Status: c.op}, []app.Step{{ID: "n1.web.start", Service: "web", State: c.state}}, did, map[string]bool{})
+		h.checkSteps("c", app.Operation{ID: 7, Status: c.op}, []app.Step{{ID: "n1.web.start", Service: "web", State: c.state}}, did, map[string]app.Step{})
 		var got string
 		if w := h.book.found(); len(w) > 0 {
 			got = w[0].kind

@@ -65,10 +65,7 @@ func (h *harness) checkCluster(ctx context.Context, p promise) error {
 	if err != nil {
 		return err
 	}
-	for _, late := range did.late {
-		h.book.blame(oldEpoch, late)
-	}
-	asked := map[string]bool{}
+	asked := map[string]app.Step{}
 	for _, o := range v.Operations {
 		if !o.Status.Ended() && !(o.Status == app.OperationPaused) {
 			h.book.blame(lostOp, fmt.Sprintf("operation %d (%s of %s) is still %s: %s", o.ID, o.Kind, p.id, o.Status, o.Message))
@@ -80,9 +77,12 @@ func (h *harness) checkCluster(ctx context.Context, p promise) error {
 		h.checkSteps(p.id, o, steps, did, asked)
 	}
 	for effect := range did.times {
-		if !asked[effect] {
+		if _, ok := asked[effect]; !ok {
 			h.book.blame(unknown, fmt.Sprintf("%s: the effect %s belongs to no step", p.id, effect))
 		}
+	}
+	for _, late := range did.late(asked) {
+		h.book.blame(oldClaim, late)
 	}
 	if v.Status == app.ClusterDeleted {
 		h.count(v, did)
@@ -92,13 +92,13 @@ func (h *harness) checkCluster(ctx context.Context, p promise) error {
 }
 
 // checkSteps compares the steps of an operation with what was done.
-func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, did done, asked map[string]bool) {
+func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, did done, asked map[string]app.Step) {
 	for _, s := range steps {
 		if s.Service == "" || s.Join {
 			continue
 		}
 		effect := effectOf(o.ID, s.ID)
-		asked[effect] = true
+		asked[effect] = s
 		n := did.times[effect]
 		where := fmt.Sprintf("%s: operation %d (%s), step %s (%s, attempt %d)", cluster, o.ID, o.Kind, s.ID, s.State, s.Attempt)
 		switch {

@@ -7,13 +7,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"muster/app"
 )
 
 // done is what a cluster's nodes have really done.
 type done struct {
-	times map[string]int // by operation and step
-	lines int
-	late  []string // writes by an older claim after those of a newer one, in words
+	times  map[string]int // by operation and step
+	lines  int
+	inTurn map[string][]string // by file, in the order of being done
 }
 
 func effectOf(operation int64, step string) string {
@@ -22,29 +24,40 @@ func effectOf(operation int64, step string) string {
 
 // readEffects reads the files of effects of one cluster.
 func readEffects(files []string) (done, error) {
-	d := done{times: map[string]int{}}
+	d := done{times: map[string]int{}, inTurn: map[string][]string{}}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			return d, err
 		}
-		newest := int64(-1)
 		for line := range strings.Lines(string(b)) {
-			words := strings.Split(strings.TrimSpace(line), "|")
-			if len(words) != 3 {
+			effect, whole := strings.CutSuffix(line, "\n")
+			if operation, step, ok := strings.Cut(effect, "|"); !whole || !ok || operation == "" || step == "" {
 				return d, fmt.Errorf("%s has the line %q", f, line)
 			}
-			epoch, err := strconv.ParseInt(words[2], 10, 64)
-			if err != nil {
-				return d, fmt.Errorf("%s has the line %q", f, line)
-			}
-			if epoch < newest {
-				d.late = append(d.late, fmt.Sprintf("%s: %s with epoch %d after epoch %d", f, words[1], epoch, newest))
-			}
-			newest = max(newest, epoch)
-			d.times[words[0]+"|"+words[1]]++
+			d.times[effect]++
 			d.lines++
+			d.inTurn[f] = append(d.inTurn[f], effect)
 		}
 	}
 	return d, nil
+}
+
+// late finds what was done on a node after its step had ended and a later step of the node had been begun: the act of one
+// whose claim was over.
+func (d done) late(steps map[string]app.Step) (found []string) {
+	for file, effects := range d.inTurn {
+		for i, before := range effects {
+			if steps[before].Attempt != 1 {
+				continue // it may have been done by an attempt that began before the last
+			}
+			begun := steps[before].StartedAt
+			for _, effect := range effects[i+1:] {
+				if s, ok := steps[effect]; ok && effect != before && !s.EndedAt.IsZero() && s.EndedAt.Before(begun) {
+					found = append(found, fmt.Sprintf("%s: %s, which had ended, after %s, which began later", file, effect, before))
+				}
+			}
+		}
+	}
+	return found
 }

@@ -94,11 +94,14 @@ func (h *harness) title() {
 		what = t.title()
 	}
 	h.out.say("chaos: seed %d, %s, on %s", h.seed, count(h.rounds, "round"), what)
-	if h.nodes == "sandbox" {
-		h.out.say("again: make chaos SEED=%d ROUNDS=0 SANDBOX_ROUNDS=%d", h.seed, h.rounds)
-	} else {
-		h.out.say("again: make chaos SEED=%d ROUNDS=%d", h.seed, h.rounds)
+	again := fmt.Sprintf("ROUNDS=%d", h.rounds)
+	switch {
+	case h.topology == "many":
+		again = fmt.Sprintf("ROUNDS=0 MANY_ROUNDS=%d", h.rounds)
+	case h.nodes == "sandbox":
+		again = fmt.Sprintf("ROUNDS=0 SANDBOX_ROUNDS=%d", h.rounds)
 	}
+	h.out.say("again: make chaos SEED=%d %s", h.seed, again)
 }
 
 // run makes all rounds, in batches, and tells whether nothing was lost.
