@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"muster/app"
 	"muster/portal/static"
 )
 
@@ -66,6 +67,13 @@ func (p *Portal) routes() http.Handler {
 
 		// For admins
 		r.Get("/queue", member(p.queueShow))
+		if p.machines() != nil {
+			r.Get("/orphans", member(p.orphanList))
+			r.Post("/orphans/mode", member(p.orphanMode))
+			r.Post("/orphans/{orphan}/delete", member(p.orphanDecide(app.DecideDelete)))
+			r.Post("/orphans/{orphan}/keep", member(p.orphanDecide(app.DecideKeep)))
+			r.Get("/clusters/{id}/receipt", member(p.clusterReceipt))
+		}
 
 		r.NotFound(page(p.notFound))
 		r.MethodNotAllowed(page(p.notAllowed))
@@ -101,6 +109,13 @@ func (p *Portal) routes() http.Handler {
 		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
+
+		if p.machines() != nil {
+			huma.Get(api, "/clusters/{id}/receipt", p.apiReceipt, about("Tell what a cluster has had at its provider, and what that cost"))
+			huma.Get(api, "/orphans", p.apiOrphanList, about("List machines that nobody stands behind, for admins"))
+			huma.Post(api, "/orphans/{orphan}", p.apiOrphanDecide, about("Have an orphan deleted, or kept"), answers(http.StatusAccepted))
+			huma.Put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
+		}
 
 		huma.Get(api, "/clusters/{id}/steps", p.apiStepList, about("List the steps of an operation"))
 		huma.Get(api, "/clusters/{id}/events", p.apiEventList, about("Follow the events of a cluster"), streaming)

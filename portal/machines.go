@@ -1,0 +1,125 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Machines is a power that a Muster may have: to account for what was made at providers. A portal without it has no
+// receipts and no page of orphans.
+type Machines interface {
+	// Receipt gives what a cluster has had at its provider, and what that cost.
+	Receipt(ctx context.Context, a app.Actor, cluster string) (app.Receipt, error)
+	// Orphans lists machines of ours that nobody stands behind; with gone also those that went lately. EForbidden for
+	// anybody but admins.
+	Orphans(ctx context.Context, a app.Actor, gone bool) (app.OrphanReport, error)
+	DecideOrphan(ctx context.Context, a app.Actor, id string, d app.OrphanDecision) (app.Orphan, error)
+	SetOrphanMode(ctx context.Context, a app.Actor, m app.OrphanMode) error
+}
+
+// machines gives the power; nil where there is none.
+func (p *Portal) machines() Machines {
+	m, _ := p.muster.(Machines)
+	return m
+}
+
+func (p *Portal) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	receipt, err := p.machines().Receipt(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Receipt of "+receipt.Name)
+	f.At = "clusters"
+	p.render(w, r, http.StatusOK, page.ReceiptPage(f, page.Receipt{Receipt: receipt, Now: p.now()}))
+	return nil
+}
+
+func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	l := page.OrphanList{Now: p.now(), Gone: r.URL.Query().Get("gone") == "true"}
+	var err error
+	if l.Report, err = p.machines().Orphans(r.Context(), a, l.Gone); err != nil {
+		return err
+	}
+	f := p.frame(r, "Orphans")
+	f.At = "orphans"
+	p.render(w, r, http.StatusOK, page.OrphanListPage(f, l))
+	return nil
+}
+
+func (p *Portal) orphanDecide(d app.OrphanDecision) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if _, err := p.machines().DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
+			return err
+		}
+		http.Redirect(w, r, "/orphans", http.StatusSeeOther)
+		return nil
+	}
+}
+
+func (p *Portal) orphanMode(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	if err := p.machines().SetOrphanMode(r.Context(), a, app.OrphanMode(r.PostForm.Get("mode"))); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/orphans", http.StatusSeeOther)
+	return nil
+}
+
+type orphanListInput struct {
+	Gone bool `query:"gone" doc:"Also those that went within the last thirty days"`
+}
+
+type orphanInput struct {
+	Orphan string `path:"orphan" maxLength:"64" doc:"The orphan's id"`
+	Body   struct {
+		Decision app.OrphanDecision `json:"decision" enum:"delete,keep" doc:"What is to become of it"`
+	}
+}
+
+type orphanModeInput struct {
+	Body orphanMode
+}
+
+type orphanMode struct {
+	Mode app.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
+}
+
+func (p *Portal) apiReceipt(ctx context.Context, in *IDInput) (*body[app.Receipt], error) {
+	receipt, err := p.machines().Receipt(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	receipt.Lines = orEmpty(receipt.Lines)
+	return &body[app.Receipt]{receipt}, nil
+}
+
+func (p *Portal) apiOrphanList(ctx context.Context, in *orphanListInput) (*body[app.OrphanReport], error) {
+	report, err := p.machines().Orphans(ctx, caller(ctx), in.Gone)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	report.Orphans = orEmpty(report.Orphans)
+	return &body[app.OrphanReport]{report}, nil
+}
+
+func (p *Portal) apiOrphanDecide(ctx context.Context, in *orphanInput) (*body[app.Orphan], error) {
+	o, err := p.machines().DecideOrphan(ctx, caller(ctx), in.Orphan, in.Body.Decision)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.Orphan]{o}, nil
+}
+
+func (p *Portal) apiOrphanMode(ctx context.Context, in *orphanModeInput) (*body[orphanMode], error) {
+	if err := p.machines().SetOrphanMode(ctx, caller(ctx), in.Body.Mode); err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[orphanMode]{in.Body}, nil
+}

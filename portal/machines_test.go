@@ -1,0 +1,145 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
+type accounting struct {
+	*fake
+	decided map[string]app.OrphanDecision
+	mode    app.OrphanMode
+}
+
+var _ Machines = (*accounting)(nil)
+
+func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (app.Receipt, error) {
+	v, err := f.Cluster(ctx, a, cluster)
+	if err != nil {
+		return app.Receipt{}, err
+	}
+	now := f.now()
+	r := app.NewReceipt(v.Cluster, []app.Resource{
+		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
+		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
+	}, now)
+	return r, nil
+}
+
+func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (app.OrphanReport, error) {
+	if a.Role != app.RoleAdmin && !strings.HasPrefix(a.User, "boss") {
+		return app.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
+	}
+	now := f.now()
+	r := app.OrphanReport{Mode: app.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
+		Orphans: []app.Orphan{
+			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: app.OrphanEnded, State: app.OrphanDue, FirstSeen: now,
+				MadeAt: now.Add(-3 * time.Hour), Price: 0.5, Cost: 1.5, DeleteAt: now.Add(5 * time.Minute)},
+			{ID: "bb", Provider: "sandbox", Machine: "m-8", Kind: app.OrphanUnknown, State: app.OrphanReported, FirstSeen: now.Add(-48 * time.Hour)},
+		}}
+	if gone {
+		r.Orphans = append(r.Orphans, app.Orphan{ID: "cc", Provider: "sandbox", Machine: "m-7", Kind: app.OrphanDuplicate, State: app.OrphanGone, GoneAt: now})
+	}
+	return r, nil
+}
+
+func (f *accounting) DecideOrphan(_ context.Context, a app.Actor, id string, d app.OrphanDecision) (app.Orphan, error) {
+	if id != "aa" && id != "bb" {
+		return app.Orphan{}, app.Errorf(app.ENotFound, "There is no orphan %q.", id)
+	}
+	f.decided[id] = d
+	return app.Orphan{ID: id, Machine: "m-9", Provider: "sandbox", State: app.OrphanDue, Decision: d, Decided: a.User}, nil
+}
+
+func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m app.OrphanMode) error {
+	f.mode = m
+	return nil
+}
+
+// accounts signs somebody in to a portal that accounts for machines.
+func accounts(t *testing.T, user string) (*site, *accounting) {
+	t.Helper()
+	var f *accounting
+	s := visit(t, func(c *Config) {
+		f = &accounting{fake: c.Muster.(*fake), decided: map[string]app.OrphanDecision{}}
+		c.Muster = f
+	})
+	s.signIn(user)
+	return s, f
+}
+
+func TestReceiptPage(t *testing.T) {
+	s, _ := accounts(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	if a := s.get("/clusters/" + id); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
+		t.Error("the cluster's page does not lead to its receipt")
+	}
+	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt of lake", "1 machine of 2 machines in use until now.", "Machines 2 Left 1 Lifetime in all 2 h Cost in all 0.50",
+		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "still there")
+	s.get("/clusters/nothing/receipt").reads(http.StatusNotFound)
+	for _, a := range []string{"/orphans", "/clusters"} {
+		if strings.Contains(s.get(a).body, `href="/orphans"`) {
+			t.Error("a user is led to the orphans")
+		}
+	}
+	s.get("/orphans").reads(http.StatusForbidden, "Only admins")
+}
+
+func TestOrphanPage(t *testing.T) {
+	s, f := accounts(t, "root")
+	a := s.get("/orphans")
+	a.reads(http.StatusOK, "2 machines of ours that nobody stands behind. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
+		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
+	a.lacks("m-7")
+	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")
+	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != app.DecideDelete {
+		t.Errorf("delete: %d, %v", a.status, f.decided)
+	}
+	if a := s.post("/orphans/bb/keep", nil); a.status != http.StatusSeeOther || f.decided["bb"] != app.DecideKeep {
+		t.Errorf("keep: %d, %v", a.status, f.decided)
+	}
+	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "There is no orphan")
+	if a := s.post("/orphans/mode", url.Values{"mode": {"report"}}); a.status != http.StatusSeeOther || f.mode != app.OrphansReport {
+		t.Errorf("mode: %d, %s", a.status, f.mode)
+	}
+}
+
+func TestMachinesAPI(t *testing.T) {
+	s, f := accounts(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	api := func(method, path, body, user string) seen {
+		r := s.request(method, "/api/v1"+path, body, "Authorization", "Bearer token-of-"+user)
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		return s.do(r)
+	}
+	a := api(http.MethodGet, "/clusters/"+id+"/receipt", "", "ada")
+	var r app.Receipt
+	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusOK || len(r.Lines) != 2 || r.Left != 1 || r.Cost != 0.5 || r.Lines[0].Lifetime != time.Hour {
+		t.Errorf("%d %v: %+v", a.status, err, r)
+	}
+	if a := api(http.MethodGet, "/orphans", "", "ada"); a.status != http.StatusForbidden {
+		t.Errorf("orphans for a user: %d", a.status)
+	}
+	if a := api(http.MethodGet, "/orphans?gone=true", "", "boss"); a.status != http.StatusOK || !strings.Contains(a.body, `"state":"gone"`) || !strings.Contains(a.body, `"held_back":3`) {
+		t.Errorf("orphans: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPost, "/orphans/aa", `{"decision":"delete"}`, "boss"); a.status != http.StatusAccepted || f.decided["aa"] != app.DecideDelete {
+		t.Errorf("delete: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPost, "/orphans/aa", `{"decision":"burn"}`, "boss"); a.status != http.StatusUnprocessableEntity {
+		t.Errorf("a decision that does not exist: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPut, "/orphans-mode", `{"mode":"off"}`, "boss"); a.status != http.StatusOK || f.mode != app.OrphansOff {
+		t.Errorf("mode: %d %s", a.status, a.body)
+	}
+}
