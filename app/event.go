@@ -8,8 +8,8 @@ type EventKind string
 // The kinds of event. Each carries the ids that it is about; a reader asks for the rest.
 const (
 	EventCluster   EventKind = "cluster"   // the cluster's status or message changed
-	EventOperation EventKind = "operation" // an operation was accepted, started or ended, or its count moved
-	EventStep      EventKind = "step"      // a step changed its state
+	EventOperation EventKind = "operation" // an operation was accepted, or its status changed
+	EventStep      EventKind = "step"      // a step began or ended, or is to be tried again; Done and Total are those of its operation
 	EventNode      EventKind = "node"      // a node changed its status
 )
 

@@ -5,15 +5,8 @@ import "time"
 // StepState is the state of a step in the ledger.
 type StepState string
 
-// The states of a step:
-//
-//	waiting ──needs met──▶ ready ──node free──▶ queued ──claimed──▶ running ──▶ succeeded
-//	                         ▲                                        │
-//	                         └────── again: back-off, lost claim ─────┤
-//	                                                                  ├──▶ failed
-//	waiting, ready, queued ───── operation cancelled or failed ───────┴──▶ dropped
-//
-// At most one step of a node is queued or running; the ledger has a unique index for it.
+// The states of a step. How they follow one another is drawn in package ledger. At most one step of a node is queued or
+// running; the ledger has a unique index for it.
 const (
 	StepWaiting   StepState = "waiting"   // for the steps that it needs
 	StepReady     StepState = "ready"     // needs are met; the node is busy or the back-off is not over

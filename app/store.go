@@ -176,7 +176,7 @@ type NodeUpdate struct {
 	Gone    bool // the machine is proven to be gone: end its intent
 }
 
-// Ledger keeps operations and steps, and moves them by the rules drawn at StepState.
+// Ledger keeps operations and steps, and moves them by the rules drawn in package ledger.
 type Ledger interface {
 	// SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
 	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one. A roll-back is
