@@ -155,7 +155,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 		return nil
 	}, `SELECT `+clusterColumns+`, `+operationColumns+` FROM clusters c
 		JOIN operations o ON o.id = (SELECT id FROM operations WHERE cluster = c.id ORDER BY
-			CASE WHEN status IN ('running', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)
+			CASE WHEN status IN ('running', 'paused', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)
 		WHERE `+where+` ORDER BY c.number DESC LIMIT ?`, append(args, min(limit, 1000))...)
 	return list, err
 }
@@ -186,7 +186,7 @@ func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k a
 func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
 	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
 		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
-			AND o.status IN ('waiting', 'running', 'cancelling', 'failed')) LIMIT ?`, micros(now), limit)
+			AND o.status IN ('waiting', 'running', 'paused', 'cancelling', 'failed')) LIMIT ?`, micros(now), limit)
 }
 
 // ActiveClusters implements app.ClusterStore.
