@@ -123,3 +123,61 @@ func BenchmarkExec(b *testing.B) {
 		b.ReportMetric(median(wall[i]), w.name+"-us")
 	}
 }
+
+// BenchmarkClient tells what one command on a kept connection costs this process when it is busy: sixty-four connections to
+// a server in another process that runs nothing.
+func BenchmarkClient(b *testing.B) {
+	target := remotetest.Quiet(b)
+	const conns = 64
+	busy := func(b *testing.B, one func(i int) error) {
+		b.ReportAllocs()
+		began := ownCPU()
+		b.ResetTimer()
+		var all sync.WaitGroup
+		var left atomic.Int64
+		left.Store(int64(b.N))
+		for i := range conns {
+			all.Go(func() {
+				for left.Add(-1) >= 0 {
+					if err := one(i); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		b.StopTimer()
+		b.ReportMetric(float64((ownCPU()-began).Microseconds())/float64(b.N), "cpu-us/op")
+	}
+	var clients []*ssh.Client
+	var shells []*remote.Conn
+	for range conns {
+		clients, shells = append(clients, bare(b, target)), append(shells, dial(b, target))
+	}
+	b.Run("bare", func(b *testing.B) {
+		busy(b, func(i int) error {
+			s, err := clients[i].NewSession()
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return s.Run("true")
+		})
+	})
+	b.Run("run", func(b *testing.B) {
+		busy(b, func(i int) error {
+			_, err := shells[i].Run(context.Background(), app.Command{Line: "true"}, nil)
+			return err
+		})
+	})
+	b.Run("once", func(b *testing.B) {
+		var epoch atomic.Int64
+		script := strings.Repeat("echo a line of a script >/dev/null\n", 40)
+		busy(b, func(i int) error {
+			sh := remote.Under(shells[i], remote.Claim{Place: "n1", Epoch: epoch.Add(1), Operation: 1, Index: 1})
+			_, err := sh.Run(context.Background(), app.Command{Line: "cat", Stdin: strings.NewReader(script), Once: true}, nil)
+			return err
+		})
+	})
+}

@@ -61,8 +61,8 @@ func (s claimed) Put(ctx context.Context, path string, mode fs.FileMode, r io.Re
 
 var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 
-// script gives the settings and the text of what checks the claim on the node.
-func (c *Claim) script(cmd app.Command, in input) (string, error) {
+// settings gives what the script that checks the claim on the node has to know.
+func (c *Claim) settings(cmd app.Command, in input) (string, error) {
 	if !placeName.MatchString(c.Place) {
 		return "", app.Errorf(app.EInvalid, "%q cannot be the name of a place for claims.", c.Place)
 	}
@@ -72,11 +72,12 @@ func (c *Claim) script(cmd app.Command, in input) (string, error) {
 			return "", app.Errorf(app.EInvalid, "A command that runs once needs an input of at most %d bytes whose length is known.", inputFileMax)
 		}
 		h := sha256.New()
-		fmt.Fprintf(h, "%t %d %s%d ", cmd.Sudo, len(cmd.Line), cmd.Line, len(in.data))
-		h.Write(in.data)
+		fmt.Fprintf(h, "%t %d %d ", cmd.Sudo, len(cmd.Line), len(in.data))
+		_, _ = io.WriteString(h, cmd.Line)
+		_, _ = h.Write(in.data)
 		content = hex.EncodeToString(h.Sum(nil)[:8])
 	}
-	return fmt.Sprintf("p=%s e=%d i=%d.%d h=%s\n", c.Place, c.Epoch, c.Operation, c.Index, content) + claimScript, nil
+	return fmt.Sprintf("p=%s e=%d i=%d.%d h=%s", c.Place, c.Epoch, c.Operation, c.Index, content), nil
 }
 
 // claimScript is the first thing that a session under a claim does. p, e, i and h are the place, the epoch, the step and
@@ -93,7 +94,8 @@ func (c *Claim) script(cmd app.Command, in input) (string, error) {
 // Each claim makes its e file before it looks at the records, and its own record before it looks at the e files once more.
 // So of two claims at the same time either the older one sees the newer one's e file and withdraws, or the newer one sees the
 // older one's record and waits for it or ends it. A process id is believed only where the process has the token in its
-// command line, since numbers come again.
+// command line, since numbers come again; a command line is empty for a moment while its process becomes another program.
+// And whoever finds a process gone looks once more whether it has ended meanwhile.
 const claimScript = `t=$2
 if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then d=/var/lib/muster
@@ -112,50 +114,60 @@ done
 }
 live() {
 q= u=
-while read -r a b c; do [ "$a" != p ] || { q=$b u=$c; }; done <"$1"
+while read -r A B C; do [ "$A" != p ] || { q=$B u=$C; }; done <"$1"
 [ -n "$q" ] || return 1
 if [ ! -d /proc/self ]; then
 case $(ps -o args= -p "$q" 2>/dev/null) in *"$u"*) return 0 ;; esac
 return 1
 fi
-[ ! -d "/proc/$q" ] || { grep -q -- "$u" "/proc/$q/cmdline" 2>/dev/null; return; }
+y=0
+while [ -d "/proc/$q" ]; do
+! grep -q -- "$u" "/proc/$q/cmdline" 2>/dev/null || return 0
+A=
+read -r A 2>/dev/null <"/proc/$q/cmdline"
+y=$((y+1))
+[ -z "$A" ] && [ "$y" -lt 5 ] || return 1
+sleep 0.05 2>/dev/null
+done
 kill -0 "-$q" 2>/dev/null || return 1
 for m in /proc/[0-9]*; do
-read -r a 2>/dev/null <"$m/stat" || continue
-case ${a##*) } in ?" "*" $q "*) grep -q -- "MUSTER_RUN=$u" "$m/environ" 2>/dev/null && kill -KILL "${m#/proc/}" ;; esac
+read -r A 2>/dev/null <"$m/stat" || continue
+case ${A##*) } in ?" "*" $q "*) grep -q -- "MUSTER_RUN=$u" "$m/environ" 2>/dev/null && kill -KILL "${m#/proc/}" ;; esac
 done
 return 1
 }
 stop() {
 for g in TERM KILL; do
 kill "-$g" "-$q" 2>/dev/null || sudo -n kill "-$g" -- "-$q" 2>/dev/null
-y=0
-while [ "$y" -lt 60 ]; do
+s=0
+while [ "$s" -lt 60 ]; do
 live "$1" || return 0
 sleep 0.1 2>/dev/null || sleep 1
-y=$((y+1))
+s=$((s+1))
 done
 done
 return 1
 }
-newest
-v=run l=
-for f in "$d"/r.*; do
-[ -f "$f" ] || continue
-b=${f##*/r.}
-z=${b%.*}
-z=${z##*.}
-case $b in *.-.*) n=$((n+1)) ;; "${i%.*}".*) ;; *) n=$((n+1)) ;; esac
-if [ -s "$d/x.$b" ]; then
+ended() {
+[ -s "$d/x.$b" ] || return 1
 case $b in "$i.$h".*)
 if [ "$h" != - ]; then
 read -r c <"$d/x.$b"
 [ "$c" != 0 ] || v=again l=$b
 fi ;;
 esac
-continue
-fi
-case $b in "$i.$h".*) [ "$h" = - ] || { ! live "$f" || { v=adopt l=$b; }; continue; } ;; esac
+}
+newest
+v=run
+l=
+for f in "$d"/r.*; do
+[ -f "$f" ] || continue
+b=${f##*/r.}
+z=${b%.*}
+z=${z##*.}
+case $b in *.-.*) n=$((n+1)) ;; "${i%.*}".*) ;; *) n=$((n+1)) ;; esac
+! ended || continue
+case $b in "$i.$h".*) [ "$h" = - ] || { if live "$f"; then v=adopt l=$b; else ended; fi; continue; } ;; esac
 [ "$z" != "$e" ] || continue
 case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; esac
 ! live "$f" || stop "$f" || no busy
@@ -192,7 +204,7 @@ file) cat <&5; cat <&6 >&2 ;;
 esac
 [ ! -s "$d/x.$l" ] && live "$d/r.$l"
 do sleep 0.2 2>/dev/null || sleep 1; done
-[ "$o" != file ] || { cat <&5; cat <&6 >&2; }
+[ "$o" != file ] || { sleep 0.1 2>/dev/null; cat <&5; cat <&6 >&2; }
 kill "$w" 2>/dev/null
 c=
 [ ! -s "$d/x.$l" ] || read -r c <"$d/x.$l"

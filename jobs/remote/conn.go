@@ -35,16 +35,16 @@ type Conn struct {
 	beat *time.Timer // nil once the connection is being closed
 }
 
-func newConn(t Target, conn ssh.Conn, chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request, seen ssh.PublicKey, set settings) *Conn {
+func newConn(t Target, g greeted, set settings) *Conn {
 	c := &Conn{
 		target:  t,
-		conn:    conn,
-		hostKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(seen))),
+		conn:    g.conn,
+		hostKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(g.seen))),
 		set:     set,
 		gone:    make(chan struct{}),
 	}
 	c.beat = time.AfterFunc(set.keepalive, c.stayAlive)
-	c.work.Go(func() { c.refuse(chans, reqs) })
+	c.work.Go(func() { c.refuse(g.chans, g.reqs) })
 	return c
 }
 

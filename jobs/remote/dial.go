@@ -89,7 +89,7 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 		_ = raw.Close()
 		return nil, dialError(ctx, t, err)
 	}
-	return newConn(t, g.conn, g.chans, g.reqs, g.seen, set), nil
+	return newConn(t, g, set), nil
 }
 
 // greeted is what a handshake gives.

@@ -19,7 +19,10 @@ import (
 	"muster/jobs/remote/remotetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	remotetest.ServeQuiet()
+	goleak.VerifyTestMain(m)
+}
 
 // onEach runs a test against the server in this process and against OpenSSH.
 func onEach(t *testing.T, test func(t *testing.T, n *remotetest.Node, c *remote.Conn)) {

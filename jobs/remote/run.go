@@ -32,7 +32,7 @@ func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *
 	}
 	v := invocation{line: cmd.Line, sudo: cmd.Sudo && c.target.user() != "root", once: cmd.Once}
 	if claim != nil {
-		if v.claim, err = claim.script(cmd, in); err != nil {
+		if v.claim, err = claim.settings(cmd, in); err != nil {
 			return 0, err
 		}
 		v.alone = alone(ctx)
@@ -68,7 +68,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	v.token = newToken()
 	var data []byte
 	v.input, data = in.sent(v.token)
-	line, err := v.text(c.plainShell.Load())
+	request, err := v.request(c.plainShell.Load())
 	if err != nil {
 		return 0, err
 	}
@@ -80,7 +80,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	if in.stream != nil {
 		r.broken = make(chan error, 1)
 	}
-	go r.talk(line, data, in.stream)
+	go r.talk(request, data, in.stream)
 	select {
 	case err = <-r.opened:
 	case <-ctx.Done():
@@ -137,14 +137,14 @@ type running struct {
 }
 
 // talk opens the session, says what is to be run, sends the input and reads the output.
-func (r *running) talk(line string, data []byte, stream io.Reader) {
+func (r *running) talk(request, data []byte, stream io.Reader) {
 	ch, reqs, err := r.conn.conn.OpenChannel("session", nil)
 	if err != nil {
 		r.opened <- err
 		return
 	}
 	// Its answer is not waited for, which saves a round trip: a machine that refuses closes the session without a word.
-	_, err = ch.SendRequest("exec", false, ssh.Marshal(struct{ Command string }{line}))
+	_, err = ch.SendRequest("exec", false, request)
 	if !r.abandoned.CompareAndSwap(false, true) || err != nil {
 		r.opened <- err
 		_ = ch.Close()
@@ -161,7 +161,7 @@ func (r *running) talk(line string, data []byte, stream io.Reader) {
 	switch {
 	case stream != nil:
 		go r.feed(stream)
-	case len(data) > 0:
+	case len(data) > 0: // OpenSSH opens its window for it once the command runs
 		if _, err := ch.Write(data); err == nil {
 			r.fed.Store(true)
 		}

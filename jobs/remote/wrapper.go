@@ -2,6 +2,7 @@ package remote
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"path"
 	"strconv"
@@ -121,7 +122,7 @@ const (
 	commandMax = 112 << 10
 )
 
-var quotedWrapper = app.ShellQuote(wrapper)
+var quotedWrapper, quotedClaim = app.ShellQuote(wrapper), app.ShellQuote(claimScript)
 
 // invocation is what one session is to run.
 type invocation struct {
@@ -129,37 +130,55 @@ type invocation struct {
 	input string
 	line  string
 	sudo  bool
-	claim string // the script that checks the claim, with its settings
+	claim string // the settings of the script that checks the claim, which hold no quotes
 	once  bool
 	alone int // seconds
 }
 
-// text gives the line that the machine's login shell is asked to run. A shell that is known to be an sh need not start
-// another one to read the wrapper.
-func (v invocation) text(plainShell bool) (string, error) {
+// request gives the payload of the request to run it. A login shell that is known to be an sh need not start another one
+// to read the wrapper. It is put together in one piece, since it is by far the longest thing that is said to a node.
+func (v invocation) request(plainShell bool) ([]byte, error) {
 	line := app.ShellQuote(v.line)
 	if len(v.line) > commandMax || len(line) > commandMax {
-		return "", app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
+		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}
-	flag, once, claim := "n", `""`, `""`
-	if v.sudo {
-		flag = "y"
-	}
-	if v.once {
-		once = "y"
-	}
-	if v.claim != "" {
-		claim = app.ShellQuote(v.claim)
-	}
-	args := quotedWrapper + " " + v.token + " " + flag + " " + v.input + " " + line + " " + claim + ` "" ` + once + " " + strconv.Itoa(v.alone)
+	b := make([]byte, 4, len(quotedWrapper)+len(quotedClaim)+len(line)+len(v.claim)+512)
 	if plainShell {
-		return "set -- " + args + "; " + plainPrefix + `eval "$1"`, nil
+		b = append(b, "set -- "...)
+	} else {
+		b = append(b, `exec sh -c 'eval "$1"' muster `...)
 	}
-	return `exec sh -c 'eval "$1"' muster ` + args, nil
+	word := func(w string) { b = append(append(b, ' '), w...) }
+	word(quotedWrapper)
+	word(v.token)
+	word(either(v.sudo, "y", "n"))
+	word(v.input)
+	word(line)
+	if v.claim == "" {
+		word("''")
+	} else {
+		word("'")
+		b = append(append(append(b, v.claim...), '\n'), quotedClaim[1:]...)
+	}
+	word("''")
+	word(either(v.once, "y", "n"))
+	word(strconv.Itoa(v.alone))
+	if plainShell {
+		b = append(b, plainSuffix...)
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b, nil
 }
 
-// plainPrefix takes back what a start-up file of bash may have set.
-const plainPrefix = `set +eufC; [ -z "$BASH_VERSION" ] || shopt -u failglob nullglob expand_aliases; `
+func either(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// plainSuffix begins by taking back what a start-up file of bash may have set.
+const plainSuffix = `; set +eufC; [ -z "$BASH_VERSION" ] || shopt -u failglob nullglob expand_aliases; eval "$1"`
 
 // plainShells are login shells that read the wrapper as sh does.
 func plainShell(file string) bool {
