@@ -19,6 +19,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterLogsCommand(c),
 		clusterResumeCommand(c),
 		clusterDeleteCommand(c),
+		clusterReceiptCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())

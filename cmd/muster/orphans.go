@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// orphans gives what a server knows of machines that nobody stands behind.
+func (c *client) orphans(ctx context.Context, gone bool) (r app.OrphanReport, err error) {
+	q := url.Values{}
+	if gone {
+		q.Set("gone", "true")
+	}
+	err = c.callInto(ctx, "/orphans", q, &r)
+	return r, err
+}
+
+func (c *client) decideOrphan(ctx context.Context, id string, d app.OrphanDecision) (o app.Orphan, err error) {
+	err = c.call(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), nil, map[string]app.OrphanDecision{"decision": d}, &o)
+	return o, err
+}
+
+func (c *client) setOrphanMode(ctx context.Context, m app.OrphanMode) error {
+	var out map[string]string
+	return c.call(ctx, http.MethodPut, "/orphans-mode", nil, map[string]app.OrphanMode{"mode": m}, &out)
+}
+
+func orphansCommand(c *cli) *cobra.Command {
+	var (
+		gone, yes    bool
+		remove, keep string
+		mode         string
+	)
+	cmd := &cobra.Command{
+		Use:   "orphans",
+		Short: "List machines of ours that nobody stands behind, with age and cost; delete or keep them",
+		Long: "List machines that carry this installation's tag and that nobody stands behind. The server compares each account with\n" +
+			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
+			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			chosen := 0
+			for _, s := range []string{remove, keep, mode} {
+				if s != "" {
+					chosen++
+				}
+			}
+			if chosen > 1 {
+				return usagef("--delete, --keep and --mode are for one at a time")
+			}
+			if remove != "" && !yes && !isTerminal(c.stdin) {
+				return usagef("deleting needs --yes when nobody can be asked")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			switch {
+			case remove != "":
+				return c.orphanDelete(cmd.Context(), cl, remove, yes)
+			case keep != "":
+				o, err := cl.decideOrphan(cmd.Context(), keep, app.DecideKeep)
+				return c.orphanDecided(o, err, "is kept")
+			case mode != "":
+				if err := cl.setOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
+					return err
+				}
+			}
+			r, err := cl.orphans(cmd.Context(), gone)
+			if err != nil {
+				return err
+			}
+			return c.printOrphans(r)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&gone, "gone", false, "also those that went within the last thirty days")
+	flags.StringVar(&remove, "delete", "", "have the orphan with this `ID` deleted, whatever kind it is of")
+	flags.StringVar(&keep, "keep", "", "have the orphan with this `ID` left alone")
+	flags.StringVar(&mode, "mode", "", "what happens by itself: off, report or delete")
+	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: do not ask")
+	c.serverFlags(flags)
+	return cmd
+}
+
+func (c *cli) orphanDelete(ctx context.Context, cl *client, id string, yes bool) error {
+	if !yes {
+		r, err := cl.orphans(ctx, false)
+		if err != nil {
+			return err
+		}
+		what := "orphan " + id
+		for _, o := range r.Orphans {
+			if o.ID == id {
+				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, firstOf(o.Cluster, "no cluster"), o.Kind)
+			}
+		}
+		fmt.Fprintf(c.stderr, "Delete %s? [y/N] ", what)
+		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
+		}
+	}
+	o, err := cl.decideOrphan(ctx, id, app.DecideDelete)
+	return c.orphanDecided(o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
+}
+
+func (c *cli) orphanDecided(o app.Orphan, err error, what string) error {
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		return c.printJSON(o)
+	}
+	_, err = fmt.Fprintf(c.stdout, "Machine %s of %s %s.\n", o.Machine, o.Provider, what)
+	return err
+}
+
+func (c *cli) printOrphans(r app.OrphanReport) error {
+	if c.json() {
+		return c.printJSON(r)
+	}
+	now := time.Now()
+	if len(r.Orphans) == 0 {
+		fmt.Fprintln(c.stdout, "Somebody stands behind every machine of ours.")
+	} else {
+		t := newTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
+		for _, o := range r.Orphans {
+			t.add(o.ID, o.Provider, o.Machine, firstOf(o.Cluster, "-"), firstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), money(o.Cost), orphanState(o, now))
+		}
+		if err := t.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	if r.Mode != "" {
+		fmt.Fprintf(c.stdout, "\nMode: %s\n", r.Mode)
+	}
+	for _, a := range r.Accounts {
+		line := fmt.Sprintf("%s: %s, %s", a.Provider, plural(a.Machines, "machine"), plural(a.Orphans, "orphan"))
+		if !a.EndedAt.IsZero() {
+			line += ", looked at " + span(now.Sub(a.EndedAt)) + " ago"
+		}
+		if a.HeldBack > 0 {
+			line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
+		}
+		if a.Error != "" {
+			line += "; " + a.Error
+		}
+		fmt.Fprintln(c.stdout, line)
+	}
+	return nil
+}
+
+func orphanAge(o app.Orphan, now time.Time) string {
+	if o.MadeAt.IsZero() {
+		return ">" + span(now.Sub(o.FirstSeen))
+	}
+	return span(now.Sub(o.MadeAt))
+}
+
+func orphanState(o app.Orphan, now time.Time) string {
+	state := string(o.State)
+	switch {
+	case o.State == app.OrphanDue && o.DeleteAt.After(now):
+		state = "deleted in " + span(o.DeleteAt.Sub(now))
+	case o.State == app.OrphanDue:
+		state = "deleted in the next pass"
+	case o.State == app.OrphanGone:
+		state = "gone since " + span(now.Sub(o.GoneAt))
+	}
+	if o.Error != "" {
+		state += ": " + o.Error
+	}
+	return state
+}

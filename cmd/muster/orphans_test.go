@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// accountant answers for orphans and receipts, and writes down what it is asked to do.
+func accountant(t *testing.T) (url string, asked *[]string) {
+	asked = &[]string{}
+	now := time.Now()
+	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
+	receipt := app.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
+		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, now)
+	receipt.Proof = app.Proof{At: now, How: "It was asked and listed none."}
+	report := app.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
+		Orphans: []app.Orphan{
+			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: app.OrphanEnded, State: app.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
+			{ID: "ccdd", Provider: "fake", Machine: "m-8", Kind: app.OrphanUnknown, State: app.OrphanReported, FirstSeen: now.Add(-49 * time.Hour)},
+		}}
+	mux := http.NewServeMux()
+	answer := func(v any) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			var body map[string]string
+			_ = json.NewDecoder(r.Body).Decode(&body) // none for GET
+			*asked = append(*asked, r.Method+" "+r.URL.Path+" "+body["decision"]+body["mode"])
+			_ = json.NewEncoder(w).Encode(v)
+		}
+	}
+	mux.HandleFunc("GET /api/v1/orphans", answer(report))
+	mux.HandleFunc("POST /api/v1/orphans/{id}", answer(report.Orphans[0]))
+	mux.HandleFunc("PUT /api/v1/orphans-mode", answer(map[string]string{"mode": "off"}))
+	mux.HandleFunc("GET /api/v1/clusters/c1", answer(app.ClusterView{Cluster: c}))
+	mux.HandleFunc("GET /api/v1/clusters/c1/receipt", answer(receipt))
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func runAlone(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	c := &cli{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+	code := c.run(t.Context(), args)
+	return result{code, out.String(), errOut.String()}
+}
+
+func TestOrphans(t *testing.T) {
+	home(t)
+	url, asked := accountant(t)
+	at := []string{"--server", url, "--token", "x"}
+	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
+	got := run("orphans")
+	wantResult(t, got, exitDone, "aabb  fake      m-9      c1       n2    ended", "")
+	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Mode: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
+		wantResult(t, got, exitDone, want, "")
+	}
+	wantResult(t, run("orphans", "--format", "json"), exitDone, `"id":"aabb"`, "")
+	wantResult(t, run("orphans", "--delete", "aabb"), exitUsage, "", "--yes")
+	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), exitUsage, "", "one at a time")
+	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), exitDone, "Machine m-9 of fake is deleted within seconds", "")
+	wantResult(t, run("orphans", "--keep", "ccdd"), exitDone, "is kept", "")
+	wantResult(t, run("orphans", "--mode", "off"), exitDone, "aabb", "")
+	all := strings.Join(*asked, "\n")
+	for _, want := range []string{"POST /api/v1/orphans/aabb delete", "POST /api/v1/orphans/ccdd keep", "PUT /api/v1/orphans-mode off"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the server was not asked %q, but:\n%s", want, all)
+		}
+	}
+	if n := strings.Count(all, "POST"); n != 2 {
+		t.Errorf("%d decisions, want 2:\n%s", n, all)
+	}
+}
+
+func TestReceipt(t *testing.T) {
+	home(t)
+	url, _ := accountant(t)
+	got := runAlone(t, "cluster", "receipt", "c1", "--server", url, "--token", "x")
+	for _, want := range []string{"shop (c1) of ada at fake is deleted", "n1    machine  m-1", "2h     0.50  1.00", "1 resource, 2h in all, cost 1.00, 0 left", "Proven ", "listed none"} {
+		wantResult(t, got, exitDone, want, "")
+	}
+}
