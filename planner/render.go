@@ -19,7 +19,7 @@ import (
 func Text(w io.Writer, p app.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
-	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind, amount(p.Acts(), "step"), amount(len(d.nodes), "node"), p.Duration())
+	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind.Words(), amount(p.Acts(), "step"), amount(len(d.nodes), "node"), p.Duration())
 	for i := 0; i < len(d.nodes); {
 		first, block := i, d.block(d.nodes[i])
 		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
@@ -204,7 +204,7 @@ func Dot(w io.Writer, p app.Plan) error {
 	d := newDrawing(p)
 	q := strconv.Quote
 	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
-		q(fmt.Sprintf("%s: %s, about %s", p.Kind, amount(p.Acts(), "step"), p.Duration())))
+		q(fmt.Sprintf("%s: %s, about %s", p.Kind.Words(), amount(p.Acts(), "step"), p.Duration())))
 	for k, node := range d.nodes {
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
 		for _, i := range d.steps[node] {

@@ -64,11 +64,6 @@ func (c *client) delete(ctx context.Context, id string) (v app.ClusterView, err 
 	return v, err
 }
 
-func (c *client) resume(ctx context.Context, id string) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "resume"), nil, nil, &v)
-	return v, err
-}
-
 func (c *client) clusters(ctx context.Context, f app.ClusterFilter) ([]app.ClusterSummary, error) {
 	q := url.Values{}
 	if f.Deleted {

@@ -17,9 +17,13 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterListCommand(c),
 		clusterShowCommand(c),
 		clusterLogsCommand(c),
+		clusterWhyCommand(c),
+		clusterPauseCommand(c),
 		clusterResumeCommand(c),
+		clusterRetryNodeCommand(c),
+		clusterCancelCommand(c),
+		clusterRollBackCommand(c),
 		clusterDeleteCommand(c),
-		clusterReceiptCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())
@@ -65,34 +69,4 @@ func choose(word string, named []app.ClusterSummary) (string, error) {
 	}
 	return "", &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%d clusters are named %q", len(live), word),
 		Hint: "Name one by its id: " + strings.Join(ids, ", ")}
-}
-
-// clusterResumeCommand goes on with an operation that has failed.
-func clusterResumeCommand(c *cli) *cobra.Command {
-	var w waitFlags
-	cmd := &cobra.Command{
-		Use:   "resume ID|NAME",
-		Short: "Go on with an operation that has failed, from the step that failed",
-		Args:  exactly("ID|NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
-			if err != nil {
-				return err
-			}
-			after, err := w.start(cmd.Context(), cl, v.ID)
-			if err != nil {
-				return err
-			}
-			if v, err = cl.resume(cmd.Context(), v.ID); err != nil {
-				return err
-			}
-			return c.started(cmd.Context(), cl, v, w, after)
-		},
-	}
-	w.declare(cmd)
-	return cmd
 }

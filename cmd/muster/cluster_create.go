@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,19 +72,21 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		w             waitFlags
 		lease, config string
 		dnsSuffix     string
+		onFailure     failureChoice
 	)
 	cmd := &cobra.Command{
 		Use:   "create [NAME] --template T --size N",
 		Short: "Make a cluster",
 		Long:  "Make a cluster. Without a name it gets one from its template.",
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
-			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'",
+			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
+			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := need(cmd, "template", "size"); err != nil {
 				return err
 			}
-			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix}
+			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure)}
 			var err error
 			if r.Lease, err = parseLease(lease); err != nil {
 				return err
@@ -110,8 +113,31 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a file with one, or - for stdin")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
+	cmd.Flags().Var(&onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
 	return cmd
 }
+
+// failureChoice is the value of --on-failure.
+type failureChoice app.FailureChoice
+
+// Set takes leave or roll_back.
+func (f *failureChoice) Set(text string) error {
+	switch text {
+	case "leave":
+		*f = ""
+	case string(app.FailureRollBack), "roll-back":
+		*f = failureChoice(app.FailureRollBack)
+	default:
+		return errors.New("use one of leave, roll_back")
+	}
+	return nil
+}
+
+// String gives what was set, "" for nothing.
+func (f *failureChoice) String() string { return string(*f) }
+
+// Type is how help names the value.
+func (f *failureChoice) Type() string { return "choice" }
 
 // started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
@@ -136,7 +162,7 @@ func (c *cli) printStarted(v app.ClusterView) error {
 		return c.printJSON(v)
 	}
 	op, _ := operationOf(v, 0)
-	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind, v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
+	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
 	if op.Expected > 0 {
 		fmt.Fprintf(c.stdout, ", about %s", clock(op.Expected))
 	}

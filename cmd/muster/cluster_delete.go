@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,21 +71,7 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 	return err
 }
 
-// confirmDelete asks the person at the terminal. Anything but a yes is a no.
+// confirmDelete asks the person at the terminal.
 func (c *cli) confirmDelete(ctx context.Context, v app.ClusterView) error {
-	fmt.Fprintf(c.stderr, "Delete cluster %s (%s, %s of %s)? [y/N] ", v.Name, v.ID, plural(v.Size, "node"), v.Owner)
-	answered := make(chan string, 1)
-	go func() {
-		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
-		answered <- strings.ToLower(strings.TrimSpace(answer))
-	}()
-	select {
-	case answer := <-answered:
-		if answer == "y" || answer == "yes" {
-			return nil
-		}
-	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
-		fmt.Fprintln(c.stderr)
-	}
-	return &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("%s was not deleted", v.Name)}
+	return c.confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

@@ -74,12 +74,12 @@ func headline(v app.ClusterView) string {
 	case v.Status == app.ClusterDeleted:
 		line += ": every machine is gone"
 	case known && !op.Status.Ended():
-		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind, op.Status, op.Done, op.Total)
+		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
 	case firstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
 		line += ": " + firstOf(v.Message, op.Message)
 	}
 	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
-		line += fmt.Sprintf(" (%s took %s)", op.Kind, clock(op.EndedAt.Sub(op.StartedAt)))
+		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), clock(op.EndedAt.Sub(op.StartedAt)))
 	}
 	return line
 }

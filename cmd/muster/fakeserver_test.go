@@ -39,6 +39,10 @@ type fakeServer struct {
 	create  func(r app.ClusterRequest) // begins the story of a create
 	remove  func(id string)            // begins the story of a delete
 	resume  func()
+	cancel  func(rollBack bool) // begins the story of a cancel
+	preview app.RollBackPreview
+	waits   app.Waiting
+	queue   app.Queue
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
@@ -99,7 +103,8 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("POST /api/v1/clusters", s.post)
 	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return v }))
 	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return s.deleted(v) }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/resume", s.with(func(_ *http.Request, v *app.ClusterView) any {
+	s.controlRoutes(m)
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *app.ClusterView) any {
 		go s.resume()
 		return v
 	}))

@@ -141,6 +141,16 @@ func (c *cli) waitAfter(ctx context.Context, cl *client, v app.ClusterView, time
 	if !ok {
 		return v, nil
 	}
+	now, op, err := c.waitUntil(ctx, cl, v, op, timeout, after)
+	if err != nil || op.Status == app.OperationSucceeded {
+		return now, err
+	}
+	return now, c.explainFailure(ctx, cl, now, op)
+}
+
+// waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
+// the wait was cut short, the error says so.
+func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -149,26 +159,24 @@ func (c *cli) waitAfter(ctx context.Context, cl *client, v app.ClusterView, time
 	now, err := c.watch(ctx, cl, v.ID, op.ID, after, newProgress(c.progressStream(), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind, v.Name, span(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind.Words(), v.Name, span(timeout)),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
-		return v, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind, v.Name),
+		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case err != nil:
-		return v, err
+		return v, op, err
 	}
-	if op, _ = operationOf(now, op.ID); op.Status == app.OperationSucceeded {
-		return now, nil
-	}
-	return now, c.explainFailure(ctx, cl, now, op)
+	op, _ = operationOf(now, op.ID)
+	return now, op, nil
 }
 
 // explainFailure says what went wrong in an operation and which ways lead on.
 func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
-		Message: fmt.Sprintf("the %s of %s has %s", op.Kind, v.Name, op.Status)}
+		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {
-		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind, v.Name)
+		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind.Words(), v.Name)
 	}
 	if why := firstOf(op.Message, v.Message); why != "" {
 		e.Message += ": " + why
@@ -177,12 +185,12 @@ func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView,
 	if err != nil {
 		steps = nil // what is known is worth saying without them
 	}
-	e.Hint = failureHint(v, steps)
+	e.Hint = failureHint(v, op, steps)
 	return e
 }
 
 // failureHint lists the first failed steps and what can be done now.
-func failureHint(v app.ClusterView, steps []app.Step) string {
+func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
 	hint, first, failed := "", "", 0
 	for _, s := range steps {
@@ -200,8 +208,8 @@ func failureHint(v app.ClusterView, steps []app.Step) string {
 	if first != "" {
 		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)
 	}
-	if v.Status == app.ClusterFailed {
-		hint += fmt.Sprintf("Go on from there:  muster cluster resume %s --wait\nGive it up:  muster cluster delete %s\n", v.ID, v.ID)
+	for _, way := range waysForward(v, op) {
+		hint += way + "\n"
 	}
 	return trimLine(hint)
 }

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// clusterResumeCommand goes on with an operation that is paused or has failed.
+func clusterResumeCommand(c *cli) *cobra.Command {
+	var w waitFlags
+	cmd := &cobra.Command{
+		Use:     "resume ID|NAME",
+		Short:   "Go on with an operation that is paused, or that has failed, from the steps that failed",
+		Example: "  muster cluster resume shop --wait",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+				return cl.act(ctx, id, 0, "resume", nil)
+			})
+		},
+	}
+	w.declare(cmd)
+	return cmd
+}
+
+// clusterRetryNodeCommand tries again what failed on one node.
+func clusterRetryNodeCommand(c *cli) *cobra.Command {
+	var w waitFlags
+	cmd := &cobra.Command{
+		Use:     "retry-node ID|NAME NODE",
+		Short:   "Try again what failed on one node, and leave the others as they are",
+		Example: "  muster cluster retry-node shop n3 --wait",
+		Args:    exactly("ID|NAME", "NODE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+				return cl.retryNode(ctx, id, args[1])
+			})
+		},
+	}
+	w.declare(cmd)
+	return cmd
+}
+
+// operate does something to a cluster that starts its operation again, and answers for it.
+func (c *cli) operate(ctx context.Context, word string, w waitFlags, do func(context.Context, *client, string) (app.ClusterView, error)) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	v, err := find(ctx, cl, word, false)
+	if err != nil {
+		return err
+	}
+	after, err := w.start(ctx, cl, v.ID)
+	if err != nil {
+		return err
+	}
+	if v, err = do(ctx, cl, v.ID); err != nil {
+		return err
+	}
+	return c.started(ctx, cl, v, w, after)
+}
+
+func clusterPauseCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pause ID|NAME",
+		Short: "Let nothing new start on a cluster; what runs goes on to its end",
+		Long: "Let nothing new of a cluster's operation start, while the steps that run go on to their ends. Machines stay, and cost\n" +
+			"money. `muster cluster resume` lets it go on, `muster cluster cancel` calls it off.",
+		Example: "  muster cluster pause shop",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(v)
+			}
+			op := underWay(v)
+			fmt.Fprintf(c.stdout, "%s of %s (%s) is paused, %d of %d steps done\nGo on:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			return nil
+		},
+	}
+}
+
+// underWay gives the operation that is running, paused or being stopped, or else the latest.
+func underWay(v app.ClusterView) app.Operation {
+	for _, o := range v.Operations {
+		if !o.Status.Ended() && o.Status != app.OperationWaiting {
+			return o
+		}
+	}
+	op, _ := operationOf(v, 0)
+	return op
+}
+
+func clusterCancelCommand(c *cli) *cobra.Command {
+	var (
+		w        waitFlags
+		rollBack bool
+	)
+	cmd := &cobra.Command{
+		Use:   "cancel ID|NAME",
+		Short: "Call off what is being done with a cluster",
+		Long: "Call off what is being done with a cluster: nothing new starts, and what runs is told to stop. With --roll-back what it\n" +
+			"has made is given back by itself then; without, machines stay, and cost money, until somebody rolls back or deletes.",
+		Example: "  muster cluster cancel shop --roll-back --wait",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.cancel(cmd.Context(), v.ID, rollBack); err != nil {
+				return err
+			}
+			return c.cancelled(cmd.Context(), cl, v, w, after, rollBack)
+		},
+	}
+	cmd.Flags().BoolVar(&rollBack, "roll-back", false, "give back what it has made, once it has stopped")
+	w.declare(cmd)
+	return cmd
+}
+
+// cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
+func (c *cli) cancelled(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
+	op := underWay(v)
+	if !w.wait {
+		if c.json() {
+			return c.printJSON(v)
+		}
+		fmt.Fprintf(c.stdout, "%s of %s (%s) is being stopped\n", op.Kind.Words(), v.Name, v.ID)
+		if rollBack {
+			fmt.Fprintln(c.stdout, "What it has made is given back then.")
+		}
+		return nil
+	}
+	v, op, err := c.waitUntil(ctx, cl, v, op, w.timeout, after)
+	if err != nil {
+		return err
+	}
+	if rollBack && op.Status == app.OperationCancelled {
+		return c.waitUndone(ctx, cl, v, op, w)
+	}
+	if c.json() {
+		return c.printJSON(v)
+	}
+	if op.Status == app.OperationSucceeded {
+		fmt.Fprintf(c.stdout, "%s of %s (%s) was done before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
+		return nil
+	}
+	fmt.Fprintf(c.stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
+	for _, way := range waysForward(v, op) {
+		fmt.Fprintln(c.stdout, way)
+	}
+	return nil
+}
+
+// waysForward are the commands that lead on from an operation that has ended and not succeeded.
+func waysForward(v app.ClusterView, op app.Operation) []string {
+	if v.Status != app.ClusterFailed {
+		return nil
+	}
+	var ways []string
+	for _, a := range op.Acts(len(v.Operations) == 0 || op.ID == v.Operations[0].ID) {
+		switch a {
+		case app.ActResume:
+			ways = append(ways, "Go on from there:  muster cluster resume "+v.ID+" --wait")
+		case app.ActRetryNode:
+			ways = append(ways, "Try one node only:  muster cluster retry-node "+v.ID+" NODE --wait")
+		case app.ActRollBack:
+			if op.OnFailure == app.FailureRollBack {
+				return []string{"It is rolled back by itself now:  muster cluster logs " + v.ID + " -f"}
+			}
+			ways = append(ways, "Give back what it made:  muster cluster roll-back "+v.ID)
+		}
+	}
+	return append(ways, "Give it up:  muster cluster delete "+v.ID)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// controlRoutes are the parts of the contract by which people steer operations.
+func (s *fakeServer) controlRoutes(m *http.ServeMux) {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/pause", s.with(func(_ *http.Request, v *app.ClusterView) any {
+		v.Operations[0].Status = app.OperationPaused
+		return v
+	}))
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/cancel", s.with(func(r *http.Request, v *app.ClusterView) any {
+		var in struct {
+			RollBack bool `json:"roll_back"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			s.t.Error(err)
+		}
+		v.Operations[0].Status = app.OperationCancelling
+		if s.cancel != nil {
+			go s.cancel(in.RollBack)
+		}
+		return v
+	}))
+	m.HandleFunc("GET /api/v1/clusters/{id}/operations/0/roll-back", s.with(func(*http.Request, *app.ClusterView) any { return s.preview }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/7/roll-back", s.with(func(r *http.Request, v *app.ClusterView) any {
+		var in struct {
+			PlanHash string `json:"plan_hash"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.PlanHash != s.preview.PlanHash {
+			s.t.Errorf("the roll-back of %q was asked for (%v), %q was shown", in.PlanHash, err, s.preview.PlanHash)
+		}
+		s.rollBack(v)
+		return v
+	}))
+	m.HandleFunc("POST /api/v1/clusters/{id}/nodes/{node}/retry", s.with(func(*http.Request, *app.ClusterView) any {
+		go s.resume()
+		return s.views["c1"]
+	}))
+	m.HandleFunc("GET /api/v1/clusters/{id}/waiting", s.with(func(*http.Request, *app.ClusterView) any { return s.waits }))
+	m.HandleFunc("GET /api/v1/queue", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.queue) })
+}
+
+// rollBack begins the roll-back of a cluster, which soon is gone. The lock is held.
+func (s *fakeServer) rollBack(v *app.ClusterView) {
+	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, Undoes: 7, Status: app.OperationRunning, Total: 1}
+	v.Operations = slices.Insert(v.Operations, 0, op)
+	v.Status = app.ClusterPending
+	go s.tell(func() {
+		v.Operations[0].Status, v.Operations[0].Done, v.Status = app.OperationSucceeded, 1, app.ClusterDeleted
+	}, operationEvent(8, app.OperationSucceeded))
+}
+
+// failed is a server with a cluster whose create has failed.
+func failed(t *testing.T) *fakeServer {
+	home(t)
+	s := newFakeServer(t)
+	v := testCluster("c1", "shop")
+	v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationFailed
+	s.views["c1"] = v
+	p := app.Plan{Kind: app.OperationRollBack, Steps: []app.PlanStep{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
+	s.preview = app.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
+	return s
+}
+
+func TestPause(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	s.views["c1"] = testCluster("c1", "shop")
+	wantResult(t, s.muster("cluster", "pause", "shop"), exitDone, "create of shop (c1) is paused, 0 of 4 steps done\nGo on:  muster cluster resume c1\n", "")
+	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
+	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so one cannot pause it.", Hint: "You can resume it or cancel it."}
+	s.status = http.StatusConflict
+	wantResult(t, s.muster("cluster", "pause", "shop"), exitFailed, "", "muster: The create is paused, so one cannot pause it.\n  You can resume it or cancel it.\n")
+}
+
+func TestCancelWaitsUntilItHasStopped(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	s.views["c1"] = testCluster("c1", "shop")
+	s.cancel = func(bool) {
+		s.tell(func() {
+			v := s.views["c1"]
+			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
+		}, operationEvent(7, app.OperationCancelled))
+	}
+	got := s.muster("cluster", "cancel", "shop", "--wait")
+	wantResult(t, got, exitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nGive back what it made:  muster cluster roll-back c1\nGive it up:  muster cluster delete c1\n", "")
+}
+
+func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	s.views["c1"] = testCluster("c1", "shop")
+	s.cancel = func(rollBack bool) {
+		s.tell(func() {
+			v := s.views["c1"]
+			v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationCancelled
+			if rollBack {
+				v.Operations[0].OnFailure = app.FailureRollBack
+			}
+		}, operationEvent(7, app.OperationCancelled))
+		for s.wasAsked("GET /clusters/c1") < 2 { // it looks whether the roll-back has begun
+			time.Sleep(time.Millisecond)
+		}
+		s.mu.Lock()
+		s.rollBack(s.views["c1"])
+		s.mu.Unlock()
+	}
+	wantResult(t, s.muster("cluster", "cancel", "shop", "--roll-back", "--wait"), exitDone, "shop (c1) is deleted: every machine is gone", "")
+}
+
+func TestRollBackShowsAndAsks(t *testing.T) {
+	s := failed(t)
+	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
+	wantResult(t, got, exitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
+	wantResult(t, got, exitDone, "roll-back: 1 step on 1 node, about 20s", "")
+	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes when nobody can be asked\n  See first what it would do: --dry-run.")
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), exitUsage, "", "--yes and --dry-run do not go together")
+	if n := s.wasAsked("POST"); n > 0 {
+		t.Fatalf("%d things were changed by looking", n)
+	}
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--wait"), exitDone, "shop (c1) is deleted: every machine is gone", "")
+}
+
+func TestRetryNode(t *testing.T) {
+	s := failed(t)
+	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
+	wantResult(t, s.muster("cluster", "retry-node", "shop"), exitUsage, "", "NODE is missing")
+	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), exitDone, "shop (c1) is active", "")
+	if s.wasAsked("POST /clusters/c1/nodes/n2/retry") != 1 {
+		t.Errorf("asked: %v", s.asked)
+	}
+}
+
+func TestWhy(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	s.views["c1"] = testCluster("c1", "shop")
+	s.waits = app.Waiting{Cluster: "c1", Text: "The create is running: 1 step is at work, 2 wait.", Total: 2, Next: 12,
+		Groups: []app.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
+		Steps: []app.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
+			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
+	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), exitDone, `The create is running: 1 step is at work, 2 wait.
+
+STEPS  WHY
+    2  app.start: waits for n1.db.start, which is running.
+
+STEP          STATE    PLACE  WAITS FOR
+n1.app.start  waiting      -  Waits for n1.db.start, which is running.
+n2.create     queued       3  2 steps go first.
+More:  muster cluster why c1 --from 12
+`, "")
+	if s.wasAsked("GET /clusters/c1/waiting?limit=20&node=n1") != 1 {
+		t.Errorf("asked: %v", s.asked)
+	}
+	wantResult(t, s.muster("cluster", "why", "shop", "--limit", "501"), exitUsage, "", "--limit must be from 1 to 500, not 501")
+	if got := s.muster("cluster", "why", "shop", "--format", "json"); !strings.Contains(got.out, `"position":3`) {
+		t.Errorf("JSON: %s", got.out)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	created := time.Now().Add(-3 * time.Hour)
+	s.queue = app.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
+		Groups:     []app.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
+		Operations: []app.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
+	wantResult(t, s.muster("queue"), exitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
+
+STEPS  OLDEST  WHY
+    3      3h  All slots of the tenant are busy (4 of 4).
+    1       -  Tried again in 9 s, because its action failed.
+
+CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  WHAT KEEPS IT
+shop     create     running   3h  7/20        4       3        6
+`, "")
+	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
+	s.status = http.StatusForbidden
+	wantResult(t, s.muster("queue"), exitFailed, "", "Only admins see the whole queue.")
+}
+
+func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back"), exitDone, "is accepted", "")
+	if got := s.created[0].OnFailure; got != app.FailureRollBack {
+		t.Errorf("the server was asked to %q on a failure", got)
+	}
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), exitUsage, "", "use one of leave, roll_back")
+	s.create = func(app.ClusterRequest) {
+		s.tell(func() {
+			v := s.views["c1"]
+			v.Status, v.Operations[0].Status, v.Operations[0].OnFailure = app.ClusterFailed, app.OperationFailed, app.FailureRollBack
+		}, operationEvent(7, app.OperationFailed))
+	}
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back", "--wait"), exitFailed, "",
+		"It is rolled back by itself now:  muster cluster logs c1 -f")
+}

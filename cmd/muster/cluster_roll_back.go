@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/planner"
+)
+
+func clusterRollBackCommand(c *cli) *cobra.Command {
+	var (
+		yes, dry bool
+		w        waitFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "roll-back ID|NAME",
+		Short: "Undo what an operation has done that failed or was cancelled",
+		Long: "Undo what a cluster's latest operation has done, which has failed or was cancelled. The plan is shown first, and what was\n" +
+			"shown is what runs: should anything have happened in between, it is refused. After the roll-back of a create nothing is\n" +
+			"left of the cluster.",
+		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if yes && dry {
+				return usagef("--yes and --dry-run do not go together")
+			}
+			if !yes && !dry && !isTerminal(c.stdin) {
+				return usagef("rolling back needs --yes when nobody can be asked").hint("See first what it would do: --dry-run.")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			p, err := cl.rollBackPreview(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			if dry {
+				return c.printRollBack(v, p)
+			}
+			if !yes {
+				if err := c.printRollBack(v, p); err != nil {
+					return err
+				}
+				if err := c.confirm(cmd.Context(), fmt.Sprintf("Roll back %s?", v.Name), v.Name+" was not rolled back"); err != nil {
+					return err
+				}
+			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.rollBack(cmd.Context(), v.ID, p); err != nil {
+				return err
+			}
+			return c.deleting(cmd.Context(), cl, v, w, after)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only show what would be done")
+	w.declare(cmd)
+	return cmd
+}
+
+// printRollBack shows the plan of a roll-back.
+func (c *cli) printRollBack(v app.ClusterView, p app.RollBackPreview) error {
+	if c.json() {
+		return c.printJSON(p)
+	}
+	fmt.Fprintf(c.stdout, "roll-back of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
+	if len(p.Plan.Steps) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	return planner.Text(c.stdout, p.Plan)
+}
+
+// rollBackWords says what is left after a roll-back.
+func rollBackWords(p app.RollBackPreview) string {
+	words := "no machine is given back"
+	switch n := len(p.GivesBack); {
+	case n == 1:
+		words = "1 machine is given back"
+	case n > 1:
+		words = fmt.Sprintf("%d machines are given back", n)
+	}
+	if p.Gone {
+		words += "; then nothing is left of the cluster"
+	}
+	return words
+}
+
+// confirm asks the person at the terminal. Anything but a yes is a no, which is an error with the given words.
+func (c *cli) confirm(ctx context.Context, question, no string) error {
+	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
+		answered <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
+		fmt.Fprintln(c.stderr)
+	}
+	return &app.Error{Code: app.ECancelled, Message: no}
+}
+
+// undoPatience is how long the roll-back that an operation chose may take to begin.
+const undoPatience = 30 * time.Second
+
+// waitUndone waits for the roll-back that a cancelled operation chose, first until it begins.
+func (c *cli) waitUndone(ctx context.Context, cl *client, v app.ClusterView, op app.Operation, w waitFlags) error {
+	for deadline := time.Now().Add(undoPatience); ; {
+		if latest, _ := operationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
+			return c.deleting(ctx, cl, v, w, 0)
+		}
+		if time.Now().After(deadline) {
+			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, span(undoPatience)),
+				Hint: "It begins by itself. See how far it is: muster cluster show " + v.ID}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(redrawPace):
+		}
+		var err error
+		if v, err = cl.cluster(ctx, v.ID); err != nil {
+			return err
+		}
+	}
+}

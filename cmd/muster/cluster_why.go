@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterWhyCommand(c *cli) *cobra.Command {
+	var f app.WaitingFilter
+	cmd := &cobra.Command{
+		Use:   "why ID|NAME",
+		Short: "Say why a cluster is not further: what its steps wait for",
+		Long: "Say why a cluster is not further: for every step that waits, what it waits for and its place in the queue. Reasons that\n" +
+			"many steps share are told once, with how many they are.",
+		Example: "  muster cluster why shop\n  muster cluster why shop --node n3",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.Limit < 1 || f.Limit > 500 {
+				return usagef("--limit must be from 1 to 500, not %d", f.Limit)
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			w, err := cl.waiting(cmd.Context(), v.ID, f)
+			if err != nil {
+				return err
+			}
+			return c.printWaiting(w)
+		},
+	}
+	cmd.Flags().StringVar(&f.Node, "node", "", "only steps of this `node`, such as n3")
+	cmd.Flags().StringVar(&f.Step, "step", "", "only this `step`, such as n3.app.start")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most so many `steps`, up to 500")
+	cmd.Flags().IntVar(&f.From, "from", 0, "only steps from this `number` of the plan on, as told at the end of a list")
+	return cmd
+}
+
+func (c *cli) printWaiting(w app.Waiting) error {
+	if c.json() {
+		return c.printJSON(w)
+	}
+	fmt.Fprintln(c.stdout, w.Text)
+	if len(w.Groups) > 0 {
+		fmt.Fprintln(c.stdout)
+		t := newTable("STEPS>", "WHY")
+		for _, g := range w.Groups {
+			t.add(strconv.Itoa(g.Count), g.Text)
+		}
+		if err := t.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	if len(w.Steps) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	t := newTable("STEP", "STATE", "PLACE>", "WAITS FOR")
+	for _, s := range w.Steps {
+		place := "-"
+		if s.Position > 0 {
+			place = strconv.Itoa(s.Position)
+		}
+		t.add(s.Step, string(s.State), place, s.Text)
+	}
+	if err := t.write(c.stdout); err != nil || w.Next == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stdout, "More:  muster cluster why %s --from %d\n", w.Cluster, w.Next)
+	return err
+}
+
+// queueCommand tells admins what waits in their tenant.
+func queueCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "queue",
+		Short:   "Show what waits in the tenant, and why (for admins)",
+		Example: "  muster queue",
+		Args:    atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			q, err := cl.queue(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printQueue(q, time.Now())
+		},
+	}
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+func (c *cli) printQueue(q app.Queue, now time.Time) error {
+	if c.json() {
+		return c.printJSON(q)
+	}
+	fmt.Fprintln(c.stdout, q.Text)
+	if len(q.Groups) > 0 {
+		fmt.Fprintln(c.stdout)
+		t := newTable("STEPS>", "OLDEST>", "WHY")
+		for _, g := range q.Groups {
+			oldest := "-"
+			if !g.Oldest.IsZero() {
+				oldest = span(now.Sub(g.Oldest))
+			}
+			t.add(strconv.Itoa(g.Count), oldest, g.Text)
+		}
+		if err := t.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	if len(q.Operations) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	t := newTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
+	for _, l := range q.Operations {
+		t.add(l.Name, l.Kind.Words(), string(l.Status), span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
+			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
+	}
+	if err := t.write(c.stdout); err != nil || q.More == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stdout, "And %s.\n", plural(q.More, "more operation"))
+	return err
+}
