@@ -24,6 +24,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterCancelCommand(c),
 		clusterRollBackCommand(c),
 		clusterDeleteCommand(c),
+		clusterReceiptCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())

@@ -36,6 +36,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("server", serveCommand(c)),
 		grouped("server", demoCommand(c)),
 		grouped("clusters", clusterCommand(c)),
+		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", queueCommand(c)),
 		grouped("offline", solveCommand(c)),
 		grouped("offline", planCommand(c)),
