@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -11,15 +9,22 @@ import (
 
 // prologue finds the state root, and removes the working directories of scripts that are not there any more: they are
 // named by process id and a token. A node whose environment has MUSTER_STATE_ROOT keeps its state there, which is for nodes that share
-// a file system with others.
-const prologue = `muster_mask=$(umask)
-umask 022
-if [ "$(id -u)" = 0 ]; then muster_root=/var/lib/muster; else muster_root=$HOME/.muster; fi
-muster_root=${MUSTER_STATE_ROOT:-$muster_root}
-mkdir -p "$muster_root/.run" && chmod 700 "$muster_root/.run" || { echo "$muster_root cannot be written" >&2; exit 1; }
+// a file system with others. In the usual case it starts no program.
+const prologue = `if [ -n "${MUSTER_STATE_ROOT-}" ]; then muster_root=$MUSTER_STATE_ROOT
+elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then muster_root=/var/lib/muster
+else muster_root=$HOME/.muster; fi
+[ -d "$muster_root/.run" ] || (umask 022; mkdir -p "$muster_root/.run") && chmod 700 "$muster_root/.run" || { echo "$muster_root cannot be written" >&2; exit 1; }
+muster_gone() {
+muster_pid=${1##*/}
+muster_pid=${muster_pid%%.*}
+kill -0 "$muster_pid" 2>/dev/null || return 0
+[ -d /proc/self ] || return 1
+muster_word=
+read -r muster_word 2>/dev/null <"/proc/$muster_pid/cmdline"
+[ -z "$muster_word" ]
+}
 for muster_dir in "$muster_root"/.run/*; do
-muster_pid=${muster_dir##*/}
-[ ! -d "$muster_dir" ] || kill -0 "${muster_pid%%.*}" 2>/dev/null || rm -rf "$muster_dir"
+[ ! -d "$muster_dir" ] || ! muster_gone "$muster_dir" || rm -rf "$muster_dir"
 done
 `
 
@@ -29,28 +34,21 @@ done
 `
 
 // runLine reads from standard input what is to be done, since a command line is seen by everyone on the node, and does it in
-// a working directory that goes away with it.
-func runLine(token string) string {
-	return prologue + "muster_dir=$muster_root/.run/$$." + token + `
-umask 077
+// a working directory that goes away with it. It is the same for every call.
+const runLine = prologue + `muster_dir=$muster_root/.run/$$.run
 trap 'rm -rf "$muster_dir"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-mkdir "$muster_dir" || exit 1
-eval "$(cat)"
+rm -rf "$muster_dir" 2>/dev/null
+mkdir -m 700 "$muster_dir" || exit 1
+if [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
 `
-}
-
-// sweepLine removes the working directory of a run that was killed. By its process id alone it could still seem to be
-// there, until the node's init has taken notice.
-func sweepLine(token string) string {
-	return prologue + `rm -rf "$muster_root"/.run/*.` + token
-}
 
 // payload writes what runLine reads: variables, configuration, script, and the call. It is one group of commands, so that
-// sh does nothing at all with half of it.
+// sh does nothing at all with half of it, and the same text for the same call, so that it can be told whether that was
+// done before.
 func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 	service := call.Service
 	if service == "" || strings.HasPrefix(service, ".") || strings.ContainsAny(service, "/\x00\n") {
@@ -67,19 +65,19 @@ func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 	script := strings.ReplaceAll(call.Fields["script"], "\r\n", "\n")
 
 	var b strings.Builder
-	end := newToken()
 	file := func(name, text string) {
-		fmt.Fprintf(&b, "cat >\"$muster_dir/%s\" <<'%s' || exit 1\n%s\n%s\n", name, end, text, end)
+		b.WriteString("printf '%s\\n' " + app.ShellQuote(text) + " >\"$muster_dir/" + name + "\" || exit 1\n")
 	}
-	b.WriteString("{\n")
+	b.WriteString("{\n(\numask 077\n")
 	file("config.json", string(config))
 	file("script", script)
+	b.WriteString(") || exit 1\n")
 	for _, v := range append(identityVars(call), vars...) {
 		fmt.Fprintf(&b, "%s=%s; export %s\n", v.name, app.ShellQuote(v.value), v.name)
 	}
 	b.WriteString("MUSTER_CONFIG=$muster_dir/config.json MUSTER_STATE=$muster_root/" + app.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +
-		"umask 022\nmkdir -p \"$MUSTER_STATE\" || exit 1\numask \"$muster_mask\"\n")
+		"[ -d \"$MUSTER_STATE\" ] || (umask 022; mkdir -p \"$MUSTER_STATE\") || exit 1\n")
 	for _, w := range interpreter(script) {
 		b.WriteString(app.ShellQuote(w) + " ")
 	}
@@ -89,11 +87,4 @@ func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 	}
 	b.WriteString(" </dev/null\nexit\n}\n")
 	return b.String(), warnings, nil
-}
-
-// newToken gives a word that no text holds by accident.
-func newToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "muster-" + hex.EncodeToString(b[:])
 }

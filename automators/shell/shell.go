@@ -62,7 +62,7 @@ func (Shell) Check(fields map[string]string) error {
 // has the few tools that Run needs.
 func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
 	var last lastLine
-	exit, err := privileged(ctx, sh, bootstrapLine, "", last.watch(out))
+	exit, err := sh.Run(ctx, app.Command{Line: bootstrapLine, Sudo: true}, last.watch(out))
 	if app.CodeOf(err) == app.ECredentials {
 		say(out, app.AsError(err).Message+" Scripts will run without root rights.")
 		exit, err = sh.Run(ctx, app.Command{Line: bootstrapLine}, last.watch(out))
@@ -94,15 +94,16 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 	}
 
 	var last lastLine
-	token := newToken()
-	line := runLine(token)
-	exit, err := privileged(ctx, sh, line, text, last.watch(out))
+	do := func(sudo bool) (int, error) {
+		return sh.Run(ctx, app.Command{Line: runLine, Stdin: strings.NewReader(text), Sudo: sudo, Once: true}, last.watch(out))
+	}
+	exit, err := do(true)
 	if app.CodeOf(err) == app.ECredentials {
-		exit, err = sh.Run(ctx, app.Command{Line: line, Stdin: strings.NewReader(text)}, last.watch(out))
+		exit, err = do(false)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			sweep(ctx, sh, token)
+			sweep(ctx, sh)
 		}
 		return fmt.Errorf("shell: %s %s: %w", call.Service, call.Action, err)
 	}
@@ -115,20 +116,12 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 	return nil
 }
 
-func privileged(ctx context.Context, sh app.Shell, line, stdin string, out app.Output) (int, error) {
-	cmd := app.Command{Line: line, Sudo: true}
-	if stdin != "" {
-		cmd.Stdin = strings.NewReader(stdin)
-	}
-	return sh.Run(ctx, cmd, out)
-}
-
-// sweep takes away what a script that had to be killed could not take away itself.
-func sweep(ctx context.Context, sh app.Shell, token string) {
+// sweep takes away what a script that had to be killed could not take away itself. What goes on without us stays.
+func sweep(ctx context.Context, sh app.Shell) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if _, err := privileged(ctx, sh, sweepLine(token), "", nil); app.CodeOf(err) == app.ECredentials {
-		_, _ = sh.Run(ctx, app.Command{Line: sweepLine(token)}, nil)
+	if _, err := sh.Run(ctx, app.Command{Line: prologue, Sudo: true}, nil); app.CodeOf(err) == app.ECredentials {
+		_, _ = sh.Run(ctx, app.Command{Line: prologue}, nil)
 	}
 }
 
