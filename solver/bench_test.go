@@ -11,54 +11,14 @@ import (
 	"muster/solver/solvertest"
 )
 
-// big builds a catalog with n services s000, s001, ... and a template that the caller completes.
-func big(n int) (*app.Catalog, *app.Template) {
-	c := app.NewCatalog()
-	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}}
-	for _, h := range []string{"large", "medium", "small"} {
-		c.Hardware[h] = &app.HardwareType{Providers: map[string]app.Flavor{"p": {Flavor: h, CostPerHour: 0.25}}}
-	}
-	for _, i := range []string{"centos", "debian", "ubuntu"} {
-		c.Images[i] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: i}}}
-	}
-	t := &app.Template{About: app.About{Name: "t"}, Defaults: app.TemplateDefaults{Provider: "p"}}
-	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited}}
-	for i := range n {
-		name := fmt.Sprintf("s%03d", i)
-		c.Services[name] = &app.Service{About: app.About{Name: name}}
-		t.Defaults.Services = append(t.Defaults.Services, name)
-	}
-	c.Templates["t"] = t
-	return c, t
-}
+// big is a catalog with n services s000, s001, ... and a template that the caller completes.
+func big(n int) (*app.Catalog, *app.Template) { return solvertest.New(n) }
 
-func atLeast(n int) app.ServiceConstraint {
-	return app.ServiceConstraint{Min: n, MinSet: true, Max: app.Unlimited}
-}
+func atLeast(n int) app.ServiceConstraint { return solvertest.AtLeast(n) }
 
-func between(low, high int) app.ServiceConstraint {
-	return app.ServiceConstraint{Min: low, MinSet: true, Max: high}
-}
+func between(low, high int) app.ServiceConstraint { return solvertest.Between(low, high) }
 
-// loose is 30 services, each with a minimum or a maximum, a few of which exclude each other or want a type.
-func loose() *app.Catalog {
-	c, t := big(30)
-	r := rand.New(rand.NewSource(1))
-	for i, s := range t.Defaults.Services {
-		sc := between(1+r.Intn(3), app.Unlimited)
-		if i%3 == 0 {
-			sc.Max = 5 + r.Intn(900)
-		}
-		if i%7 == 0 {
-			sc.Hardware = []string{"medium", "small"}
-		}
-		t.Constraints.Services[s] = sc
-	}
-	for range 6 {
-		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
-	}
-	return c
-}
+func loose() *app.Catalog { return solvertest.Loose(30) }
 
 // unbounded is 30 services that only their being constrained keeps from going everywhere.
 func unbounded() *app.Catalog {
@@ -79,39 +39,11 @@ func staggered() *app.Catalog {
 }
 
 func grouped(cant bool) func() *app.Catalog {
-	return func() *app.Catalog {
-		c, t := big(20)
-		r := rand.New(rand.NewSource(2))
-		for range 8 {
-			g := someOf(r, t.Defaults.Services, 2+r.Intn(4))
-			if cant {
-				t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, g)
-			} else {
-				t.Constraints.MustCoexist = append(t.Constraints.MustCoexist, g[:2])
-			}
-		}
-		for i, s := range t.Defaults.Services {
-			if i%2 == 0 {
-				t.Constraints.Services[s] = between(1+r.Intn(5), 100+r.Intn(900))
-			}
-		}
-		return c
-	}
+	return func() *app.Catalog { return solvertest.Grouped(20, 8, cant) }
 }
 
-// pairs is services in random pairs that can't coexist, with bounds drawn by bound.
 func pairs(services, count int, seed int64, bound func(*rand.Rand) app.ServiceConstraint) func() *app.Catalog {
-	return func() *app.Catalog {
-		c, t := big(services)
-		r := rand.New(rand.NewSource(seed))
-		for range count {
-			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
-		}
-		for _, s := range t.Defaults.Services {
-			t.Constraints.Services[s] = bound(r)
-		}
-		return c
-	}
+	return func() *app.Catalog { return solvertest.Pairs(services, count, seed, bound) }
 }
 
 // oneShort is pairs with, among them, three services that exclude each other and need one node more than there is.
@@ -127,16 +59,7 @@ func oneShort() *app.Catalog {
 }
 
 func exclusive(services, least int) func() *app.Catalog {
-	return func() *app.Catalog {
-		c, t := big(services)
-		for i, a := range t.Defaults.Services {
-			t.Constraints.Services[a] = atLeast(least)
-			for _, b := range t.Defaults.Services[:i] {
-				t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
-			}
-		}
-		return c
-	}
+	return func() *app.Catalog { return solvertest.Exclusive(services, least) }
 }
 
 // ring is an odd ring of neighbours that exclude each other: no clique shows how many nodes it needs.
@@ -151,22 +74,10 @@ func ring(services, least int) func() *app.Catalog {
 	}
 }
 
-func someOf(r *rand.Rand, names []string, n int) []string {
-	var out []string
-	for _, i := range r.Perm(len(names))[:n] {
-		out = append(out, names[i])
-	}
-	return out
-}
+func someOf(r *rand.Rand, names []string, n int) []string { return solvertest.Some(r, names, n) }
 
 func random(low, lowSpread, high, highSpread int) func(*rand.Rand) app.ServiceConstraint {
-	return func(r *rand.Rand) app.ServiceConstraint {
-		sc := between(low+r.Intn(lowSpread), app.Unlimited)
-		if high > 0 && r.Intn(2) == 0 {
-			sc.Max = high + r.Intn(highSpread)
-		}
-		return sc
-	}
+	return solvertest.Bounds(low, lowSpread, high, highSpread)
 }
 
 // problems are those that the solver must be fast at, each with the time that is meant to be enough.

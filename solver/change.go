@@ -37,7 +37,9 @@ func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest)
 	if err != nil {
 		return app.LayoutChange{}, err
 	}
-	return m.carryOut(fates, counts), nil
+	out := m.carryOut(fates, counts)
+	out.Unproven = m.unproven
+	return out, nil
 }
 
 // decide gives what may become of nodes, and for how many it does.
@@ -61,7 +63,7 @@ func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
 	case !ok:
 		return nil, nil, m.refusal(ctx, all)
 	}
-	if !all {
+	if m.unproven = !all; m.unproven {
 		fates, counts = m.polished(ctx, fates, counts)
 	}
 	return fates, counts, nil

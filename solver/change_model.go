@@ -30,6 +30,7 @@ type change struct {
 	types      []machineType // for new nodes, in order of preference
 	standing   []standingNode
 	classes    []alike
+	unproven   bool // not all that may become of nodes was looked at
 }
 
 // unit is a service, or several that must coexist, which a node has all of or none.

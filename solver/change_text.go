@@ -41,6 +41,9 @@ func ChangeText(w io.Writer, ch app.LayoutChange) {
 		fmt.Fprintf(w, ", %.4g per hour", ch.CostPerHour)
 	}
 	fmt.Fprintln(w)
+	if ch.Unproven {
+		fmt.Fprintln(w, "There were too many ways to look at all of them: it is not proven that no other touches fewer machines.")
+	}
 }
 
 // changeRow is one line: a node, or some that follow each other and stay as they are.

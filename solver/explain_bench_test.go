@@ -29,7 +29,7 @@ func BenchmarkExplain(b *testing.B) {
 			x := NewExplainer(New())
 			b.ReportAllocs()
 			for b.Loop() {
-				e, err := x.Explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+				e, err := x.explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
 				if err != nil || len(e.Conflict) != p.clauses {
 					b.Fatal(len(e.Conflict), err)
 				}
@@ -44,7 +44,7 @@ func TestHardToExplain(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			start := time.Now()
-			e, err := NewExplainer(New()).Explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+			e, err := NewExplainer(New()).explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
 			if took := time.Since(start); took > 20*p.within {
 				t.Errorf("took %v, which is far more than %v", took, p.within)
 			}

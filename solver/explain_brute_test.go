@@ -45,7 +45,7 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 		if len(flaws(c, r)) > 0 {
 			continue // which no brute force knows
 		}
-		e, err := NewExplainer(New()).Explain(context.Background(), c, r)
+		e, err := NewExplainer(New()).explain(context.Background(), c, r)
 		if err != nil || len(e.Problems) > 0 || possible != (len(e.Conflict) == 0) || possible == e.Minimal {
 			t.Fatalf("seed %d: possible %v, %+v, %v", seed, possible, e, err)
 		}

@@ -150,7 +150,7 @@ func (q *question) listTypes(s string, c app.ServiceConstraint) {
 	if len(c.Hardware) > 0 {
 		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
-		k.remedies = allowType(hardwareOf, s, c.Hardware, q.hardware)
+		k.remedies = allowType(hardwareOf, s, c.Hardware, q.byPrice())
 		q.add(k, "%s may only be on hardware %s%s", s, either(c.Hardware), q.lacking(c.Hardware, q.hardware))
 	}
 	if len(c.Images) > 0 {
@@ -335,7 +335,7 @@ func (q *question) listAsked() {
 	t, r := q.template, q.request
 	if name := first(r.Hardware, t.Defaults.Hardware); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
-		k.remedies = otherTypes(hardwareOf, name, q.hardware)
+		k.remedies = otherTypes(hardwareOf, name, q.byPrice())
 		k.Origin = q.defaultOrigin(r.Hardware, "hardware")
 		q.add(k, "hardware %s %s", name, whoAsked(r.Hardware))
 	}
@@ -366,7 +366,7 @@ func (q *question) listCompatible() {
 	if len(list.Hardware) > 0 {
 		k := q.written(kindCompatibility, "compatibility.hardware")
 		k.put = func(d *draft) { d.compatibility.Hardware = list.Hardware }
-		k.remedies = compatibleType(hardwareOf, list.Hardware, q.hardware)
+		k.remedies = compatibleType(hardwareOf, list.Hardware, q.byPrice())
 		q.add(k, "the template allows hardware %s and no other", either(list.Hardware))
 	}
 	if len(list.Images) > 0 {

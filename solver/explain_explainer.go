@@ -40,7 +40,16 @@ const mostFixes = 5
 
 // Explain gives why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
+//
+// Pairs of services that all exclude each other are told in one clause; each of them was proven to be needed.
 func (x *Explainer) Explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+	e, err := x.explain(ctx, c, r)
+	e.Conflict = merged(e.Conflict)
+	return e, err
+}
+
+// explain gives each clause by itself.
+func (x *Explainer) explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
 	err := ask(ctx, x.solver, c, r)
 	switch app.CodeOf(err) {
 	case "":

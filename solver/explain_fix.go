@@ -16,7 +16,8 @@ type mender struct {
 
 type rankedFix struct {
 	app.Fix
-	rank int
+	rank  int
+	steps int // how far a number is moved
 }
 
 // triesPerRank is how many changes of one rank are tried in vain, or found, before others get their turn.
@@ -42,7 +43,12 @@ func (q *question) fixes(core []*clause) []app.Fix {
 		m.several(core)
 		m.withoutSome(core)
 	}
-	slices.SortStableFunc(m.fixes, func(a, b rankedFix) int { return a.rank - b.rank })
+	slices.SortStableFunc(m.fixes, func(a, b rankedFix) int {
+		if a.rank == b.rank && a.rank == rankSize {
+			return a.steps - b.steps
+		}
+		return a.rank - b.rank
+	})
 	var out []app.Fix
 	for _, f := range m.fixes {
 		out = append(out, f.Fix)
@@ -118,15 +124,15 @@ func (m *mender) single(r remedy) bool {
 	if r.far && step == r.steps {
 		rank = rankLast
 	}
-	return m.keep(w, rank, r.text(step))
+	return m.keep(w, rank, step, r.text(step))
 }
 
 // keep takes a fix; one with the same words is not taken twice.
-func (m *mender) keep(w *world, rank int, text string) bool {
+func (m *mender) keep(w *world, rank, steps int, text string) bool {
 	if slices.ContainsFunc(m.fixes, func(f rankedFix) bool { return f.Text == text }) {
 		return false
 	}
-	f := rankedFix{app.Fix{Text: text}, rank}
+	f := rankedFix{app.Fix{Text: text}, rank, steps}
 	if !w.edited {
 		f.Request = &w.r
 	} else {
@@ -410,6 +416,6 @@ func (m *mender) together(given, kept []*clause) {
 		rank = max(rank, changes[i].rank)
 	}
 	if !m.q.ended && works() {
-		m.keep(apply(), rank, and(texts))
+		m.keep(apply(), rank, 0, and(texts))
 	}
 }

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -57,6 +58,17 @@ func offered(c *app.Catalog, provider string) (hardware, images []string) {
 		}
 	}
 	return hardware, images
+}
+
+// byPrice gives the hardware that the provider has, what costs least first; what has no known price comes last.
+func (q *question) byPrice() []string {
+	price := func(name string) float64 {
+		if c := q.catalog.Hardware[name].Providers[q.provider].CostPerHour; c > 0 {
+			return c
+		}
+		return math.Inf(1)
+	}
+	return slices.SortedStableFunc(slices.Values(q.hardware), func(a, b string) int { return cmp.Compare(price(a), price(b)) })
 }
 
 // ask tells whether there is a layout. known is false where the time was over first, and then stays so.

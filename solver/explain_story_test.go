@@ -279,7 +279,7 @@ func TestExplainSaysWhatItKnows(t *testing.T) {
 	r := app.LayoutRequest{Template: "t", Size: 7}
 	last := 1 << 30
 	for questions := 1; ; questions++ {
-		e, err := NewExplainer(&patient{questions}).Explain(context.Background(), c, r)
+		e, err := NewExplainer(&patient{questions}).explain(context.Background(), c, r)
 		if err != nil || len(e.Conflict) == 0 || len(e.Conflict) > last {
 			t.Fatalf("after %d questions: %d clauses, then %d, %v", questions, last, len(e.Conflict), err)
 		}

@@ -25,8 +25,8 @@ func ExplainText(w io.Writer, e app.Explanation) error {
 		} else {
 			b.WriteString("These cannot hold together (some may not matter; the time was over before all were tried):\n")
 		}
-		for _, l := range merged(e.Conflict) {
-			bullet(&b, l.text, l.origin)
+		for _, c := range e.Conflict {
+			bullet(&b, c.Text, c.Origin)
 		}
 	}
 	switch {
@@ -53,21 +53,20 @@ func bullet(b *strings.Builder, text, beside string) {
 	b.WriteByte('\n')
 }
 
-type line struct{ text, origin string }
-
-// merged gives a line for each clause, save that pairs which all exclude each other are told in one.
-func merged(clauses []app.Clause) []line {
+// merged gives the clauses, save that pairs which all exclude each other are told in one.
+func merged(clauses []app.Clause) []app.Clause {
 	cliques := exclusiveGroups(clauses)
 	told := map[int]bool{}
-	var out []line
+	var out []app.Clause
 	for _, c := range clauses {
 		g, in := cliques[strings.Join(c.Services, " ")]
 		switch {
 		case c.Kind != kindCant || !in:
-			out = append(out, line{c.Text, c.Origin})
+			out = append(out, c)
 		case !told[g.number]:
 			told[g.number] = true
-			out = append(out, line{fmt.Sprintf("no two of %s may share a node", and(g.services)), c.Origin})
+			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", and(g.services)), slices.Clone(g.services)
+			out = append(out, c)
 		}
 	}
 	return out

@@ -50,7 +50,8 @@ func otherTypes(of typeSort, name string, offered []string) []remedy {
 		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.name, other, name),
 			apply: func(w *world, _ int) { *of.asked(&w.r) = other }})
 	}
-	return append(out, remedy{rank: rankLast, steps: 1, text: says("any %s instead of %s", of.name, name),
+	// Whoever asked for a type himself can as well ask for none; else the template has to.
+	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.name, name),
 		apply: func(w *world, _ int) {
 			*of.asked(&w.r) = ""
 			if *of.usual(w.c.Templates[w.r.Template]) != "" {

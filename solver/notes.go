@@ -72,8 +72,10 @@ func (n *noter) preference() {
 	switch {
 	case n.p.prefer == app.PreferCheapest && n.l.Gap > 0:
 		n.say("cheapest: the cost is at most %.2g %% above the least that is possible; the time was over before more was proven", 100*n.l.Gap)
+		n.unpriced()
 	case n.p.prefer == app.PreferCheapest:
 		n.say("cheapest: no layout costs less per hour")
+		n.unpriced()
 	case n.p.prefer == app.PreferSpread:
 		fullest := 0
 		for _, g := range n.l.Groups {
@@ -86,6 +88,19 @@ func (n *noter) preference() {
 		n.say("packed: all nodes have %s", and(n.kinds()[0]))
 	default:
 		n.say("packed: as many nodes as possible have %s, then as many as possible of the rest have the next most", and(n.kinds()[0]))
+	}
+}
+
+// unpriced warns of hardware in the layout that is cheap only because nobody knows what it costs.
+func (n *noter) unpriced() {
+	var names []string
+	for h, name := range n.p.hardware {
+		if n.p.price(h) == 0 && slices.ContainsFunc(n.l.Groups, func(g app.NodeGroup) bool { return g.Hardware == name }) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		n.say("the price of hardware %s is not known and was counted as 0, so this may not be the cheapest", and(names))
 	}
 }
 

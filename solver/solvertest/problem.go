@@ -55,7 +55,7 @@ func Loose(services int) *app.Catalog {
 		t.Constraints.Services[s] = sc
 	}
 	for range services / 5 {
-		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, Some(r, t.Defaults.Services, 2))
 	}
 	return c
 }
@@ -65,7 +65,7 @@ func Grouped(services, groups int, cant bool) *app.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(2))
 	for range groups {
-		g := someOf(r, t.Defaults.Services, 2+r.Intn(4))
+		g := Some(r, t.Defaults.Services, 2+r.Intn(4))
 		if cant {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, g)
 		} else {
@@ -85,7 +85,7 @@ func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) app.ServiceCo
 	c, t := New(services)
 	r := rand.New(rand.NewSource(seed))
 	for range pairs {
-		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, Some(r, t.Defaults.Services, 2))
 	}
 	for _, s := range t.Defaults.Services {
 		t.Constraints.Services[s] = bound(r)
@@ -135,11 +135,11 @@ func Priced(services, hardware int, seed int64) *app.Catalog {
 	}
 	for _, s := range t.Defaults.Services {
 		sc := AtLeast(1 + r.Intn(60))
-		sc.Hardware = someOf(r, types, hardware/3+r.Intn(hardware/3))
+		sc.Hardware = Some(r, types, hardware/3+r.Intn(hardware/3))
 		t.Constraints.Services[s] = sc
 	}
 	for range services / 3 {
-		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, Some(r, t.Defaults.Services, 2))
 	}
 	return c
 }
@@ -160,7 +160,8 @@ func Needing(services, hardware int, seed int64) *app.Catalog {
 
 func cents(x float64) float64 { return math.Round(x) / 100 }
 
-func someOf(r *rand.Rand, names []string, n int) []string {
+// Some draws n of the names.
+func Some(r *rand.Rand, names []string, n int) []string {
 	var out []string
 	for _, i := range r.Perm(len(names))[:n] {
 		out = append(out, names[i])
