@@ -307,3 +307,47 @@ func TestPostgresLeaderHangs(t *testing.T) {
 		t.Error("the first did not come back")
 	}
 }
+
+// A server that hangs in the middle of a transaction holds the others up for seconds, not for ever.
+func TestPostgresServerHangsInAWrite(t *testing.T) {
+	one, c, where := throughCable(t)
+	two := open(t, where)
+	if _, err := two.NextClusterNumber(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var writing sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	wrote := make(chan struct{}, 1)
+	for range 4 {
+		writing.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := one.NextClusterNumber(t.Context()); err != nil && app.CodeOf(err) != app.ETransient {
+					t.Errorf("who writes to the server that hangs is told %v", err)
+				}
+				select {
+				case wrote <- struct{}{}:
+				default:
+				}
+			}
+		})
+	}
+	for range 20 {
+		<-wrote
+	}
+	c.freeze()
+	began := time.Now()
+	for i := range 3 {
+		if _, err := two.NextClusterNumber(t.Context()); err != nil {
+			t.Errorf("write %d of the other server: %v", i, err)
+		}
+	}
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("the other server was held up for %s", took)
+	} else {
+		t.Logf("held up for %s", took.Round(time.Millisecond))
+	}
+	c.thaw()
+	c.cut()
+	stop()
+	writing.Wait()
+}

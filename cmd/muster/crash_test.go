@@ -80,7 +80,7 @@ func (p *process) start() {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		if cl, err := p.connect(); err == nil {
-			if _, err := cl.clusters(p.t.Context(), app.ClusterFilter{}); err == nil {
+			if _, err := cl.clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
 				return
 			}
 		}
