@@ -57,26 +57,33 @@ func BenchmarkLedger(b *testing.B) {
 				n = min(n, 1000)
 			}
 			for b.Loop() {
-				runLedger(b, filepath.Join(b.TempDir(), "muster.db"), n, size)
+				runLedger(b, filepath.Join(b.TempDir(), "muster.db"), 1, n, size)
 			}
 		})
 	}
+	b.Run(fmt.Sprintf("clusters=%d/batch=64", nodes/10), func(b *testing.B) {
+		for b.Loop() {
+			runLedger(b, filepath.Join(b.TempDir(), "muster.db"), nodes/10, 10, 64)
+		}
+	})
 }
 
-func runLedger(b *testing.B, where string, nodes, size int) {
+func runLedger(b *testing.B, where string, clusters, nodes, size int) {
 	s, err := store.Open(b.Context(), where, key)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	n := apptest.NewCluster("t", "web", nodes, time.Now(), deep(nodes))
-	made := time.Now()
-	op, err := s.CreateCluster(b.Context(), n)
-	if err != nil {
-		b.Fatal(err)
+	took := time.Duration(0)
+	for i := range clusters {
+		n := apptest.NewCluster("t", fmt.Sprint("web", i), nodes, time.Now(), deep(nodes))
+		made := time.Now()
+		if _, err := s.CreateCluster(b.Context(), n); err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(made)
 	}
-	b.ReportMetric(time.Since(made).Seconds(), "s/submit")
-	n = app.NewCluster{}
+	b.ReportMetric(took.Seconds(), "s/submit")
 	w := app.WorkerID{Tenant: "t", Name: "w"}
 	at, used, commits := time.Now(), cpu(), s.Commits()
 	var held []*app.ClaimedStep
@@ -94,13 +101,15 @@ func runLedger(b *testing.B, where string, nodes, size int) {
 		}
 		held = report(b, s, w, held)
 	}
-	took := time.Since(at)
+	took = time.Since(at)
 	used, commits = cpu()-used, s.Commits()-commits
-	ops, err := s.Operations(b.Context(), "t", "web-1")
-	if err != nil || ops[0].ID != op.ID || ops[0].Status != app.OperationSucceeded || ops[0].Done != 8*nodes {
-		b.Fatalf("the operation is %+v (%v)", ops, err)
+	for i := range clusters {
+		ops, err := s.Operations(b.Context(), "t", fmt.Sprintf("web%d-1", i))
+		if err != nil || ops[0].Status != app.OperationSucceeded || ops[0].Done != 8*nodes {
+			b.Fatalf("the operation is %+v (%v)", ops, err)
+		}
 	}
-	steps := ops[0].Done
+	steps := 8 * nodes * clusters
 	b.ReportMetric(float64(took.Microseconds())/float64(steps), "us/step")
 	b.ReportMetric(float64(used.Microseconds())/float64(steps), "cpu-us/step")
 	b.ReportMetric(float64(commits)/float64(steps), "commits/step")

@@ -120,46 +120,52 @@ const maxTold = 256
 // told is one change in a row of the feed that tells of many: step, node, status and, mostly left out, a message.
 type told []string
 
+// many is an event that tells of changes which have all but step, node, status and message in common.
+type many struct {
+	app.Event
+	changes []told
+}
+
 // tellSteps tells of steps that changed, one row for many of an operation.
 func (t *tx) tellSteps(now time.Time, set *ledger.Set) error {
-	changes := set.Changes()
-	var order []int64
-	by := map[int64][]told{}
-	for _, c := range changes {
-		if by[c.Operation] == nil {
-			order = append(order, c.Operation)
+	var all []*many
+	of := map[int64]*many{}
+	for _, c := range set.Changes() {
+		m := of[c.Operation]
+		if m == nil {
+			o := set.Operation(c.Operation)
+			m = &many{Event: app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventStep, Done: o.Done, Total: o.Total}}
+			of[c.Operation], all = m, append(all, m)
 		}
 		one := told{c.Step, c.Node, string(c.State)}
 		if c.Message != "" {
 			one = append(one, c.Message)
 		}
-		by[c.Operation] = append(by[c.Operation], one)
+		m.changes = append(m.changes, one)
 	}
-	for _, id := range order {
-		o := set.Operation(id)
-		if err := t.tell(app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: id, Kind: app.EventStep, Done: o.Done, Total: o.Total},
-			by[id]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.tell(all)
 }
 
-// tell adds changes to a cluster's feed that have all but step, node, status and message in common.
-func (t *tx) tell(e app.Event, changes []told) error {
-	t.clusters[e.Cluster] = true
-	for len(changes) > 0 {
-		n := min(len(changes), maxTold)
-		b, err := json.Marshal(changes[:n])
-		if err != nil {
-			return fmt.Errorf("store: event: %w", err)
-		}
-		if err := t.exec(`INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes)
-			VALUES (?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`,
-			micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(b)); err != nil {
-			return err
-		}
-		changes = changes[n:]
+// tell adds events to the feeds of their clusters.
+func (t *tx) tell(all []*many) error {
+	type row struct {
+		*many
+		text []byte
 	}
-	return nil
+	var rows []row
+	for _, m := range all {
+		t.clusters[m.Cluster] = true
+		for changes := range slices.Chunk(m.changes, maxTold) {
+			b, err := json.Marshal(changes)
+			if err != nil {
+				return fmt.Errorf("store: event: %w", err)
+			}
+			rows = append(rows, row{m, b})
+		}
+	}
+	return t.execSet(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
+		`(?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`, ``, func(args []any, i int) []any {
+			e := rows[i]
+			return append(args, micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))
+		})
 }

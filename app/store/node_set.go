@@ -146,8 +146,8 @@ func (t *tx) saveNodes(n *nodeSet) error {
 		return err
 	}
 	var made, gone []nodeUpdate
-	by := map[string][]told{}
-	var clusters []nodeUpdate
+	of := map[string]*many{}
+	var news []*many
 	for _, u := range ups {
 		if u.Machine != nil && n.of[u.node].intent != "" {
 			made = append(made, u)
@@ -155,10 +155,12 @@ func (t *tx) saveNodes(n *nodeSet) error {
 		if u.Gone {
 			gone = append(gone, u)
 		}
-		if by[u.node.Cluster] == nil {
-			clusters = append(clusters, u)
+		m := of[u.node.Cluster]
+		if m == nil {
+			m = &many{Event: app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}}
+			of[u.node.Cluster], news = m, append(news, m)
 		}
-		by[u.node.Cluster] = append(by[u.node.Cluster], told{"", u.node.Name, string(n.of[u.node].node.Status)})
+		m.changes = append(m.changes, told{"", u.node.Name, string(n.of[u.node].node.Status)})
 	}
 	if err := t.execSet(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
 		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
@@ -169,12 +171,7 @@ func (t *tx) saveNodes(n *nodeSet) error {
 			return err
 		}
 	}
-	for _, u := range clusters {
-		if err := t.tell(app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}, by[u.node.Cluster]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.tell(news)
 }
 
 // endNode ends what a node had: its machine is proven to be gone.

@@ -11,23 +11,25 @@ import (
 const operationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at`
 
-// operationRow is an operation as it is written.
+// operationRow is a row of operationColumns on its way. It can be used again for each row.
 type operationRow struct {
-	op                                ledger.Operation
-	expected, created, started, ended int64
+	id, undoes, total, done, unfinished, active, queued, running, claims, expected, created, started, ended int64
+	tenant, cluster, kind, status, hash, choice, requester, message                                         string
 }
 
 func (o *operationRow) dest() []any {
-	return []any{&o.op.ID, &o.op.Tenant, &o.op.Cluster, &o.op.Kind, &o.op.Status, &o.op.PlanHash, &o.op.OnFailure, &o.op.Undoes, &o.op.Requester,
-		&o.op.Message, &o.op.Total, &o.op.Done, &o.op.Unfinished, &o.op.Active, &o.op.Queued, &o.op.Running, &o.op.Claims, &o.expected,
-		&o.created, &o.started, &o.ended}
+	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
+		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended}
 }
 
 func (o *operationRow) value() ledger.Operation {
-	op := o.op
-	op.Expected = time.Duration(o.expected) * time.Microsecond
-	op.CreatedAt, op.StartedAt, op.EndedAt = fromMicros(o.created), fromMicros(o.started), fromMicros(o.ended)
-	return op
+	return ledger.Operation{
+		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
+			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
+			Total: int(o.total), Done: int(o.done), CreatedAt: fromMicros(o.created), StartedAt: fromMicros(o.started), EndedAt: fromMicros(o.ended),
+			Expected: time.Duration(o.expected) * time.Microsecond},
+		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
+	}
 }
 
 func (o *operationRow) operation() app.Operation { return o.value().Operation }
@@ -50,9 +52,10 @@ func operations(ctx context.Context, from reader, tenant, cluster string) ([]app
 
 // operations loads operations by id, in the order of the ids. Those that there are not are left out.
 func (t *tx) operations(ids []int64) (ops []ledger.Operation, err error) {
+	var o operationRow
+	dest := o.dest()
 	err = t.eachOf(func(row scanner) error {
-		var o operationRow
-		err := row.Scan(o.dest()...)
+		err := row.Scan(dest...)
 		ops = append(ops, o.value())
 		return err
 	}, len(ids), `SELECT `+operationColumns+` FROM operations o WHERE o.id IN (`, `?`, `)`,

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +33,7 @@ const (
 	// operationsBut are the same without those of some providers.
 	operationsBut = `SELECT id FROM operations WHERE tenant = ? AND queued > 0
 		AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = operations.cluster AND c.provider IN (%s)) ORDER BY running, turn, id LIMIT ?`
-	bestOfOperation   = `s.operation = ? AND s.state = 'queued' ORDER BY s.rank DESC, s.idx LIMIT ?`
+	bestOfOperation = `s.operation = ? AND s.state = 'queued' ORDER BY s.rank DESC, s.idx LIMIT ?`
 )
 
 // claim hands queued steps to the workers of some calls, all in one set.
@@ -82,16 +85,13 @@ func (t *tx) claimFor(set *ledger.Set, calls []*claimCall, taken map[ledger.Key]
 		return err
 	}
 	shares := ledger.Share(ops, slots)
+	steps, err := t.bestOf(set, ops, shares)
+	if err != nil {
+		return err
+	}
 	call, left := 0, calls[0].Most
-	for i, o := range ops {
-		if shares[i] == 0 {
-			continue
-		}
-		steps, err := t.stepsWhere(bestOfOperation, o.ID, shares[i])
-		if err != nil {
-			return err
-		}
-		for _, loaded := range steps {
+	for _, o := range ops {
+		for _, loaded := range steps[o.ID] {
 			for left == 0 {
 				call++
 				left = calls[call].Most
@@ -105,6 +105,44 @@ func (t *tx) claimFor(set *ledger.Set, calls []*claimCall, taken map[ledger.Key]
 	}
 	return nil
 }
+
+// mostTogether is how many operations one statement looks into.
+const mostTogether = 16
+
+// bestOf gives the best queued steps of operations, so many of each, by operation and the best first. Those that the set
+// has claimed for others come on top.
+func (t *tx) bestOf(set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
+	claimed := map[int64]int{}
+	for _, st := range set.Claimed() {
+		claimed[st.Operation]++
+	}
+	var args []any
+	for i, o := range ops {
+		if shares[i] > 0 {
+			args = append(args, o.ID, shares[i]+claimed[o.ID])
+		}
+	}
+	var all []ledger.Step
+	r := newStepRow()
+	for len(args) > 0 {
+		n := min(mostTogether, 1<<(bits.Len(uint(len(args)/2))-1))
+		err := t.each(r.into(&all), bestOfOne+strings.Repeat(` UNION ALL `+bestOfOne, n-1), args[:2*n]...)
+		if err != nil {
+			return nil, err
+		}
+		args = args[2*n:]
+	}
+	steps := map[int64][]ledger.Step{}
+	for _, st := range all {
+		steps[st.Operation] = append(steps[st.Operation], st)
+	}
+	for _, list := range steps {
+		slices.SortFunc(list, func(a, b ledger.Step) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Index, b.Index)) })
+	}
+	return steps, nil
+}
+
+const bestOfOne = `SELECT * FROM (SELECT ` + ledgerColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
 // operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
 func (t *tx) operationsInTurn(set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
