@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, Chromium, and the tools of
-# the sandbox. What is there already is left alone.
+# Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, and
+# the tools of the sandbox. What is there already is left alone, and what packages would start is not started.
 set -euo pipefail
 
 missing=()
@@ -9,6 +9,7 @@ need sshd openssh-server
 need ssh openssh-client
 need redis-server redis-server
 need chromium chromium
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 need unshare util-linux
 need ip iproute2
 need python3 python3
@@ -18,8 +19,16 @@ if [ ${#missing[@]} -gt 0 ]; then
   echo "installing: ${missing[*]}"
   as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
   "${as_root[@]}" apt-get update -qq
+  # Tests make databases and queues of their own. Debian's packages start one at once unless they are told not to.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod 755 "$policy"
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+  fi
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
 for tool in sshd ssh redis-server chromium unshare ip python3 sudo; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done
