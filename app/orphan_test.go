@@ -1,0 +1,74 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func TestWhatBecomesOfOrphans(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	seen := now.Add(-10 * time.Minute)
+	for name, c := range map[string]struct {
+		mode  app.OrphanMode
+		o     app.Orphan
+		state app.OrphanState
+		at    time.Time
+	}{
+		"ended":                      {app.OrphansDelete, app.Orphan{Kind: app.OrphanEnded, FirstSeen: seen}, app.OrphanDue, seen.Add(5 * time.Minute)},
+		"a duplicate":                {app.OrphansDelete, app.Orphan{Kind: app.OrphanDuplicate, FirstSeen: seen}, app.OrphanDue, seen.Add(5 * time.Minute)},
+		"unknown":                    {app.OrphansDelete, app.Orphan{Kind: app.OrphanUnknown, FirstSeen: seen}, app.OrphanReported, time.Time{}},
+		"only reported":              {app.OrphansReport, app.Orphan{Kind: app.OrphanEnded, FirstSeen: seen}, app.OrphanReported, time.Time{}},
+		"kept":                       {app.OrphansDelete, app.Orphan{Kind: app.OrphanEnded, FirstSeen: seen, Decision: app.DecideKeep}, app.OrphanKept, time.Time{}},
+		"unknown, but ordered":       {app.OrphansReport, app.Orphan{Kind: app.OrphanUnknown, LastSeen: now, Decision: app.DecideDelete}, app.OrphanDue, now},
+		"gone, whatever was ordered": {app.OrphansDelete, app.Orphan{Kind: app.OrphanEnded, GoneAt: now, Decision: app.DecideDelete}, app.OrphanGone, time.Time{}},
+	} {
+		p := app.DefaultOrphanPolicy
+		p.Mode = c.mode
+		if state, at := p.Judge(c.o); state != c.state || !at.Equal(c.at) {
+			t.Errorf("%s: %s at %s, want %s at %s", name, state, at, c.state, c.at)
+		}
+	}
+}
+
+func TestHowManyOrphansAPassDeletes(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	some := func(n, sightings int, age time.Duration, d app.OrphanDecision) (os []app.Orphan) {
+		for i := range n {
+			os = append(os, app.Orphan{ID: strings.Repeat("x", i+1), Kind: app.OrphanEnded, Sightings: sightings, FirstSeen: now.Add(-age), LastSeen: now, Decision: d})
+		}
+		return os
+	}
+	for name, c := range map[string]struct {
+		orphans      []app.Orphan
+		machines     int
+		chosen, held int
+	}{
+		"one of one":                      {some(1, 2, time.Hour, ""), 1, 1, 0},
+		"seen once only":                  {some(1, 1, time.Hour, ""), 10, 0, 0},
+		"seen twice, but just now":        {some(1, 2, time.Minute, ""), 10, 0, 0},
+		"five of many":                    {some(9, 2, time.Hour, ""), 100, 5, 4},
+		"a quarter of few":                {some(9, 2, time.Hour, ""), 9, 2, 7},
+		"ordered ones have no bounds":     {some(9, 1, time.Minute, app.DecideDelete), 9, 9, 0},
+		"ordered ones beside those bound": {append(some(3, 1, 0, app.DecideDelete), some(8, 2, time.Hour, "")...), 100, 8, 3},
+		"nothing":                         {nil, 0, 0, 0},
+	} {
+		if chosen, held := app.DefaultOrphanPolicy.Choose(c.orphans, c.machines, now); len(chosen) != c.chosen || held != c.held {
+			t.Errorf("%s: %d and %d held back, want %d and %d", name, len(chosen), held, c.chosen, c.held)
+		}
+	}
+}
+
+func TestReceiptAddsUp(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	r := app.NewReceipt(app.Cluster{ID: "c"}, []app.Resource{
+		{ID: "b", Node: "n10", Price: 0.5, MadeAt: now.Add(-4 * time.Hour), GoneAt: now.Add(-2 * time.Hour)},
+		{ID: "a", Node: "n2", Price: 0.25, MadeAt: now.Add(-4 * time.Hour)},
+		{ID: "c", Node: "n2", MadeAt: now.Add(time.Hour), GoneAt: now}, // made by a clock that is ahead
+	}, now)
+	if r.Left != 1 || r.Cost != 2 || r.Lifetime != 6*time.Hour || r.Unpriced != 1 || r.Lines[0].ID != "a" || r.Lines[1].Lifetime != 0 || r.Lines[2].Cost != 1 {
+		t.Errorf("%+v", r)
+	}
+}
