@@ -21,7 +21,7 @@ type Deps struct {
 	// Catalog gives the catalog as it is published now.
 	Catalog func() *Catalog
 	Now     func() time.Time
-	// What people are told of why something waits; nil: not known.
+	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers Workforce
 	Budgets Budgets
 	Tries   func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known

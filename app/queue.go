@@ -30,7 +30,7 @@ func (a *App) Queue(ctx context.Context, actor Actor) (Queue, error) {
 		return Queue{}, err
 	}
 	f := &waitFacts{now: now, lines: rows.Lines}
-	f.askOthers(ctx, a.Workers, nil, actor.Tenant)
+	f.askOthers(ctx, a, actor.Tenant)
 	return f.queue(actor.Tenant, rows), nil
 }
 

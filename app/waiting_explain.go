@@ -216,7 +216,7 @@ func (f *waitFacts) noWorkers() bool { return f.workers != nil && f.workers.Slot
 
 func (f *waitFacts) workersText() string {
 	if f.workers.Lacks != "" {
-		return "No worker is connected that could take it: " + f.workers.Lacks
+		return "No worker can take it: " + lowerFirst(f.workers.Lacks)
 	}
 	return "No worker is connected. Start one: muster provisioner, or muster serve with --workers."
 }

@@ -101,21 +101,17 @@ func (a *App) waitFacts(ctx context.Context, tenant, provider string, o Operatio
 			}
 		}
 	}
-	f.askOthers(ctx, a.Workers, a.Budgets, tenant)
+	f.askOthers(ctx, a, tenant)
 	return f, nil
 }
 
 // askOthers asks those who may not be there. What they cannot say is not known; the rest is worth telling without.
-func (f *waitFacts) askOthers(ctx context.Context, w Workforce, b Budgets, tenant string) {
+func (f *waitFacts) askOthers(ctx context.Context, a *App, tenant string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if w != nil {
-		if n, err := w.Workforce(ctx, tenant); err == nil {
-			f.workers = &n
-		}
-	}
-	if b != nil && f.account != "" {
-		if d, err := b.BudgetWait(ctx, f.account); err == nil {
+	f.workers = a.workforce(ctx, tenant, f.account)
+	if a.Budgets != nil && f.account != "" {
+		if d, err := a.Budgets.BudgetWait(ctx, f.account); err == nil {
 			f.budget = d
 		}
 	}

@@ -39,7 +39,7 @@ func TestWhyAStepWaits(t *testing.T) {
 		}, WaitingRows{}, WaitTurn, "It is the next to be taken."},
 		{"no worker", Step{Index: 9, State: StepQueued}, func(f *waitFacts) { f.workers = &WorkerCount{} }, WaitingRows{}, WaitWorkers, "No worker is connected."},
 		{"no fitting worker", Step{Index: 9, State: StepQueued}, func(f *waitFacts) { f.workers = &WorkerCount{Lacks: "none has region=eu."} }, WaitingRows{},
-			WaitWorkers, "No worker is connected that could take it: none has region=eu."},
+			WaitWorkers, "No worker can take it: none has region=eu."},
 		{"a pause", Step{Index: 9, State: StepReady}, func(f *waitFacts) { f.op.Status, f.op.Message = OperationPaused, "Paused by ada." }, WaitingRows{},
 			WaitPaused, "Paused by ada. Resume lets it go on."},
 		{"the operation before", Step{Index: 9, State: StepWaiting}, func(f *waitFacts) {

@@ -110,6 +110,10 @@ func decide(e *app.Error, tries int, age time.Duration) app.Retry {
 	return r
 }
 
+// Tries gives how often a step is tried whose attempts fail with a code, for people who are told which attempt failed; 0
+// where it is not tried again.
+func Tries(c app.Code) int { return ruleFor(&app.Error{Code: c}).tries }
+
 // ruleFor gives the rule of an error's reason, or else that of its code; a code that is not listed is never tried again.
 func ruleFor(e *app.Error) rule {
 	found := rule{code: e.Code}

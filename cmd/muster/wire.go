@@ -115,7 +115,7 @@ func (s *server) open(ctx context.Context) error {
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
-		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget})
+		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}

@@ -1,0 +1,41 @@
+package app
+
+import "context"
+
+// workforce gives what the tenant has of workers for steps of a provider, "" for any; nil where that is not known.
+func (a *App) workforce(ctx context.Context, tenant, provider string) *WorkerCount {
+	if a.Workers != nil {
+		if n, err := a.Workers.Workforce(ctx, tenant); err == nil {
+			return &n
+		}
+		return nil
+	}
+	if !a.Provisioned {
+		return nil
+	}
+	all, err := a.Store.Provisioners(ctx)
+	if err != nil {
+		return nil
+	}
+	spec := a.Deps.Catalog().Providers[provider]
+	n := &WorkerCount{}
+	for _, p := range all {
+		if !p.State.Alive() || spec != nil && !HasTags(p.Tags, spec.Provisioner) {
+			continue
+		}
+		for _, t := range p.Tenants {
+			if t.Tenant == tenant && t.Slots > 0 {
+				n.Workers++
+				n.Slots += t.Slots
+			}
+		}
+	}
+	if n.Slots > 0 {
+		return n
+	}
+	n.Lacks = "The provisioners that are there have given no slot to this tenant yet."
+	if e := AsError(a.checkProvisioner(ctx, spec)); e != nil && e.Reason == "no_provisioner" {
+		n.Lacks = e.Message + " " + e.Hint
+	}
+	return n
+}
