@@ -29,6 +29,7 @@ func TestFakePassesTheSuite(t *testing.T) {
 		Reopen: open,
 		Flavor: "small",
 		Image:  "any",
+		Zone:   "a",
 		Refuses: map[string]func(*app.MachineSpec){
 			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
 			"a broken host key": func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },

@@ -25,6 +25,8 @@ type Harness struct {
 	Reopen func(t *testing.T) app.Provider
 	// Flavor and Image are names that the account knows.
 	Flavor, Image string
+	// Zone is one of the account's zones, "" where it has none.
+	Zone string
 	// Refuses, when set, are specs that the member must turn away with EInvalid, by what is wrong with them.
 	Refuses map[string]func(*app.MachineSpec)
 	// Login says that machines answer SSH for real: the suite logs in, and holds the machine to its host key.
@@ -39,6 +41,8 @@ func Run(t *testing.T, h Harness) {
 	t.Run("same intent at the same time is one machine", h.sameIntentAtOnce)
 	t.Run("many at the same time", h.manyAtOnce)
 	t.Run("tags are kept and told apart", h.tags)
+	t.Run("what was made is found, and what was deleted is not", h.found)
+	t.Run("a machine is in the zone that was asked for", h.zoned)
 	t.Run("a done context changes nothing", h.cancelled)
 	t.Run("specs that cannot be made are refused", h.refused)
 	t.Run("machines outlive the provider", h.reopened)

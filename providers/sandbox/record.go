@@ -177,6 +177,7 @@ func (r *record) machine(state app.MachineState, note string) app.Machine {
 		HostKey:  r.HostKey,
 		OwnRoot:  r.Mode == ModeNamespaces,
 		Note:     note,
+		MadeAt:   r.Created,
 	}
 	if r.Address != "" {
 		m.Addresses = map[string]string{"access_v4": r.Address, "bind_v4": r.Address}
