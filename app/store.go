@@ -116,7 +116,8 @@ type ClaimedStep struct {
 	HostKey  []byte // private; for create only
 	// Unasked says of a create that no attempt before this one can have asked the provider for the machine.
 	Unasked bool
-	Err     error // why it cannot be handed out; its attempt is to be ended
+	TriedAt time.Time // when the first of its tries since the last resume began; zero where this is the first
+	Err     error     // why it cannot be handed out; its attempt is to be ended
 }
 
 // ClaimQuery asks for steps to carry out.

@@ -178,6 +178,9 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: w.Name, Epoch: c.Epoch, StepID: c.Step.ID, Tries: c.Step.Tries,
 		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime,
 	}
+	if !c.TriedAt.IsZero() {
+		as.Age = max(a.Now().Sub(c.TriedAt), 0)
+	}
 	switch as.Action {
 	case ActionCreate, ActionConfirm, ActionDelete:
 		if err := a.assignMachine(ctx, as, c, oc); err != nil {

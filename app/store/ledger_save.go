@@ -35,6 +35,9 @@ func (t *tx) saveSteps(set *ledger.Set) error {
 		if err := t.saveWhole(steps); err != nil {
 			return err
 		}
+		if err := t.noteTries(steps); err != nil {
+			return err
+		}
 	}
 	return nil
 }

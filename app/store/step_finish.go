@@ -178,7 +178,7 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			}
 		}
 	}
-	return out, nil
+	return out, t.loadTries(out)
 }
 
 // clustersOf loads the clusters of steps.
