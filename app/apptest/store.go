@@ -57,6 +57,9 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"claims of workers are taken back by name", (*storeTest).releaseWorkers},
 		{"a clock that was set forward loses nothing", (*storeTest).clockSetForward},
 		{"random acts of workers, clocks and people: as the rules say", (*storeTest).likeTheBook},
+		{"what steps wait for is told", (*storeTest).waits},
+		{"how long a step is tried is known", (*storeTest).backsOff},
+		{"what is to be rolled back by itself is so once", (*storeTest).rollBacks},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,146 @@
+package apptest
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+func (t *storeTest) waitingRows(op app.Operation, f app.WaitingFilter) app.WaitingRows {
+	t.Helper()
+	if f.Limit == 0 {
+		f.Limit = 50
+	}
+	w, err := t.s.WaitingRows(t.ctx, tenant, op.ID, f, t.clock.Now())
+	t.must(err)
+	return w
+}
+
+// waits is about what steps wait for, as people are told.
+func (t *storeTest) waits() {
+	op := t.create("web", 3)
+	w := t.waitingRows(op, app.WaitingFilter{})
+	var groups []string
+	for _, g := range w.Groups {
+		groups = append(groups, fmt.Sprintf("%s %s %s %d", g.State, g.Action, g.Service, g.Count))
+	}
+	if got, want := fmt.Sprint(groups), "[queued create  3 waiting confirm  3 waiting start a 3 waiting start b 3]"; got != want {
+		t.Errorf("groups: %s, want %s", got, want)
+	}
+	if len(w.Steps) != 12 || w.More || len(w.Example) != 4 {
+		t.Fatalf("%d steps and %d examples, more: %v", len(w.Steps), len(w.Example), w.More)
+	}
+	// A start waits, through a join, for what is nearest to its end.
+	c := t.claim("w")
+	t.finish(c, false)
+	c = t.claim("w") // n1.confirm or n2.create, whichever is better
+	for c != nil && c.Step.Action != app.ActionConfirm {
+		c = t.claim("w")
+	}
+	w = t.waitingRows(op, app.WaitingFilter{Step: "n2.a.start"})
+	if len(w.Steps) != 1 || len(w.Needs[w.Steps[0].Index]) != 3 {
+		t.Fatalf("n2.a.start: %+v needs %+v", w.Steps, w.Needs)
+	}
+	if first := w.Needs[w.Steps[0].Index][0]; first.ID != "n1.confirm" || first.State != app.StepRunning || first.Join {
+		t.Errorf("the first that it waits for is %+v", first)
+	}
+	// A page begins where the last one ended.
+	first := t.waitingRows(op, app.WaitingFilter{Limit: 2})
+	if len(first.Steps) != 2 || !first.More {
+		t.Fatalf("the first page: %+v", first.Steps)
+	}
+	next := t.waitingRows(op, app.WaitingFilter{Limit: 2, From: first.Steps[1].Index + 1})
+	if len(next.Steps) == 0 || next.Steps[0].Index <= first.Steps[1].Index {
+		t.Errorf("the second page begins at %+v", next.Steps)
+	}
+	if other := t.waitingRows(op, app.WaitingFilter{Node: "n3"}); len(other.Steps) == 0 || other.Steps[0].Node != "n3" {
+		t.Errorf("the page of n3: %+v", other.Steps)
+	}
+	if w, err := t.s.WaitingRows(t.ctx, "t2", op.ID, app.WaitingFilter{Limit: 5}, t.clock.Now()); err != nil || len(w.Steps)+len(w.Groups) > 0 {
+		t.Errorf("another tenant sees %+v, %v", w, err)
+	}
+}
+
+// backsOff is about steps that failed, and how long they are being tried.
+func (t *storeTest) backsOff() {
+	op := t.create("web", 1)
+	c := t.claim("w")
+	if !c.TriedAt.IsZero() {
+		t.Errorf("a first try began its tries at %s", c.TriedAt)
+	}
+	began := t.clock.Now()
+	t.clock.Move(time.Second)
+	t.fail(c, app.Retry{Again: true, After: time.Minute})
+	w := t.waitingRows(op, app.WaitingFilter{})
+	if g := w.Groups[len(w.Groups)-1]; g.State != app.StepReady && w.Groups[0].State != app.StepReady {
+		t.Errorf("groups: %+v", w.Groups)
+	}
+	for _, g := range w.Groups {
+		if g.State == app.StepReady && (g.Code != app.EScript || !g.Until.Equal(t.clock.Now().Add(time.Minute))) {
+			t.Errorf("the back-off is told as %+v", g)
+		}
+	}
+	q, err := t.s.QueueLines(t.ctx, tenant, t.clock.Now())
+	t.must(err)
+	if len(q.Lines) != 1 || q.Lines[0].Ready != 1 || len(q.BackOffs) != 1 || q.BackOffs[0].Count != 1 || q.BackOffs[0].Code != app.EScript {
+		t.Errorf("the queue: %+v", q)
+	}
+	for range 2 {
+		t.clock.Move(2 * time.Minute)
+		_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
+		t.must(err)
+		if c = t.claim("w"); c == nil || !c.TriedAt.Equal(began) {
+			t.Fatalf("the step is tried since %+v, want %s", c, began)
+		}
+		t.fail(c, app.Retry{Again: true, After: time.Minute})
+	}
+	t.clock.Move(2 * time.Minute)
+	_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	t.fail(t.claim("w"), app.Retry{})
+	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.clock.Now()})
+	t.must(err)
+	if c = t.claim("w"); c == nil || !c.TriedAt.IsZero() || c.Step.Attempt != 5 {
+		t.Errorf("after a resume the tries go on: %+v", c)
+	}
+}
+
+// rollBacks is about which operations are to be rolled back by themselves.
+func (t *storeTest) rollBacks() {
+	n := NewCluster(tenant, "web", 2, t.clock.Now(), Chain(2))
+	n.Operation.Operation.OnFailure = app.FailureRollBack
+	op, err := t.s.CreateCluster(t.ctx, n)
+	t.must(err)
+	due := func() []app.Operation {
+		t.Helper()
+		ops, err := t.s.RollBacksDue(t.ctx, 10)
+		t.must(err)
+		return ops
+	}
+	t.create("other", 1) // which wants none
+	for c := t.claim("w"); c != nil; c = t.claim("w") {
+		if len(due()) > 0 {
+			t.Fatal("something that runs is to be rolled back")
+		}
+		t.fail(c, app.Retry{})
+	}
+	if got := due(); len(got) != 1 || got[0].ID != op.ID || got[0].OnFailure != app.FailureRollBack {
+		t.Fatalf("due: %+v", got)
+	}
+	undo := app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: op.Cluster, Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster",
+		CreatedAt: t.clock.Now()}, Plan: app.Plan{Kind: app.OperationRollBack, Steps: Remove(1).Steps}}
+	if _, err := t.s.SubmitOperation(t.ctx, undo); app.CodeOf(err) != app.EConflict {
+		t.Errorf("a plan that leaves a machine behind is taken: %v", err)
+	}
+	undo.Plan.Steps = Remove(2).Steps
+	_, err = t.s.SubmitOperation(t.ctx, undo)
+	t.must(err)
+	if got := due(); len(got) != 0 {
+		t.Errorf("due although it is being done: %+v", got)
+	}
+	_, err = t.s.SubmitOperation(t.ctx, undo)
+	t.code(err, app.EConflict)
+	t.drain()
+	t.status(op.Cluster, app.ClusterDeleted, app.OperationSucceeded)
+}
