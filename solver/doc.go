@@ -24,6 +24,11 @@
 // Where zones are asked for, it is the preferred one of those layouts whose nodes can be assigned to zones as the rule
 // says. Which node goes where is then no matter of preference, but always the same (zones.go).
 //
+// Where there is a pool, it is the preferred one of those layouts whose nodes find a host: one of their hardware that has
+// room, and that neither this template nor another cluster keeps them off (hosts.go). Hosts that can take the same nodes
+// make a class, and a mixer sees what each class can take; each layout is then assigned to single hosts (place.go), groups
+// in their order, hosts by name, as many nodes on each as leave room for the others.
+//
 // # How it is found
 //
 // Neither kinds nor counts are enumerated; both can be more than there are atoms. Instead (solve.go, counts.go):

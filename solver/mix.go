@@ -24,6 +24,7 @@ type mixer struct {
 	typesOf []int // per palette: the number of its pair of types
 	costs   []int64
 	most    int64 // services on a node
+	turn    int   // the palette at which the next search for varieties begins
 	warm    *simplex
 	unsure  bool // a program could not be solved although there was time
 }

@@ -708,6 +708,9 @@ func (l *simplex) priceGreedily(t *worth, most int64) (fresh bool) {
 	return fresh
 }
 
+// somePalettes is on how many palettes something new is found before the program goes on with it.
+const somePalettes = 4
+
 // priceAt does so among varieties with so many services.
 func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 	m := l.m
@@ -718,7 +721,12 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 	}
 	var done []answer
 	none, avail := newSet(m.f.words), newSet(m.f.words)
-	for p := range m.f.palettes {
+	found := 0
+	for i := range m.f.palettes {
+		if found == somePalettes {
+			break
+		}
+		p := (m.turn + i) % len(m.f.palettes)
 		m.s.room = m.roomOf(p, size[1])
 		m.s.extras = m.patternsOf(t, p, scale, l.barred(p), size[0])
 		m.open(t, p, avail, size[0], m.s.extras)
@@ -751,6 +759,9 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 		if t.of(&probe) > small {
 			if _, new := m.variety(best, p); new {
 				fresh = true
+				if found++; found == somePalettes {
+					m.turn = p + 1
+				}
 			}
 		}
 	}
