@@ -15,16 +15,16 @@ CREATE UNIQUE INDEX one_running_operation_of_a_cluster ON operations (cluster) W
 
 DROP INDEX steps_to_claim;
 CREATE INDEX steps_to_claim ON steps (operation, rank DESC, idx) WHERE state = 'queued';
--- A step stays in this one while it goes from ready to queued to running, so that costs nothing.
+-- The rules choose among a node's ready steps, so these need no order.
 DROP INDEX steps_ready;
-CREATE INDEX steps_of_node ON steps (cluster, node) WHERE state IN ('ready', 'queued', 'running');
+CREATE INDEX steps_ready ON steps (cluster, node) WHERE state = 'ready';
 
 -- One row may tell of many steps or nodes: JSON, see app/store/feed.go. '' where the row tells of one thing.
 ALTER TABLE events ADD COLUMN changes TEXT NOT NULL DEFAULT '';
 
 -- +goose Down
 ALTER TABLE events DROP COLUMN changes;
-DROP INDEX steps_of_node;
+DROP INDEX steps_ready;
 CREATE INDEX steps_ready ON steps (cluster, node, rank DESC, idx) WHERE state = 'ready';
 DROP INDEX steps_to_claim;
 CREATE INDEX steps_to_claim ON steps (tenant, rank DESC, operation, idx) WHERE state = 'queued';

@@ -15,13 +15,14 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	}
 	defer s.Close()
 	for index, query := range map[string]string{
-		"steps_of_node (cluster=? AND node=?)": `WITH f(c, n) AS (VALUES (?, ?)` + liveOfNodes,
-		"steps_running":                        `SELECT 1 FROM steps WHERE ` + isLost,
-		"steps_due (not_before>?)":             `SELECT 1 FROM steps WHERE ` + isDue,
-		"steps_to_claim (operation=?)":         `SELECT 1 FROM steps s WHERE ` + bestOfOperation,
-		"one_running_operation_of_a_cluster":   atWork,
-		"operations_to_claim (tenant=?)":       operationsToClaim,
-		"steps_to_ring (rung_at=?)":            outbox,
+		"steps_ready (cluster=? AND node=?)":                  `WITH f(c, n) AS (VALUES (?, ?)` + liveOfNodes,
+		"one_step_at_a_time_on_a_node (cluster=? AND node=?)": `WITH f(c, n) AS (VALUES (?, ?)` + liveOfNodes,
+		"steps_running":                      `SELECT 1 FROM steps WHERE ` + isLost,
+		"steps_due (not_before>?)":           `SELECT 1 FROM steps WHERE ` + isDue,
+		"steps_to_claim (operation=?)":       `SELECT 1 FROM steps s WHERE ` + bestOfOperation,
+		"one_running_operation_of_a_cluster": atWork,
+		"operations_to_claim (tenant=?)":     operationsToClaim,
+		"steps_to_ring (rung_at=?)":          outbox,
 	} {
 		args := make([]any, strings.Count(query, "?"))
 		var plan []string
