@@ -73,7 +73,7 @@ func openPostgres(ctx context.Context, where string) (*postgresSession, *reads, 
 	if err := migratePostgres(ctx, config); err != nil {
 		return nil, nil, openError(config, err)
 	}
-	s := newPostgresSession(config)
+	s := newPostgresSession(withParams(config, byKey))
 	if err := s.greet(); err != nil {
 		_ = s.close()
 		return nil, nil, openError(config, err)
@@ -81,6 +81,11 @@ func openPostgres(ctx context.Context, where string) (*postgresSession, *reads, 
 	db := stdlib.OpenDB(*withParams(config, map[string]string{"default_transaction_read_only": "on"}))
 	return s, newReads(db, s.words, sql.LevelRepeatableRead), nil
 }
+
+// byKey keeps the writer's statements, all of which look rows up by their keys, from plans that read whole tables: a table
+// that has just grown from nothing looks small to PostgreSQL until it is next analysed. Each is planned once.
+var byKey = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+	"plan_cache_mode": "force_generic_plan", "jit": "off"}
 
 // checkPostgres refuses a database that cannot serve, and says why.
 func checkPostgres(ctx context.Context, config *pgx.ConnConfig) error {
