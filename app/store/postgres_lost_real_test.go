@@ -334,6 +334,17 @@ func TestPostgresServerHangsInAWrite(t *testing.T) {
 	for range 20 {
 		<-wrote
 	}
+	c.silence() // so the next transaction begins, and never hears that it may go on
+	p, err := postgres()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for held, late := "", time.Now().Add(4*time.Second); held != "1"; {
+		if held, err = p.SQL("postgres", `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+			WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle in transaction'`); err != nil || time.Now().After(late) {
+			t.Fatalf("nobody holds the lock: %q %v", held, err)
+		}
+	}
 	c.freeze()
 	began := time.Now()
 	for i := range 3 {
