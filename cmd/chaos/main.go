@@ -29,6 +29,9 @@ func main() {
 	flag.BoolVar(&o.goOn, "go-on", false, "make all rounds even where something is wrong already")
 	flag.BoolVar(&o.keep, "keep", false, "keep the directory of the run even where nothing is wrong")
 	flag.Parse()
+	if exit, did := inNamespace(); did {
+		os.Exit(exit)
+	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64N(1e6) + 1
 	}
