@@ -96,6 +96,20 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#lines").scrollTop>0`)
 	b.Shoot("cluster-running")
 
+	// Pause and go on; look at why it waits, at the queue's face, and at what a cancel would ask.
+	b.Do(chromedp.Click(chromedp.ID("pause")))
+	b.Until(`document.querySelector("#sentence").textContent.includes("Paused after 17")&&document.querySelector("#resume")`)
+	b.Shoot("cluster-paused")
+	b.Open("/clusters/c01/waiting")
+	b.Shoot("cluster-waiting")
+	b.Open("/clusters/c01/cancel")
+	b.Shoot("cluster-cancel")
+	b.Open("/clusters/c01")
+	b.Do(chromedp.Click(chromedp.ID("resume")))
+	b.Until(`document.querySelector("#pause")`)
+	f.advance("c01", 0)
+	b.Until(`document.querySelectorAll("#plan td .m-succeeded").length==17`)
+
 	// A hidden page closes its stream; f sees it go.
 	b.Do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document,"hidden",{value:true,configurable:true});document.dispatchEvent(new Event("visibilitychange"))`))
 	eventually(t, func() bool { return f.watching("c01") == 0 })
@@ -108,6 +122,9 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector(".failure")&&document.querySelector(".failure").textContent.includes("BindException")`)
 	eventually(t, func() bool { return f.watching("c01") == 0 })
 	b.Shoot("cluster-failed")
+	b.Open("/clusters/c01/roll-back")
+	b.Shoot("cluster-roll-back")
+	b.Open("/clusters/c01")
 	b.Do(chromedp.Click(chromedp.ID("resume")))
 	b.Until(`document.querySelector("#head progress")`)
 	for f.advance("c01", 8) {

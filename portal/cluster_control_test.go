@@ -54,6 +54,23 @@ func TestCancelAsksWhatThen(t *testing.T) {
 	}
 }
 
+func TestWhatHappensOnAFailureIsChosenWhenAsking(t *testing.T) {
+	s := signedIn(t, "ada")
+	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"3"}, "services": {"namenode", "datanode", "nodemanager"}, "on_failure": {"roll_back"}}
+	out := s.post("/clusters/preview", in).fields()
+	if out.Get("on_failure") != "roll_back" {
+		t.Errorf("the choice is %q after a preview", out.Get("on_failure"))
+	}
+	in.Set("plan_hash", out.Get("plan_hash"))
+	if a := s.post("/clusters", in); a.status != http.StatusSeeOther || s.f.asked[0].OnFailure != app.FailureRollBack {
+		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
+	}
+	in.Set("on_failure", "explode")
+	if got := s.post("/clusters/preview", in).at("err-on_failure"); got != "There is no such choice. Choose one from the list." {
+		t.Errorf("beside the choice stands %q", got)
+	}
+}
+
 func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 6)

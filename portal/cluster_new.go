@@ -107,7 +107,7 @@ func (n *clusterForm) options(in url.Values) {
 	typed := of == t.Name
 	if typed {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
-		v.Prefer = in.Get("prefer")
+		v.Prefer, v.OnFailure = in.Get("prefer"), in.Get("on_failure")
 		v.Services = in["services"]
 	} else {
 		v.Services = slices.Clone(t.Defaults.Services)
@@ -118,9 +118,9 @@ func (n *clusterForm) options(in url.Values) {
 	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
-	v.Prefers = preferences(v.Prefer)
+	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure)
 	v.Leases = leases(t.Lease, v.Lease)
-	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
 // choices makes the options of a select; the first one leaves the choice to the template.
@@ -151,6 +151,14 @@ func preferences(chosen string) []page.Choice {
 	return out
 }
 
+// failureChoices offers what happens by itself when the create does not go well.
+func failureChoices(chosen string) []page.Choice {
+	return []page.Choice{
+		{Value: "", Label: "leave it as it is (default)", Chosen: chosen == ""},
+		{Value: string(app.FailureRollBack), Label: "roll it back", Chosen: chosen == string(app.FailureRollBack)},
+	}
+}
+
 // leases offers lengths that people use and that the template allows.
 func leases(l app.Lease, chosen string) []page.Choice {
 	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
@@ -175,6 +183,11 @@ func (n *clusterForm) read() {
 	case "", app.PreferPacked, app.PreferCheapest, app.PreferSpread:
 	default:
 		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
+	}
+	switch n.request.OnFailure = app.FailureChoice(v.OnFailure); n.request.OnFailure {
+	case app.FailureLeave, app.FailureRollBack:
+	default:
+		n.complain("on_failure", page.Complaint{Message: "There is no such choice.", Hint: "Choose one from the list."})
 	}
 	size, err := strconv.Atoi(v.Size)
 	switch {
@@ -207,7 +220,7 @@ func (n *clusterForm) complain(field string, c page.Complaint) {
 	}
 	n.view.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure":
 		n.view.Open = true
 	}
 }
@@ -292,6 +305,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 	}
 	for key, value := range map[string]string{
 		"name": n.view.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.view.Lease,
+		"on_failure": n.view.OnFailure,
 	} {
 		if value != "" {
 			in.Set(key, value)
@@ -301,7 +315,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 }
 
 // fields are the fields of the form that can carry a complaint.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure"}
 
 // reasons says which field a solver's reason belongs to.
 var reasons = map[string]string{

@@ -13,11 +13,11 @@ type ClusterNew struct {
 	Template  *app.Template // the chosen one; nil where there is none
 
 	// What was typed, as it was typed.
-	Name, Size, Provider, Hardware, Image, Prefer, Lease string
-	Services                                             []string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure string
+	Services                                                        []string
 
 	// What may be chosen.
-	Providers, Hardwares, Images, AllServices, Prefers, Leases []Choice
+	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []Choice
 
 	// Errors by field. The key "" is for what fits no field.
 	Errors  map[string]Complaint
