@@ -35,7 +35,7 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	}
 	r := PlanRequest{Kind: OperationDelete}
 	for _, n := range nodes {
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Services: n.Services})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
 	}
 	plan, err := a.Planner.Plan(r)
 	if err != nil {
@@ -49,6 +49,7 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	if err != nil {
 		return ClusterView{}, err
 	}
+	a.hurries.tell(c.Tenant)
 	return a.Cluster(ctx, actor, c.ID)
 }
 
