@@ -281,6 +281,9 @@ func (w *world) checkStep(t *rapid.T, o *ledger.Operation, st ledger.Step) {
 	if st.State == app.StepSucceeded || st.State == app.StepDropped {
 		w.final[st.Key()] = st.State
 	}
+	if st.State == app.StepQueued && o.Status != app.OperationRunning {
+		t.Fatalf("step %d is queued, and operation %d is %s", st.Index, o.ID, o.Status)
+	}
 	wait := ledger.StepWaitsFor(o, &st)
 	switch {
 	case st.State.Ended() || o.Status.Ended():
