@@ -286,6 +286,12 @@ func (q *question) listZones() {
 	}
 	rule := app.ZoneRule{MaxSkew: z.MaxSkew, Services: q.present(z.Services)}
 	if len(z.Services) > 0 && len(rule.Services) == 0 {
+		if q.pooled() { // all that is left of the rule is that hosts elsewhere are no use
+			k := q.written(kindZones, "constraints.zones")
+			k.put = func(d *draft) { d.limits.Zones = z }
+			k.remedies = []remedy{dropZones()}
+			q.add(k, "nodes are only in the zones of provider %s", q.provider)
+		}
 		return
 	}
 	k := q.written(kindZones, "constraints.zones", rule.Services...)

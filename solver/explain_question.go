@@ -211,8 +211,9 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 		services = append(services, filler)
 	}
 	free := d.filled
-	// Where nodes with the same services are alike, one that is free tells nodes apart.
-	telling := !d.limits.MixedHardware && (len(d.limits.Hardware) > 0 || d.pool != nil)
+	// Where nodes with the same services are alike, one that is free tells nodes apart; and a host may be closed to some of
+	// those that are free.
+	telling := !d.limits.MixedHardware && len(d.limits.Hardware) > 0 || d.pool != nil
 	for _, s := range q.services {
 		one := &app.Service{About: q.catalog.Services[s].About}
 		limits := d.written[s]
