@@ -38,7 +38,7 @@ chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothin
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
 	@if [ $(MANY_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(MANY_ROUNDS) -topology many; fi
 
-bench: ## what solver and planner cost here, beside the limits and what Coopr took
+bench: ## what solver, planner and engine cost here, beside their limits and what others took
 	@$(GO) run ./cmd/bench
 	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
 	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver -rounds 10000 -explain-rounds 10000

@@ -19,6 +19,13 @@ const cores = 2
 const patience = 15 * time.Second
 
 func main() {
+	if kind := os.Getenv(farmVariable); kind != "" {
+		if err := runFarm(kind); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: farm:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	only := flag.String("only", "", "measure only figures whose name has this `text` in it")
@@ -27,6 +34,10 @@ func main() {
 	flag.Parse()
 	runtime.GOMAXPROCS(cores)
 	over, wrong, err := run(ctx, os.Stdout, figures(), *only, *budget)
+	if err == nil {
+		o, w := runEngine(ctx, os.Stdout, *only)
+		over, wrong = over+o, wrong+w
+	}
 	switch {
 	case err != nil:
 	case wrong > 0:

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+	"muster/providers/fake"
+)
+
+// farmVariable, when set, makes this program a farm of that kind: what a farm costs is not the engine's.
+const farmVariable = "MUSTER_BENCH_FARM"
+
+// The kinds of farm.
+const (
+	farmOpenSSH = "openssh" // sshd of OpenSSH answers at every address
+	farmNodes   = "nodes"   // SSH servers in the farm's process
+)
+
+// farmNews is what a farm tells about itself, as one line of JSON, once it is ready.
+type farmNews struct {
+	URL, Secret string
+	Dir         string
+	Addresses   []string // of OpenSSH, with ports
+	HostKey     string   // in authorized_keys form
+	Key         []byte   // PEM; opens every machine
+}
+
+// farm is a fake cloud in a process of its own, with machines that answer.
+type farm struct {
+	farmNews
+	cmd  *exec.Cmd
+	stop func()
+}
+
+func startFarm(kind string) (*farm, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), farmVariable+"="+kind)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	f := &farm{cmd: cmd, stop: func() { _ = in.Close(); _ = cmd.Wait() }}
+	line, err := bufio.NewReaderSize(out, 1<<20).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &f.farmNews)
+	}
+	if err != nil {
+		f.stop()
+		return nil, fmt.Errorf("the farm of kind %s did not start: %w", kind, err)
+	}
+	return f, nil
+}
+
+// cloud is the farm as a provider.
+func (f *farm) cloud() (app.Provider, error) {
+	return fake.Provider("cloud", map[string]any{"url": f.URL, "secret": f.Secret})
+}
+
+// ask gives a number that the farm counts: "connections" so far, commands that run ("busy").
+func (f *farm) ask(what string) (n int, err error) {
+	resp, err := http.Get(f.URL + "/" + what)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = fmt.Fscan(resp.Body, &n)
+	return n, err
+}
+
+// runFarm is the farm's process: it ends with its standard input.
+func runFarm(kind string) error {
+	dir, err := os.MkdirTemp("", "muster-farm-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	news := farmNews{Secret: rand.Text(), Dir: dir}
+	cloud := fake.New("cloud")
+	mux := http.NewServeMux()
+	count := func(what string, f func() int) {
+		mux.HandleFunc("GET /"+what, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, f()) })
+	}
+	switch kind {
+	case farmNodes:
+		nodes := fake.NewNodes(dir)
+		defer nodes.Close()
+		cloud.Bind(nodes.Bind)
+		count("busy", nodes.Busy)
+	case farmOpenSSH:
+		s, err := newSSHD(dir)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		cloud.Bind(s.bind)
+		count("connections", func() int { return int(s.connections.Load()) })
+		news.Addresses, news.HostKey, news.Key = s.addresses, s.hostKey, s.key
+	default:
+		return fmt.Errorf("no farm of kind %q", kind)
+	}
+	mux.Handle("/", cloud.Serve(news.Secret))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	news.URL = "http://" + l.Addr().String()
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(l) }()
+	if err := json.NewEncoder(os.Stdout).Encode(news); err != nil {
+		return err
+	}
+	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	return server.Shutdown(context.Background())
+}
+
+// sshd answers at many addresses of this host with the sshd of OpenSSH, one process for each connection, as sshd does by
+// itself.
+type sshd struct {
+	dir, config string
+	binary      string
+	addresses   []string
+	hostKey     string
+	key         []byte
+	listeners   []net.Listener
+	connections atomic.Int64
+	work        sync.WaitGroup
+
+	mu    sync.Mutex
+	known map[string]bool // keys let in
+	next  int
+}
+
+// machines is how many addresses an OpenSSH farm has.
+const machines = 200
+
+func newSSHD(dir string) (*sshd, error) {
+	binary, err := exec.LookPath("/usr/sbin/sshd")
+	if err != nil {
+		return nil, fmt.Errorf("sshd (apt-get install openssh-server): %w", err)
+	}
+	_ = os.MkdirAll("/run/sshd", 0o755) // asked for by some builds of sshd when it runs as root
+	s := &sshd{dir: dir, binary: binary, config: filepath.Join(dir, "sshd_config"), known: map[string]bool{}}
+	host, hostLine, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	s.hostKey = hostLine
+	var line string
+	if s.key, line, err = newKey(); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "host"), host, 0o600); err != nil {
+		return nil, err
+	}
+	config := fmt.Sprintf("HostKey %s/host\nAuthorizedKeysFile %s/keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
+		"PermitRootLogin prohibit-password\nMaxSessions 64\nLogLevel QUIET\nPidFile none\n", dir, dir)
+	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
+		return nil, err
+	}
+	if err := s.allow(line); err != nil {
+		return nil, err
+	}
+	port := "0"
+	for i := range machines {
+		l, err := net.Listen("tcp4", net.JoinHostPort(fmt.Sprintf("127.66.%d.%d", i/250, i%250+1), port))
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		_, port, _ = net.SplitHostPort(l.Addr().String())
+		s.listeners = append(s.listeners, l)
+		s.addresses = append(s.addresses, l.Addr().String())
+		s.work.Go(func() { s.accept(l) })
+	}
+	return s, nil
+}
+
+func newKey() (private []byte, public string, err error) {
+	pub, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, "", err
+	}
+	block, err := ssh.MarshalPrivateKey(key, "bench")
+	if err != nil {
+		return nil, "", err
+	}
+	line, err := ssh.NewPublicKey(pub)
+	if err != nil {
+		return nil, "", err
+	}
+	return pem.EncodeToMemory(block), string(ssh.MarshalAuthorizedKey(line)), nil
+}
+
+func (s *sshd) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s.connections.Add(1)
+		s.work.Go(func() { s.serve(c.(*net.TCPConn)) })
+	}
+}
+
+func (s *sshd) serve(c *net.TCPConn) {
+	f, err := c.File()
+	_ = c.Close()
+	if err != nil {
+		return
+	}
+	cmd := exec.Command(s.binary, "-i", "-f", s.config)
+	cmd.Stdin, cmd.Stdout = f, f
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err = cmd.Start()
+	_ = f.Close()
+	if err == nil {
+		_ = cmd.Wait()
+	}
+}
+
+// allow lets a key in.
+func (s *sshd) allow(line string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[line] {
+		return nil
+	}
+	s.known[line] = true
+	f, err := os.OpenFile(filepath.Join(s.dir, "keys"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, line)
+	return errors.Join(err, f.Close())
+}
+
+// bind gives a machine the next address.
+func (s *sshd) bind(spec app.MachineSpec) fake.Endpoint {
+	nowhere := fake.Endpoint{Address: "127.0.0.1", Port: 1}
+	if s.allow(spec.AuthorizedKey) != nil {
+		return nowhere
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next >= len(s.listeners) {
+		return nowhere
+	}
+	at := s.listeners[s.next].Addr().(*net.TCPAddr)
+	s.next++
+	return fake.Endpoint{Address: at.IP.String(), Port: at.Port, User: os.Getenv("USER"), HostKey: s.hostKey}
+}
+
+func (s *sshd) close() {
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+}

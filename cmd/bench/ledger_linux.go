@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/providers/fake"
+)
+
+// still is a shell on which everything succeeds at once: what is left is the engine's own cost.
+type still struct{}
+
+var _ jobs.Shells = still{}
+
+func (s still) Get(context.Context, remote.Target) (app.Shell, func(bool), error) {
+	return s, func(bool) {}, nil
+}
+func (still) Await(context.Context, remote.Target) (string, error) { return "ssh-ed25519 AAAA", nil }
+func (still) Close() error                                         { return nil }
+
+func (still) Run(_ context.Context, c app.Command, _ app.Output) (int, error) {
+	if c.Stdin != nil {
+		_, _ = io.Copy(io.Discard, c.Stdin)
+	}
+	return 0, nil
+}
+func (still) Put(context.Context, string, fs.FileMode, io.Reader) error { return nil }
+
+// eight is a catalog whose nodes have eight steps each: create, confirm, bootstrap, three of the service back, two of
+// front, which starts once every back has.
+func eight() *app.Catalog {
+	script := func() *app.ServiceAction {
+		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
+	}
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
+	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Actions: map[app.Action]*app.ServiceAction{
+		app.ActionInstall: script(), app.ActionConfigure: script(), app.ActionStart: script()}}
+	c.Services["front"] = &app.Service{About: app.About{Name: "front"}, Runtime: app.Dependencies{Requires: []string{"back"}},
+		Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script(), app.ActionStart: script()}}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
+		Defaults:    app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"}},
+		Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: app.Unlimited}}}
+	return c
+}
+
+// stepsOfEight is how many steps a node of that catalog has.
+const stepsOfEight = 8
+
+// create asks for a cluster and waits until it stands.
+func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
+	began := time.Now()
+	v, err := r.app.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
+		app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	if err != nil {
+		return app.Operation{}, 0, err
+	}
+	accepted := time.Since(began)
+	op, err := r.await(ctx, tenant, v.ID)
+	return op, accepted, err
+}
+
+// bigCluster measures one cluster of so many nodes.
+func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration, commits float64, err error) {
+	tools, err := shellTools()
+	if err != nil {
+		return c, 0, 0, err
+	}
+	r, err := newRig(ctx, rigConfig{catalog: eight(), cloud: fake.New("cloud"), shells: still{}, tools: tools,
+		tenants: []string{app.DefaultTenant}, slots: 256})
+	if err != nil {
+		return c, 0, 0, err
+	}
+	defer r.close()
+	before := r.store.Commits()
+	c, err = during(r.redis, func() error {
+		op, a, err := r.create(ctx, app.DefaultTenant, "web", "big", nodes)
+		if accepted = a; err == nil && op.Done != nodes*stepsOfEight {
+			err = fmt.Errorf("%d steps instead of %d", op.Done, nodes*stepsOfEight)
+		}
+		return err
+	})
+	return c, accepted, float64(r.store.Commits()-before) / float64(nodes*stepsOfEight), err
+}
+
+// manyClusters measures so many clusters at once, spread unevenly over tenants that have as many slots each. It gives the
+// mean time from request to ready of each tenant, fastest first, as a share of what it would be if all waited alike.
+func manyClusters(ctx context.Context, clusters, nodes int) (c cost, worst float64, err error) {
+	tools, err := shellTools()
+	if err != nil {
+		return c, 0, err
+	}
+	const tenants = 10
+	names := make([]string, tenants)
+	for i := range names {
+		names[i] = fmt.Sprintf("tenant%d", i)
+	}
+	r, err := newRig(ctx, rigConfig{catalog: eight(), cloud: fake.New("cloud"), shells: still{}, tools: tools, tenants: names, slots: 16})
+	if err != nil {
+		return c, 0, err
+	}
+	defer r.close()
+	var mu sync.Mutex
+	var first error
+	took := map[string][]time.Duration{}
+	c, err = during(r.redis, func() error {
+		var all sync.WaitGroup
+		for i := range clusters {
+			tenant := names[i%tenants]
+			all.Go(func() {
+				began := time.Now()
+				_, _, err := r.create(ctx, tenant, "web", fmt.Sprintf("c%d", i), nodes)
+				mu.Lock()
+				defer mu.Unlock()
+				took[tenant] = append(took[tenant], time.Since(began))
+				if first == nil {
+					first = err
+				}
+			})
+		}
+		all.Wait()
+		return first
+	})
+	if err != nil {
+		return c, 0, err
+	}
+	var means []time.Duration
+	var sum time.Duration
+	for _, ds := range took {
+		var s time.Duration
+		for _, d := range ds {
+			s += d
+		}
+		means = append(means, s/time.Duration(len(ds)))
+		sum += s / time.Duration(len(ds))
+	}
+	slices.Sort(means)
+	return c, float64(means[len(means)-1]) * float64(len(means)) / float64(sum), nil
+}

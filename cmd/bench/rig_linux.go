@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bufio"
+	"context"
+
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"muster/app"
+	"muster/app/store"
+	"muster/automators"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/planner"
+	"muster/solver"
+)
+
+// rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
+type rig struct {
+	app     *app.App
+	store   *store.Store
+	queue   *jobs.Queue
+	redis   *redisServer
+	closers []func()
+}
+
+// rigConfig is what differs from figure to figure.
+type rigConfig struct {
+	catalog *app.Catalog
+	cloud   app.Provider
+	shells  jobs.Shells // nil: SSH
+	tools   map[string]app.Automator
+	tenants []string
+	slots   int // of each tenant's worker
+}
+
+type oneAccount struct{ cloud app.Provider }
+
+func (o oneAccount) Provider(context.Context, app.ProviderSpec) (app.Provider, error) {
+	return o.cloud, nil
+}
+
+func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
+	r = &rig{}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	dir, err := os.MkdirTemp("", "muster-bench-")
+	if err != nil {
+		return nil, err
+	}
+	r.later(func() { _ = os.RemoveAll(dir) })
+	if r.redis, err = startRedis(ctx, dir); err != nil {
+		return nil, err
+	}
+	r.later(r.redis.stop)
+	if r.store, err = store.Open(ctx, filepath.Join(dir, "muster.db"), make([]byte, store.KeySize)); err != nil {
+		return nil, err
+	}
+	r.later(func() { _ = r.store.Close() })
+	r.app = app.New(app.Deps{Store: r.store, Solver: solver.New(), Planner: planner.New(), Keys: remote.Keys{},
+		Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
+	if r.queue, err = jobs.OpenQueue(r.redis.url, "bench"); err != nil {
+		return nil, err
+	}
+	r.later(func() { _ = r.queue.Close() })
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	for _, t := range c.tenants {
+		w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "bench-" + t, Tenant: t, Slots: c.slots, Queue: r.queue, Coordinator: r.app,
+			Providers: oneAccount{c.cloud}, Automators: c.tools, Shells: c.shells, Log: log})
+		if err != nil {
+			return nil, err
+		}
+		r.later(func() { _ = w.Close() })
+	}
+	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		(&jobs.Dispatcher{Ledger: r.store, Queue: r.queue, Expire: r.app.Expire, Log: log, Now: time.Now}).Run(loop)
+	})
+	r.later(func() { stop(); wg.Wait() })
+	return r, nil
+}
+
+func (r *rig) later(f func()) { r.closers = append(r.closers, f) }
+
+func (r *rig) close() {
+	for i := len(r.closers) - 1; i >= 0; i-- {
+		r.closers[i]()
+	}
+	r.closers = nil
+}
+
+// await waits until the latest operation of a cluster has ended well.
+func (r *rig) await(ctx context.Context, tenant, cluster string) (app.Operation, error) {
+	changed, stop := r.store.Watch(cluster)
+	defer stop()
+	for {
+		ops, err := r.store.Operations(ctx, tenant, cluster)
+		if err != nil {
+			return app.Operation{}, err
+		}
+		switch op := ops[0]; op.Status {
+		case app.OperationSucceeded:
+			return op, nil
+		case app.OperationFailed, app.OperationCancelled:
+			return op, fmt.Errorf("operation %d is %s: %s", op.ID, op.Status, op.Message)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ops[0], fmt.Errorf("%d of %d steps done: %w", ops[0].Done, ops[0].Total, context.Cause(ctx))
+		}
+		time.Sleep(10 * time.Millisecond) // the feed of a big operation moves all the time
+	}
+}
+
+// redisServer is a real Redis on a socket in a directory of its own, without persistence: the ledger needs none.
+type redisServer struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func startRedis(ctx context.Context, dir string) (*redisServer, error) {
+	socket := filepath.Join(dir, "redis.sock")
+	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("redis-server (apt-get install redis-server): %w", err)
+	}
+	r := &redisServer{cmd: cmd, url: "unix://" + socket}
+	for {
+		if c, err := net.Dial("unix", socket); err == nil {
+			_ = c.Close()
+			return r, nil
+		}
+		select {
+		case <-ctx.Done():
+			r.stop()
+			return nil, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (r *redisServer) stop() {
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait()
+}
+
+// cpuOf gives the CPU time that another process has used.
+func cpuOf(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	sys, _ := strconv.Atoi(f[12])
+	return time.Duration(user+sys) * 10 * time.Millisecond // USER_HZ is 100
+}
+
+// cpu is what this process has used, in user and system mode.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// forgetPeak makes peak count from now on.
+func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// status reads a number of /proc/self/status; 0 where there is none.
+func status(name string) int {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if value, ok := strings.CutPrefix(s.Text(), name+":"); ok {
+			n, _ := strconv.Atoi(strings.Fields(value)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// peak is the most memory that this process has held, in bytes.
+func peak() int { return status("VmHWM") << 10 }
+
+// cost is what an act took.
+type cost struct {
+	wall, cpu, redis time.Duration
+	peak             int
+}
+
+// during measures an act; redis may be nil.
+func during(redis *redisServer, act func() error) (c cost, err error) {
+	forgetPeak()
+	began, used := time.Now(), cpu()
+	var served time.Duration
+	if redis != nil {
+		served = cpuOf(redis.cmd.Process.Pid)
+	}
+	err = act()
+	c = cost{wall: time.Since(began), cpu: cpu() - used, peak: peak()}
+	if redis != nil {
+		c.redis = cpuOf(redis.cmd.Process.Pid) - served
+	}
+	return c, err
+}
+
+// shellTools are the automators that templates of figures use.
+func shellTools() (map[string]app.Automator, error) {
+	sh, err := automators.New("shell")
+	return map[string]app.Automator{"shell": sh}, err
+}

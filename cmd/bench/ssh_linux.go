@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+)
+
+// handshakes is how many connections may be opened at the same time, here and in the bare program.
+const handshakes = 64
+
+// chainOfFive is a catalog whose nodes run five scripts each, one after another; the fourth waits for a service on
+// another node.
+func chainOfFive() *app.Catalog {
+	c := eight()
+	script := func() *app.ServiceAction {
+		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
+	}
+	delete(c.Services, "front")
+	c.Services["head"] = &app.Service{About: app.About{Name: "head"}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: script()}}
+	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Runtime: app.Dependencies{Requires: []string{"head"}},
+		Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script(), app.ActionConfigure: script(),
+			app.ActionInitialize: script(), app.ActionStart: script()}}
+	c.Services["side"] = &app.Service{About: app.About{Name: "side"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script()}}
+	t := c.Templates["web"]
+	t.Defaults.Services = []string{"back", "head", "side"}
+	t.Constraints.Services = map[string]app.ServiceConstraint{"head": {Min: 1, MinSet: true, Max: 1}}
+	return c
+}
+
+// overSSH measures the engine with real connections to the sshd of OpenSSH.
+func overSSH(ctx context.Context) (c cost, connections float64, steps int, err error) {
+	f, err := startFarm(farmOpenSSH)
+	if err != nil {
+		return c, 0, 0, err
+	}
+	defer f.stop()
+	cloud, err := f.cloud()
+	if err != nil {
+		return c, 0, 0, err
+	}
+	tools, err := shellTools()
+	if err != nil {
+		return c, 0, 0, err
+	}
+	r, err := newRig(ctx, rigConfig{catalog: chainOfFive(), cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: machines})
+	if err != nil {
+		return c, 0, 0, err
+	}
+	defer r.close()
+	c, err = during(r.redis, func() error {
+		op, _, err := r.create(ctx, app.DefaultTenant, "web", "ssh", machines)
+		steps = op.Done
+		return err
+	})
+	if err != nil {
+		return c, 0, 0, err
+	}
+	n, err := f.ask("connections")
+	return c, float64(n) / machines, steps, err
+}
+
+// bareSSH measures a plain program that does the same with kept connections and remembers nothing.
+func bareSSH(ctx context.Context) (cost, error) {
+	f, err := startFarm(farmOpenSSH)
+	if err != nil {
+		return cost{}, err
+	}
+	defer f.stop()
+	signer, err := ssh.ParsePrivateKey(f.Key)
+	if err != nil {
+		return cost{}, err
+	}
+	host, _, _, _, err := ssh.ParseAuthorizedKey([]byte(f.HostKey))
+	if err != nil {
+		return cost{}, err
+	}
+	config := &ssh.ClientConfig{User: loginName(), Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(host),
+		HostKeyAlgorithms: []string{ssh.KeyAlgoED25519}, Timeout: 30 * time.Second,
+		Config: ssh.Config{Ciphers: []string{"aes128-gcm@openssh.com"}}}
+	return during(nil, func() error {
+		gate, open := context.WithCancel(ctx)
+		defer open()
+		slots := make(chan struct{}, handshakes)
+		errs := make(chan error, len(f.Addresses))
+		var all sync.WaitGroup
+		for i, address := range f.Addresses {
+			all.Go(func() {
+				slots <- struct{}{}
+				conn, err := ssh.Dial("tcp", address, config)
+				<-slots
+				if err != nil {
+					errs <- err
+					return
+				}
+				defer conn.Close()
+				for step := range 5 {
+					if step == 3 && i > 0 {
+						<-gate.Done()
+					}
+					if err := bareExec(conn); err != nil {
+						errs <- err
+						return
+					}
+					if step == 2 && i == 0 {
+						open()
+					}
+				}
+			})
+		}
+		all.Wait()
+		select {
+		case err := <-errs:
+			return err
+		default:
+			return ctx.Err()
+		}
+	})
+}
+
+func bareExec(conn *ssh.Client) error {
+	s, err := conn.NewSession()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Run("sh -c true")
+}
+
+// loginName is who this process is, as sshd knows it.
+func loginName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}
+
+// waiting measures the worker while so many commands wait on slow machines at the same time.
+func waiting(ctx context.Context, nodes int) (c cost, threads int, err error) {
+	f, err := startFarm(farmNodes)
+	if err != nil {
+		return c, 0, err
+	}
+	defer f.stop()
+	gate := f.Dir + "/gate"
+	if err := makeGate(gate); err != nil {
+		return c, 0, err
+	}
+	catalog := eight()
+	delete(catalog.Services, "front")
+	catalog.Services["back"].Actions = map[app.Action]*app.ServiceAction{
+		app.ActionStart: {Automator: "shell", Fields: map[string]string{"script": "read -r line <" + gate + " || true\n"}}}
+	catalog.Templates["web"].Defaults.Services = []string{"back"}
+	cloud, err := f.cloud()
+	if err != nil {
+		return c, 0, err
+	}
+	tools, err := shellTools()
+	if err != nil {
+		return c, 0, err
+	}
+	r, err := newRig(ctx, rigConfig{catalog: catalog, cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: nodes})
+	if err != nil {
+		return c, 0, err
+	}
+	defer r.close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			time.Sleep(200 * time.Millisecond)
+			if busy, err := f.ask("busy"); err != nil {
+				cancel(err)
+			} else if busy >= nodes {
+				threads = status("Threads")
+				openGate(gate)
+				return
+			}
+		}
+	})
+	c, err = during(r.redis, func() error {
+		_, _, err := r.create(ctx, app.DefaultTenant, "web", "wait", nodes)
+		return err
+	})
+	cancel(nil)
+	watch.Wait()
+	if err == nil && threads == 0 {
+		err = fmt.Errorf("the commands never waited all at the same time")
+	}
+	return c, threads, err
+}
