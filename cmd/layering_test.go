@@ -73,7 +73,7 @@ var homes = []struct {
 	{"github.com/redis/go-redis", []string{"jobs"}, "Redis carries doorbells and nothing else"},
 	{"github.com/alicebob/miniredis", []string{"jobs", "cmd/*"}, "the in-process Redis serves jobs; cmd starts it"},
 	{"golang.org/x/crypto/ssh", []string{"jobs/remote", "jobs/remote/*", "providers/fake", "providers/sandbox", "providers/providertest", "cmd/bench"},
-		"Muster speaks SSH in one place; a machine that we make ourselves is the other end, and holds the keys it is given;\n"+
+		"Muster speaks SSH in one place; a machine that we make ourselves is the other end, and holds the keys it is given;\n" +
 			"the engine is measured beside a bare program that does the same"},
 	{"github.com/gliderlabs/ssh", []string{"providers/sandbox", "jobs/remote/remotetest"}, "a machine without an sshd of its own is one inside the sandbox"},
 	{"github.com/pkg/sftp", []string{"jobs/remote", "jobs/remote/*", "providers/sandbox"}, "files go over the same connections"},
