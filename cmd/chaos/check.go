@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -18,8 +17,8 @@ type tally struct {
 	operations map[app.OperationStatus]int
 	kinds      map[app.OperationKind]int
 	steps      int // that act and have succeeded
-	attempts   int
 	effects    int
+	orphans    int // machines that the reconciler had to find
 }
 
 func newTally() tally {
@@ -122,42 +121,74 @@ func (h *harness) count(v app.ClusterView, did done) {
 	}
 }
 
-// reconcileTime is how long machines that nobody wants may stay: until the reconciler has seen them twice.
-const reconcileTime = 20 * time.Second
+// How long machines that nobody wants may stay by themselves, and after it was decided that they go.
+const (
+	strayTime  = 5 * time.Second
+	orphanTime = 30 * time.Second
+)
 
-// checkMachines compares the machines that exist with those that there should be. What is too much is Muster's to find:
-// it has some time, and a restart of the server, which surveys the accounts when it starts.
+// checkMachines compares the machines that exist with those that there should be. What is too much is Muster's to find: an
+// account is looked over when a server starts. It must be listed as an orphan that will be deleted by itself; since that
+// takes minutes, it is decided here and now, as an admin may, and must then be gone.
 func (h *harness) checkMachines(ctx context.Context) error {
-	var wrong []string
-	for try := range 3 {
-		for deadline := time.Now().Add(reconcileTime / 4); ; time.Sleep(100 * time.Millisecond) {
-			var err error
-			if wrong, err = h.strays(ctx); err != nil {
-				return err
-			}
-			if len(wrong) == 0 || time.Now().After(deadline) {
-				break
-			}
-		}
-		if len(wrong) == 0 || try == 2 {
-			break
-		}
-		h.say("%s; the server is started again, which looks for them", count(len(wrong), "stray machine"))
-		for _, p := range h.system.servers {
-			p.kill()
-			if err := p.start(ctx); err != nil {
-				return err
-			}
+	if h.late {
+		sleep(ctx, latest)
+		h.late = false
+	}
+	wrong, err := h.straysAfter(ctx, strayTime)
+	if err != nil || len(wrong) == 0 {
+		return err
+	}
+	h.say("%s; the server is started again, which looks for them", count(len(wrong), "stray machine"))
+	for _, p := range h.system.servers {
+		p.kill()
+		if err := p.start(ctx); err != nil {
+			return err
 		}
 	}
-	for _, w := range wrong {
-		h.book.blame(leaked, w)
+	for deadline := time.Now().Add(orphanTime); ; sleep(ctx, 200*time.Millisecond) {
+		if wrong, err = h.strays(ctx); err != nil || len(wrong) == 0 {
+			return err
+		}
+		for _, s := range wrong {
+			if err := h.giveUp(ctx, s); err != nil {
+				return err
+			}
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+	}
+	for _, s := range wrong {
+		h.book.blame(leaked, s.text)
 	}
 	return nil
 }
 
+// giveUp decides that a stray machine is to go, if Muster lists it as one that would go by itself.
+func (h *harness) giveUp(ctx context.Context, s stray) error {
+	o, listed, err := h.client.orphan(ctx, s.machine)
+	if err != nil || !listed || o.State != app.OrphanDue || o.Decision != "" {
+		return err
+	}
+	h.tally.orphans++
+	return h.client.deleteOrphan(ctx, o.ID)
+}
+
+// stray is a machine that should not be there, or one that should and is not, in words.
+type stray struct{ machine, text string }
+
+// straysAfter gives those that are still there after a while.
+func (h *harness) straysAfter(ctx context.Context, d time.Duration) (wrong []stray, err error) {
+	for deadline := time.Now().Add(d); ; sleep(ctx, 100*time.Millisecond) {
+		if wrong, err = h.strays(ctx); err != nil || len(wrong) == 0 || time.Now().After(deadline) {
+			return wrong, err
+		}
+	}
+}
+
 // strays gives machines that no living cluster owns, and nodes whose machine is not there, in words.
-func (h *harness) strays(ctx context.Context) (wrong []string, err error) {
+func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 	all, err := h.world.machines()
 	if err != nil {
 		return nil, err
@@ -175,7 +206,7 @@ func (h *harness) strays(ctx context.Context) (wrong []string, err error) {
 		delete(byCluster, c.ID)
 		if c.Status == app.ClusterDeleted {
 			for _, m := range machines {
-				wrong = append(wrong, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[app.TagNode]))
+				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[app.TagNode])})
 			}
 			continue
 		}
@@ -187,28 +218,33 @@ func (h *harness) strays(ctx context.Context) (wrong []string, err error) {
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(byCluster)) {
 		for _, m := range byCluster[cluster] {
-			wrong = append(wrong, fmt.Sprintf("machine %s is there for the cluster %q, which does not exist", m.ID, cluster))
+			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s is there for the cluster %q, which does not exist", m.ID, cluster)})
 		}
 	}
 	return wrong, nil
 }
 
 // compare finds the machines of a living cluster that are too many, and those that are missing.
-func compare(v app.ClusterView, machines []app.Machine) (wrong []string) {
-	there := map[string]bool{}
+func compare(v app.ClusterView, machines []app.Machine) (wrong []stray) {
 	byNode := map[string][]string{}
 	for _, m := range machines {
-		there[m.ID] = true
 		byNode[m.Tags[app.TagNode]] = append(byNode[m.Tags[app.TagNode]], m.ID)
 	}
 	for _, n := range v.Nodes {
-		switch {
-		case (n.Status == app.NodeCreated || n.Status == app.NodeReady) && !there[n.MachineID]:
-			wrong = append(wrong, fmt.Sprintf("%s: the machine %s of node %s is not there", v.ID, n.MachineID, n.Name))
-		case n.Status == app.NodeDeleted && len(byNode[n.Name]) > 0:
-			wrong = append(wrong, fmt.Sprintf("%s: node %s was given back and has %s", v.ID, n.Name, strings.Join(byNode[n.Name], ", ")))
-		case len(byNode[n.Name]) > 1:
-			wrong = append(wrong, fmt.Sprintf("%s: node %s has %s", v.ID, n.Name, strings.Join(byNode[n.Name], ", ")))
+		has := byNode[n.Name]
+		wants := n.Status == app.NodeCreated || n.Status == app.NodeReady
+		if wants && !slices.Contains(has, n.MachineID) {
+			wrong = append(wrong, stray{n.MachineID, fmt.Sprintf("%s: the machine %s of node %s is not there", v.ID, n.MachineID, n.Name)})
+		}
+		for i, id := range has {
+			switch {
+			case wants && id != n.MachineID:
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s beside its own %s", v.ID, n.Name, id, n.MachineID)})
+			case n.Status == app.NodeDeleted:
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s was given back and has %s", v.ID, n.Name, id)})
+			case !wants && i > 0:
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s beside %s", v.ID, n.Name, id, has[0])})
+			}
 		}
 	}
 	return wrong

@@ -180,3 +180,21 @@ func (c *client) steps(ctx context.Context, id string, operation int64) ([]app.S
 	err := c.patiently(ctx, http.MethodGet, "/clusters/"+url.PathEscape(id)+"/steps?operation="+strconv.FormatInt(operation, 10), nil, &out)
 	return out.Steps, err
 }
+
+// orphan gives the machine's entry among those that nobody stands behind; false where Muster does not list it.
+func (c *client) orphan(ctx context.Context, machine string) (app.Orphan, bool, error) {
+	var out struct{ Orphans []app.Orphan }
+	err := c.patiently(ctx, http.MethodGet, "/orphans", nil, &out)
+	for _, o := range out.Orphans {
+		if o.Machine == machine {
+			return o, true, err
+		}
+	}
+	return app.Orphan{}, false, err
+}
+
+// deleteOrphan decides that an orphan is to go now.
+func (c *client) deleteOrphan(ctx context.Context, id string) error {
+	var o app.Orphan
+	return c.patiently(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), map[string]string{"decision": "delete"}, &o)
+}

@@ -56,6 +56,7 @@ var faults = []fault{
 	{"cloud fails", 8, onFake, failCalls},
 	{"cloud is slow", 4, onFake, slowCalls},
 	{"cloud refuses for now", 3, onFake, refuseCalls},
+	{"a machine comes late", 4, onFake, lateMachine},
 	{"lists are late", 3, onFake, lateLists},
 	{"cut SSH", 12, onFake, cutSSH},
 	{"lose SSH answers", 12, onFake, loseExits},
@@ -258,6 +259,17 @@ func lateLists(_ context.Context, h *harness, r *rand.Rand) (string, time.Durati
 	lag, d := between(r, 200*time.Millisecond, 2*time.Second), between(r, time.Second, 3*time.Second)
 	h.fake.cloud.SetListLag(lag)
 	return fmt.Sprintf("new machines are missing from lists for %s, for %s", lag, d), d, func(context.Context) error { h.fake.cloud.SetListLag(0); return nil }
+}
+
+// latest is how much later a machine may come than it was asked for.
+const latest = 8 * time.Second
+
+// lateMachine lets a create be answered with an error, and the machine appear when nobody expects it any more.
+func lateMachine(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	d := between(r, 500*time.Millisecond, latest)
+	h.late = true
+	h.fake.cloud.Order(fake.Create, fake.Outcome{Err: app.Errorf(app.ETransient, "503 of the fake cloud"), Happens: true, Late: d})
+	return fmt.Sprintf("the next machine is refused with 503 and comes %s later", d), 0, nil
 }
 
 func cutSSH(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {

@@ -31,6 +31,7 @@ type harness struct {
 	users  []*user
 	faults map[string]int
 	round  int
+	late   bool // a machine may come yet
 
 	mu      sync.Mutex
 	kept    [][2]string // name and id of clusters to be given back with the next batch

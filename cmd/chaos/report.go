@@ -85,6 +85,7 @@ func (h *harness) summary(took time.Duration, wrongs []wrong) {
 		fmt.Fprintf(&b, "  %-40s %6d\n", name, h.faults[name])
 	}
 	fmt.Fprintf(&b, "\n  %-40s %6d\n  %-40s %6d\n  %-40s %6d\n", "clusters", clusters, "steps done", h.tally.steps, "effects on nodes", h.tally.effects)
+	fmt.Fprintf(&b, "  %-40s %6d\n", "late or double machines found as orphans", h.tally.orphans)
 	for _, s := range []app.OperationStatus{app.OperationSucceeded, app.OperationFailed, app.OperationCancelled} {
 		fmt.Fprintf(&b, "  %-40s %6d\n", "operations "+string(s), h.tally.operations[s])
 	}

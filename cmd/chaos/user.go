@@ -212,14 +212,14 @@ func (u *user) midway(ctx context.Context, id string) {
 		if err != nil {
 			return
 		}
-		if o := latest(v); o.Status.Ended() || float64(o.Done) >= part*float64(o.Total) {
+		if o := latestOf(v); o.Status.Ended() || float64(o.Done) >= part*float64(o.Total) {
 			return
 		}
 		u.pause(ctx, 30*time.Millisecond)
 	}
 }
 
-func latest(v app.ClusterView) app.Operation {
+func latestOf(v app.ClusterView) app.Operation {
 	if len(v.Operations) == 0 {
 		return app.Operation{}
 	}
@@ -230,7 +230,7 @@ func latest(v app.ClusterView) app.Operation {
 func (u *user) ended(ctx context.Context, id string) (app.ClusterView, error) {
 	for {
 		v, err := u.h.client.cluster(ctx, id)
-		if err != nil || len(v.Operations) > 0 && latest(v).Status.Ended() {
+		if err != nil || len(v.Operations) > 0 && latestOf(v).Status.Ended() {
 			return v, err
 		}
 		if err := u.pause(ctx, 60*time.Millisecond); err != nil {
@@ -246,7 +246,7 @@ const resumes = 5
 func (u *user) untilActive(ctx context.Context, id string) error {
 	for range resumes {
 		v, err := u.ended(ctx, id)
-		if err != nil || latest(v).Status == app.OperationSucceeded {
+		if err != nil || latestOf(v).Status == app.OperationSucceeded {
 			return err
 		}
 		if err := u.act(ctx, id, "resume"); err != nil {
@@ -289,7 +289,7 @@ func (u *user) delete(ctx context.Context, name, id string) error {
 			return err
 		}
 		act := "resume"
-		if latest(v).Kind != app.OperationDelete {
+		if latestOf(v).Kind != app.OperationDelete {
 			act = "delete"
 		}
 		if err := u.act(ctx, id, act); err != nil {

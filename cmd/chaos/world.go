@@ -58,6 +58,7 @@ func newFakeWorld(dir string) (*fakeWorld, error) {
 	w := &fakeWorld{cloud: fake.New("chaos"), nodes: fake.NewNodes(filepath.Join(dir, "nodes")), secret: rand.Text(), dir: filepath.Join(dir, "nodes"),
 		url: "http://" + l.Addr().String(), stop: stop}
 	w.cloud.Bind(w.nodes.Bind)
+	w.cloud.SetForgetful(true) // the worst of clouds: who asks twice for a machine gets two
 	w.cloud.SetDelay(fake.Create, 20*time.Millisecond)
 	w.cloud.SetBoot(50 * time.Millisecond)
 	w.server = &http.Server{Handler: w.cloud.Serve(w.secret), ReadHeaderTimeout: 10 * time.Second}

@@ -28,6 +28,7 @@ type node struct {
 	dir      string
 	config   *ssh.ServerConfig
 	listener net.Listener
+	seen     bool // its machine has been there; under the lock of all
 
 	mu     sync.Mutex
 	gone   bool

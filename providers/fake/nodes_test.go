@@ -48,6 +48,7 @@ func TestNodesAnswer(t *testing.T) {
 	if b, err := os.ReadFile(effects[0]); string(b) != "x\nx\n" {
 		t.Errorf("%q, %v", b, err)
 	}
+	nodes.Keep(c.Machines())
 	c.Vanish(m.ID)
 	nodes.Keep(c.Machines())
 	if conn, err := remote.Dial(t.Context(), at); err == nil {

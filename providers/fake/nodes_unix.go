@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -23,7 +24,7 @@ type Nodes struct {
 	dir string
 
 	mu     sync.Mutex
-	nodes  map[string]*node // by intent
+	nodes  map[string]*node // by address and port
 	serial int
 	closed bool
 	lose   int // so many commands still end without telling their exit status
@@ -32,8 +33,7 @@ type Nodes struct {
 	work   sync.WaitGroup
 }
 
-// NewNodes gives nodes whose directories are made below dir: <cluster>/<node>.<intent>, so that a node that is made anew
-// has a new one.
+// NewNodes gives nodes whose directories are made below dir: <cluster>/<node>.<intent>.<number>, one for each machine.
 func NewNodes(dir string) *Nodes { return &Nodes{dir: dir, nodes: make(map[string]*node)} }
 
 // Bind starts a server for a machine. Where it cannot, the machine has an address where nobody answers.
@@ -47,7 +47,7 @@ func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
 	// Each machine has an address of its own, so that one who comes too late never talks to another.
 	n.serial++
 	address := fmt.Sprintf("127.%d.%d.%d", 160+n.serial/(250*250)%64, n.serial/250%250, n.serial%250+1)
-	m, err := newNode(n, filepath.Join(n.dir, file(spec.Tags[app.TagCluster]), file(spec.Tags[app.TagNode])+"."+file(spec.Intent)), spec)
+	m, err := newNode(n, filepath.Join(n.dir, file(spec.Tags[app.TagCluster]), file(spec.Tags[app.TagNode])+"."+file(spec.Intent)+"."+strconv.Itoa(n.serial)), spec)
 	if err != nil {
 		return nowhere
 	}
@@ -57,9 +57,9 @@ func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
 			return nowhere
 		}
 	}
-	n.nodes[spec.Intent] = m
-	n.work.Go(m.accept)
 	at := m.listener.Addr().(*net.TCPAddr)
+	n.nodes[at.String()] = m
+	n.work.Go(m.accept)
 	return Endpoint{Address: at.IP.String(), Port: at.Port, User: "root"}
 }
 
@@ -71,18 +71,28 @@ func file(name string) string {
 	return strings.NewReplacer("/", "_", "\x00", "_").Replace(name)
 }
 
-// Keep ends the nodes whose machine is not among those that run, with all that they are doing.
+// Keep ends the nodes whose machine was among those that run and is not any more, with all that they are doing. One that has
+// never been among them is still to come.
 func (n *Nodes) Keep(machines []app.Machine) {
 	running := make(map[string]bool, len(machines))
 	for _, m := range machines {
-		running[m.Tags[app.TagIntent]] = m.State != app.MachineStopped
+		at := net.JoinHostPort(m.Addresses[app.AddressAccess], strconv.Itoa(m.SSHPort))
+		running[at] = m.State == app.MachineRunning
 	}
+	n.end(func(at string, m *node) bool {
+		m.seen = m.seen || running[at]
+		return m.seen && !running[at]
+	})
+}
+
+// end ends the nodes that are chosen; choose is called with the lock held.
+func (n *Nodes) end(choose func(at string, m *node) bool) {
 	n.mu.Lock()
 	var gone []*node
-	for intent, m := range n.nodes {
-		if !running[intent] {
+	for at, m := range n.nodes {
+		if choose(at, m) {
 			gone = append(gone, m)
-			delete(n.nodes, intent)
+			delete(n.nodes, at)
 		}
 	}
 	n.mu.Unlock()
@@ -96,7 +106,7 @@ func (n *Nodes) Close() error {
 	n.mu.Lock()
 	n.closed = true
 	n.mu.Unlock()
-	n.Keep(nil)
+	n.end(func(string, *node) bool { return true })
 	n.work.Wait()
 	return nil
 }
