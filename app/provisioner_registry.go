@@ -34,6 +34,7 @@ var errProvisionerToken = &Error{Code: EUnauthorized, Reason: "provisioner_token
 type registry struct {
 	app   *App
 	token string // its name; "" inside a server
+	local string // begins its ids, inside a server
 	alone bool   // no other server looks whether it is alive
 	last  time.Time
 }
@@ -55,9 +56,12 @@ func (a *App) RegistryOfToken(ctx context.Context, token string) (Registry, erro
 	return &registry{app: a, token: t.Name}, nil
 }
 
-// LocalRegistry gives the contract to the one provisioner inside this process. Alone says that there is no other server, so
-// that it need not prove every two seconds that it lives. It is for one goroutine.
-func (a *App) LocalRegistry(alone bool) Registry { return &registry{app: a, alone: alone} }
+// LocalRegistry gives the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
+// of the server). Alone says that there is no other server, so that it need not prove every two seconds that it lives. It is for
+// one goroutine.
+func (a *App) LocalRegistry(prefix string, alone bool) Registry {
+	return &registry{app: a, local: prefix, alone: alone}
+}
 
 // Register implements Registry.
 func (r *registry) Register(ctx context.Context, reg Registration) (Registered, error) {
@@ -77,11 +81,30 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 	now := r.app.Now()
 	id := strings.ToLower(rand.Text()[:idLetters])
 	if r.token == "" {
-		id = LocalPrefix + id
+		id = r.local + id
+		if err := r.succeed(ctx, now); err != nil {
+			return Registered{}, err
+		}
 	}
 	r.last = now
 	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, Provisioner{ID: id, Name: reg.Name, Host: clip(reg.Host),
 		Version: clip(reg.Version), Token: r.token, Tags: reg.Tags, Slots: reg.Slots, State: ProvisionerActive, RegisteredAt: now, SeenAt: now})
+}
+
+// succeed ends what earlier runs of this server have left.
+func (r *registry) succeed(ctx context.Context, now time.Time) error {
+	all, err := r.app.Store.Provisioners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.State.Alive() && strings.HasPrefix(p.ID, r.local) {
+			if err := r.app.Store.EndProvisioner(ctx, p.ID, ProvisionerLost, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func printable(s string) bool {

@@ -24,12 +24,12 @@ type Providers interface {
 	Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error)
 }
 
-// WorkerConfig is what a worker needs. All fields but Shells are required.
+// WorkerConfig is what a worker needs. All fields but Queue and Shells are required.
 type WorkerConfig struct {
 	Name        string // unique among all workers that ever ran
 	Tenant      string
-	Slots       int // steps at the same time
-	Queue       *Queue
+	Slots       int    // steps at the same time
+	Queue       *Queue // nil: there are no bells, see Follow
 	Coordinator app.Coordinator
 	Providers   Providers
 	Automators  map[string]app.Automator
@@ -46,7 +46,7 @@ type Worker struct {
 	logs   *logBook
 	desk   *desk
 	hosts  hostBook
-	slots  chan struct{}
+	slots  *slots
 	work   sync.WaitGroup
 	ctx    context.Context // ends when the worker must drop what it holds
 	drop   context.CancelFunc
@@ -62,6 +62,9 @@ const heard = 4
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
 	w := newWorker(c)
+	if c.Queue == nil {
+		return w, nil
+	}
 	w.server = asynq.NewServerFromRedisClient(c.Queue.client, asynq.Config{
 		Concurrency: min(heard, c.Slots), Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
 		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: stopTime,
@@ -80,7 +83,7 @@ func newWorker(c WorkerConfig) *Worker {
 	if c.Shells == nil {
 		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{})}
 	}
-	w := &Worker{WorkerConfig: c, slots: make(chan struct{}, c.Slots)}
+	w := &Worker{WorkerConfig: c, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
 	w.heart = startHeart(w.id(), c.Coordinator, c.Log)
 	w.logs = startLogBook(w.id(), c.Coordinator, c.Log)
@@ -127,6 +130,9 @@ func (w *Worker) idle(ctx context.Context) error {
 
 // stopListening ends the wait for bells. A Redis that hangs keeps nobody.
 func (w *Worker) stopListening() {
+	if w.server == nil {
+		return
+	}
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); w.server.Stop() }()
 	select {
@@ -142,7 +148,9 @@ func (w *Worker) Close() error {
 		w.shut()
 		w.stopListening()
 		w.drop()
-		w.server.Shutdown()
+		if w.server != nil {
+			w.server.Shutdown()
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		defer cancel()
 		if w.idle(ctx) != nil {
@@ -156,12 +164,9 @@ func (w *Worker) Close() error {
 // serve hears one bell: once a slot is free, that slot goes to work, and asynq is done with the bell. It never gives
 // asynq an error, since asynq is not to try again.
 func (w *Worker) serve(context.Context, *asynq.Task) error {
-	select {
-	case w.slots <- struct{}{}:
-	case <-w.ctx.Done():
-		return nil
+	if w.slots.take(w.ctx) {
+		w.goToWork()
 	}
-	w.goToWork()
 	return nil
 }
 
@@ -170,28 +175,30 @@ func (w *Worker) goToWork() {
 	w.gate.RLock()
 	defer w.gate.RUnlock()
 	if w.drains {
-		<-w.slots
+		w.slots.give()
 		return
 	}
 	w.work.Go(func() {
-		defer func() { <-w.slots }()
-		w.steps()
+		told := w.steps()
+		w.slots.give()
+		if told { // several may have stopped where one was too many
+			w.wakeAnother()
+		}
 	})
 }
 
 // wakeAnother sends one more free slot to work, if there is one: where there was a step there may be more, and one bell
 // is then enough for all slots of a worker.
 func (w *Worker) wakeAnother() {
-	select {
-	case w.slots <- struct{}{}:
+	if w.slots.tryTake() {
 		w.goToWork()
-	default:
 	}
 }
 
 // steps carries out step after step until there is none left for this slot: a node's own chain first, on the connection
 // that it has, then whatever else the server has queued.
-func (w *Worker) steps() {
+// It tells whether it stopped because it was told to.
+func (w *Worker) steps() (told bool) {
 	for try := 1; w.goesOn(); {
 		as, err := w.desk.claim()
 		if err != nil {
@@ -199,13 +206,13 @@ func (w *Worker) steps() {
 				w.Log.Warn("no step could be claimed", "error", err)
 			}
 			if app.CodeOf(err) != app.ETransient || try > claimTries || pause(w.ctx, backOff(100*time.Millisecond, try)) != nil {
-				return // the dispatcher rings again
+				return false // the dispatcher rings again
 			}
 			try++
 			continue
 		}
 		if as == nil {
-			return
+			return false
 		}
 		w.wakeAnother()
 		for try = 1; as != nil; {
@@ -214,16 +221,17 @@ func (w *Worker) steps() {
 			}
 		}
 	}
+	return true
 }
 
 // claimTries is how often a slot asks for a step while the server cannot be reached.
 const claimTries = 8
 
-// goesOn tells whether the worker takes further steps.
+// goesOn tells whether a slot of the worker takes further steps.
 func (w *Worker) goesOn() bool {
 	w.gate.RLock()
 	defer w.gate.RUnlock()
-	return w.ctx.Err() == nil && !w.drains
+	return w.ctx.Err() == nil && !w.drains && !w.slots.over()
 }
 
 // carryOut does one step and reports it. It gives the node's next step, if there is one for us.

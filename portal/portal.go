@@ -85,6 +85,8 @@ type Config struct {
 	Logger   *slog.Logger // nil: slog.Default()
 	Version  string       // shown at the foot of pages and by the API
 	Secure   bool         // people reach the portal over TLS: cookies say so, and browsers are told to stay with it
+	// CAFingerprint is that of the server's own CA, "" without; tokens of provisioners carry it.
+	CAFingerprint string
 	// SandboxNote is shown on top of every page, to say what everyone should know about this installation.
 	SandboxNote string
 	// Now is the clock; nil: time.Now.
@@ -101,6 +103,7 @@ type Portal struct {
 	streams  *streams
 	version  string
 	note     string
+	ca       string
 	secure   bool
 	now      func() time.Time
 	handler  http.Handler
@@ -117,7 +120,7 @@ func New(c Config) *Portal {
 		panic("portal: Config.Muster is not set")
 	}
 	p := &Portal{
-		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, secure: c.Secure, now: c.Now,
+		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
 		closing: make(chan struct{}), streams: newStreams(),
 	}
 	if p.log == nil {

@@ -121,6 +121,14 @@ func (p *Portal) routes() http.Handler {
 		huma.Get(api, "/clusters/{id}/events", p.apiEventList, about("Follow the events of a cluster"), streaming)
 		huma.Get(api, "/clusters/{id}/logs", p.apiLogList, about("Read the log of a cluster"))
 
+		if _, ok := p.muster.(Provisioning); ok {
+			huma.Get(api, "/provisioners", p.apiProvisionerList, about("List the provisioners, those alive first"))
+			huma.Post(api, "/provisioners/{name}/drain", p.apiProvisionerDrain, about("Let a provisioner end what it has, and then itself"))
+			huma.Get(api, "/provisioner-tokens", p.apiProvisionerTokenList, about("List the tokens of provisioners"))
+			huma.Post(api, "/provisioner-tokens", p.apiProvisionerTokenCreate, about("Make a token for provisioners"), answers(http.StatusCreated))
+			huma.Delete(api, "/provisioner-tokens/{name}", p.apiProvisionerTokenRevoke, about("Revoke a token and all that registered with it"))
+		}
+
 		r.NotFound(p.apiNotFound)
 		r.MethodNotAllowed(p.apiNotAllowed)
 	})

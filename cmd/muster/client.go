@@ -42,7 +42,13 @@ func (c *cli) connect() (*client, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, usagef("%q is not the URL of a server", s.URL).hint("It looks like https://muster.example.com or http://localhost:8080.")
 	}
-	return &client{settings: s, http: &http.Client{}, reload: c.settings}, nil
+	t, err := trust(s.CA)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = t
+	return &client{settings: s, http: &http.Client{Transport: transport}, reload: c.settings}, nil
 }
 
 func clusterPath(id string, rest ...string) string {

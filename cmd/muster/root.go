@@ -21,6 +21,7 @@ type cli struct {
 	format  string // text, json, or one more that the command itself allows
 	server  string
 	token   string
+	ca      string
 	data    string
 	printed bool // a JSON document is on stdout already
 
@@ -35,6 +36,9 @@ func commands(c *cli) []*cobra.Command {
 	return []*cobra.Command{
 		grouped("server", serveCommand(c)),
 		grouped("server", demoCommand(c)),
+		grouped("server", provisionerCommand(c)),
+		grouped("server", provisionersCommand(c)),
+		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", queueCommand(c)),

@@ -21,6 +21,10 @@ func serveCommand(c *cli) *cobra.Command {
 		listen  string
 		workers int
 		verbose bool
+		tags    tagFlag
+		most    int
+		secure  tlsConfig
+		mode    string
 	)
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
@@ -41,6 +45,19 @@ func serveCommand(c *cli) *cobra.Command {
 			if workers < 0 || workers > 1000 {
 				return usagef("--workers must be from 0 to 1000, not %d", workers)
 			}
+			switch mode {
+			case "", "off":
+			case "self":
+				secure.Self = true
+			default:
+				return usagef("--tls must be self or off, not %q", mode).hint("A certificate of your own is named with --tls-cert and --tls-key.")
+			}
+			if err := secure.check(); err != nil {
+				return err
+			}
+			if most < 0 {
+				return usagef("--tenant-slots must not be negative")
+			}
 			data, err := c.dataDir()
 			if err != nil {
 				return err
@@ -52,13 +69,19 @@ func serveCommand(c *cli) *cobra.Command {
 			return c.serve(cmd.Context(), serverConfig{
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
 				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
-				Log: newLogger(c.stderr, level), Env: os.LookupEnv,
+				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure,
 			})
 		},
 	}
 	f.declare(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "`address` to listen on; when it is not given and taken, another port is picked")
 	cmd.Flags().IntVar(&workers, "workers", defaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
+	cmd.Flags().Var(&tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
+	cmd.Flags().IntVar(&most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
+	cmd.Flags().StringVar(&mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
+	cmd.Flags().StringVar(&secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
+	cmd.Flags().StringVar(&secure.Key, "tls-key", "", "`file` with its key")
+	cmd.Flags().StringArrayVar(&secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every step")
 	return cmd
 }
@@ -70,6 +93,9 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	}
 	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
 		versionName(), s.URL, config.Data, s.StoreNote, s.QueueNote)
+	if s.fingerprint != "" {
+		fmt.Fprintf(c.stdout, "  CA        %s\n", s.fingerprint)
+	}
 	if s.AdminPassword != "" {
 		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}

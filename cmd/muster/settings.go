@@ -18,6 +18,7 @@ import (
 type clientSettings struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
+	CA    string `json:"ca_fingerprint,omitempty"` // of the server's own CA; "" where the host trusts its certificate
 }
 
 // clientFile is the name of the settings file in the data directory.
@@ -75,11 +76,13 @@ func writePrivate(path string, b []byte) error {
 func (c *cli) serverFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL, or the one that runs here)")
 	flags.StringVar(&c.token, "token", "", "API `token` (default $MUSTER_TOKEN)")
+	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
 }
 
 // settings finds the server: flags first, then the environment, then what a server has left in the data directory.
 func (c *cli) settings() (clientSettings, error) {
-	s := clientSettings{URL: firstOf(c.server, os.Getenv("MUSTER_URL")), Token: firstOf(c.token, os.Getenv("MUSTER_TOKEN"))}
+	s := clientSettings{URL: firstOf(c.server, os.Getenv("MUSTER_URL")), Token: firstOf(c.token, os.Getenv("MUSTER_TOKEN")),
+		CA: firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))}
 	if s.URL != "" && s.Token != "" {
 		return s, nil
 	}
@@ -98,10 +101,10 @@ func (c *cli) settings() (clientSettings, error) {
 	case err != nil:
 		return s, err
 	case s.URL == "":
-		return clientSettings{URL: left.URL, Token: firstOf(s.Token, left.Token)}, nil
+		return clientSettings{URL: left.URL, Token: firstOf(s.Token, left.Token), CA: firstOf(s.CA, left.CA)}, nil
 	case left.URL == s.URL:
 		// The token on file is for that server only; no other ever sees it.
-		s.Token = left.Token
+		s.Token, s.CA = left.Token, firstOf(s.CA, left.CA)
 	}
 	return s, nil
 }

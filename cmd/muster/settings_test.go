@@ -39,7 +39,7 @@ func TestSettings(t *testing.T) {
 			t.Setenv("MUSTER_URL", tt.url)
 			t.Setenv("MUSTER_TOKEN", tt.token)
 			got, err := tt.cli.settings()
-			if err != nil || got != (clientSettings{tt.wantURL, tt.wantT}) {
+			if err != nil || got != (clientSettings{URL: tt.wantURL, Token: tt.wantT}) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

@@ -19,7 +19,6 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/store"
-	"muster/automators"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/planner"
@@ -29,17 +28,20 @@ import (
 
 // serverConfig is everything that a server is told from outside, as plain values.
 type serverConfig struct {
-	Data     string   // directory of the database, keys and providers' state
-	Listen   string   // host:port; port 0 picks a free one
-	AnyPort  bool     // when the port is taken, pick a free one
-	Catalogs []string // directories
-	RedisURL string   // "" starts one inside the process
-	Database string   // a postgres:// URL; "" keeps a SQLite file in the data directory
-	Workers  int      // steps at the same time in this process; 0 leaves them to others
-	Password string   // of the first admin; "" makes one up
-	Key      string   // hex; "" keeps one in the data directory
-	Log      *slog.Logger
-	Env      func(string) (string, bool) // looked up by ${env:NAME} in catalogs
+	Data        string            // directory of the database, keys and providers' state
+	Listen      string            // host:port; port 0 picks a free one
+	AnyPort     bool              // when the port is taken, pick a free one
+	Catalogs    []string          // directories
+	RedisURL    string            // "" starts one inside the process
+	Database    string            // a postgres:// URL; "" keeps a SQLite file in the data directory
+	Workers     int               // steps at the same time in this process; 0 leaves them to others
+	Tags        map[string]string // of the provisioner in this process
+	TenantSlots int               // most slots of one tenant; 0: no limit
+	TLS         tlsConfig
+	Password    string // of the first admin; "" makes one up
+	Key         string // hex; "" keeps one in the data directory
+	Log         *slog.Logger
+	Env         func(string) (string, bool) // looked up by ${env:NAME} in catalogs
 }
 
 // server is Muster as one process. Make it with newServer, Run it, Close it (twice without harm).
@@ -50,16 +52,19 @@ type server struct {
 	QueueNote     string // for people: which Redis
 	StoreNote     string // for people: which database
 
-	app       *app.App
-	store     *store.Store
-	queue     *jobs.Queue
-	providers *providerSet
-	worker    *jobs.Worker
-	http      *http.Server
-	portal    *portal.Portal
-	listener  net.Listener
-	catalog   atomic.Pointer[app.Catalog]
-	id        string // of this server among those on the same database
+	app         *app.App
+	store       *store.Store
+	queue       *jobs.Queue
+	providers   *providerSet
+	http        *http.Server
+	portal      *portal.Portal
+	listener    net.Listener
+	catalog     atomic.Pointer[app.Catalog]
+	fingerprint string // of the CA that we made ourselves; "" without
+
+	registered     chan struct{} // closed once the workers of this process are registered
+	registeredOnce sync.Once
+	id             string // of this server among those on the same database
 
 	closers []func() error // in the order of opening
 	once    sync.Once
@@ -72,7 +77,7 @@ func (s *server) localWorkers() string { return "local:" + s.id + ":" }
 
 // newServer opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
 func newServer(ctx context.Context, c serverConfig) (*server, error) {
-	s := &server{serverConfig: c}
+	s := &server{serverConfig: c, registered: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -115,7 +120,8 @@ func (s *server) open(ctx context.Context) error {
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
-		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries})
+		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries,
+		Provisioned: true})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
@@ -176,8 +182,15 @@ func (s *server) listen(ctx context.Context) (err error) {
 	}
 	s.onClose(func() error { _ = s.listener.Close(); return nil })
 	s.URL = "http://" + reachable(s.listener.Addr().String())
-	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName()})
-	s.http = &http.Server{Handler: s.portal, ReadHeaderTimeout: 10 * time.Second,
+	secure, err := s.secure()
+	if err != nil {
+		return err
+	}
+	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), Secure: secure, CAFingerprint: s.fingerprint})
+	mux := http.NewServeMux()
+	mux.Handle("/", s.portal)
+	mux.Handle(portal.WorkerPath, portal.NewWorkerAPI(s.app, s.Log))
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
 	return nil
@@ -205,13 +218,10 @@ func (s *server) Run(ctx context.Context) error {
 	} else if n > 0 {
 		s.Log.Info("steps of the last run are taken up again", "steps", n)
 	}
-	if s.Workers > 0 {
-		if err := s.startWorker(); err != nil {
-			return err
-		}
-	}
 	var wg sync.WaitGroup
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
+	workers := s.startWorkers(ctx)
+	wg.Go(func() { s.balance(loops) })
 	wg.Go(func() { s.store.Lead(loops, s.lead) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- s.http.Serve(s.listener) })
@@ -219,8 +229,9 @@ func (s *server) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-served:
+	case err = <-workers.failed:
 	}
-	s.shut()
+	s.shut(workers)
 	stop()
 	wg.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -253,18 +264,15 @@ func (s *server) lead(ctx context.Context) {
 }
 
 // shut ends what faces and workers are doing, both at the same time: neither leans on the other.
-func (s *server) shut() {
-	var workers sync.WaitGroup
-	if s.worker != nil {
-		workers.Go(func() { _ = s.worker.Close() })
-	}
+func (s *server) shut(workers *workforce) {
+	workers.stop()
 	s.portal.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
-	workers.Wait()
+	<-workers.done
 }
 
 // introduce leaves a token for clients of the same user on the same machine.
@@ -273,21 +281,7 @@ func (s *server) introduce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeClientSettings(s.Data, clientSettings{URL: s.URL, Token: token})
-}
-
-func (s *server) startWorker() (err error) {
-	tools := map[string]app.Automator{}
-	for _, name := range automators.Names() {
-		if tools[name], err = automators.New(name); err != nil {
-			return err
-		}
-	}
-	s.worker, err = jobs.StartWorker(jobs.WorkerConfig{
-		Name: s.localWorkers() + rand.Text()[:10], Tenant: app.DefaultTenant, Slots: s.Workers, Queue: s.queue, Coordinator: s.app,
-		Providers: s.providers, Automators: tools, Log: s.Log,
-	})
-	return err
+	return writeClientSettings(s.Data, clientSettings{URL: s.URL, Token: token, CA: s.fingerprint})
 }
 
 // Close lets go of everything that was opened, the last first.

@@ -1,0 +1,189 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
+// answer is the value, or an ErrorMessage below the key error.
+
+// ErrorMessage is an Error with all that its own JSON, which is for people, leaves out.
+type ErrorMessage struct {
+	Code       Code          `json:"code"`
+	Reason     string        `json:"kind,omitempty"`
+	Message    string        `json:"message"`
+	Hint       string        `json:"hint,omitempty"`
+	Field      string        `json:"field,omitempty"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	Cause      string        `json:"cause,omitempty"`
+}
+
+// MessageOf puts an error into a message; nil stays nil.
+func MessageOf(e *Error) *ErrorMessage {
+	if e == nil {
+		return nil
+	}
+	m := &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter}
+	if _, told := e.Err.(quiet); e.Err != nil && !told {
+		m.Cause = e.Err.Error()
+	}
+	return m
+}
+
+// Error gives the error back; nil stays nil. Of causes only the text is left.
+func (m *ErrorMessage) Error() *Error {
+	if m == nil {
+		return nil
+	}
+	e := &Error{Code: m.Code, Reason: m.Reason, Message: m.Message, Hint: m.Hint, Field: m.Field, RetryAfter: m.RetryAfter}
+	if m.Cause != "" {
+		e.Err = errors.New(m.Cause)
+	}
+	return e
+}
+
+// ClaimMessage asks for steps. The same Nonce gets the same steps again, for as long as an answer may be on its way.
+type ClaimMessage struct {
+	Worker WorkerID `json:"worker"`
+	Most   int      `json:"most"`
+	Nonce  string   `json:"nonce"`
+}
+
+// ClaimAnswer is the answer.
+type ClaimAnswer struct {
+	Steps []*AssignmentMessage `json:"steps"`
+}
+
+// AssignmentMessage is an Assignment with the settings of its provider, which no other JSON holds.
+type AssignmentMessage struct {
+	Assignment
+	Settings json.RawMessage `json:"settings,omitempty"`
+}
+
+// MessageOfAssignment puts an assignment into a message; nil stays nil.
+func MessageOfAssignment(as *Assignment) (*AssignmentMessage, error) {
+	if as == nil {
+		return nil, nil
+	}
+	m := &AssignmentMessage{Assignment: *as}
+	if len(as.Provider.Settings) > 0 {
+		var err error
+		if m.Settings, err = json.Marshal(as.Provider.Settings); err != nil {
+			return nil, Errorf(EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// Unpack gives the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
+func (m *AssignmentMessage) Unpack() (*Assignment, error) {
+	if m == nil {
+		return nil, nil
+	}
+	as := m.Assignment
+	if len(m.Settings) > 0 {
+		d := json.NewDecoder(bytes.NewReader(m.Settings))
+		d.UseNumber()
+		if err := d.Decode(&as.Provider.Settings); err != nil {
+			return nil, Errorf(EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+		}
+		for k, v := range as.Provider.Settings {
+			as.Provider.Settings[k] = numbers(v)
+		}
+	}
+	return &as, nil
+}
+
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
+			return int(i)
+		}
+		f, _ := v.Float64()
+		return f
+	case map[string]any:
+		for k, e := range v {
+			v[k] = numbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = numbers(e)
+		}
+	}
+	return v
+}
+
+// HeartbeatMessage extends claims.
+type HeartbeatMessage struct {
+	Worker WorkerID `json:"worker"`
+	Held   []Fence  `json:"held"`
+}
+
+// HeartbeatAnswer is the answer.
+type HeartbeatAnswer struct {
+	Directives []Directive `json:"directives"`
+}
+
+// ReportsMessage ends attempts.
+type ReportsMessage struct {
+	Worker  WorkerID        `json:"worker"`
+	Reports []ReportMessage `json:"reports"`
+}
+
+// ReportMessage is one report.
+type ReportMessage struct {
+	Report
+	Err *ErrorMessage `json:"Err,omitempty"` // instead of Report.Err
+}
+
+// ReportsAnswer is the answer, in the same order.
+type ReportsAnswer struct {
+	Answers []ReportAnswer `json:"answers"`
+}
+
+// ReportAnswer is the answer to one report.
+type ReportAnswer struct {
+	Next *AssignmentMessage `json:"next,omitempty"`
+	Err  *ErrorMessage      `json:"err,omitempty"`
+}
+
+// HostsMessage asks for names.
+type HostsMessage struct {
+	Worker WorkerID `json:"worker"`
+	Fence  Fence    `json:"fence"`
+}
+
+// HostsAnswer is the answer.
+type HostsAnswer struct {
+	Hosts []HostEntry `json:"hosts"`
+}
+
+// LogMessage appends lines. Its answer is empty.
+type LogMessage struct {
+	Worker WorkerID  `json:"worker"`
+	Lines  []LogLine `json:"lines"`
+}
+
+// AwaitMessage waits for work.
+type AwaitMessage struct {
+	Worker   WorkerID      `json:"worker"`
+	Patience time.Duration `json:"patience"`
+}
+
+// AwaitAnswer is the answer.
+type AwaitAnswer struct {
+	Work bool `json:"work"`
+}
+
+// LeaveMessage ends a registration. Its answer is empty.
+type LeaveMessage struct {
+	ID string `json:"id"`
+}
+
+// Empty is an answer that says nothing.
+type Empty struct{}

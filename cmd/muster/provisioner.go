@@ -1,0 +1,373 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/jobs"
+)
+
+// provisionerConfig is what a provisioner is told from outside.
+type provisionerConfig struct {
+	server   string
+	token    string
+	ca       string
+	name     string
+	tags     tagFlag
+	slots    int
+	data     string
+	drain    time.Duration
+	insecure bool
+	verbose  bool
+}
+
+// Slots of a provisioner that is not told how many: steps mostly wait for machines, so a core serves many.
+const slotsPerCore = 16
+
+// tokenEnv names the variable that holds a provisioner's token.
+const tokenEnv = "MUSTER_PROVISIONER_TOKEN"
+
+func provisionerCommand(c *cli) *cobra.Command {
+	var p provisionerConfig
+	var file string
+	cmd := &cobra.Command{
+		Use:   "provisioner --server URL",
+		Short: "Run workers on this host for a server, and manage who may",
+		Long: "Register with a server and run one worker process for each tenant that the server gives this host. SIGTERM and Ctrl-C\n" +
+			"drain it: no new step begins, those under way end within --drain or are given back.\n\n" +
+			"Environment: " + tokenEnv + " (or --token-file), from `muster provisioner token create`; MUSTER_CA_FINGERPRINT, where\n" +
+			"the token does not hold it; REDIS_URL (the Redis of the server; without it workers ask the server for work, which is\n" +
+			"slower); MUSTER_URL, MUSTER_DATA.",
+		Example: "  " + tokenEnv + "=… muster provisioner --server https://muster.example.com:8420 --tag region=eu",
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			p.server, p.ca = firstOf(c.server, os.Getenv("MUSTER_URL")), firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))
+			if p.data, err = c.dataDir(); err != nil {
+				return err
+			}
+			if p.token, err = provisionerToken(file); err != nil {
+				return err
+			}
+			return c.provision(cmd.Context(), p)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL)")
+	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self, where the token does not hold it")
+	flags.StringVar(&file, "token-file", "", "`file` that holds the token")
+	flags.StringVar(&p.name, "name", "", "`name` that people know it by (default the host's)")
+	flags.Var(&p.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
+	flags.IntVar(&p.slots, "slots", 0, fmt.Sprintf("`steps` at the same time, of all tenants together (default %d for each core)", slotsPerCore))
+	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long steps may go on once it shall end")
+	flags.BoolVar(&p.insecure, "insecure", false, "allow plain http to another host: whoever can listen learns tokens and keys")
+	flags.BoolVar(&p.verbose, "verbose", false, "log every step")
+	cmd.AddCommand(provisionerTokenCommand(c), provisionerDrainCommand(c))
+	return cmd
+}
+
+// provisionerToken finds the token where no other process can read it.
+func provisionerToken(file string) (string, error) {
+	token := os.Getenv(tokenEnv)
+	if file != "" {
+		b, err := readLimited(file, 4096)
+		if err != nil {
+			return "", &app.Error{Code: app.EInvalid, Field: "token-file", Message: "the token cannot be read: " + err.Error()}
+		}
+		token = string(b)
+	}
+	if token = strings.TrimSpace(token); token == "" {
+		return "", usagef("a provisioner needs a token").hint("Make one on the server with `muster provisioner token create NAME`, and give it as\n" + tokenEnv + " or with --token-file.")
+	}
+	return token, nil
+}
+
+func readLimited(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// check completes and refuses.
+func (p *provisionerConfig) check() error {
+	token, ca, found := strings.Cut(p.token, ".")
+	if p.token = token; found && p.ca == "" {
+		p.ca = ca
+	}
+	u, err := url.Parse(p.server)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return usagef("%q is not the URL of a server", p.server).hint("It looks like https://muster.example.com:8420; give it with --server.")
+	}
+	if u.Scheme == "http" && !p.insecure && !loopback(u.Hostname()) {
+		return usagef("%s would be reached without TLS, and tokens and keys could be read on the way", p.server).
+			hint("Serve with --tls self or with --tls-cert, and say https://; --insecure allows it all the same.")
+	}
+	if _, err := trust(p.ca); err != nil {
+		return err
+	}
+	if p.slots == 0 {
+		p.slots = slotsPerCore * runtime.NumCPU()
+	}
+	if p.slots < 1 || p.slots > app.MaxSlots {
+		return usagef("--slots must be from 1 to %d, not %d", app.MaxSlots, p.slots)
+	}
+	if p.drain < 0 {
+		return usagef("--drain must not be negative")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c *cli) provision(ctx context.Context, p provisionerConfig) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	t, err := trust(p.ca)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	level := slog.LevelInfo
+	if p.verbose {
+		level = slog.LevelDebug
+	}
+	log := newLogger(c.stderr, level)
+	client := jobs.NewHTTP(t)
+	defer client.CloseIdleConnections()
+	crew := &crew{config: p, log: log, stderr: c.stderr, dir: filepath.Join(p.data, "provisioner")}
+	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	crew.start()
+	defer crew.close()
+	run := &jobs.Provisioner{
+		Registration: app.Registration{Name: firstOf(p.name, host, "provisioner"), Host: host, Version: versionName(), Tags: p.tags, Slots: p.slots},
+		Server:       &jobs.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
+		Start:        crew.hire, DrainTime: p.drain, Log: log,
+		OnRegister: func(r app.Registered) {
+			fmt.Fprintf(c.stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", firstOf(p.name, host), r.ID, plural(p.slots, "slot"), app.TagText(p.tags), p.server)
+		},
+	}
+	return run.Run(ctx)
+}
+
+// tagFlag is --tag NAME=VALUE, repeated.
+type tagFlag map[string]string
+
+// String implements pflag.Value.
+func (t *tagFlag) String() string {
+	if len(*t) == 0 {
+		return ""
+	}
+	return app.TagText(*t)
+}
+
+// Type implements pflag.Value.
+func (t *tagFlag) Type() string { return "NAME=VALUE" }
+
+// Set implements pflag.Value.
+func (t *tagFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return fmt.Errorf("a tag is NAME=VALUE, not %q", text)
+	}
+	if *t == nil {
+		*t = tagFlag{}
+	}
+	if had, twice := (*t)[name]; twice && had != value {
+		return fmt.Errorf("the tag %s is given twice", name)
+	}
+	(*t)[name] = value
+	return app.CheckTags(*t)
+}
+
+func provisionersCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "provisioners",
+		Short: "List who carries out steps",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.provisioners(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printProvisioners(all)
+		},
+	}
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+func (c *cli) printProvisioners(all []app.Provisioner) error {
+	if c.json() {
+		return c.printJSON(map[string][]app.Provisioner{"provisioners": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.stdout, "No provisioners. Run the server with --workers, or `muster provisioner` on any host.")
+		return err
+	}
+	t := newTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
+	for _, p := range all {
+		var tenants []string
+		for _, s := range p.Tenants {
+			tenants = append(tenants, fmt.Sprintf("%s=%d", s.Tenant, s.Slots))
+		}
+		heard := span(time.Since(p.SeenAt))
+		if strings.HasPrefix(p.ID, app.LocalPrefix) && p.State.Alive() {
+			heard = "-" // the server's own
+		}
+		t.add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)
+	}
+	return t.write(c.stdout)
+}
+
+func provisionerDrainCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "drain NAME",
+		Short: "Let a provisioner end what it has, and then itself",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			n, err := cl.drainProvisioner(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]int{"draining": n})
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s: %s draining.\n", args[0], plural(n, "provisioner"))
+			return err
+		},
+	}
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+func provisionerTokenCommand(c *cli) *cobra.Command {
+	create := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a token with which provisioners register; it is shown once",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			token, err := cl.createProvisionerToken(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]string{"name": args[0], "token": token})
+			}
+			_, err = fmt.Fprintln(c.stdout, token)
+			return err
+		},
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens of provisioners",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.provisionerTokens(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string][]app.ProvisionerToken{"tokens": all})
+			}
+			t := newTable("NAME", "MADE BY", "AGE>", "USED>")
+			for _, p := range all {
+				used := "never"
+				if !p.UsedAt.IsZero() {
+					used = span(time.Since(p.UsedAt)) + " ago"
+				}
+				t.add(p.Name, p.CreatedBy, span(time.Since(p.CreatedAt)), used)
+			}
+			return t.write(c.stdout)
+		},
+	}
+	revoke := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "End a token, all that registered with it, and their workers",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			return cl.revokeProvisionerToken(cmd.Context(), args[0])
+		},
+	}
+	for _, sub := range []*cobra.Command{create, list, revoke} {
+		c.serverFlags(sub.Flags())
+	}
+	return family("token", "Tokens with which provisioners register", create, list, revoke)
+}
+
+func (c *client) provisioners(ctx context.Context) ([]app.Provisioner, error) {
+	var out struct {
+		Provisioners []app.Provisioner `json:"provisioners"`
+	}
+	err := c.callInto(ctx, "/provisioners", nil, &out)
+	return out.Provisioners, err
+}
+
+func (c *client) drainProvisioner(ctx context.Context, name string) (int, error) {
+	var out struct {
+		Draining int `json:"draining"`
+	}
+	err := c.call(ctx, http.MethodPost, "/provisioners/"+url.PathEscape(name)+"/drain", nil, nil, &out)
+	return out.Draining, err
+}
+
+func (c *client) provisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
+	var out struct {
+		Tokens []app.ProvisionerToken `json:"tokens"`
+	}
+	err := c.callInto(ctx, "/provisioner-tokens", nil, &out)
+	return out.Tokens, err
+}
+
+func (c *client) createProvisionerToken(ctx context.Context, name string) (string, error) {
+	var out struct {
+		Token string `json:"token"`
+	}
+	err := c.call(ctx, http.MethodPost, "/provisioner-tokens", nil, map[string]string{"name": name}, &out)
+	return out.Token, err
+}
+
+func (c *client) revokeProvisionerToken(ctx context.Context, name string) error {
+	var out struct{}
+	return c.call(ctx, http.MethodDelete, "/provisioner-tokens/"+url.PathEscape(name), nil, nil, &out)
+}

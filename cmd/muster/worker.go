@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/jobs"
+)
+
+// workerSettings is the first line that a provisioner writes to a worker's standard input; workerWord is each later one. The
+// end of the input is the end of the provisioner. Nothing of it stands in arguments or environment, where others could read it.
+type workerSettings struct {
+	Name         string        `json:"name"`
+	Tenant       string        `json:"tenant"`
+	Server       string        `json:"server"`
+	CA           string        `json:"ca_fingerprint,omitempty"`
+	Installation string        `json:"installation"`
+	Data         string        `json:"data"`
+	Drain        time.Duration `json:"drain"`
+	Verbose      bool          `json:"verbose,omitempty"`
+	workerWord
+}
+
+type workerWord struct {
+	Slots int    `json:"slots,omitempty"`
+	Token string `json:"token,omitempty"`
+	Drain bool   `json:"end,omitempty"` // take nothing new, and end when nothing is left
+}
+
+// settingsTime is how long a worker waits for its settings.
+const settingsTime = 30 * time.Second
+
+func workerCommand(c *cli) *cobra.Command {
+	var tenant string
+	cmd := &cobra.Command{
+		Use:    "worker --tenant T",
+		Short:  "Carry out steps of one tenant; started by `muster provisioner`, which tells it what it needs over standard input",
+		Hidden: true,
+		Args:   atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.work(cmd.Context(), tenant)
+		},
+	}
+	cmd.Flags().StringVar(&tenant, "tenant", "", "the `tenant`")
+	return cmd
+}
+
+func (c *cli) work(ctx context.Context, tenant string) error {
+	words := make(chan []byte)
+	go readWords(c.stdin, words)
+	var s workerSettings
+	select {
+	case b, ok := <-words:
+		if !ok || json.Unmarshal(b, &s) != nil || s.Name == "" || s.Tenant == "" || s.Tenant != tenant || s.Slots < 1 {
+			return usagef("a worker is started by `muster provisioner`").hint("It gets its settings over standard input.")
+		}
+	case <-time.After(settingsTime):
+		return usagef("no settings came over standard input").hint("A worker is started by `muster provisioner`.")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	w, err := c.startWorker(s)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	return w.serve(ctx, words)
+}
+
+// readWords gives the lines of r, and closes the channel at its end.
+func readWords(r io.Reader, words chan<- []byte) {
+	defer close(words)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		words <- append([]byte(nil), lines.Bytes()...)
+	}
+}
+
+// workerProcess is a worker as a process.
+type workerProcess struct {
+	workerSettings
+	token   atomic.Pointer[string]
+	worker  *jobs.Worker
+	server  *jobs.Remote
+	log     *slog.Logger
+	closers []func() error
+}
+
+func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
+	level := slog.LevelInfo
+	if s.Verbose {
+		level = slog.LevelDebug
+	}
+	w = &workerProcess{workerSettings: s, log: newLogger(c.stderr, level).With("tenant", s.Tenant)}
+	w.token.Store(&s.Token)
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	t, err := trust(s.CA)
+	if err != nil {
+		return nil, err
+	}
+	client := jobs.NewHTTP(t)
+	w.closers = append(w.closers, func() error { client.CloseIdleConnections(); return nil })
+	w.server = &jobs.Remote{URL: s.Server, Token: func() string { return *w.token.Load() }, HTTP: client}
+	var queue *jobs.Queue
+	if url := os.Getenv("REDIS_URL"); url != "" {
+		if queue, err = jobs.OpenQueue(url, s.Installation); err != nil {
+			return nil, err
+		}
+		w.closers = append(w.closers, queue.Close)
+	}
+	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log}
+	w.closers = append(w.closers, accounts.Close)
+	automators, err := tools()
+	if err != nil {
+		return nil, err
+	}
+	w.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: s.Name, Tenant: s.Tenant, Slots: s.Slots, Queue: queue, Coordinator: w.server,
+		Providers: accounts, Automators: automators, Log: w.log})
+	if err == nil {
+		w.closers = append(w.closers, w.worker.Close)
+	}
+	return w, err
+}
+
+func (w *workerProcess) close() {
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		_ = w.closers[i]()
+	}
+	w.closers = nil
+}
+
+// errOrphan ends a worker whose provisioner has gone.
+var errOrphan = errors.New("the provisioner has gone, and its worker with it")
+
+// serve works until the provisioner wants it to end, or has gone itself.
+func (w *workerProcess) serve(ctx context.Context, words <-chan []byte) error {
+	follow, stop := context.WithCancel(context.Background())
+	defer stop()
+	go w.worker.Follow(follow, w.server)
+	drained := make(chan struct{})
+	drain := func() {
+		stop()
+		go func() {
+			defer close(drained)
+			ctx, cancel := context.WithTimeout(context.Background(), w.workerSettings.Drain)
+			defer cancel()
+			_ = w.worker.Drain(ctx)
+		}()
+	}
+	draining := false
+	asked := ctx.Done()
+	for {
+		select {
+		case <-drained:
+			return nil
+		case <-asked: // a signal, to this process alone
+			asked = nil
+			if !draining {
+				draining = true
+				drain()
+			}
+		case b, ok := <-words:
+			if !ok {
+				return errOrphan
+			}
+			var word workerWord
+			if err := json.Unmarshal(b, &word); err != nil {
+				return errOrphan
+			}
+			if word.Token != "" {
+				w.token.Store(&word.Token)
+			}
+			if word.Slots > 0 {
+				w.worker.Resize(word.Slots)
+			}
+			if word.Drain && !draining {
+				draining = true
+				drain()
+			}
+		}
+	}
+}

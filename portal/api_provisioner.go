@@ -1,0 +1,115 @@
+package portal
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// Provisioning is a power that a Muster may have: to say and decide who carries out steps. Only admins of the installation
+// may.
+type Provisioning interface {
+	Provisioners(ctx context.Context, a app.Actor) ([]app.Provisioner, error)
+	DrainProvisioner(ctx context.Context, a app.Actor, name string) (int, error)
+	ProvisionerTokens(ctx context.Context, a app.Actor) ([]app.ProvisionerToken, error)
+	// CreateProvisionerToken gives the token, which cannot be read again.
+	CreateProvisionerToken(ctx context.Context, a app.Actor, name string) (string, error)
+	RevokeProvisionerToken(ctx context.Context, a app.Actor, name string) error
+}
+
+func (p *Portal) provisioning() Provisioning { return p.muster.(Provisioning) }
+
+type provisionerList struct {
+	Body struct {
+		Provisioners []app.Provisioner `json:"provisioners"`
+	}
+}
+
+func (p *Portal) apiProvisionerList(ctx context.Context, _ *struct{}) (*provisionerList, error) {
+	all, err := p.provisioning().Provisioners(ctx, caller(ctx))
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	out := &provisionerList{}
+	if out.Body.Provisioners = all; all == nil {
+		out.Body.Provisioners = []app.Provisioner{}
+	}
+	return out, nil
+}
+
+type provisionerName struct {
+	Name string `path:"name" maxLength:"200" doc:"The name, or the id"`
+}
+
+type drained struct {
+	Body struct {
+		Draining int `json:"draining" doc:"How many provisioners of that name are draining now"`
+	}
+}
+
+func (p *Portal) apiProvisionerDrain(ctx context.Context, in *provisionerName) (*drained, error) {
+	n, err := p.provisioning().DrainProvisioner(ctx, caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	out := &drained{}
+	out.Body.Draining = n
+	return out, nil
+}
+
+type provisionerTokenList struct {
+	Body struct {
+		Tokens []app.ProvisionerToken `json:"tokens"`
+	}
+}
+
+func (p *Portal) apiProvisionerTokenList(ctx context.Context, _ *struct{}) (*provisionerTokenList, error) {
+	all, err := p.provisioning().ProvisionerTokens(ctx, caller(ctx))
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	out := &provisionerTokenList{}
+	out.Body.Tokens = all
+	return out, nil
+}
+
+type provisionerTokenAsk struct {
+	Body struct {
+		Name string `json:"name" maxLength:"63" doc:"What the token is called"`
+	}
+}
+
+type provisionerToken struct {
+	Body struct {
+		Name  string `json:"name"`
+		Token string `json:"token" doc:"Give it to provisioners as MUSTER_PROVISIONER_TOKEN; it cannot be read again"`
+	}
+}
+
+func (p *Portal) apiProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
+	token, err := p.provisioning().CreateProvisionerToken(ctx, caller(ctx), in.Body.Name)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	if p.ca != "" {
+		token += "." + p.ca
+	}
+	out := &provisionerToken{}
+	out.Body.Name, out.Body.Token = in.Body.Name, token
+	return out, nil
+}
+
+type revoked struct {
+	Body struct {
+		Revoked string `json:"revoked"`
+	}
+}
+
+func (p *Portal) apiProvisionerTokenRevoke(ctx context.Context, in *provisionerName) (*revoked, error) {
+	if err := p.provisioning().RevokeProvisionerToken(ctx, caller(ctx), in.Name); err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	out := &revoked{}
+	out.Body.Revoked = in.Name
+	return out, nil
+}
