@@ -104,6 +104,8 @@ type Report struct {
 	HostKey  string   // confirm: the key that the machine proved itself with, when it was pinned at first contact
 	Seen     []Seen   // what was come across at the provider, also where Err is set
 	Unasked  bool     // of a create that failed: the provider was not asked to make anything
+	// Contract is what a bootstrap found out about the node, also where Err is set; nil where it did not come so far.
+	Contract *NodeReport
 }
 
 // Retry says what shall become of a failed attempt. The zero value is: nothing more, a person is to look at it.

@@ -441,7 +441,8 @@ func TestLostReportReply(t *testing.T) {
 
 func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
-		c.Services["back"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%[1]q\n[ -e %[1]q.go ] || sleep 600\n", e.effect))
+		c.Services["back"].Actions[app.ActionInstall] = script(fmt.Sprintf(
+			"echo begun >>%[1]q\nuntil [ -e %[1]q.go ] || [ ! -d %[2]q ]; do sleep 0.05; done\n", e.effect, filepath.Dir(e.effect)))
 	})
 	v := e.create(2)
 	for e.effects()[0] == "" {
@@ -459,6 +460,10 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	}
 	e.startWorker("w2")
 	e.want(e.await(v.ID), app.ClusterActive)
+	// The script went on without its worker, and was taken over.
+	if n := strings.Count(strings.Join(e.effects(), "\n"), "begun"); n != 1 {
+		t.Errorf("the action began %d times", n)
+	}
 }
 
 func TestLeaseEndsACluster(t *testing.T) {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 
 	"muster/app"
 	"muster/jobs/remote"
@@ -15,7 +16,7 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 	case app.ActionConfirm:
 		return w.confirm(ctx, as, out, r)
 	case app.ActionBootstrap:
-		return w.bootstrap(ctx, as, out)
+		return w.bootstrap(ctx, as, out, r)
 	case app.ActionDelete:
 		return w.delete(ctx, as, out, r)
 	default:
@@ -23,15 +24,28 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 	}
 }
 
-// onNode runs f with a shell on the step's node. The connection is kept for later steps unless it broke.
+// onNode runs f with a shell on the step's node, under the step's claim. The connection is kept for later steps unless it
+// broke.
 func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
 	sh, release, err := w.Shells.Get(ctx, target(as.Node, as.SSHKey))
 	if err != nil {
 		return err
 	}
-	err = f(sh)
+	err = f(remote.Under(sh, w.nodeClaim(as)))
 	release(app.CodeOf(err) != app.ETransient)
 	return err
+}
+
+// nodeClaim is what the node is told of the step's claim. A worker that stops, or that has lost its claim, leaves a service
+// action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
+func (w *Worker) nodeClaim(as *app.Assignment) remote.Claim {
+	return remote.Claim{
+		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index,
+		Leave: func(ctx context.Context) bool {
+			cause := context.Cause(ctx)
+			return errors.Is(cause, errLost) || w.ctx.Err() != nil && !errors.Is(cause, errCancelled) && !errors.Is(cause, errOverTime)
+		},
+	}
 }
 
 func target(n app.Node, key []byte) remote.Target {

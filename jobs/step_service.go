@@ -7,9 +7,12 @@ import (
 	"muster/jobs/remote"
 )
 
-// bootstrap prepares the node for every tool that its services use.
-func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Output) error {
+// bootstrap prepares the node for every tool that its services use, and checks that it is what they may assume.
+func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	return w.onNode(ctx, as, func(sh app.Shell) error {
+		if err := ensureHosts(ctx, as, sh); err != nil {
+			return err
+		}
 		for _, name := range as.Automators {
 			a, err := w.automator(name)
 			if err != nil {
@@ -19,8 +22,17 @@ func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Outp
 				return err
 			}
 		}
-		return nil
+		return w.checkNode(ctx, as, sh, out, r)
 	})
+}
+
+// ensureHosts lets the node know its peers, as far as they are known. Where machines share this host's file system,
+// /etc/hosts is not ours to write.
+func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
+	if !as.Node.OwnRoot || as.Hosts == nil && as.Action == app.ActionBootstrap {
+		return nil
+	}
+	return remote.EnsureHosts(ctx, sh, as.Hosts, as.Node.SSHUser != "root")
 }
 
 // service carries out one service action.
@@ -30,11 +42,8 @@ func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output
 		return err
 	}
 	return w.onNode(ctx, as, func(sh app.Shell) error {
-		// Where machines share this host's file system, /etc/hosts is not ours to write.
-		if as.Node.OwnRoot {
-			if err := remote.EnsureHosts(ctx, sh, as.Hosts, as.Node.SSHUser != "root"); err != nil {
-				return err
-			}
+		if err := ensureHosts(ctx, as, sh); err != nil {
+			return err
 		}
 		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
 			Service: as.Service, Action: as.Action, Fields: as.Call.Fields, Config: as.Config}, out)

@@ -80,6 +80,9 @@ func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out
 	return nil
 }
 
+// Tools are the programs that the node needs.
+func (Shell) Tools() []string { return []string{"cat", "chmod", "id", "mkdir", "rm", "sh"} }
+
 // Run carries out app.Automator.
 func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
 	if err := s.Check(call.Fields); err != nil {

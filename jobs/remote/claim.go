@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"sync/atomic"
 
 	"muster/app"
 )
@@ -32,6 +33,8 @@ type claimable interface {
 	app.Shell
 	run(ctx context.Context, cmd app.Command, out app.Output, claim *Claim) (int, error)
 	put(ctx context.Context, path string, mode fs.FileMode, r io.Reader, claim *Claim) error
+	// knownHosts is where EnsureHosts remembers what it has seen to over this connection.
+	knownHosts() *atomic.Pointer[string]
 }
 
 // Under gives a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
@@ -43,6 +46,12 @@ func Under(sh app.Shell, c Claim) app.Shell {
 		return claimed{s, &c}
 	}
 	return sh
+}
+
+// OnMachine tells whether what is run over sh is run on a machine, over SSH, and not somewhere that only looks like one.
+func OnMachine(sh app.Shell) bool {
+	_, ok := sh.(claimable)
+	return ok
 }
 
 // claimed is a shell under a claim.
@@ -237,6 +246,8 @@ func (c *Claim) refused(t Target, word, more string) *app.Error {
 		return &app.Error{
 			Code: app.EStale, Reason: "old_claim",
 			Message: fmt.Sprintf("The machine at %s refused claim %d, because it has seen claim %s: another attempt works there now.", t.endpoint(), c.Epoch, more),
+			Hint: "Where Muster's database was put back to an older state, the machine knows more claims than it: remove " + c.Place +
+				" below the .claims directory of the machine's /var/lib/muster, or of the SSH user's ~/.muster.",
 		}
 	case "nostate":
 		return &app.Error{

@@ -2,10 +2,12 @@ package remote
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"muster/app"
 )
@@ -49,7 +51,7 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,253}[A-Za-z0-9
 
 // EnsureHosts makes the names resolve on the machine, by a block of its own in /etc/hosts between "# muster begin" and
 // "# muster end"; without entries the block goes away. Everything outside the block stays. Doing it again changes
-// nothing. A bad address or name is EInvalid; a file that cannot be written is EInvalid too, with reason "not_written".
+// nothing, and over the same connection it asks nothing of the machine. A bad address or name is EInvalid; a file that cannot be written is EInvalid too, with reason "not_written".
 func EnsureHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
 	return ensureHosts(ctx, sh, "/etc/hosts", entries, sudo)
 }
@@ -58,6 +60,15 @@ func ensureHosts(ctx context.Context, sh app.Shell, file string, entries []app.H
 	block, err := hostsBlock(entries)
 	if err != nil {
 		return err
+	}
+	var known *atomic.Pointer[string]
+	sum := sha256.Sum256([]byte(file + "\n" + block))
+	what := string(sum[:]) // the block of a large cluster is long
+	if s, ok := sh.(claimable); ok {
+		known = s.knownHosts()
+		if k := known.Load(); k != nil && *k == what {
+			return nil
+		}
 	}
 	var last tail
 	exit, err := sh.Run(ctx, app.Command{
@@ -69,6 +80,9 @@ func ensureHosts(ctx context.Context, sh app.Shell, file string, entries []app.H
 			last.set(line)
 		}
 	})
+	if err == nil && exit == 0 && known != nil {
+		known.Store(&what)
+	}
 	if err != nil || exit == 0 {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestEnsureHosts(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.before), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 {
+			for _, c := range []*remote.Conn{c, c, dial(t, s.Target())} {
 				if err := remote.EnsureHostsIn(t.Context(), c, file, tc.entries); err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +64,7 @@ func TestEnsureHostsChangesNothingTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := remote.EnsureHostsIn(t.Context(), c, file, entries); err != nil {
+		if err := remote.EnsureHostsIn(t.Context(), dial(t, n.Target()), file, entries); err != nil {
 			t.Fatal(err)
 		}
 		if after, _ := os.Stat(file); !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {

@@ -1,0 +1,141 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/jobs/remote"
+)
+
+// checkNode finds out, in one session, whether the node is what every service may assume, and keeps the report. A required
+// check that fails fails the step; advised ones are said.
+func (w *Worker) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output, r *app.Report) error {
+	if !remote.OnMachine(sh) {
+		return nil
+	}
+	want := w.contract(as)
+	facts, err := askNode(ctx, sh, want)
+	if err != nil {
+		return err
+	}
+	r.Contract = &app.NodeReport{Checks: want.judge(facts), At: facts.heard}
+	for _, c := range r.Contract.Failed(app.NodeAdvised) {
+		out(app.StreamSystem, "Advised, but not so: "+c.String()+". "+c.Hint)
+	}
+	if err := r.Contract.Err(as.Node.Name); err != nil {
+		return err
+	}
+	out(app.StreamSystem, fmt.Sprintf("The node is as services need it (%d checks).", len(r.Contract.Checks)))
+	return nil
+}
+
+// contract is what a node has to be.
+type contract struct {
+	node     app.Node
+	sudo     bool             // it is asked with root rights
+	hosts    []app.HostEntry  // names that it must resolve, at most namesMost
+	of       int              // how many there are in all
+	image    app.Image        // what it was made of, where that is known
+	flavor   app.Flavor       // how large it was ordered, where that is known
+	tools    []string         // programs that it needs, sorted
+	provider string           // for people
+	now      func() time.Time // the worker's clock
+}
+
+// namesMost bounds how many names are looked up: they stand in one file, so a sample tells.
+const namesMost = 50
+
+// tooled is an automator that can say which programs it needs on the node. Default: none but those of every node.
+type tooled interface {
+	Tools() []string
+}
+
+// everyNode are the programs that the remote shell needs.
+var everyNode = []string{"cat", "chmod", "grep", "head", "id", "mkdir", "mktemp", "mv", "rm", "sh", "sleep", "wc"}
+
+func (w *Worker) contract(as *app.Assignment) contract {
+	c := contract{node: as.Node, image: as.Machine.Image, flavor: as.Machine.Flavor, provider: as.Cluster.Provider, now: time.Now}
+	c.sudo = as.Node.SSHUser != "" && as.Node.SSHUser != "root"
+	c.tools = slices.Clone(everyNode)
+	for _, name := range as.Automators {
+		if t, ok := w.Automators[name].(tooled); ok {
+			c.tools = append(c.tools, t.Tools()...)
+		}
+	}
+	slices.Sort(c.tools)
+	c.tools = slices.Compact(c.tools)
+	c.hosts, c.of = as.Hosts[:min(len(as.Hosts), namesMost)], len(as.Hosts)
+	return c
+}
+
+// facts is what a node said of itself.
+type facts struct {
+	said  map[string][]string // by key, in order
+	root  bool                // it was asked with root rights
+	began time.Time           // by the worker's clock
+	heard time.Time           // when the node told its time
+}
+
+// one gives the only value of a key, "" where it did not say.
+func (f facts) one(key string) string {
+	if v := f.said[key]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// keys that a node may say, and whether more than once.
+var keys = map[string]bool{
+	"time": false, "uid": false, "os": false, "version": false, "hostname": false, "address": true, "addresses": false,
+	"resolved": true, "resolver": false, "memory": false, "disk": false, "missing": true, "firewall": false,
+	"passwords": false, "end": false,
+}
+
+// mark begins every line that counts. A login shell may say other things.
+const mark = "muster-node "
+
+// askNode runs the script. An answer that is not complete or not understood is ETransient: the node may have been
+// interrupted; it is never taken for a good one.
+func askNode(ctx context.Context, sh app.Shell, c contract) (facts, error) {
+	f := facts{said: map[string][]string{}, root: true, began: c.now()}
+	var wrong, last string
+	ask := func(sudo bool) (int, error) {
+		return sh.Run(ctx, app.Command{Line: c.script(), Sudo: sudo}, func(s app.Stream, line string) {
+			said, ours := strings.CutPrefix(line, mark)
+			if s != app.StreamOut || !ours {
+				if s == app.StreamErr && strings.TrimSpace(line) != "" {
+					last = line
+				}
+				return
+			}
+			key, value, ok := strings.Cut(said, "=")
+			many, known := keys[key]
+			if !ok || !known || !many && len(f.said[key]) > 0 || len(f.said[key]) > 1000 {
+				wrong = line
+				return
+			}
+			if key == "time" {
+				f.heard = c.now()
+			}
+			f.said[key] = append(f.said[key], strings.TrimSpace(value))
+		})
+	}
+	exit, err := ask(c.sudo)
+	if c.sudo && app.CodeOf(err) == app.ECredentials && app.AsError(err).Reason == "no_sudo" {
+		f.root = false
+		exit, err = ask(false)
+	}
+	switch {
+	case err != nil:
+		return f, err
+	case wrong != "":
+		return f, app.Errorf(app.ETransient, "The node %s said something of itself that is not understood: %.200q.", c.node.Name, wrong)
+	case exit != 0 || f.one("end") != "ok" || f.one("time") == "":
+		return f, app.Errorf(app.ETransient, "The node %s did not say all of itself (exit code %d): %.200s", c.node.Name, exit, last)
+	}
+	return f, nil
+}

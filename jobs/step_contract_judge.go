@@ -1,0 +1,295 @@
+package jobs
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Limits of the contract. Machines never show all of the memory and disk that was ordered: the kernel and the boot loader
+// have their parts. A machine with half of what was ordered is another machine.
+const (
+	clockMost  = 30 * time.Second // off by more, certificates and tokens fail
+	clockWell  = 2 * time.Second  // off by more, time is not kept in step
+	sizeAdvise = 0.85
+	sizeNeed   = 0.5
+)
+
+const sharesHost = "the machine shares the file system and network of the host that it runs on"
+
+// judge compares what a node said of itself with what it has to be. The order is that of the report.
+func (c contract) judge(f facts) []app.NodeCheck {
+	checks := []app.NodeCheck{
+		{Name: "login", OK: true, Level: app.NodeRequired, Found: "answers over SSH as " + c.user() + " with the cluster's key", Want: "login by key"},
+		c.root(f), c.passwords(f), c.system(f),
+	}
+	checks = append(checks, c.addresses(f)...)
+	return append(checks, c.hostname(f), c.resolves(f), c.knowsItself(f), c.clock(f), c.firewall(f), c.programs(f),
+		c.size("memory", f.one("memory"), c.flavor.MemoryGB), c.size("disk", f.one("disk"), c.flavor.DiskGB))
+}
+
+func (c contract) user() string {
+	if c.node.SSHUser == "" {
+		return "root"
+	}
+	return c.node.SSHUser
+}
+
+// required is what a check means on a machine of its own; on others what it finds is the host's affair.
+func (c contract) required() app.NodeLevel {
+	if c.node.OwnRoot {
+		return app.NodeRequired
+	}
+	return app.NodeAdvised
+}
+
+func (c contract) root(f facts) app.NodeCheck {
+	uid := f.one("uid")
+	return app.NodeCheck{
+		Name: "root", Level: c.required(), OK: uid == "0",
+		Found: either(uid == "0", "root rights without a password", "no root rights (user id "+uid+")"), Want: "root rights without a password",
+		Hint: "Let sudo work without a password there, or let the image's SSH user be root.",
+	}
+}
+
+func (c contract) passwords(f facts) app.NodeCheck {
+	v := app.NodeCheck{Name: "passwords", Level: app.NodeAdvised, OK: true, Want: "login by key only"}
+	switch f.one("passwords") {
+	case "no":
+		v.Found = "login by key only"
+	case "yes":
+		v.OK, v.Found = false, "login by password is possible"
+		v.Hint = "Set \"PasswordAuthentication no\" in the image's sshd_config."
+	default:
+		v.Skipped = "the machine does not tell how its SSH server is set"
+	}
+	if !c.node.OwnRoot {
+		v = app.NodeCheck{Name: v.Name, Level: v.Level, OK: true, Skipped: sharesHost}
+	}
+	return v
+}
+
+// system compares the operating system with what the image declares: extra fields "os" (debian) and "os_version" (12). A
+// version holds for all that is finer: 12 is met by 12.5.
+func (c contract) system(f facts) app.NodeCheck {
+	family, version := c.image.Extra["os"], c.image.Extra["os_version"]
+	found := strings.TrimSpace(f.one("os") + " " + f.one("version"))
+	v := app.NodeCheck{Name: "os", Level: app.NodeRequired, OK: true, Found: either(found == "", "unknown", found), Want: strings.TrimSpace(family + " " + version)}
+	if family != "" && !strings.EqualFold(family, f.one("os")) {
+		v.OK = false
+	}
+	if got := f.one("version"); version != "" && got != version && !strings.HasPrefix(got, version+".") {
+		v.OK = false
+	}
+	if !v.OK {
+		v.Hint = "Correct what the image declares, or choose the right image for " + c.provider + "."
+	}
+	return v
+}
+
+// addresses looks for the node's own addresses on its interfaces. The one that services bind to must be there; the one by which
+// people come may be another machine's that passes on to it.
+func (c contract) addresses(f facts) []app.NodeCheck {
+	var checks []app.NodeCheck
+	for _, kind := range []string{app.AddressBind, app.AddressAccess} {
+		want := c.node.Addresses[kind]
+		v := app.NodeCheck{Name: "address " + strings.TrimSuffix(kind, "_v4"), Level: app.NodeAdvised, OK: true, Found: want, Want: "an address"}
+		switch at, err := netip.ParseAddr(want); {
+		case want == "" && kind == app.AddressBind, kind == app.AddressAccess && want == c.node.Addresses[app.AddressBind] && want != "":
+			continue // the other stands for it
+		case err != nil:
+			v.Level, v.OK, v.Found = app.NodeRequired, false, either(want == "", "none", strconv.Quote(want))
+			v.Hint = "The provider must tell the machine's addresses."
+		case !c.node.OwnRoot:
+			v.Skipped = sharesHost
+		case f.one("addresses") == "":
+			v.Skipped = "neither ip nor hostname -I can be had on the machine"
+		case kind == app.AddressAccess:
+			v.Found = want + either(on(f, at), " on an interface", ", which another machine passes on")
+		case !on(f, at):
+			v.Level, v.OK, v.Want, v.Found = app.NodeRequired, false, want+" on an interface", "only "+strings.Join(f.said["address"], ", ")
+			v.Hint = "The machine's network is not set up as the provider says."
+		default:
+			v.Level, v.Want, v.Found = app.NodeRequired, want+" on an interface", want
+		}
+		checks = append(checks, v)
+	}
+	return checks
+}
+
+func on(f facts, at netip.Addr) bool {
+	return slices.ContainsFunc(f.said["address"], func(s string) bool {
+		a, err := netip.ParseAddr(s)
+		return err == nil && a.Unmap() == at.Unmap()
+	})
+}
+
+func (c contract) hostname(f facts) app.NodeCheck {
+	got := f.one("hostname")
+	short, _, _ := strings.Cut(c.node.Hostname, ".")
+	v := app.NodeCheck{Name: "hostname", Level: app.NodeAdvised, Found: got, Want: c.node.Hostname,
+		OK: strings.EqualFold(got, c.node.Hostname) || strings.EqualFold(got, short)}
+	if !c.node.OwnRoot {
+		return app.NodeCheck{Name: v.Name, Level: v.Level, OK: true, Skipped: sharesHost}
+	}
+	if !v.OK {
+		v.Hint = "The image should take its host name from the provider."
+	}
+	return v
+}
+
+// resolves looks for every name with its address, and for every address with its name.
+func (c contract) resolves(f facts) app.NodeCheck {
+	v := app.NodeCheck{Name: "names", Level: app.NodeRequired, OK: true}
+	asked := c.names()
+	switch {
+	case !c.node.OwnRoot:
+		v.Skipped = sharesHost
+	case len(asked) == 0:
+		v.Skipped = "no names of peers are known yet"
+	case f.one("resolver") == "":
+		v.Skipped = "getent cannot be had on the machine"
+	}
+	if v.Skipped != "" {
+		return v
+	}
+	var wrong []string
+	for _, e := range asked {
+		if e.Names[0] != c.node.Hostname && !resolved(f, e.Address, e.Names[0]) {
+			wrong = append(wrong, e.Names[0])
+		}
+	}
+	v.OK = len(wrong) == 0
+	v.Want = fmt.Sprintf("names and addresses of %d machines resolve to each other", len(asked))
+	if c.of > len(asked) {
+		v.Want += fmt.Sprintf(" (of %d)", c.of)
+	}
+	v.Found = "all resolve"
+	if !v.OK {
+		v.Found = fmt.Sprintf("%d do not: %s", len(wrong), strings.Join(wrong[:min(len(wrong), 5)], ", "))
+		v.Hint = "See that \"files\" is asked first for hosts in /etc/nsswitch.conf, and that nothing else maps these names in /etc/hosts."
+	}
+	return v
+}
+
+// knowsItself looks for the node's own name, which some images map to 127.0.1.1: most services get along with that, some tell
+// their peers that address.
+func (c contract) knowsItself(f facts) app.NodeCheck {
+	v := app.NodeCheck{Name: "own name", Level: app.NodeAdvised, OK: true}
+	i := slices.IndexFunc(c.names(), func(e app.HostEntry) bool { return e.Names[0] == c.node.Hostname })
+	switch {
+	case !c.node.OwnRoot:
+		v.Skipped = sharesHost
+	case i < 0 || f.one("resolver") == "":
+		v.Skipped = "it was not looked up"
+	default:
+		e := c.names()[i]
+		v.Want = c.node.Hostname + " is " + e.Address
+		v.OK = resolved(f, e.Address, c.node.Hostname)
+		v.Found = either(v.OK, "so it is", "it is another address there")
+		v.Hint = either(v.OK, "", "Take the line with this name and 127.0.1.1 out of the image's /etc/hosts.")
+	}
+	return v
+}
+
+func resolved(f facts, address, name string) bool {
+	at, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(f.said["resolved"], func(line string) bool {
+		words := strings.Fields(line + " .")
+		a, err := netip.ParseAddr(words[0])
+		return err == nil && a.Unmap() == at.Unmap() && slices.Contains(words[1:], name)
+	})
+}
+
+// clock compares the node's clock with the worker's. The node tells whole seconds, and its word takes a while to come.
+func (c contract) clock(f facts) app.NodeCheck {
+	v := app.NodeCheck{Name: "time", Level: app.NodeRequired, Want: "within " + clockMost.String() + " of the worker's clock"}
+	seconds, err := strconv.ParseInt(f.one("time"), 10, 64)
+	if err != nil {
+		v.Found = strconv.Quote(f.one("time"))
+		v.Hint = "The program date on the machine does not tell the time."
+		return v
+	}
+	// What it said was right at some moment between asking and hearing.
+	at := time.Unix(seconds, 0)
+	var off time.Duration
+	switch early, late := f.began.Sub(at.Add(time.Second)), at.Sub(f.heard); {
+	case early > 0:
+		off = early
+	case late > 0:
+		off = late
+	}
+	v.Found = off.Round(time.Second/10).String() + " off"
+	v.OK = off <= clockMost
+	if v.OK && off > clockWell {
+		v.OK, v.Level, v.Want = false, app.NodeAdvised, "within "+clockWell.String()+" of the worker's clock"
+	}
+	if !v.OK {
+		v.Hint = "Run chrony or systemd-timesyncd in the image; if other nodes are right, look at the worker's clock."
+	}
+	return v
+}
+
+// firewall compares with what the image declares: extra field "firewall", "on" or "off".
+func (c contract) firewall(f facts) app.NodeCheck {
+	want, got := strings.ToLower(c.image.Extra["firewall"]), f.one("firewall")
+	v := app.NodeCheck{Name: "firewall", Level: app.NodeRequired, OK: true, Found: got, Want: want}
+	switch {
+	case !c.node.OwnRoot:
+		v.Skipped = sharesHost
+	case got == "":
+		v.Skipped = "the machine does not tell"
+	case want != "" && want != got:
+		v.OK, v.Hint = false, "Correct what the image declares, or switch the firewall "+want+" in the image."
+	}
+	return v
+}
+
+func (c contract) programs(f facts) app.NodeCheck {
+	missing := f.said["missing"]
+	v := app.NodeCheck{Name: "programs", Level: app.NodeRequired, OK: len(missing) == 0, Found: "all there", Want: strings.Join(c.tools, ", ")}
+	if !v.OK {
+		v.Found = strings.Join(missing, ", ") + " missing"
+		v.Hint = "Add them to the image."
+	}
+	return v
+}
+
+// size compares what the machine has, in KiB, with what was ordered, in GiB; 0 is not known.
+func (c contract) size(name, kib string, want float64) app.NodeCheck {
+	v := app.NodeCheck{Name: name, Level: app.NodeAdvised, OK: true}
+	n, err := strconv.ParseFloat(kib, 64)
+	switch {
+	case !c.node.OwnRoot:
+		v.Skipped = sharesHost
+		return v
+	case err != nil:
+		v.Skipped = "the machine does not tell"
+		return v
+	}
+	got := n / (1 << 20)
+	v.Found = fmt.Sprintf("%.1f GiB", got)
+	if want > 0 {
+		v.Want = fmt.Sprintf("%g GiB", want)
+		v.OK = got >= sizeAdvise*want
+		if got < sizeNeed*want {
+			v.Level = app.NodeRequired
+		}
+	}
+	if !v.OK {
+		v.Hint = "Correct the hardware type, or look at what " + c.provider + " has made."
+	}
+	return v
+}
+
+func either(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}

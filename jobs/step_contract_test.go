@@ -1,0 +1,183 @@
+package jobs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/jobs/remote"
+	"muster/jobs/remote/remotetest"
+)
+
+// goodNode is a contract and what a node says that keeps it.
+func goodNode() (contract, facts) {
+	hosts := []app.HostEntry{
+		{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}}, {Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}},
+	}
+	c := contract{
+		node: app.Node{Name: "n1", Hostname: "n1.c1.example.org", OwnRoot: true, SSHUser: "admin",
+			Addresses: map[string]string{app.AddressAccess: "198.51.100.7", app.AddressBind: "10.0.0.1"}},
+		hosts: hosts, of: 2, tools: []string{"sh", "tar"}, provider: "cloud",
+		image:  app.Image{Extra: map[string]string{"os": "debian", "os_version": "12", "firewall": "off"}},
+		flavor: app.Flavor{MemoryGB: 4, DiskGB: 20},
+	}
+	began := time.Unix(1000, 0)
+	return c, facts{root: true, began: began, heard: began.Add(200 * time.Millisecond), said: map[string][]string{
+		"time": {"1000"}, "uid": {"0"}, "os": {"debian"}, "version": {"12"}, "hostname": {"n1"}, "address": {"127.0.0.1", "10.0.0.1", "fe80::1"},
+		"addresses": {"ip"}, "resolver": {"getent"}, "memory": {"4026531"}, "disk": {"20000000"}, "firewall": {"off"}, "passwords": {"no"}, "end": {"ok"},
+		"resolved": {"10.0.0.1 n1.c1.example.org n1", "10.0.0.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2", "10.0.0.2 n2.c1.example.org n2"},
+	}}
+}
+
+func TestContract(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(c *contract, f facts)
+		fails  string // the check, "" for none
+		level  app.NodeLevel
+		says   string
+	}{
+		"as it should be":  {func(*contract, facts) {}, "", "", ""},
+		"nothing declared": {func(c *contract, f facts) { c.image, c.flavor = app.Image{}, app.Flavor{}; f.said["os"] = nil }, "", "", ""},
+		"finer version":    {func(_ *contract, f facts) { f.said["version"] = []string{"12.5"} }, "", "", ""},
+		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", app.NodeRequired, "debian 120, but wanted is debian 12"},
+		"other system":     {func(_ *contract, f facts) { f.said["os"] = []string{"rocky"} }, "os", app.NodeRequired, "rocky"},
+		"no root":          {func(_ *contract, f facts) { f.said["uid"] = []string{"1000"} }, "root", app.NodeRequired, "1000"},
+		"no root, shared":  {func(c *contract, f facts) { c.node.OwnRoot = false; f.said["uid"] = []string{"1000"} }, "root", app.NodeAdvised, ""},
+		"passwords":        {func(_ *contract, f facts) { f.said["passwords"] = []string{"yes"} }, "passwords", app.NodeAdvised, "password"},
+		"no bind address":  {func(_ *contract, f facts) { f.said["address"] = []string{"127.0.0.1", "10.0.0.11"} }, "address bind", app.NodeRequired, "10.0.0.11"},
+		"no address known": {func(c *contract, _ facts) { c.node.Addresses = nil }, "address access", app.NodeRequired, "none"},
+		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"] = f.said["resolved"][:2] }, "names", app.NodeRequired, "n2.c1.example.org"},
+		"peer is another": {func(_ *contract, f facts) {
+			f.said["resolved"] = []string{"10.0.0.1 n1.c1.example.org", "10.0.0.9 n2.c1.example.org", "10.0.0.2 x"}
+		}, "names", app.NodeRequired, "1 do not"},
+		"127.0.1.1": {func(_ *contract, f facts) {
+			f.said["resolved"] = []string{"127.0.1.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2"}
+		}, "own name", app.NodeAdvised, "10.0.0.1"},
+		"nonsense resolved":  {func(_ *contract, f facts) { f.said["resolved"] = []string{"", " ", "x", "10.0.0.1 n1.c1.example.org"} }, "names", app.NodeRequired, "n2"},
+		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", app.NodeAdvised, "localhost"},
+		"clock a second off": {func(_ *contract, f facts) { f.said["time"] = []string{"999"} }, "", "", ""},
+		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", app.NodeAdvised, "9s off"},
+		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", app.NodeRequired, "1m38.8s off"},
+		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", app.NodeRequired, "now"},
+		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", app.NodeRequired, "on"},
+		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", app.NodeRequired, "tar missing"},
+		"less memory":        {func(_ *contract, f facts) { f.said["memory"] = []string{"3000000"} }, "memory", app.NodeAdvised, "2.9 GiB"},
+		"half the disk":      {func(_ *contract, f facts) { f.said["disk"] = []string{"9000000"} }, "disk", app.NodeRequired, "8.6 GiB"},
+		"nothing told": {func(_ *contract, f facts) {
+			delete(f.said, "memory")
+			delete(f.said, "firewall")
+			delete(f.said, "addresses")
+		}, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, f := goodNode()
+			tc.change(&c, f)
+			r := app.NodeReport{Checks: c.judge(f)}
+			failed := append(r.Failed(app.NodeRequired), r.Failed(app.NodeAdvised)...)
+			if tc.fails == "" {
+				if len(failed) > 0 || r.Err("n1") != nil {
+					t.Errorf("%v", failed)
+				}
+				return
+			}
+			if len(failed) != 1 || failed[0].Name != tc.fails || failed[0].Level != tc.level || failed[0].Hint == "" {
+				t.Fatalf("%+v, want %s (%s) only", failed, tc.fails, tc.level)
+			}
+			if !strings.Contains(failed[0].String(), tc.says) {
+				t.Errorf("%q does not say %q", failed[0], tc.says)
+			}
+			err := r.Err("n1")
+			if (err != nil) != (tc.level == app.NodeRequired) {
+				t.Errorf("error %v", err)
+			}
+			if e := app.AsError(err); err != nil && (e.Code != app.EInvalid || e.Reason != "node_contract" || !strings.Contains(e.Message, failed[0].String())) {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// askOn asks the machine that the test runs on.
+func askOn(t *testing.T, n *remotetest.Node, c contract) (facts, error) {
+	t.Helper()
+	sh, err := remote.Dial(t.Context(), n.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sh.Close()
+	c.now = time.Now
+	return askNode(t.Context(), sh, c)
+}
+
+func TestContractOnThisMachine(t *testing.T) {
+	nodes := map[string]func(t *testing.T) *remotetest.Node{
+		"in-process": func(t *testing.T) *remotetest.Node { return &remotetest.Start(t, remotetest.Options{}).Node },
+		"openssh":    func(t *testing.T) *remotetest.Node { return remotetest.OpenSSH(t) },
+	}
+	for name, start := range nodes {
+		t.Run(name, func(t *testing.T) {
+			c := contract{node: app.Node{Name: "n1", Addresses: map[string]string{app.AddressAccess: "127.0.0.1"}}, tools: everyNode}
+			f, err := askOn(t, start(t), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := app.NodeReport{Checks: c.judge(f)}
+			if err := r.Err("n1"); err != nil {
+				t.Error(err)
+			}
+			if f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") == "" {
+				t.Errorf("too little was said: %v", f.said)
+			}
+			c.node.OwnRoot = true
+			c.hosts = []app.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
+			if f, err = askOn(t, start(t), c); err != nil {
+				t.Fatal(err)
+			}
+			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 do not: nobody.example.org") {
+				t.Errorf("%+v of %v", v, f.said)
+			}
+			if v := c.addresses(f); len(v) != 1 || !v[0].OK || v[0].Skipped == "" && !strings.Contains(v[0].Found, "on an interface") {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// A node that tells something else than the truth, or not all of it, is not taken for a good one.
+func TestContractBadAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		program, text string
+		code          app.Code
+		check         string // or the check that then fails
+	}{
+		"clock":             {"date", "echo 12345", "", "time"},
+		"no clock":          {"date", "exit 1", app.ETransient, ""},
+		"twice":             {"date", "echo 1; echo muster-node time=2", app.ETransient, ""},
+		"unknown":           {"date", "echo 1; echo muster-node magic=2", app.ETransient, ""},
+		"no equals sign":    {"uname", "echo x; echo muster-node", "", ""},
+		"ends in the midst": {"df", "kill -KILL $PPID; kill -KILL 0", app.ETransient, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, tc.program), []byte("#!/bin/sh\n"+tc.text+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := remotetest.Start(t, remotetest.Options{Env: []string{"PATH=" + dir + ":$PATH"}})
+			c := contract{node: app.Node{Name: "n1", Addresses: map[string]string{app.AddressAccess: "127.0.0.1"}}, tools: []string{"sh"}}
+			f, err := askOn(t, &s.Node, c)
+			if app.CodeOf(err) != tc.code {
+				t.Fatalf("%v, want code %q", err, tc.code)
+			}
+			if err != nil || tc.check == "" {
+				return
+			}
+			r := app.NodeReport{Checks: c.judge(f)}
+			if failed := r.Failed(app.NodeRequired); len(failed) != 1 || failed[0].Name != tc.check {
+				t.Errorf("%+v", failed)
+			}
+		})
+	}
+}
