@@ -52,6 +52,8 @@ func TestWrongStepsAreBlamed(t *testing.T) {
 		{"twice", app.StepSucceeded, app.OperationSucceeded, 2, twice},
 		{"twice and then failed", app.StepFailed, app.OperationFailed, 2, twice},
 		{"not at all", app.StepSucceeded, app.OperationSucceeded, 0, missing},
+		{"waits for what failed", app.StepWaiting, app.OperationFailed, 0, ""},
+		{"waits for nothing", app.StepWaiting, app.OperationCancelled, 0, lostOp},
 		{"left over", app.StepQueued, app.OperationFailed, 0, lostOp},
 	} {
 		h := &harness{book: newBook()}
