@@ -1,0 +1,436 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/jobs"
+	"muster/providers/fake"
+)
+
+// town is a server without workers of its own, a cloud whose nodes are folders, and provisioners as processes.
+type town struct {
+	*testing.T
+	server *server
+	effect string // where the service's scripts write
+	token  string
+	log    *safeBuffer
+}
+
+const slowService = `
+kind: service
+name: slow
+actions:
+  start: |
+    echo "$MUSTER_NODE $(date +%%s%%N)" >>%[1]s/begun
+    n=0
+    while [ -e %[1]s/hold ] && [ "$(grep -c "^$MUSTER_NODE " %[1]s/begun)" = 1 ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done
+    echo "$MUSTER_NODE" >>%[1]s/done
+`
+
+func newTown(t *testing.T, provider string) *town {
+	t.Helper()
+	dir := t.TempDir()
+	nodes := fake.NewNodes(filepath.Join(dir, "nodes"))
+	t.Cleanup(func() { _ = nodes.Close() })
+	cloud := fake.New("cloud")
+	cloud.Bind(nodes.Bind)
+	account := httptest.NewServer(cloud.Serve("secret-of-the-cloud"))
+	t.Cleanup(account.Close)
+	w := &town{T: t, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
+	catalog := filepath.Join(dir, "catalog")
+	for _, d := range []string{w.effect, catalog} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "kind: provider\nname: cloud\ntype: fake\nsettings: {url: " + account.URL + ", secret: secret-of-the-cloud}\n" + provider + `---
+kind: hardware
+name: small
+providers: {cloud: {flavor: s}}
+---
+kind: image
+name: linux
+providers: {cloud: {image: i}}
+---` + fmt.Sprintf(slowService, w.effect) + `---
+kind: template
+name: slow
+defaults: {services: [slow], provider: cloud}
+constraints: {size: {min: 1, max: 20}}
+`
+	if err := os.WriteFile(filepath.Join(catalog, "all.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	w.server, err = newServer(t.Context(), serverConfig{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
+		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelInfo), Env: os.LookupEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan error, 1)
+	go func() { ran <- w.server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if err := w.server.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the server said:\n%s", w.log)
+		}
+	})
+	if w.token, err = w.server.app.CreateProvisionerToken(t.Context(), w.admin(""), "test"); err != nil {
+		t.Fatal(err)
+	}
+	w.token += "." + w.server.fingerprint
+	return w
+}
+
+func (w *town) admin(tenant string) app.Actor {
+	return app.Actor{Tenant: firstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleAdmin}
+}
+
+// helper is a provisioner as a process.
+type helper struct {
+	w    *town
+	name string
+	cmd  *exec.Cmd
+	out  *safeBuffer
+	once sync.Once
+	end  error
+}
+
+// start begins a provisioner and waits until it is registered.
+func (w *town) start(name string, args ...string) *helper {
+	w.Helper()
+	h := &helper{w: w, name: name, out: &safeBuffer{}}
+	h.cmd = exec.Command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
+	h.cmd.Env = append(os.Environ(), tokenEnv+"="+w.token, "REDIS_URL=")
+	h.cmd.Stdout, h.cmd.Stderr = h.out, h.out
+	if err := h.cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		_ = h.cmd.Process.Signal(syscall.SIGCONT)
+		_ = h.cmd.Process.Kill()
+		_ = h.wait()
+		if w.Failed() {
+			w.Logf("provisioner %s said:\n%s", name, h.out)
+		}
+	})
+	w.until("provisioner "+name+" is registered", 30*time.Second, func() bool { return w.find(name) != nil })
+	return h
+}
+
+func (h *helper) wait() error {
+	h.once.Do(func() { h.end = h.cmd.Wait() })
+	return h.end
+}
+
+// worker gives the process of a tenant's worker; 0 where there is none.
+func (h *helper) worker(tenant string) int {
+	children, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, f := range children {
+		b, err := os.ReadFile(f)
+		fields := strings.Fields(string(b[max(bytes.LastIndexByte(b, ')'), 0):]))
+		if err != nil || len(fields) < 3 || fields[2] != strconv.Itoa(h.cmd.Process.Pid) || fields[1] == "Z" {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		if strings.Contains(string(line), "\x00--tenant\x00"+tenant+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			return pid
+		}
+	}
+	return 0
+}
+
+// find gives a provisioner that is alive.
+func (w *town) find(name string) *app.Provisioner {
+	all, err := w.server.app.Provisioners(w.Context(), w.admin(""))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, p := range all {
+		if p.Name == name && p.State.Alive() {
+			return &p
+		}
+	}
+	return nil
+}
+
+func (w *town) until(what string, limit time.Duration, done func() bool) time.Duration {
+	w.Helper()
+	began := time.Now()
+	for !done() {
+		if time.Since(began) > limit {
+			w.Fatalf("not after %s: %s", limit, what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+func (w *town) create(tenant, name string, size int) app.ClusterView {
+	w.Helper()
+	v, err := w.server.app.CreateCluster(w.Context(), w.admin(tenant), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "slow", Size: size}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return v
+}
+
+func (w *town) active(tenant, id string, limit time.Duration) {
+	w.Helper()
+	w.until(id+" is active", limit, func() bool {
+		v, err := w.server.app.Cluster(w.Context(), w.admin(tenant), id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if v.Status == app.ClusterFailed {
+			w.Fatalf("%s failed: %s", id, v.Message)
+		}
+		return v.Status == app.ClusterActive
+	})
+}
+
+// hold lets the first try of each start wait until release is called.
+func (w *town) hold() (release func()) {
+	file := filepath.Join(w.effect, "hold")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return func() { _ = os.Remove(file) }
+}
+
+func (w *town) lines(file string) int {
+	b, _ := os.ReadFile(filepath.Join(w.effect, file))
+	return bytes.Count(b, []byte("\n"))
+}
+
+func TestProvisionerServesEveryTenant(t *testing.T) {
+	w := newTown(t, "")
+	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	if e := app.AsError(err); e.Reason != "no_provisioner" {
+		t.Fatalf("nobody is there, and the answer is %v", err)
+	}
+	h := w.start("h1")
+	for _, tenant := range []string{app.DefaultTenant, "other"} {
+		began := time.Now()
+		v := w.create(tenant, "c", 3)
+		w.until("the first step of "+tenant+" runs", 20*time.Second, func() bool {
+			steps, err := w.server.app.Steps(t.Context(), w.admin(tenant), v.ID, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range steps {
+				if s.Attempt > 0 {
+					return true
+				}
+			}
+			return false
+		})
+		t.Logf("first step of a new tenant after %s", time.Since(began).Round(time.Millisecond))
+		w.active(tenant, v.ID, 60*time.Second)
+	}
+	// Each tenant has a process of its own, and nothing of what it knows can be read from outside.
+	one, other := h.worker(app.DefaultTenant), h.worker("other")
+	if one == 0 || other == 0 || one == other {
+		t.Fatalf("workers: %d, %d", one, other)
+	}
+	for _, file := range []string{"cmdline", "environ"} {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", one, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{w.token[:20], "mw_", "secret-of-the-cloud"} {
+			if bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s of the worker holds %s", file, secret)
+			}
+		}
+	}
+	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.wait(); err != nil {
+		t.Errorf("the provisioner did not end well: %v", err)
+	}
+	if p := w.find("h1"); p != nil {
+		t.Errorf("it ended and is still there: %+v", p)
+	}
+}
+
+func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
+	w := newTown(t, "")
+	h := w.start("h1")
+	release := w.hold()
+	defer release()
+	v := w.create("", "c", 1)
+	w.until("the step has begun", 60*time.Second, func() bool { return w.lines("begun") == 1 })
+	killed := time.Now()
+	if err := syscall.Kill(h.worker(app.DefaultTenant), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the step is taken again", 20*time.Second, func() bool { return w.lines("begun") == 2 })
+	t.Logf("taken again %s after the worker was killed", time.Since(killed).Round(time.Millisecond))
+	w.active("", v.ID, 60*time.Second)
+}
+
+func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
+	w := newTown(t, "")
+	h := w.start("h1")
+	release := w.hold()
+	defer release()
+	v := w.create("", "c", 1)
+	w.until("the step has begun", 60*time.Second, func() bool { return w.lines("begun") == 1 })
+	w.start("h2")
+	worker := h.worker(app.DefaultTenant)
+	killed := time.Now()
+	if err := h.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = h.wait()
+	w.until("the worker has died with its provisioner", 5*time.Second, func() bool {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", worker))
+		return err != nil || strings.Contains(string(b), ") Z ")
+	})
+	w.until("the slots are another's", 10*time.Second, func() bool { return w.find("h1") == nil })
+	t.Logf("counted as gone after %s", time.Since(killed).Round(time.Millisecond))
+	w.until("the step is taken by the other", 20*time.Second, func() bool { return w.lines("begun") == 2 })
+	t.Logf("taken again %s after the provisioner was killed", time.Since(killed).Round(time.Millisecond))
+	w.active("", v.ID, 60*time.Second)
+}
+
+func TestFrozenProvisionerRegistersAnew(t *testing.T) {
+	w := newTown(t, "")
+	h := w.start("h1")
+	before := w.find("h1").ID
+	if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.until("it counts as gone", 15*time.Second, func() bool { return w.find("h1") == nil })
+	if err := h.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	w.until("it is registered anew", 20*time.Second, func() bool { p := w.find("h1"); return p != nil && p.ID != before })
+	v := w.create("", "c", 1)
+	w.active("", v.ID, 60*time.Second)
+}
+
+func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
+	w := newTown(t, "")
+	h := w.start("h1", "--slots", "1")
+	release := w.hold()
+	v := w.create("", "c", 2)
+	w.until("a step has begun", 60*time.Second, func() bool { return w.lines("begun") == 1 })
+	if _, err := w.server.app.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
+		t.Fatal(err)
+	}
+	w.until("it knows", 10*time.Second, func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
+	release()
+	if err := h.wait(); err != nil {
+		t.Errorf("the provisioner did not end well: %v", err)
+	}
+	if begun, done := w.lines("begun"), w.lines("done"); begun != 1 || done != 1 {
+		t.Errorf("%d begun, %d done", begun, done)
+	}
+	w.start("h2")
+	w.active("", v.ID, 60*time.Second)
+	if done := w.lines("done"); done != 2 {
+		t.Errorf("%d done in the end", done)
+	}
+}
+
+func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
+	w := newTown(t, "")
+	h := w.start("h1", "--drain", "300ms")
+	release := w.hold()
+	defer release()
+	v := w.create("", "c", 1)
+	w.until("the step has begun", 60*time.Second, func() bool { return w.lines("begun") == 1 })
+	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.wait(); err != nil {
+		t.Errorf("the provisioner did not end well: %v", err)
+	}
+	w.start("h2")
+	w.until("the step is taken by another at once", 10*time.Second, func() bool { return w.lines("begun") == 2 })
+	w.active("", v.ID, 60*time.Second)
+}
+
+func TestProviderAsksForTags(t *testing.T) {
+	w := newTown(t, "provisioner: {region: eu}\n")
+	w.start("us", "--tag", "region=us")
+	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	e := app.AsError(err)
+	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
+		t.Fatalf("%v", err)
+	}
+	w.start("eu", "--tag", "region=eu", "--tag", "network=lab")
+	v := w.create("", "c", 1)
+	w.active("", v.ID, 60*time.Second)
+	if p := w.find("us"); len(p.Tenants) > 0 {
+		t.Errorf("the other one was given %+v", p.Tenants)
+	}
+}
+
+func TestProvisionersThatAreNotWanted(t *testing.T) {
+	w := newTown(t, "")
+	for name, c := range map[string]struct {
+		env, say string
+		args     []string
+	}{
+		"no token":          {env: tokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
+		"a wrong token":     {env: tokenEnv + "=mp_nonsense." + w.server.fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
+		"plain http":        {env: tokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
+		"not a URL":         {env: tokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
+		"a bad fingerprint": {env: tokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "muster", append([]string{"provisioner", "--data", t.TempDir()}, c.args...)...)
+		cmd.Env = append(os.Environ(), c.env)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), c.say) {
+			t.Errorf("%s: %v %s", name, err, out)
+		}
+	}
+}
+
+func TestAnotherCAIsNotTrusted(t *testing.T) {
+	w := newTown(t, "")
+	other := fingerprintOf([]byte("another"))
+	config, err := trust(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := remoteOf(w.server.URL, config)
+	_, err = r.Register(t.Context(), app.Registration{Name: "x", Slots: 1})
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(err.Error(), errWrongCA.Error()) {
+		t.Errorf("%v", err)
+	}
+}
+
+func remoteOf(url string, c *tls.Config) *jobs.Remote {
+	return &jobs.Remote{URL: url, Token: func() string { return "t" }, HTTP: jobs.NewHTTP(c)}
+}

@@ -1,0 +1,172 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+	"muster/jobs"
+	"muster/portal"
+)
+
+// newDesk gives an app on a store of its own, with one provisioner registered.
+func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
+	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.RegistryOfToken(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, err := r.Register(t.Context(), app.Registration{Name: "h1", Slots: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apptest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) app.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
+}
+
+// lossy loses the answers to some messages on their way.
+type lossy struct {
+	next http.RoundTripper
+	lose func(path string) bool
+}
+
+func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := l.next.RoundTrip(r)
+	if err == nil && l.lose != nil && l.lose(r.URL.Path) {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return resp, err
+}
+
+// overHTTPS lets workers reach the desk over TLS, with the tokens that the server gives them.
+func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, app.Store, *httptest.Server) {
+	t.Helper()
+	desk, s, r := newDesk(t)
+	server := httptest.NewTLSServer(portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler)))
+	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	client.Transport = lossy{client.Transport, lose}
+	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
+	desk.Of = func(tenant string) app.Coordinator {
+		l, err := s.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := s.Share(t.Context(), l.Version, []app.Share{{Provisioner: desk.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		orders, err := r.Beat(t.Context(), app.Beat{ID: desk.Provisioner})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range orders.Workers {
+			if w.Tenant == tenant {
+				return &jobs.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
+			}
+		}
+		t.Fatalf("no worker is ordered for %s: %+v", tenant, orders)
+		return nil
+	}
+	return desk, s, server
+}
+
+func TestCoordinatorInProcess(t *testing.T) {
+	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, app.Store) {
+		desk, s, _ := newDesk(t)
+		return desk, s
+	})
+}
+
+func TestCoordinatorOverHTTPS(t *testing.T) {
+	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, app.Store) {
+		desk, s, _ := overHTTPS(t, nil)
+		return desk, s
+	})
+}
+
+func TestLostAnswerToAClaimLosesNoStep(t *testing.T) {
+	var lost atomic.Int32
+	desk, s, _ := overHTTPS(t, func(path string) bool { return strings.HasSuffix(path, "/claim") && lost.Add(1) <= 2 })
+	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 3, time.Now(), apptest.Chain(3))); err != nil {
+		t.Fatal(err)
+	}
+	all, err := desk.Of("t1").Claim(t.Context(), app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(desk.Provisioner)}, 9)
+	if err != nil || len(all) != 3 || all[0].Fence.Attempt != 1 {
+		t.Fatalf("%d steps: %v", len(all), err)
+	}
+}
+
+func TestAwaitWorkOverHTTPS(t *testing.T) {
+	desk, s, _ := overHTTPS(t, nil)
+	c := desk.Of("t1").(app.WorkWaiter)
+	got := make(chan bool, 1)
+	go func() {
+		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(desk.Provisioner)}, 0)
+		got <- some
+	}()
+	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 1, time.Now(), apptest.Chain(1))); err != nil {
+		t.Fatal(err)
+	}
+	if !<-got {
+		t.Error("there is work, and it was not told")
+	}
+}
+
+func TestWorkerAPIRefusesStrangersAndNonsense(t *testing.T) {
+	desk, _, server := overHTTPS(t, nil)
+	token := desk.Of("t1").(*jobs.Remote).Token()
+	for name, c := range map[string]struct {
+		path, token, body, coding string
+		status                    int
+	}{
+		"no token":                {path: "claim", body: "{}", status: http.StatusUnauthorized},
+		"a wrong token":           {path: "claim", token: "mw_e30.e30", body: "{}", status: http.StatusUnauthorized},
+		"a worker that registers": {path: "register", token: token, body: "{}", status: http.StatusUnauthorized},
+		"no message":              {path: "claim", token: token, body: "", status: http.StatusBadRequest},
+		"not gzip":                {path: "claim", token: token, body: "{}", coding: "gzip", status: http.StatusBadRequest},
+		"another coding":          {path: "claim", token: token, body: "{}", coding: "br", status: http.StatusUnprocessableEntity},
+		"another tenant":          {path: "claim", token: token, body: `{"worker":{"tenant":"t2","name":"x"},"nonce":"n"}`, status: http.StatusForbidden},
+		"too much":                {path: "claim", token: token, body: `{"nonce":"` + strings.Repeat("n", 9<<20) + `"}`, status: http.StatusRequestEntityTooLarge},
+		"no such thing":           {path: "nothing", token: token, body: "{}", status: http.StatusNotFound},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+portal.WorkerPath+c.path, bytes.NewReader([]byte(c.body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+c.token)
+		req.Header.Set("Content-Encoding", c.coding)
+		resp, err := server.Client().Do(req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.status {
+			t.Errorf("%s: %s", name, resp.Status)
+		}
+	}
+	server.Client().CloseIdleConnections()
+}
