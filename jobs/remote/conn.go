@@ -43,7 +43,9 @@ func newConn(t Target, g greeted, set settings) *Conn {
 		set:     set,
 		gone:    make(chan struct{}),
 	}
+	c.mu.Lock()
 	c.beat = time.AfterFunc(set.keepalive, c.stayAlive)
+	c.mu.Unlock()
 	c.work.Go(func() { c.refuse(g.chans, g.reqs) })
 	return c
 }
