@@ -37,8 +37,13 @@ type claimable interface {
 	knownHosts() *atomic.Pointer[string]
 }
 
+// ReasonOccupied is why a command under a claim was not begun: what another step of the same operation runs Once is still
+// under way, though nobody hears it. To end it would be to do a part of it twice.
+const ReasonOccupied = "occupied"
+
 // Under gives a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
-// node, except those that run Once for the same step. Such a one is not run again when it has succeeded before: Run gives 0 at
+// node, except those that run Once for the same operation. One of another step is waited for: the error is ETransient with
+// ReasonOccupied. One of the same step is not run again when it has succeeded before: Run gives 0 at
 // once, and what it had said after its connection was lost; when it still runs, Run waits for it and gives its outcome.
 // A shell that is not one of this package comes back as it is.
 func Under(sh app.Shell, c Claim) app.Shell {
@@ -178,7 +183,7 @@ case $b in *.-.*) n=$((n+1)) ;; "${i%.*}".*) ;; *) n=$((n+1)) ;; esac
 ! ended || continue
 case $b in "$i.$h".*) [ "$h" = - ] || { if live "$f"; then v=adopt l=$b; else ended; fi; continue; } ;; esac
 [ "$z" != "$e" ] || continue
-case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; esac
+case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; "${i%.*}".*) ! live "$f" || no occupied; continue ;; esac
 ! live "$f" || stop "$f" || no busy
 done
 case $v in
@@ -254,6 +259,12 @@ func (c *Claim) refused(t Target, word, more string) *app.Error {
 			Code: app.ECapacity, Reason: "no_state",
 			Message: fmt.Sprintf("The machine at %s cannot keep track of what is done on it: %s cannot be written.", t.endpoint(), more),
 			Hint:    "The directory must be the SSH user's own, and its disk needs room.",
+		}
+	}
+	if word == "occupied" {
+		return &app.Error{
+			Code: app.ETransient, Reason: ReasonOccupied,
+			Message: "Another step, whose connection was lost, still runs on the machine at " + t.endpoint() + "; its end is waited for",
 		}
 	}
 	return &app.Error{

@@ -253,7 +253,8 @@ func TestOnceLeft(t *testing.T) {
 	})
 }
 
-// A step ends what an older claim of another step has left running, also what runs once; its own it leaves alone.
+// A step ends what an older operation has left running, also what runs once; its own it leaves alone, and for what another
+// step of its operation runs once it has to wait: ended, that would be done again.
 func TestClaimEndsLeftovers(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
@@ -269,7 +270,15 @@ func TestClaimEndsLeftovers(t *testing.T) {
 		if !running(pid) {
 			t.Fatal("a plain command of the same step has ended it")
 		}
-		mustRun(t, remote.Under(c, claim(3, 2)), app.Command{Line: "true"})
+		for _, once := range []bool{false, true} {
+			_, err := remote.Under(c, claim(3, 2)).Run(t.Context(), app.Command{Line: "true", Once: once}, nil)
+			if e := app.AsError(err); e.Code != app.ETransient || e.Reason != remote.ReasonOccupied || !running(pid) {
+				t.Fatalf("another step got %v; running %t", err, running(pid))
+			}
+		}
+		later := claim(4, 1)
+		later.Operation++
+		mustRun(t, remote.Under(c, later), app.Command{Line: "true"})
 		if running(pid) {
 			t.Error("it still runs")
 		}

@@ -12,7 +12,7 @@ import (
 // Limits are what tests make shorter; zero keeps the real one.
 type Limits struct {
 	Dial, Keepalive, AuthGrace, KillAfter, Drain time.Duration
-	Output                                       int
+	Output, Rate, Burst                          int
 }
 
 func (l Limits) settings() settings {
@@ -29,6 +29,9 @@ func (l Limits) settings() settings {
 	set(&s.drain, l.Drain)
 	if l.Output != 0 {
 		s.outputMax = l.Output
+	}
+	if l.Rate != 0 {
+		s.rate, s.burst = l.Rate, l.Burst
 	}
 	return s
 }

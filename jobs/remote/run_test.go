@@ -161,6 +161,35 @@ func TestRunOutputLimit(t *testing.T) {
 	}
 }
 
+// A command that says too much in a short time is not stopped; a note stands where lines are left out.
+func TestRunOutputRate(t *testing.T) {
+	t.Parallel()
+	s := remotetest.Start(t, remotetest.Options{})
+	c := dialWith(t, s.Target(), remote.Limits{Rate: 1000, Burst: 1000})
+	var h heard
+	exit, err := c.Run(t.Context(), app.Command{
+		Line: "cat; sleep 0.5; echo after a while; exit 3", Stdin: strings.NewReader(strings.Repeat("123456789\n", 3000)),
+	}, h.add)
+	if err != nil || exit != 3 {
+		t.Fatal(exit, err)
+	}
+	out := h.of(app.StreamOut)
+	if len(out) < 100 || len(out) > 2500 || out[len(out)-1] != "after a while" {
+		t.Errorf("%d lines, the last is %q", len(out), out[len(out)-1])
+	}
+	left := 0
+	for _, note := range h.of(app.StreamSystem) {
+		var n int
+		if _, err := fmt.Sscanf(note, "%d lines left out here", &n); err != nil {
+			t.Errorf("note %q", note)
+		}
+		left += n
+	}
+	if left+len(out) != 3001 {
+		t.Errorf("%d lines came and %d are said to be left out of 3001", len(out), left)
+	}
+}
+
 func TestRunAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {

@@ -19,9 +19,9 @@ import (
 // quietVariable holds what a process of Quiet has to know.
 const quietVariable = "MUSTER_REMOTETEST_QUIET"
 
-// Quiet starts an SSH server in a process of its own that says that it runs commands, and runs none: a command that holds the
-// words "wait for ever" does not end before its session does, every other one ends at once with exit code 0. It is for measuring
-// what this process alone needs. The test binary's TestMain must call ServeQuiet first.
+// Quiet starts an SSH server in a process of its own that says that it runs commands, and runs none: a command that holds
+// the words "wait for ever" says "begun" and does not end before its session does, every other one ends at once with exit
+// code 0. It is for measuring what this process alone needs. The test binary's TestMain must call ServeQuiet first.
 func Quiet(t testing.TB) remote.Target {
 	t.Helper()
 	hostKey, hostPEM := NewKey(t)
@@ -121,7 +121,9 @@ func quietSession(ch ssh.Channel, reqs <-chan *ssh.Request) {
 			if t := token.FindString(line); t != "" {
 				_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", t)
 			}
-			if !strings.Contains(line, "wait for ever") {
+			if strings.Contains(line, "wait for ever") {
+				_, _ = fmt.Fprintln(ch, "begun")
+			} else {
 				_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{0}))
 				_ = ch.Close()
 			}
