@@ -9,7 +9,10 @@ type Hurrier interface {
 	Hurry(tenant string) (told <-chan struct{}, stop func())
 }
 
-var _ Hurrier = (*App)(nil)
+var (
+	_ Hurrier = (*App)(nil)
+	_ Hurrier = (*granted)(nil)
+)
 
 // hurries are those who want to be told.
 type hurries struct {
@@ -38,6 +41,9 @@ func (a *App) Hurry(tenant string) (<-chan struct{}, func()) {
 		}
 	}
 }
+
+// Hurry implements Hurrier, for the worker's own tenant only.
+func (g *granted) Hurry(string) (<-chan struct{}, func()) { return g.app.Hurry(g.tenant) }
 
 func (h *hurries) tell(tenant string) {
 	h.mu.Lock()

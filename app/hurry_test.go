@@ -1,0 +1,38 @@
+package app_test
+
+import (
+	"testing"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+// A cancel reaches the workers inside a server at once, and nobody of another tenant.
+func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
+	o := newOffice(t)
+	n := apptest.NewCluster("t1", "c-t1", 1, o.clock.Now(), apptest.Chain(1))
+	_, err := o.store.CreateCluster(t.Context(), n)
+	o.must(err)
+	hear := func(tenant, asked string) <-chan struct{} {
+		h, ok := o.app.CoordinatorOf("local:x", tenant).(app.Hurrier)
+		if !ok {
+			t.Fatal("the workers inside a server are not told of a cancel")
+		}
+		told, stop := h.Hurry(asked)
+		t.Cleanup(stop)
+		return told
+	}
+	own, other := hear("t1", "t1"), hear("t2", "t1")
+	_, err = o.app.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)
+	o.must(err)
+	select {
+	case <-own:
+	default:
+		t.Error("nobody was told")
+	}
+	select {
+	case <-other:
+		t.Error("a worker of another tenant was told")
+	default:
+	}
+}
