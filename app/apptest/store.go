@@ -45,6 +45,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a pause lets running steps end and begins none", (*storeTest).pause},
 		{"nothing begins by itself in what is paused, and a delete takes it over", (*storeTest).pausedThings},
 		{"a delete of what is paused begins at once", (*storeTest).deletePaused},
+		{"what is called off before it began has changed nothing", (*storeTest).calledOff},
+		{"a lease ends although a delete had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},
 		{"one node's failed steps are resumed while others run", (*storeTest).retryNode},
 		{"one node's failed steps are resumed after the operation failed", (*storeTest).retryNodeOfFailed},
 		{"a roll-back that leaves nothing ends the cluster", (*storeTest).rollBack},

@@ -186,7 +186,7 @@ func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k a
 func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
 	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
 		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
-			AND o.status IN ('waiting', 'running', 'paused', 'cancelling', 'failed')) LIMIT ?`, micros(now), limit)
+			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, micros(now), limit)
 }
 
 // ActiveClusters implements app.ClusterStore.

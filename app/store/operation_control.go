@@ -48,6 +48,11 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 	if message != "" {
 		o.Message = message
 	}
+	if was == app.OperationWaiting && o.Status.Ended() {
+		if err := t.unfollow(o); err != nil {
+			return app.Operation{}, err
+		}
+	}
 	if err := t.moveAll(c.Now, o.ID, bulk); err != nil {
 		return app.Operation{}, err
 	}
@@ -67,6 +72,14 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 		return app.Operation{}, err
 	}
 	return o.Operation, nil
+}
+
+// unfollow lets an operation that was called off before it began follow nothing: it has changed nothing, so what it came
+// after is rolled back or tried again by itself as if it had never been asked for.
+func (t *tx) unfollow(o *ledger.Operation) error {
+	return t.exec(`UPDATE operations SET followed_by = COALESCE((SELECT min(l.id) FROM operations l WHERE l.cluster = operations.cluster
+		AND l.id > operations.id AND l.id <> ? AND (l.started_at > 0 OR l.status = 'waiting')), 0) WHERE cluster = ? AND followed_by = ?`,
+		o.ID, o.Cluster, o.ID)
 }
 
 // addNeeded loads the steps that an act must find.
