@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/remote"
 )
 
 // verdict is what becomes of a failed attempt.
@@ -42,6 +43,7 @@ var policy = []rule{
 	// The world outside: what passes.
 	{code: app.ETransient, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETransient, reason: reasonStopped, verdict: again, free: true},
+	{code: app.ETransient, reason: remote.ReasonOccupied, verdict: again, first: time.Second, free: true},
 	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,
 		advice: "Look at its log. Where it only needs longer, give the action a greater timeout in the catalog; then resume."},
