@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"time"
 )
@@ -8,7 +9,8 @@ import (
 // NodeReport says what a node was found to be, measured by what every service may assume of its node. It is made when the
 // node is bootstrapped.
 type NodeReport struct {
-	Checks []NodeCheck `json:"checks"` // in the order in which they are told
+	Node   string      `json:"node,omitempty"` // where it is told of several nodes
+	Checks []NodeCheck `json:"checks"`         // in the order in which they are told
 	At     time.Time   `json:"at"`
 }
 
@@ -44,6 +46,81 @@ func (c NodeCheck) String() string {
 		return c.Name + ": " + c.Found + ", as wanted (" + c.Want + ")"
 	}
 	return c.Name + ": " + c.Found + ", but wanted is " + c.Want
+}
+
+// Limits on a report, which comes from a worker; what is longer is cut.
+const (
+	maxNodeChecks = 64
+	maxCheckText  = 1000 // bytes
+)
+
+// bounded gives the report within its limits.
+func (r *NodeReport) bounded() NodeReport {
+	out := NodeReport{At: r.At, Checks: make([]NodeCheck, 0, min(len(r.Checks), maxNodeChecks))}
+	for _, c := range r.Checks[:min(len(r.Checks), maxNodeChecks)] {
+		for _, s := range []*string{&c.Name, &c.Found, &c.Want, &c.Hint, &c.Skipped} {
+			if len(*s) > maxCheckText {
+				*s = strings.ToValidUTF8((*s)[:maxCheckText], "") + " …"
+			}
+		}
+		out.Checks = append(out.Checks, c)
+	}
+	return out
+}
+
+// FencedNodeReport is a report as a worker hands it in.
+type FencedNodeReport struct {
+	Fence  Fence
+	Report NodeReport
+}
+
+// NodeReportStore keeps the latest report of each node.
+type NodeReportStore interface {
+	// KeepNodeReports keeps those whose fence the worker still holds; others are dropped.
+	KeepNodeReports(ctx context.Context, w WorkerID, reports []FencedNodeReport) error
+	// NodeReports gives the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
+	// none is an empty list.
+	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
+}
+
+// maxNodeReports is how many reports are told at once.
+const maxNodeReports = 1000
+
+// NodeReports tells what the nodes of a cluster, or the named one, were found to be when they were bootstrapped last. Nodes
+// that were not bootstrapped so far have none. ENotFound where there is no such node.
+func (a *App) NodeReports(ctx context.Context, actor Actor, cluster, node string) ([]NodeReport, error) {
+	c, err := a.find(ctx, actor, cluster)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, node, maxNodeReports)
+	if err != nil || node == "" || len(reports) > 0 {
+		return reports, err
+	}
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if n.Name == node {
+			return reports, nil
+		}
+	}
+	return nil, Errorf(ENotFound, "Cluster %q has no node %q.", c.Name, node)
+}
+
+// keepNodeReports keeps what workers found out about nodes.
+func (a *App) keepNodeReports(ctx context.Context, w WorkerID, reports []Report) error {
+	var kept []FencedNodeReport
+	for _, r := range reports {
+		if r.Contract != nil {
+			kept = append(kept, FencedNodeReport{Fence: r.Fence, Report: r.Contract.bounded()})
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return a.Store.KeepNodeReports(ctx, w, kept)
 }
 
 // Failed gives the checks of a level that are not OK.

@@ -16,6 +16,7 @@ type Store interface {
 	ProvisionerStore
 	WaitingStore
 	ReceiptStore
+	NodeReportStore
 	OrphanStore
 }
 
@@ -96,10 +97,6 @@ type ClusterStore interface {
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
 	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound.
 	MarkLost(ctx context.Context, tenant, cluster, message string) error
-	// LiveIntents gives the ids of every intent of a provider that has not ended.
-	LiveIntents(ctx context.Context, provider string) (map[string]bool, error)
-	// IntentEnded tells whether this is a provider's intent that has ended; false where there is no such intent.
-	IntentEnded(ctx context.Context, provider, intent string) (bool, error)
 	// ActiveClusters gives clusters in the state active, of all tenants.
 	ActiveClusters(ctx context.Context) ([]Cluster, error)
 }

@@ -99,6 +99,9 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	if len(reports) > MaxClaims {
 		return nil, Errorf(ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
 	}
+	if err := a.keepNodeReports(ctx, w, reports); err != nil {
+		return nil, err
+	}
 	now := a.Now()
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {

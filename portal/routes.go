@@ -65,6 +65,10 @@ func (p *Portal) routes() http.Handler {
 		r.Post("/clusters/{id}/roll-back", member(p.clusterRollBack))
 		r.Get("/clusters/{id}/waiting", member(p.clusterWaiting))
 
+		if p.checking() != nil {
+			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
+		}
+
 		// For admins
 		r.Get("/queue", member(p.queueShow))
 		if p.machines() != nil {
@@ -117,6 +121,9 @@ func (p *Portal) routes() http.Handler {
 			huma.Put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
 		}
 
+		if p.checking() != nil {
+			huma.Get(api, "/clusters/{id}/checks", p.apiChecks, about("Tell what the nodes of a cluster were found to be when they were bootstrapped"))
+		}
 		huma.Get(api, "/clusters/{id}/steps", p.apiStepList, about("List the steps of an operation"))
 		huma.Get(api, "/clusters/{id}/events", p.apiEventList, about("Follow the events of a cluster"), streaming)
 		huma.Get(api, "/clusters/{id}/logs", p.apiLogList, about("Read the log of a cluster"))

@@ -25,6 +25,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterRollBackCommand(c),
 		clusterDeleteCommand(c),
 		clusterReceiptCommand(c),
+		clusterCheckCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())

@@ -23,6 +23,7 @@ type ClusterShow struct {
 	Step     string // the log shows only this step; "" for all
 	Failures []Failure
 	Receipts bool        // there is a page that accounts for its machines
+	Checks   bool        // there is a page that tells what its nodes were found to be
 	Waiting  app.Waiting // the groups only; empty where nothing waits
 }
 

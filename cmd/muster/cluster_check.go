@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func (c *client) nodeReports(ctx context.Context, id, node string) (all []app.NodeReport, err error) {
+	path := clusterPath(id, "checks")
+	if node != "" {
+		path += "?" + url.Values{"node": {node}}.Encode()
+	}
+	err = c.callInto(ctx, path, nil, &all)
+	return all, err
+}
+
+func clusterCheckCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check ID|NAME [NODE]",
+		Short: "Show what nodes were found to be when they were bootstrapped, beside what services may assume",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return exactly("ID|NAME")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			node := ""
+			if len(args) == 2 {
+				node = args[1]
+			}
+			all, err := cl.nodeReports(cmd.Context(), v.ID, node)
+			if err != nil {
+				return err
+			}
+			return c.printNodeReports(all, node != "")
+		},
+	}
+}
+
+// printNodeReports prints a table: all checks of one node, or only what is not good of many.
+func (c *cli) printNodeReports(all []app.NodeReport, whole bool) error {
+	if c.json() {
+		return c.printJSON(all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(c.stdout, "No node was looked at so far; nodes are looked at when they are bootstrapped.")
+		return nil
+	}
+	t := newTable("NODE", "CHECK", "RESULT", "FOUND", "WANTED", "HINT")
+	rows := 0
+	for _, r := range all {
+		for _, k := range r.Checks {
+			result := "good"
+			switch {
+			case k.Skipped != "":
+				result = "not checked"
+			case !k.OK && k.Level == app.NodeAdvised:
+				result = "take care"
+			case !k.OK:
+				result = "NOT FIT"
+			}
+			if k.OK && !whole {
+				continue
+			}
+			rows++
+			t.add(r.Node, k.Name, result, firstOf(k.Found, k.Skipped, "-"), firstOf(k.Want, "-"), firstOf(k.Hint, "-"))
+		}
+	}
+	if rows == 0 {
+		fmt.Fprintf(c.stdout, "%s, all as services need them. Name one to see every check.\n", plural(len(all), "node"))
+		return nil
+	}
+	return t.write(c.stdout)
+}
