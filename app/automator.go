@@ -37,7 +37,9 @@ type Command struct {
 	// Once is for the command that does a step's work. Where an earlier attempt of the same step has done the same (line
 	// and input) with exit code 0, it is not done again: Run gives 0, and the lines may be lost. Where one is still
 	// running, Run waits for it and gives its exit code. So Line and Stdin must be the same in every attempt, and no more
-	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most.
+	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most. Line may
+	// be run by a fork of a shell, whose $$ is not its own, and then finds a directory that nobody else uses while it
+	// runs in the variable muster_place.
 	Once bool
 }
 

@@ -58,4 +58,4 @@ func (p *Pool) Idle() int {
 	return len(p.idle)
 }
 
-const TheWrapper = wrapper
+func WrapperFor(input string) string { return invocation{input: input}.wrapper() }

@@ -51,6 +51,9 @@ func (in input) sent(token string) (how string, data []byte) {
 	if n == 0 || n > inputTextMax || in.data[n-1] != '\n' || bytes.IndexByte(in.data, 0) >= 0 {
 		return strconv.Itoa(n), in.data
 	}
+	if n <= inputLinesMax {
+		return inputLines + strconv.Itoa(bytes.Count(in.data, []byte("\n"))), in.data
+	}
 	// The node puts the last line break back.
 	data = append(append(make([]byte, 0, n-1+len(token)), in.data[:n-1]...), token...)
 	return inputText + strconv.Itoa(len(data)), data

@@ -22,7 +22,7 @@ func (r *running) hello(line []byte) (rest []byte, mine bool) {
 		case "stdin":
 			r.noInput.Store(true)
 			return before, true
-		case "stale", "nostate", "busy", "lone":
+		case "stale", "nostate", "busy", "lone", "more", "occupied":
 			text := string(after)
 			r.said.Store(&text)
 			return before, true
@@ -71,8 +71,11 @@ func (r *running) wait(ctx context.Context) (int, error) {
 	r.drain(ctx)
 	if said := r.said.Load(); said != nil {
 		word, more, _ := strings.Cut(*said, " ")
-		if word == "lone" {
+		switch word {
+		case "lone":
 			return 0, errLone
+		case "more":
+			return 0, errMore
 		}
 		return 0, r.claim.refused(r.conn.target, word, more)
 	}

@@ -39,17 +39,21 @@ func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *
 	}
 	sink := newSink(out, c.set)
 	defer sink.shut()
-	// An attempt that was waited for may end without telling how.
+	v.full = in.stream != nil // which can be sent once only
 	for tries := 0; ; tries++ {
 		exit, err := c.session(ctx, v, in, sink, claim)
-		if !errors.Is(err, errLone) || tries == 3 {
+		if again := err == errMore || err == errLone; !again || tries == 4 {
 			return exit, err
 		}
+		v.full = true
 	}
 }
 
-// errLone says that the earlier attempt that was waited for is gone, and has left no outcome.
-var errLone = errors.New("the earlier attempt ended without an outcome")
+// These ask for another session. An attempt that was waited for may end without telling how.
+var (
+	errMore = &app.Error{Code: app.ETransient, Message: "What is left of earlier attempts on the machine has to be looked at"}
+	errLone = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without an outcome"}
+)
 
 // alone is how many seconds are left of ctx.
 func alone(ctx context.Context) int {

@@ -408,7 +408,7 @@ func TestWrapperInOtherShells(t *testing.T) {
 		}
 		t.Run(sh[0], func(t *testing.T) {
 			for mode, in := range map[string]string{"none": "", "5": "hello", "stream": "hello"} {
-				cmd := exec.Command(sh[0], append(sh[1:], "-c", `eval "$1"`, "muster", remote.TheWrapper, "TOKEN", "n", mode, "cat; exit 3")...)
+				cmd := exec.Command(sh[0], append(sh[1:], "-c", `eval "$1"`, "muster", remote.WrapperFor(mode), "TOKEN", "n", mode, "cat; exit 3")...)
 				w, err := cmd.StdinPipe()
 				if err != nil {
 					t.Fatal(err)

@@ -6,114 +6,165 @@ import (
 	"encoding/hex"
 	"path"
 	"strconv"
+	"strings"
+	"sync"
 
 	"muster/app"
 )
 
-// wrapper runs on the node around every command line. Its arguments are: 1 itself, 2 a token, 3 flags, 4 how to treat the
-// standard input, 5 the command line, 6 the script that checks the claim or nothing, 7 the record of this run or nothing,
-// 8 "y" for a command that runs once, 9 how many seconds such a one may go on alone. What it does, in this order:
+// wrapper gives what runs on the node around a command line. It has only the parts that this command needs, since the node
+// reads all of it, and that takes a shell longer than one would think. Its arguments are: 1 itself, 2 a token, 3 how far it
+// is (n or y, which asks for root; s, under sudo; l, leading a group), 4 how to treat the standard input, 5 the command line,
+// 6 the script that checks the claim, 7 the record of this run, 8 how many seconds a command that runs once may go on
+// alone. What it does, in this order:
 //
 //   - check the claim, see claim.go;
-//   - become root when asked to ("y") and not root already, by running itself under sudo;
+//   - become root when asked to and not root already, by running itself under sudo;
 //   - lead a process group of its own. OpenSSH has seen to that already; for other servers there is setsid. "-$$"
 //     exists exactly when we lead a group. OpenSSH also leaves a command alone whose connection is cut; a server that does
 //     not present itself as one of that kind may end the session's whole group, so what runs once leaves that group;
 //   - tell token and process id as a first line on the standard error. Whoever misses that line knows that the
 //     command never started: no sudo, no shell;
 //   - standard input "stream": it is the command's, and there is no lifeline. "none": the command has /dev/null.
-//     "h" and a number: so many bytes of text, of which the last are the token, kept in a variable. A number: that many
-//     bytes are the command's, by way of an unlinked file. Except with a stream, the rest of the standard input is the
+//     "l" and a number: so many lines of text, kept in a variable. "h" and a number: so many bytes of text, of which the
+//     last are the token, likewise. A number: that many bytes are the command's, by way of an unlinked file. Except with a stream, the rest of the standard input is the
 //     lifeline, on which nothing comes but the word kill and its end;
 //   - on the word, or on the end where the command does not run once: ask the group to go, and five seconds later make
 //     it. Where it runs once, on the end let it go on: hold its outputs open and keep the first 64 KiB of each for the
 //     attempt that takes over, until the time is up.
 //
 // The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
-// would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which are not sh would read differently inside quotes.
-const wrapper = `r=$7
-case $3 in [ny]) [ -z "$6" ] || eval "$6" ;; esac
-if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
-w=$1 t=$2 m=$4 c=$5 o=$8 s=$9
-exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" s "$m" "$c" "" "$r" "$o" "$s"
+// would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
+// are not sh would read differently inside quotes.
+func (v invocation) wrapper() string {
+	var b strings.Builder
+	part := func(when bool, text string) {
+		if when {
+			b.WriteString(text)
+		}
+	}
+	claim, stream := v.claim != "", v.input == inputStream
+	lines, none := strings.HasPrefix(v.input, inputLines), v.input == inputNone
+	text := lines || strings.HasPrefix(v.input, inputText)
+	part(claim, `r=$7
+case $3 in [ny]) eval "$6" ;; esac
+`)
+	part(v.sudo, `if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
+w=$1 t=$2 m=$4 c=$5 a=$8
+exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" s "$m" "$c" "" "$r" "$a"
 fi
-if [ "$3" != l ] && command -v setsid >/dev/null; then
-if ! kill -0 "-$$" 2>/dev/null; then
-exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8" "$9"
+`)
+	part(true, `if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
+exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8"
 fi
-if [ "$8" = y ] && [ -z "$SSH_CONNECTION" ]; then
+`)
+	part(v.once, `if [ "$3" != l ] && [ -z "$SSH_CONNECTION" ] && command -v setsid >/dev/null; then
 exec 3<&0
 trap : TERM HUP
-setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" y "$9" <&3 3<&- &
+setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8" <&3 3<&- &
 p=$!
 exec 3<&-
 while wait "$p"; c=$?; kill -0 "$p" 2>/dev/null; do :; done
 exit "$c"
 fi
-fi
-echo "$2 $$ $SHELL" >&2
-if [ -n "$r" ]; then
-echo "p $$ $2" >>"$r"
+`)
+	part(true, `echo "$2 $$ $SHELL" >&2
+`)
+	part(claim, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
 MUSTER_RUN=$2; export MUSTER_RUN
-fi
-x=
-case $4 in
-stream) [ -n "$r" ] || exec sh -c "$5" ;;
-none) exec 3<&0 </dev/null ;;
-h*) exec 3<&0 </dev/null
+`)
+	switch {
+	case stream && !claim:
+		b.WriteString(`exec sh -c "$5"`)
+		return b.String()
+	case stream:
+	case none:
+		b.WriteString(`exec 3<&0 </dev/null
+`)
+	case lines:
+		b.WriteString(`exec 3<&0 </dev/null
+x= n=${4#l}
+while [ "$n" -gt 0 ] && IFS= read -r l; do
+x=$x$l"
+"
+n=$((n-1))
+done <&3
+[ "$n" = 0 ] || { echo "$2 stdin" >&2; exit 125; }
+x=${x%"
+"}
+`)
+	case text:
+		b.WriteString(`exec 3<&0 </dev/null
 x=$(head -c "${4#h}" <&3)
-case $x in *"$2") x=${x%"$2"} ;; *) echo "$2 stdin" >&2; exit 125 ;; esac ;;
-*) f=$(mktemp) && exec 3<&0 && head -c "$4" <&3 >"$f" && exec <"$f" && n=$(wc -c <"$f") && rm -f "$f" && [ "$n" -eq "$4" ] ||
-{ rm -f "$f"; echo "$2 stdin" >&2; exit 125; } ;;
-esac
-w=
-if [ "$4" != stream ]; then
-trap : TERM HUP
-if [ "$8" = y ] && [ -p /proc/self/fd/1 ] && [ -p /proc/self/fd/2 ]; then
+case $x in *"$2") x=${x%"$2"} ;; *) echo "$2 stdin" >&2; exit 125 ;; esac
+`)
+	default:
+		b.WriteString(`f=$(mktemp) && exec 3<&0 && head -c "$4" <&3 >"$f" && exec <"$f" && n=$(wc -c <"$f") && rm -f "$f" && [ "$n" -eq "$4" ] ||
+{ rm -f "$f"; echo "$2 stdin" >&2; exit 125; }
+`)
+	}
+	part(v.once, `if [ -p /proc/self/fd/1 ] && [ -p /proc/self/fd/2 ]; then
 exec 4>&2
 { command exec 7</proc/self/fd/1 8</proc/self/fd/4; } 2>/dev/null
 exec 4>&-
 fi
+`)
+	part(!stream, `trap : TERM HUP
 {
 read -r k
-if [ "$8" = y ] && [ "$k" != kill ]; then
+`)
+	part(v.once, `if [ "$k" != kill ]; then
 umask 022
 n=${r##*/r.}
 { head -c 65536 >"${r%/r.*}/o.$n"; exec cat; } <&7 7<&- 8<&- &
 { head -c 65536 >"${r%/r.*}/v.$n"; exec cat; } <&8 7<&- 8<&- &
-n=$9
+n=$8
 while [ "$n" -gt 0 ]; do
 sleep 5
 kill -0 "$$" || exit
 n=$((n-5))
 done
 fi
-trap "" TERM HUP
+`)
+	part(!stream, `trap "" TERM HUP
 kill -TERM "-$$"
 sleep 5
 kill -KILL "-$$"
 } <&3 3<&- >/dev/null 2>&1 &
 w=$!
-fi
-case $4 in
-h*) sh -c "$5" 3<&- 7<&- 8<&- <<muster
+`)
+	// What runs once is run by a fork of this shell, which saves the start of another one.
+	run, rest := `sh -c "$5" 3<&-`, ""
+	if v.once {
+		run = `( exec 3<&- 7<&- 8<&-; muster_place=${r%/r.*}; eval "$5" )`
+	}
+	if text {
+		rest = ` <<muster
 $x
-muster
-;;
-*) sh -c "$5" 3<&- 7<&- 8<&- ;;
-esac
+muster`
+	}
+	part(true, run+rest+`
 c=$?
-[ -z "$r" ] || echo "$c" >"${r%/r.*}/x.${r##*/r.}"
-exec 2>/dev/null
-[ -z "$w" ] || kill -KILL "$w"
-exit "$c"
-`
+`)
+	part(claim, `echo "$c" >"${r%/r.*}/x.${r##*/r.}"
+`)
+	part(!stream, `exec 2>/dev/null
+kill -KILL "$w"
+`)
+	part(true, `exit "$c"
+`)
+	return b.String()
+}
 
 const (
 	inputStream = "stream"
 	inputNone   = "none"
+	inputLines  = "l" // and the number of lines
 	inputText   = "h" // and the number of bytes
 
+	// inputLinesMax is the longest standard input that the shell on the node reads by itself, byte by byte, sooner than a
+	// program could be started for it.
+	inputLinesMax = 3 << 10
 	// inputTextMax is the longest standard input that is kept in a variable on the node, which takes fewest programs.
 	inputTextMax = 64 << 10
 	// inputFileMax is the longest standard input that takes the way over a file on the node.
@@ -122,7 +173,29 @@ const (
 	commandMax = 112 << 10
 )
 
-var quotedWrapper, quotedClaim = app.ShellQuote(wrapper), app.ShellQuote(claimScript)
+var quotedClaim, quotedFullClaim = app.ShellQuote(quickClaimScript), app.ShellQuote(claimScript)
+
+// quotedWrappers keeps the few wrappers that there are, ready to be sent.
+var quotedWrappers sync.Map // of variant, string
+
+// variant is what a wrapper depends on.
+type variant struct {
+	sudo, once, claim bool
+	input             byte
+}
+
+func (v invocation) quotedWrapper() string {
+	kind := variant{v.sudo, v.once, v.claim != "", v.input[0]}
+	if kind.input <= '9' {
+		kind.input = '0'
+	}
+	if w, ok := quotedWrappers.Load(kind); ok {
+		return w.(string)
+	}
+	w := app.ShellQuote(v.wrapper())
+	quotedWrappers.Store(kind, w)
+	return w
+}
 
 // invocation is what one session is to run.
 type invocation struct {
@@ -131,6 +204,7 @@ type invocation struct {
 	line  string
 	sudo  bool
 	claim string // the settings of the script that checks the claim, which hold no quotes
+	full  bool   // the claim is to be looked at closely
 	once  bool
 	alone int // seconds
 }
@@ -142,14 +216,18 @@ func (v invocation) request(plainShell bool) ([]byte, error) {
 	if len(v.line) > commandMax || len(line) > commandMax {
 		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}
-	b := make([]byte, 4, len(quotedWrapper)+len(quotedClaim)+len(line)+len(v.claim)+512)
+	wrapper, claim := v.quotedWrapper(), quotedClaim
+	if v.full {
+		claim = quotedFullClaim
+	}
+	b := make([]byte, 4, len(wrapper)+len(claim)+len(line)+len(v.claim)+256)
 	if plainShell {
 		b = append(b, "set -- "...)
 	} else {
 		b = append(b, `exec sh -c 'eval "$1"' muster `...)
 	}
 	word := func(w string) { b = append(append(b, ' '), w...) }
-	word(quotedWrapper)
+	word(wrapper)
 	word(v.token)
 	word(either(v.sudo, "y", "n"))
 	word(v.input)
@@ -158,10 +236,9 @@ func (v invocation) request(plainShell bool) ([]byte, error) {
 		word("''")
 	} else {
 		word("'")
-		b = append(append(append(b, v.claim...), '\n'), quotedClaim[1:]...)
+		b = append(append(append(b, v.claim...), '\n'), claim[1:]...)
 	}
 	word("''")
-	word(either(v.once, "y", "n"))
 	word(strconv.Itoa(v.alone))
 	if plainShell {
 		b = append(b, plainSuffix...)
@@ -177,13 +254,13 @@ func either(yes bool, a, b string) string {
 	return b
 }
 
-// plainSuffix begins by taking back what a start-up file of bash may have set.
-const plainSuffix = `; set +eufC; [ -z "$BASH_VERSION" ] || shopt -u failglob nullglob expand_aliases; eval "$1"`
+const plainSuffix = `; eval "$1"`
 
-// plainShells are login shells that read the wrapper as sh does.
+// plainShell tells login shells that read the wrapper as sh does, and as fast. bash is not among them: it takes longer to
+// read the wrapper than to start a small sh that reads it.
 func plainShell(file string) bool {
 	switch path.Base(file) {
-	case "sh", "dash", "ash", "bash":
+	case "sh", "dash", "ash":
 		return true
 	}
 	return false
