@@ -323,7 +323,7 @@ func (t *storeTest) rollBackOfCancelled() {
 	t.must(err)
 	t.drain()
 	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	live, err := t.s.LiveIntents(t.ctx, "cloud")
+	live, err := t.s.IntentsOf(t.ctx, "cloud")
 	t.must(err)
 	if len(live) != 0 {
 		t.Errorf("intents %v outlived the cluster", live)

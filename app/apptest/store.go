@@ -387,13 +387,13 @@ func (t *storeTest) deleteDuringCreate() {
 		t.Errorf("the delete ran %v, want two steps", ids)
 	}
 	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	live, err := t.s.LiveIntents(t.ctx, "cloud")
+	live, err := t.s.IntentsOf(t.ctx, "cloud")
 	t.must(err)
 	if len(live) != 0 {
 		t.Errorf("intents %v are still open", live)
 	}
 	for intent, want := range map[string]bool{"t1-web-n1": true, "unknown": false} {
-		ended, err := t.s.IntentEnded(t.ctx, "cloud", intent)
+		ended, _, err := t.s.IntentKnown(t.ctx, "cloud", intent)
 		t.must(err)
 		if ended != want {
 			t.Errorf("intent %s has ended: %v, want %v", intent, ended, want)

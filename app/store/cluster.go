@@ -217,27 +217,6 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 	})
 }
 
-// LiveIntents implements app.ClusterStore.
-func (s *Store) LiveIntents(ctx context.Context, provider string) (map[string]bool, error) {
-	live := map[string]bool{}
-	err := s.each(ctx, func(row scanner) error {
-		var id string
-		err := row.Scan(&id)
-		live[id] = true
-		return err
-	}, `SELECT id FROM intents WHERE provider = ? AND ended_at = 0`, provider)
-	return live, err
-}
-
-// IntentEnded implements app.ClusterStore.
-func (s *Store) IntentEnded(ctx context.Context, provider, intent string) (ended bool, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM intents WHERE id = ? AND provider = ? AND ended_at > 0)`, intent, provider).Scan(&ended)
-	if err != nil {
-		return false, fmt.Errorf("store: intent: %w", err)
-	}
-	return ended, nil
-}
-
 // setCluster changes a cluster's status and tells those who watch.
 func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
 	if err := t.exec(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ?`, status, message, tenant, id); err != nil {
