@@ -113,6 +113,9 @@ func (g *granted) AwaitWork(ctx context.Context, w WorkerID, patience time.Durat
 		return false, err
 	}
 	except, err := g.takes(ctx)
+	if ctx.Err() != nil {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
