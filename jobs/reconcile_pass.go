@@ -51,8 +51,13 @@ func (p *pass) run(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 	p.account.Orphans = len(orphans)
-	if _, err := p.Store.HoldAccount(ctx, name, p.Name, time.Now(), accountHold); err != nil { // the list may have taken long
-		return err
+	// The list may have taken so long that another server looks after the account by now: what both delete would be too much.
+	held, err := p.Store.HoldAccount(ctx, name, p.Name, time.Now(), accountHold)
+	if err == nil && !held {
+		err = app.Errorf(app.ETransient, "the pass took so long that another server has taken account %s over", name)
+	}
+	if err != nil {
+		return errors.Join(append(errs, err)...)
 	}
 	errs = append(errs, p.clear(ctx, cloud, orphans), p.compare(ctx, cloud, machines))
 	return errors.Join(errs...)

@@ -477,3 +477,33 @@ func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
 		t.Errorf("%d attempts that count as %d tries, want %d and 2", attempts, tries, 2+refusals)
 	}
 }
+
+// takenOver is a store in which another server takes each account over while a pass over it goes on.
+type takenOver struct {
+	jobs.ReconcileStore
+	asked int
+}
+
+func (s *takenOver) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (bool, error) {
+	if s.asked++; s.asked%2 == 0 {
+		return false, nil
+	}
+	return s.ReconcileStore.HoldAccount(ctx, provider, holder, now, hold)
+}
+
+func TestPassThatWasOvertakenDeletesNothing(t *testing.T) {
+	e := newEngine(t, nil)
+	e.leave(4)
+	stop := e.reconciler(func(r *jobs.Reconciler) { r.Store = &takenOver{ReconcileStore: e.store} })
+	e.passes(6)
+	stop()
+	if n := e.machines(); n != 4 {
+		t.Errorf("%d of 4 machines are left", n)
+	}
+	accounts, err := e.store.Accounts(t.Context())
+	if err != nil || len(accounts) != 1 || !strings.Contains(accounts[0].Error, "another server") {
+		t.Errorf("accounts: %+v, %v", accounts, err)
+	}
+	defer e.reconciler(nil)()
+	e.comesAbout("they are deleted", func() bool { return e.machines() == 0 })
+}
