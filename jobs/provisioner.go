@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -284,7 +285,9 @@ func (p *Provisioner) crashed(tenant string) {
 
 // gone is told of a worker that ended.
 func (p *Provisioner) gone(k *keptWorker) {
-	p.ended = append(p.ended, k.name)
+	if strings.HasPrefix(k.name, app.WorkerPrefix(p.registered.ID)) { // else of a registration that has ended: its claims run out
+		p.ended = append(p.ended, k.name)
+	}
 	if k.leaving {
 		delete(p.leaving, k)
 		return

@@ -7,44 +7,51 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"muster/app"
 )
 
-// busy is a coordinator that notes how many ask at the same time.
+// busy is a coordinator that notes how many slots ask at the same time.
 type busy struct {
 	app.Coordinator
-	most atomic.Int32
+	worker *Worker
+	most   int
 }
 
 func (b *busy) Claim(_ context.Context, _ app.WorkerID, most int) ([]*app.Assignment, error) {
-	time.Sleep(time.Millisecond) // others gather meanwhile
-	b.most.Store(max(b.most.Load(), int32(most)))
+	time.Sleep(time.Millisecond) // in a bubble that is until nobody else can go on: those who ask meanwhile have gathered
+	d := b.worker.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b.most = max(b.most, most+len(d.claims))
 	return nil, nil
 }
 
 // However many bells asynq hands over at the same time, a worker has as many slots as it was given.
 func TestSlotsHoldWhateverTheQueueDoes(t *testing.T) {
-	b := &busy{}
-	w := newWorker(WorkerConfig{Slots: 2, Coordinator: b, Log: slog.New(slog.DiscardHandler)})
-	defer w.close()
-	defer w.drop()
-	var all sync.WaitGroup
-	for range 200 {
-		all.Go(func() {
-			if err := w.serve(t.Context(), nil); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	w.work.Wait()
-	if n := b.most.Load(); n != 2 {
-		t.Errorf("%d steps at the same time in 2 slots", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := &busy{}
+		w := newWorker(WorkerConfig{Slots: 2, Coordinator: b, Log: slog.New(slog.DiscardHandler)})
+		b.worker = w
+		defer w.close()
+		defer w.drop()
+		var all sync.WaitGroup
+		for range 200 {
+			all.Go(func() {
+				if err := w.serve(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w.work.Wait()
+		if b.most != 2 {
+			t.Errorf("%d steps at the same time in 2 slots", b.most)
+		}
+	})
 }
 
 func TestTroubleIsSaidOnce(t *testing.T) {
