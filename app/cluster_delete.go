@@ -25,7 +25,8 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 		return ClusterView{}, err
 	}
 	for _, o := range ops {
-		if o.Kind == OperationDelete && (!o.Status.Ended() || o.Status == OperationSucceeded) {
+		// One that is paused or being stopped does not count: whoever asks now wants it gone.
+		if o.Kind == OperationDelete && (o.Status == OperationWaiting || o.Status == OperationRunning || o.Status == OperationSucceeded) {
 			return a.Cluster(ctx, actor, c.ID)
 		}
 	}

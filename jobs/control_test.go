@@ -188,7 +188,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 	if e.machines() != 0 || v.Operations[0].Requester != "muster" {
 		t.Errorf("%d machines are left; %+v", e.machines(), v.Operations[0])
 	}
-	if left, err := e.store.LiveIntents(t.Context(), "cloud"); len(left) > 0 || err != nil {
+	if left, err := e.store.IntentsOf(t.Context(), "cloud"); len(left) > 0 || err != nil {
 		t.Errorf("intents that have not ended: %v, %v", left, err)
 	}
 	// The name is free again.
@@ -315,5 +315,24 @@ func TestWhyStepsWait(t *testing.T) {
 	e.want(v, app.ClusterFailed)
 	if v.Operations[0].Status != app.OperationCancelled || e.machines() != 4 {
 		t.Errorf("after a cancel alone it is %s, with %d machines", v.Operations[0].Status, e.machines())
+	}
+}
+
+// Whoever asks for a delete wants it, also while an earlier one is paused.
+func TestDeleteAgainWhileTheFirstIsPaused(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	_ = e.worker.Close()
+	if _, err := e.app.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.app.PauseOperation(e.ctx, e.admin, v.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	e.startWorker("w2")
+	e.delete(v.ID)
+	if e.machines() != 0 {
+		t.Errorf("%d machines are left", e.machines())
 	}
 }
