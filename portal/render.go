@@ -13,6 +13,7 @@ import (
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
 	f := page.Frame{Title: title, Version: p.version, Note: p.note, Machines: p.machines() != nil}
+	_, f.Provisioners = p.muster.(Provisioning)
 	if a, ok := p.actor(r); ok {
 		f.Actor = &a
 	}

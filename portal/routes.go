@@ -71,6 +71,10 @@ func (p *Portal) routes() http.Handler {
 
 		// For admins
 		r.Get("/queue", member(p.queueShow))
+		if _, ok := p.muster.(Provisioning); ok {
+			r.Get("/provisioners", member(p.provisionerList))
+			r.Post("/provisioners/{provisioner}/drain", member(p.provisionerDrain))
+		}
 		if p.machines() != nil {
 			r.Get("/orphans", member(p.orphanList))
 			r.Post("/orphans/mode", member(p.orphanMode))

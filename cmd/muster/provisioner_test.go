@@ -31,6 +31,7 @@ type town struct {
 	effect string // where the service's scripts write
 	token  string
 	log    *safeBuffer
+	redis  string // what provisioners are told of; "": nothing
 }
 
 const slowService = `
@@ -124,7 +125,7 @@ func (w *town) start(name string, args ...string) *helper {
 	w.Helper()
 	h := &helper{w: w, name: name, out: &safeBuffer{}}
 	h.cmd = exec.Command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
-	h.cmd.Env = append(os.Environ(), tokenEnv+"="+w.token, "REDIS_URL=")
+	h.cmd.Env = append(os.Environ(), tokenEnv+"="+w.token, "REDIS_URL="+w.redis)
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.out
 	if err := h.cmd.Start(); err != nil {
 		w.Fatal(err)
@@ -300,6 +301,16 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 	if p := w.find("h1"); p != nil {
 		t.Errorf("it ended and is still there: %+v", p)
 	}
+}
+
+func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
+	w := newTown(t, "")
+	w.redis = "redis://127.0.0.1:1/0" // nobody is there
+	w.start("h1")
+	began := time.Now()
+	v := w.create("", "c", 5)
+	w.active("", v.ID, 60*time.Second)
+	t.Logf("5 nodes after %s", time.Since(began).Round(time.Millisecond))
 }
 
 func TestKilledWorkersStepIsTakenAgain(t *testing.T) {

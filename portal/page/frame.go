@@ -10,7 +10,9 @@ type Frame struct {
 	Note    string // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
 	Refresh int    // seconds after which a browser without JavaScript loads the page again; 0: never
 	Htmx    bool   // the page has a form that updates itself
-	At      string // the part of the portal that the page belongs to: "clusters", "new", "queue", "orphans"
+	At      string // the part of the portal that the page belongs to: "clusters", "new", "queue", "provisioners", "orphans"
+	// Provisioners says that who carries out steps can be looked at.
+	Provisioners bool
 	// Machines says that orphans can be looked at.
 	Machines bool
 }

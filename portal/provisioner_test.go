@@ -1,0 +1,122 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
+type staffed struct {
+	*fake
+	drained, revoked []string
+}
+
+var _ Provisioning = (*staffed)(nil)
+
+func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
+	if a.Role != app.RoleAdmin && a.User != "boss" {
+		return nil, app.Errorf(app.EForbidden, "only admins of the tenant default see provisioners.")
+	}
+	now := f.now()
+	return []app.Provisioner{
+		{ID: "aaa", Name: "h1", Host: "h1.lab", Version: "1.2", Tags: map[string]string{"region": "eu"}, Slots: 8, State: app.ProvisionerActive, SeenAt: now.Add(-time.Second),
+			Tenants: []app.TenantSlots{{Tenant: "<acme>", Slots: 6, Running: 3}, {Tenant: "zeta", Slots: 2}}},
+		{ID: "local:s1:bbb", Name: "server on h0", Slots: 4, State: app.ProvisionerDraining, SeenAt: now.Add(-time.Minute)},
+		{ID: "ccc", Name: "h2", Slots: 16, State: app.ProvisionerLost, SeenAt: now.Add(-2 * time.Hour)},
+	}, nil
+}
+
+func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
+	if name != "aaa" && name != "h1" {
+		return 0, app.Errorf(app.ENotFound, "There is no provisioner %q.", name)
+	}
+	f.drained = append(f.drained, name)
+	return 1, nil
+}
+
+func (f *staffed) ProvisionerTokens(context.Context, app.Actor) ([]app.ProvisionerToken, error) {
+	return []app.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
+}
+
+func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string) (string, error) {
+	return "mp_of_" + name, nil
+}
+
+func (f *staffed) RevokeProvisionerToken(_ context.Context, _ app.Actor, name string) error {
+	f.revoked = append(f.revoked, name)
+	return nil
+}
+
+func staff(t *testing.T) (*site, *staffed) {
+	t.Helper()
+	var f *staffed
+	s := visit(t, func(c *Config) {
+		f = &staffed{fake: c.Muster.(*fake)}
+		c.Muster, c.CAFingerprint = f, "sha256:ab"
+	})
+	return s, f
+}
+
+func TestProvisionerPage(t *testing.T) {
+	s, f := staff(t)
+	s.signIn("root")
+	if !strings.Contains(s.get("/clusters").body, `href="/provisioners"`) {
+		t.Error("an admin is not led to the provisioners")
+	}
+	a := s.get("/provisioners")
+	a.reads(http.StatusOK, "2 provisioners with 12 slots; 3 are in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
+		"server on h0 local:s1:bbb draining no tags 0 of 4 none in a server", "h2 ccc lost")
+	if n := strings.Count(a.body, ">Drain</button>"); n != 1 {
+		t.Errorf("%d provisioners can be drained", n)
+	}
+	if a := s.post("/provisioners/aaa/drain", nil); a.status != http.StatusSeeOther || len(f.drained) != 1 {
+		t.Errorf("drain: %d %v", a.status, f.drained)
+	}
+	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "There is no provisioner")
+}
+
+func TestProvisionerPageIsForAdmins(t *testing.T) {
+	s, _ := staff(t)
+	s.signIn("ada")
+	if strings.Contains(s.get("/clusters").body, `href="/provisioners"`) {
+		t.Error("a user is led to the provisioners")
+	}
+	s.get("/provisioners").reads(http.StatusForbidden, "only admins")
+}
+
+func TestProvisionerAPI(t *testing.T) {
+	s, f := staff(t)
+	api := func(method, path, body, user string) seen {
+		r := s.request(method, "/api/v1"+path, body, "Authorization", "Bearer token-of-"+user)
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		return s.do(r)
+	}
+	for _, c := range []struct {
+		method, path, body, user string
+		status                   int
+		says                     string
+	}{
+		{"GET", "/provisioners", "", "boss", http.StatusOK, `"name":"h1"`},
+		{"GET", "/provisioners", "", "ada", http.StatusForbidden, "only admins"},
+		{"POST", "/provisioners/h1/drain", "", "boss", http.StatusOK, `"draining":1`},
+		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "no provisioner"},
+		{"GET", "/provisioner-tokens", "", "boss", http.StatusOK, `"name":"lab"`},
+		{"POST", "/provisioner-tokens", `{"name":"lab"}`, "boss", http.StatusCreated, `"token":"mp_of_lab.sha256:ab"`},
+		{"POST", "/provisioner-tokens", `{"name":5}`, "boss", http.StatusUnprocessableEntity, ""},
+		{"DELETE", "/provisioner-tokens/lab", "", "boss", http.StatusOK, `"revoked":"lab"`},
+	} {
+		if a := api(c.method, c.path, c.body, c.user); a.status != c.status || !strings.Contains(a.body, c.says) {
+			t.Errorf("%s %s as %s: %d %s", c.method, c.path, c.user, a.status, a.body)
+		}
+	}
+	if len(f.drained) != 1 || len(f.revoked) != 1 {
+		t.Errorf("drained %v, revoked %v", f.drained, f.revoked)
+	}
+}
