@@ -19,7 +19,6 @@ type granted struct {
 var (
 	_ Coordinator = (*granted)(nil)
 	_ WorkWaiter  = (*granted)(nil)
-	_ Hurrier     = (*granted)(nil)
 )
 
 // check keeps a worker to its own tenant and its own name.
@@ -99,14 +98,6 @@ func (g *granted) Log(ctx context.Context, w WorkerID, lines []LogLine) error {
 		return err
 	}
 	return g.app.Log(ctx, w, lines)
-}
-
-// Hurry implements Hurrier, for workers in this process.
-func (g *granted) Hurry(tenant string) (<-chan struct{}, func()) {
-	if tenant != g.tenant {
-		return nil, func() {}
-	}
-	return g.app.Hurry(tenant)
 }
 
 // awaitTime is how long AwaitWork waits at most, lookEvery how often it looks although nobody woke it: what is queued may have

@@ -41,8 +41,12 @@ const (
 	budgetKept = 24 * time.Hour
 )
 
-// NewBudget gives the budget that is kept in the queue's Redis. It needs no closing.
+// NewBudget gives the budget that is kept in the queue's Redis; without a queue (nil) the process keeps to its part of each rate
+// by itself. It needs no closing.
 func NewBudget(q *Queue, log *slog.Logger) *Budget {
+	if q == nil {
+		return &Budget{log: log, patience: budgetPatience, own: map[string]*bucket{}}
+	}
 	return &Budget{client: q.client, prefix: "muster:" + q.installation + ":budget:", log: log, patience: budgetPatience,
 		own: map[string]*bucket{}}
 }
@@ -102,6 +106,9 @@ func (b *Budget) Exhausted(ctx context.Context, account string, rate app.Rate, d
 // BudgetWait implements app.Budgets: for how long calls are turned away; 0 where they only wait a moment. It is
 // ETransient while Redis is away.
 func (b *Budget) BudgetWait(ctx context.Context, account string) (time.Duration, error) {
+	if b.client == nil {
+		return 0, &app.Error{Code: app.ETransient, Message: "There is no Redis to ask"}
+	}
 	us, err := lookScript.Run(ctx, b.client, []string{b.prefix + account}).Int64()
 	if err != nil {
 		return 0, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
@@ -117,7 +124,7 @@ func (b *Budget) BudgetWait(ctx context.Context, account string) (time.Duration,
 func (b *Budget) asks() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !time.Now().Before(b.away)
+	return b.client != nil && !time.Now().Before(b.away)
 }
 
 // answered takes note of whether Redis did.

@@ -123,10 +123,8 @@ func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
 		}
 		w.closers = append(w.closers, queue.Close)
 	}
-	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log}
-	if queue != nil {
-		accounts.budget = jobs.NewBudget(queue, w.log)
-	}
+	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log,
+		budget: jobs.NewBudget(queue, w.log)}
 	w.closers = append(w.closers, accounts.Close)
 	automators, err := tools()
 	if err != nil {
