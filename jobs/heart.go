@@ -102,7 +102,7 @@ func (h *heart) run() {
 				return
 			}
 		}
-		timer.Reset(beatEvery)
+		timer.Reset(h.room())
 		select {
 		case <-timer.C:
 			h.beat()
@@ -131,7 +131,7 @@ func (h *heart) beat() {
 		return
 	}
 	deadline := time.Now().Add(app.ClaimFor) // the server may count from later
-	ctx, cancel := context.WithTimeout(context.Background(), beatEvery)
+	ctx, cancel := context.WithTimeout(context.Background(), h.room())
 	defer cancel()
 	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)
 	if err != nil {
@@ -155,11 +155,24 @@ func (h *heart) beat() {
 	}
 	// What could not be extended in time is another worker's by now: stop before it begins.
 	for _, v := range h.held {
-		if time.Until(v.deadline) < beatEvery {
+		if time.Until(v.deadline) <= beatEvery {
 			v.gone = true
 			v.cancel(errLost)
 		}
 	}
+}
+
+// room is how long the heart may wait for anything: until the next beat is due, or a step must be told to stop.
+func (h *heart) room() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := beatEvery
+	for _, v := range h.held {
+		if !v.gone {
+			d = min(d, time.Until(v.deadline)-beatEvery)
+		}
+	}
+	return max(d, 0)
 }
 
 // giveUp stops to extend the claims of steps that do not stop although they were told to.

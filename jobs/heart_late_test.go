@@ -1,0 +1,46 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/app"
+)
+
+// cutOff answers the first heartbeat late, and no other one.
+type cutOff struct {
+	app.Coordinator
+	beats int
+}
+
+func (c *cutOff) Heartbeat(ctx context.Context, _ app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+	if c.beats++; c.beats > 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	time.Sleep(beatEvery - 10*time.Millisecond)
+	out := make([]app.Directive, len(held))
+	for i, f := range held {
+		out[i] = app.Directive{Fence: f}
+	}
+	return out, nil
+}
+
+// A worker that is cut off stops before its claim runs out, whatever its heartbeats wait for.
+func TestStepStopsBeforeItsClaimRunsOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHeart(app.WorkerID{Tenant: "t", Name: "w"}, &cutOff{}, slog.New(slog.DiscardHandler))
+		defer h.close()
+		began := time.Now()
+		ctx, v := h.hold(t.Context(), app.Fence{Operation: 1}, began.Add(app.ClaimFor))
+		defer v.letGo()
+		<-ctx.Done()
+		// The first heartbeat was sent after beatEvery, and the server counts from then on at the earliest.
+		if took := time.Since(began); took > beatEvery+app.ClaimFor {
+			t.Errorf("it stopped %s after its claim may have run out", took-beatEvery-app.ClaimFor)
+		}
+	})
+}
