@@ -83,20 +83,18 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilte
 // AppendLogs implements app.Feed. The tenant, cluster, step and node of a line are those of its fence.
 func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
 	return s.write(ctx, func(t *tx) error {
-		for _, l := range lines {
-			var cluster string
-			err := t.row(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
-				SELECT ?, tenant, cluster, operation, idx, attempt, step, node, ?, ? FROM steps
-				WHERE operation = ? AND idx = ? AND attempt = ? AND tenant = ? AND state = 'running' RETURNING cluster`,
-				micros(l.At), l.Stream, l.Text, l.Operation, l.Index, l.Attempt, tenant).Scan(&cluster)
-			if isNoRows(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
+		var cluster string
+		return t.eachOf(func(row scanner) error {
+			err := row.Scan(&cluster)
 			t.clusters[cluster] = true
-		}
-		return nil
+			return err
+		}, len(lines), `WITH v(n, at, st, te, o, i, a) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?)`,
+			`) INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
+			SELECT v.at, s.tenant, s.cluster, s.operation, s.idx, s.attempt, s.step, s.node, v.st, v.te FROM v CROSS JOIN steps s
+			WHERE s.operation = v.o AND s.idx = v.i AND s.attempt = v.a AND s.tenant = ? AND s.state = 'running' ORDER BY v.n RETURNING cluster`,
+			func(args []any, i int) []any {
+				l := lines[i]
+				return append(args, i, micros(l.At), string(l.Stream), l.Text, l.Operation, l.Index, l.Attempt)
+			}, tenant)
 	})
 }
