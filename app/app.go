@@ -8,6 +8,7 @@ import (
 // Keys makes SSH keys.
 type Keys interface {
 	// NewKey gives a fresh ed25519 key: the private part as OpenSSH PEM, the public part in authorized_keys form.
+	// It is called by several goroutines at the same time.
 	NewKey(comment string) (private []byte, public string, err error)
 }
 

@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // CreateCluster accepts a request: the layout is solved and the plan made anew, and cluster, nodes, intents, operation
@@ -73,12 +76,29 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 			node := Node{Cluster: id, Name: NodeName(len(n.Nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services,
 				Status: NodePlanned, SSHUser: firstOf(d.definition.Images[g.Image].SSHUser, "root")}
 			node.Hostname = hostname(id, node.Name, d.dnsSuffix)
-			key, _, err := a.Keys.NewKey(node.Hostname)
-			if err != nil {
-				return NewCluster{}, fmt.Errorf("host key of %s: %w", node.Hostname, err)
-			}
-			n.Nodes = append(n.Nodes, NewNode{Node: node, Intent: strings.ToLower(rand.Text()), HostKey: key})
+			n.Nodes = append(n.Nodes, NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}
 	}
-	return n, nil
+	return n, a.giveHostKeys(n.Nodes)
+}
+
+// giveHostKeys makes a host key for every node, on all cores: for a big cluster this is most of the work.
+func (a *App) giveHostKeys(nodes []NewNode) error {
+	makers := runtime.GOMAXPROCS(0)
+	errs := make([]error, makers)
+	var all sync.WaitGroup
+	for part := range makers {
+		all.Go(func() {
+			for i := part; i < len(nodes); i += makers {
+				key, _, err := a.Keys.NewKey(nodes[i].Node.Hostname)
+				if err != nil {
+					errs[part] = fmt.Errorf("host key of %s: %w", nodes[i].Node.Hostname, err)
+					return
+				}
+				nodes[i].HostKey = key
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
