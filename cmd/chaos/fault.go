@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"muster/app"
@@ -49,6 +50,9 @@ var faults = []fault{
 	{"cut connections to PostgreSQL", 4, hasDatabase, cutDatabase},
 	{"kill provisioner", 10, hasProvisioners, killProvisioner},
 	{"kill worker", 10, hasProvisioners, killWorker},
+	{"freeze worker", 4, hasProvisioners, freezeWorker},
+	{"black hole before server", 5, hasProvisioners, uplinkHole},
+	{"cut connections to servers", 4, hasProvisioners, cutUplinks},
 	{"freeze provisioner", 3, hasProvisioners, freezeProvisioner},
 	{"scripts fail", 3, always, failScripts},
 	{"full disk", 3, hasDisk, fullDisk},
@@ -192,10 +196,35 @@ func killProvisioner(_ context.Context, h *harness, r *rand.Rand) (string, time.
 
 func killWorker(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	p := one(r, h.system.provisioners)
-	if !p.killChild(r.IntN) {
+	if p.signalChild(r.IntN, syscall.SIGKILL) == nil {
 		return "", 0, nil
 	}
 	return "kill a worker of " + p.name, 0, nil
+}
+
+// freezeWorker wakes it again when its claims are over, or before.
+func freezeWorker(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	p, d := one(r, h.system.provisioners), between(r, time.Second, 20*time.Second)
+	again := p.signalChild(r.IntN, syscall.SIGSTOP)
+	if again == nil {
+		return "", 0, nil
+	}
+	return fmt.Sprintf("freeze a worker of %s for %s", p.name, d), d, func(context.Context) error { again(syscall.SIGCONT); return nil }
+}
+
+func uplinkHole(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	i := r.IntN(len(h.system.uplinks))
+	n, d := h.system.uplinks[i], between(r, 500*time.Millisecond, 20*time.Second)
+	n.blackHole(true)
+	return fmt.Sprintf("the network of %s to its server is a black hole for %s", h.system.provisioners[i].name, d), d,
+		func(context.Context) error { n.blackHole(false); return nil }
+}
+
+func cutUplinks(_ context.Context, h *harness, _ *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	for _, n := range h.system.uplinks {
+		n.cut()
+	}
+	return "cut all connections of provisioners to servers", 0, nil
 }
 
 func freezeProvisioner(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {

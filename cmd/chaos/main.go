@@ -22,7 +22,7 @@ func main() {
 	flag.IntVar(&o.batch, "batch", 25, "after how many `rounds` to wait for quiet and count")
 	flag.IntVar(&o.users, "users", 4, "how many `people` use clusters at the same time")
 	flag.StringVar(&o.nodes, "nodes", "fake", "what the machines are: `fake` (a cloud in this process) or sandbox (those of the server's own sandbox)")
-	flag.StringVar(&o.topology, "topology", "one", "which `processes` Muster is: one (a server with its workers), or many")
+	flag.StringVar(&o.topology, "topology", "one", "which `processes` Muster is: one (a server with its workers), or many (two servers on PostgreSQL, two provisioners)")
 	flag.StringVar(&o.binary, "muster", "bin/muster", "the `binary` to try")
 	flag.StringVar(&o.only, "only", "", "make only faults whose name has this `text` in it")
 	flag.DurationVar(&o.settle, "settle", 2*time.Minute, "how long everything may take to come to rest after the last fault")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -28,6 +27,9 @@ type process struct {
 	stops syscall.Signal              // that asks it to end; 0 means SIGTERM
 	ready func(context.Context) error // nil once it does what it is for
 
+	address string       // where it listens, where others need to know
+	before  func() error // what has to be done before it is started; nil means nothing
+
 	// died is told when it ended although nobody killed it.
 	died func(name string, how error)
 
@@ -43,6 +45,11 @@ const readyTime = 60 * time.Second
 
 // start starts it, and waits until it is ready.
 func (p *process) start(ctx context.Context) error {
+	if p.before != nil {
+		if err := p.before(); err != nil {
+			return err
+		}
+	}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -173,14 +180,17 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// killChild kills one process that p has started; false where there is none.
-func (p *process) killChild(choose func(n int) int) bool {
+// signalChild sends a signal to one process that p has started; what it gives sends another to the same one. Nil where there
+// is none.
+func (p *process) signalChild(choose func(n int) int, sig syscall.Signal) func(syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pids := children(p.cmd.Process.Pid)
 	if len(pids) == 0 {
-		return false
+		return nil
 	}
-	err := syscall.Kill(pids[choose(len(pids))], syscall.SIGKILL)
-	return err == nil || errors.Is(err, syscall.ESRCH)
+	pid := pids[choose(len(pids))]
+	again := func(sig syscall.Signal) { _ = syscall.Kill(pid, sig) }
+	again(sig)
+	return again
 }

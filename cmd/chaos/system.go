@@ -25,6 +25,7 @@ type system struct {
 	provisioners []*process // hosts of workers, where the servers have none of their own
 	database     *process   // nil where each server keeps its own
 	databases    []*proxy   // between Muster and its database
+	uplinks      []*proxy   // between provisioners and their servers
 	redis        *process
 	redisDir     string
 	redisAddress string
@@ -65,12 +66,18 @@ func oneServer(s setup) (*system, error) {
 	return y, nil
 }
 
-// manyServers are servers on one PostgreSQL, each with a network of its own to it and to Redis.
+// manyServers are servers on one PostgreSQL, each with a network of its own to it and to Redis, and as many provisioners.
 func manyServers(s setup) (*system, error) {
 	y := &system{}
 	address, err := y.addPostgres(s)
 	if err != nil {
 		return y, err
+	}
+	// A build without provisioners has its workers in the servers.
+	split := exec.Command(s.binary, "provisioner", "token", "create", "--help").Run() == nil
+	workers := "8"
+	if split {
+		workers = "0"
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -88,11 +95,14 @@ func manyServers(s setup) (*system, error) {
 		data := filepath.Join(s.dir, "data-"+name)
 		env := append(slices.Clone(s.env), "REDIS_URL="+redis, "MUSTER_SECRET_KEY="+hex.EncodeToString(key),
 			"DATABASE_URL=postgres://app@"+n.address()+"/postgres?sslmode=disable")
-		p, err := s.server(name, data, env, "--workers", "8")
+		p, err := s.server(name, data, env, "--workers", workers)
 		if err != nil {
 			return y, err
 		}
 		y.servers, y.clients = append(y.servers, p), append(y.clients, data)
+	}
+	if split {
+		return y, y.addProvisioners(s)
 	}
 	return y, nil
 }
@@ -104,7 +114,7 @@ func (s setup) server(name, data string, env []string, more ...string) (*process
 	}
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	argv := append([]string{s.binary, "serve", "--listen", address, "--data", data, "--catalog", s.catalog}, more...)
-	return &process{name: name, argv: argv, env: env, log: filepath.Join(s.dir, name+".log"), died: s.died,
+	return &process{name: name, address: address, argv: argv, env: env, log: filepath.Join(s.dir, name+".log"), died: s.died,
 		ready: func(ctx context.Context) error { return answers(ctx, address) }}, nil
 }
 
@@ -213,7 +223,7 @@ func (y *system) close() {
 	for _, p := range y.processes() {
 		p.kill()
 	}
-	for _, n := range append(y.network, y.databases...) {
+	for _, n := range slices.Concat(y.network, y.databases, y.uplinks) {
 		n.close()
 	}
 	for _, f := range y.closers {
