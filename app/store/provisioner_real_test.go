@@ -1,0 +1,14 @@
+//go:build real
+
+package store_test
+
+import (
+	"testing"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+func TestProvisionersOnPostgres(t *testing.T) {
+	apptest.ProvisionerSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
+}
