@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -54,6 +55,9 @@ func startFarm(kind string) (*farm, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasSuffix(self, ".test") {
+		return nil, errors.New("a farm is this command started again, and a test is not this command")
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), farmVariable+"="+kind)
