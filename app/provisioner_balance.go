@@ -22,7 +22,8 @@ type Balancer struct {
 	// Mono is a clock that nobody sets; nil: time.Now, which Go compares without regard to the wall clock.
 	Mono func() time.Time
 
-	heard map[string]sighting
+	heard    map[string]sighting
+	listened time.Time // when Once was last called
 }
 
 // sighting is when we first saw a heartbeat, by our own clock: the wall clock may be set, and servers' clocks differ.
@@ -65,6 +66,11 @@ func (b *Balancer) listen(all []Provisioner) (lost []Provisioner) {
 	if b.Mono != nil {
 		now = b.Mono()
 	}
+	// Who was frozen has heard nobody meanwhile, which says nothing about the others.
+	if now.Sub(b.listened) > ProvisionerSilence/2 {
+		b.heard = nil
+	}
+	b.listened = now
 	heard := make(map[string]sighting, len(all))
 	for _, p := range all {
 		s, known := b.heard[p.ID]

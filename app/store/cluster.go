@@ -217,9 +217,12 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 	})
 }
 
-// setCluster changes a cluster's status and tells those who watch.
+// setCluster changes a cluster's status and tells those who watch. One that is gone stays gone, whatever waited behind what
+// ended it.
 func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
-	if err := t.exec(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ?`, status, message, tenant, id); err != nil {
+	n, err := t.count(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ? AND (deleted_at = 0 OR ? = 'deleted')`,
+		status, message, tenant, id, status)
+	if err != nil || n == 0 {
 		return err
 	}
 	return t.event(app.Event{At: at, Tenant: tenant, Cluster: id, Kind: app.EventCluster, Status: string(status), Message: message})
