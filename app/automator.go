@@ -38,8 +38,8 @@ type Command struct {
 	// and input) with exit code 0, it is not done again: Run gives 0, and the lines may be lost. Where one is still
 	// running, Run waits for it and gives its exit code. So Line and Stdin must be the same in every attempt, and no more
 	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most. Line may
-	// be run by a fork of a shell, whose $$ is not its own, and then finds a directory that nobody else uses while it
-	// runs in the variable muster_place.
+	// be run by a fork of a shell, whose $$ is not its own. It then finds a path in the variable muster_scratch: files whose
+	// names begin with it and a dot are seen by this user alone, and emptied when the command has ended, however it did.
 	Once bool
 }
 

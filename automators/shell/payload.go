@@ -33,15 +33,21 @@ command -v "$muster_tool" >/dev/null || { echo "$muster_tool is missing" >&2; ex
 done
 `
 
-// runLine reads from standard input what is to be done, since a command line is seen by everyone on the node, and does it in
-// a working directory that goes away with it. It is the same for every call.
-const runLine = prologue + `muster_dir=$muster_root/.run/$$.run
-trap 'rm -rf "$muster_dir"' EXIT
+// runLine reads from standard input what is to be done, since a command line is seen by everyone on the node, and does it with
+// files that go away with it: in a working directory, or where the shell that it is given sees to them. It is the same for
+// every call.
+const runLine = prologue + `if [ -n "${muster_scratch-}" ]; then
+muster_dir=$muster_scratch.
+else
+muster_dir=$muster_root/.run/$$.run
+trap 'rm -rf "$muster_root/.run/$$.run"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 rm -rf "$muster_dir" 2>/dev/null
 mkdir -m 700 "$muster_dir" || exit 1
+muster_dir=$muster_dir/
+fi
 if [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
 `
@@ -66,22 +72,21 @@ func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 
 	var b strings.Builder
 	file := func(name, text string) {
-		b.WriteString("printf '%s\\n' " + app.ShellQuote(text) + " >\"$muster_dir/" + name + "\" || exit 1\n")
+		b.WriteString("printf '%s\\n' " + app.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 	}
-	b.WriteString("{\n(\numask 077\n")
+	b.WriteString("{\n")
 	file("config.json", string(config))
 	file("script", script)
-	b.WriteString(") || exit 1\n")
 	for _, v := range append(identityVars(call), vars...) {
 		fmt.Fprintf(&b, "%s=%s; export %s\n", v.name, app.ShellQuote(v.value), v.name)
 	}
-	b.WriteString("MUSTER_CONFIG=$muster_dir/config.json MUSTER_STATE=$muster_root/" + app.ShellQuote(service) + "\n" +
+	b.WriteString("MUSTER_CONFIG=${muster_dir}config.json MUSTER_STATE=$muster_root/" + app.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +
 		"[ -d \"$MUSTER_STATE\" ] || (umask 022; mkdir -p \"$MUSTER_STATE\") || exit 1\n")
 	for _, w := range interpreter(script) {
 		b.WriteString(app.ShellQuote(w) + " ")
 	}
-	b.WriteString("\"$muster_dir/script\"")
+	b.WriteString("\"${muster_dir}script\"")
 	for _, w := range args {
 		b.WriteString(" " + app.ShellQuote(w))
 	}

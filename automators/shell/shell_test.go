@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,10 +114,10 @@ func TestEnvironment(t *testing.T) {
 func TestConfigFile(t *testing.T) {
 	s, sh := connect(t, remotetest.Options{})
 	config := map[string]any{"a": map[string]any{"b": []any{"x", map[string]any{"c": "it's <é>"}}}, "n": float64(8080)}
-	l := run(t, sh, call("ls -l \"$MUSTER_CONFIG\" | cut -c1-10\ncat \"$MUSTER_CONFIG\"", config))
+	l := run(t, sh, call("ls -ld \"${MUSTER_CONFIG%/*}\" | cut -c1-10\ncat \"$MUSTER_CONFIG\"", config))
 	out := l.out[app.StreamOut]
-	if out[0] != "-rw-------" {
-		t.Errorf("the mode is %s", out[0])
+	if out[0] != "drwx------" {
+		t.Errorf("the mode of its directory is %s", out[0])
 	}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(out[1]), &got); err != nil {
@@ -229,6 +230,51 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	run(t, sh, call("true", nil))
 	if _, err := os.Stat(old); !os.IsNotExist(err) {
 		t.Error("a dead script's directory is still there")
+	}
+}
+
+// Under a claim, as a worker has it: one session, the same outcome in the next attempt, and nothing left in files.
+func TestUnderAClaim(t *testing.T) {
+	s, c := connect(t, remotetest.Options{})
+	var first, second lines
+	for i, l := range []*lines{&first, &second} {
+		sh := remote.Under(c, remote.Claim{Place: "c1.n1", Epoch: int64(i + 1), Operation: 1, Index: 1})
+		script := "echo ran; ls -ld \"${MUSTER_CONFIG%/*}\" | cut -c1-10; grep -c " + automatortest.Secret + " \"$MUSTER_CONFIG\" || true"
+		if err := shell.New().Run(t.Context(), sh, call(script, map[string]any{"secret": automatortest.Secret}), l.add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := first.out[app.StreamOut]; !slices.Equal(got, []string{"ran", "drwx------", "1"}) {
+		t.Errorf("first %q", got)
+	}
+	if got := second.out[app.StreamOut]; len(got) != 0 || len(second.out[app.StreamSystem]) != 1 {
+		t.Errorf("it ran again: %q", second.out)
+	}
+	if s.Execs() > 4 { // the first on a node makes the directory, and what was done before is looked at closely
+		t.Errorf("%d sessions", s.Execs())
+	}
+	before := s.Execs()
+	for i := range 10 {
+		sh := remote.Under(c, remote.Claim{Place: "c1.n1", Epoch: int64(i + 10), Operation: 2, Index: i})
+		if err := shell.New().Run(t.Context(), sh, call("true", map[string]any{"secret": automatortest.Secret}), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.Execs() - before; n != 10 {
+		t.Errorf("%d sessions for 10 actions", n)
+	}
+
+	// Killed, however stubborn.
+	ctx, cancel := context.WithCancel(t.Context())
+	sh := remote.Under(c, remote.Claim{Place: "c1.n1", Epoch: 100, Operation: 3, Index: 1})
+	err := shell.New().Run(ctx, sh, call("trap '' TERM HUP; echo up; sleep 600", map[string]any{"secret": automatortest.Secret}),
+		func(app.Stream, string) { cancel() })
+	if app.CodeOf(err) != app.ECancelled {
+		t.Errorf("%v", err)
+	}
+	left, _ := exec.Command("grep", "-rl", automatortest.Secret, s.State, s.Home, s.Temp).Output()
+	if len(left) > 0 {
+		t.Errorf("the secret is in %s", left)
 	}
 }
 

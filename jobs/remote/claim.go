@@ -137,12 +137,14 @@ done
 //	r.<step>.<digest>.<epoch>.<token>  the record of a run: lines "p <pid> <token>", the last one counts
 //	x.<the same>                       once it holds something, the run has ended: the exit code; "w": withdrawn unbegun
 //	o. and v.<the same>                what it said after its connection was lost, on either output
+//	s.<the same>.<name>                files of a command that runs once, for as long as it runs; then they are empty
 //
 // Each claim makes its e file before it looks at the records, and its own record before it looks at the e files once more.
 // So of two claims at the same time either the older one sees the newer one's e file and withdraws, or the newer one sees the
 // older one's record and waits for it or ends it. A process id is believed only where the process has the token in its
 // command line, since numbers come again; a command line is empty for a moment while its process becomes another program.
-// And whoever finds a process gone looks once more whether it has ended meanwhile.
+// And whoever finds a process gone looks once more whether it has ended meanwhile. Where a run's connection seems to be there
+// still, its outputs are read along after a second: its worker may be frozen, and nobody else would empty them.
 const claimScript = `t=$2
 if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then d=/var/lib/muster
@@ -204,6 +206,11 @@ read -r c <"$d/x.$b"
 fi ;;
 esac
 }
+gone() {
+ended && return
+echo gone >"$d/x.$b"
+rm -f "$d/s.$b".*
+}
 newest
 v=run
 l=
@@ -214,10 +221,15 @@ z=${b%.*}
 z=${z##*.}
 case $b in *.-.*) n=$((n+1)) ;; "${i%.*}".*) ;; *) n=$((n+1)) ;; esac
 ! ended || continue
-case $b in "$i.$h".*) [ "$h" = - ] || { if live "$f"; then v=adopt l=$b; else ended; fi; continue; } ;; esac
+if ! live "$f"; then
+gone
+continue
+fi
+case $b in "$i.$h".*) [ "$h" = - ] || { v=adopt l=$b; continue; } ;; esac
 [ "$z" != "$e" ] || continue
-case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; "${i%.*}".*) ! live "$f" || no occupied; continue ;; esac
-! live "$f" || stop "$f" || no busy
+case $b in *.-.*) ;; "$i".*) [ "$h" != - ] || continue ;; "${i%.*}".*) no occupied ;; esac
+stop "$f" || no busy
+gone
 done
 case $v in
 again)
@@ -244,10 +256,12 @@ kill -TERM "-$$" || kill -TERM "$$"
 w=$!
 exec 3<&-
 o=
+s=0
 while
+s=$((s+1))
 case $o in
 "") if [ -f "$d/o.$l" ] && [ -f "$d/v.$l" ]; then exec 5<"$d/o.$l" 6<"$d/v.$l"; o=file
-elif [ -p "/proc/$q/fd/7" ] && [ -r "/proc/$q/fd/7" ]; then
+elif [ "$s" -gt 5 ] && [ -p "/proc/$q/fd/7" ] && [ -r "/proc/$q/fd/7" ]; then
 cat <"/proc/$q/fd/7" 2>/dev/null &
 cat <"/proc/$q/fd/8" 2>/dev/null >&2 &
 o=pipe
@@ -260,7 +274,7 @@ do sleep 0.2 2>/dev/null || sleep 1; done
 kill "$w" 2>/dev/null
 c=
 [ ! -s "$d/x.$l" ] || read -r c <"$d/x.$l"
-case $c in ""|w) no lone ;; esac
+case $c in ""|w|gone) no lone ;; esac
 exit "$c" ;;
 esac
 r=$d/r.$i.$h.$e.${t#muster-}
@@ -269,12 +283,12 @@ r=$d/r.$i.$h.$e.${t#muster-}
 newest
 if [ "$n" -gt 50 ]; then
 l=
-for f in "$d"/[erxov].*; do
+for f in "$d"/[erxovs].*; do
 b=${f##*/}
 case $b in
 e.*) [ "${b#e.}" -ge "$e" ] || l="$l $b" ;;
 ?."${i%.*}".*)
-case $b in *.-.*) [ ! -s "$d/x.${b#?.}" ] || l="$l $b" ;; esac ;;
+case $b in *.-.*) [ ! -s "$d/x.${b#?.}" ] || l="$l $b" ;; s.*) [ -s "$d/$b" ] || l="$l $b" ;; esac ;;
 *) l="$l $b" ;;
 esac
 done

@@ -210,6 +210,16 @@ func TestOnceCancelled(t *testing.T) {
 		eventually(t, "it ends", func() bool { return !slices.ContainsFunc(pidsIn(tempFile(n, "count")), running) })
 
 		// Cancelled while it is waited for: that ends it as well.
+		// Also what does not mind, and whose parent has gone.
+		stubborn := tempFile(n, "stubborn")
+		ctx, cancel = context.WithCancel(t.Context())
+		done = begin(ctx, remote.Under(c, claim(1, 2)), app.Command{Once: true,
+			Line: "sh -c 'sh -c \"trap \\\"\\\" TERM HUP; echo \\$\\$ >>" + stubborn + "; while [ -d " + n.Temp + " ]; do sleep 0.1; done\"; true'; true"}, &h)
+		eventually(t, "the stubborn one begins", func() bool { return len(pidsIn(stubborn)) == 1 })
+		cancel()
+		wantCode(t, end(t, done), app.ECancelled)
+		eventually(t, "the stubborn one ends", func() bool { return !running(pidsIn(stubborn)[0]) })
+
 		done = begin(t.Context(), remote.Under(c, claim(2, 1)), cmd(), &h)
 		eventually(t, "it begins again", func() bool { return count() == 2 })
 		_ = c.Close()

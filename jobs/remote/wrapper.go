@@ -31,8 +31,10 @@ import (
 //     lifeline, on which nothing comes but the word kill and its end;
 //   - on the word, or on the end where the command does not run once: ask the group to go, and five seconds later make
 //     it. Where it runs once, on the end let it go on: hold its outputs open and keep the first 64 KiB of each for the
-//     attempt that takes over, until the time is up.
+//     attempt that takes over, until the time is up;
+//   - empty the files that a command that runs once has made beside its record, since they may hold secrets.
 //
+// Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
 // The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
 // would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
 // are not sh would read differently inside quotes.
@@ -73,6 +75,9 @@ fi
 	part(claim, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
 MUSTER_RUN=$2; export MUSTER_RUN
 `)
+	part(v.once, `s=${r%/r.*}/s.${r##*/r.}
+clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
+`)
 	switch {
 	case stream && !claim:
 		b.WriteString(`exec sh -c "$5"`)
@@ -109,7 +114,8 @@ exec 4>&2
 exec 4>&-
 fi
 `)
-	part(!stream, `trap : TERM HUP
+	part(!stream, `k=
+trap k=y TERM HUP
 {
 read -r k
 `)
@@ -129,14 +135,17 @@ fi
 	part(!stream, `trap "" TERM HUP
 kill -TERM "-$$"
 sleep 5
-kill -KILL "-$$"
+`)
+	part(v.once, `clean
+`)
+	part(!stream, `kill -KILL "-$$"
 } <&3 3<&- >/dev/null 2>&1 &
 w=$!
 `)
 	// What runs once is run by a fork of this shell, which saves the start of another one.
 	run, rest := `sh -c "$5" 3<&-`, ""
 	if v.once {
-		run = `( exec 3<&- 7<&- 8<&-; muster_place=${r%/r.*}; eval "$5" )`
+		run = `( exec 3<&- 7<&- 8<&-; muster_scratch=$s; trap "exit 143" TERM HUP; eval "$5" )`
 	}
 	if text {
 		rest = ` <<muster
@@ -146,10 +155,13 @@ muster`
 	part(true, run+rest+`
 c=$?
 `)
+	part(v.once, `clean
+`)
 	part(claim, `echo "$c" >"${r%/r.*}/x.${r##*/r.}"
 `)
 	part(!stream, `exec 2>/dev/null
 kill -KILL "$w"
+[ -z "$k" ] || kill -KILL "-$$"
 `)
 	part(true, `exit "$c"
 `)
