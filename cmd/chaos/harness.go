@@ -174,6 +174,10 @@ func (h *harness) fault(ctx context.Context) error {
 	}
 	h.await(ctx, 1+r.IntN(40), time.Duration(r.IntN(50))*time.Millisecond)
 	what, holds, heal := f.make(ctx, h, r)
+	for try := 0; what == "" && try < 20; try++ { // there was nothing to break, such as a connection
+		f = choose(h, r)
+		what, holds, heal = f.make(ctx, h, r)
+	}
 	if what == "" {
 		what = f.name + ": nothing to break just now"
 	} else {
