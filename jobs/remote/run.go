@@ -16,7 +16,7 @@ import (
 
 const (
 	// killAfter is how long a command that was told to end is waited for.
-	killAfter = 6 * time.Second
+	killAfter = 7 * time.Second
 	// aloneMost bounds how long a command that runs once may go on when nobody is there any more.
 	aloneMost = 24 * time.Hour
 )

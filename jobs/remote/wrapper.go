@@ -35,7 +35,7 @@ import (
 //   - empty the files that a command that runs once has made beside its record, since they may hold secrets.
 //
 // Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
-// The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
+// It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
 // would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
 // are not sh would read differently inside quotes.
 func (v invocation) wrapper() string {
@@ -134,6 +134,8 @@ fi
 `)
 	part(!stream, `trap "" TERM HUP
 kill -TERM "-$$"
+sleep 0.3 2>/dev/null || sleep 1
+kill -TERM "-$$"
 sleep 5
 `)
 	part(v.once, `clean
@@ -152,8 +154,14 @@ w=$!
 $x
 muster`
 	}
+	part(!stream, `c=143
+[ -n "$k" ] ||
+{
+`)
 	part(true, run+rest+`
 c=$?
+`)
+	part(!stream, `}
 `)
 	part(v.once, `clean
 `)
