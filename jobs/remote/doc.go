@@ -6,15 +6,19 @@
 //
 // What it never does: it never skips the check of a host key. With Target.HostKey the machine must prove itself with
 // exactly that key; without, the key that it shows is kept in Conn.HostKey for the caller to pin. It uses no sftp
-// and no terminal: what the machine needs is sh, and the tools mkdir, mv, chmod, head, wc and mktemp.
+// and no terminal: what the machine needs is sh, and the tools mkdir, mv, rm, chmod, head, wc, mktemp, grep and sleep.
+//
+// Under gives a shell that works under a claim: the node refuses it once it has seen a newer one, and a command that asks for
+// Once has its effect once, whatever is cut or killed; see claim.go, and "On the node" in docs/engine.md.
 //
 // A command runs in a process group of its own, tied to its session by a lifeline: a small watcher on the node reads
 // the session's standard input, and when that ends (ctx has ended, or this process is gone, or the network is) it
-// ends the group, so that no attempt of a step works on beside the next. Processes that shall outlive the command leave
+// ends the group, so that no attempt of a step works on beside the next. (What runs once under a claim goes on, for the next
+// attempt to take over.) Processes that shall outlive the command leave
 // the group with setsid. Only a command whose standard input is a stream of unknown length has no lifeline; it is killed
 // through a second session.
 //
 // Errors are *app.Error: ETransient (no connection, or it was lost), ETimeout and ECancelled (ctx ended), EHostKey (the
 // machine is not who it should be), ECredentials (it refused our key, or root rights), EInvalid and ETooLarge (the
-// call cannot work as it is), ECapacity (the disk there is full).
+// call cannot work as it is), ECapacity (the disk there is full), EStale (the node has seen a newer claim).
 package remote
