@@ -1,0 +1,106 @@
+//go:build linux
+
+package jobs
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"muster/app"
+	"muster/jobs/remote"
+	"muster/providers/sandbox"
+)
+
+// Nodes of the sandbox keep the contract in both of its modes.
+func TestContractOnSandboxNodes(t *testing.T) {
+	for _, mode := range []string{sandbox.ModeNamespaces, sandbox.ModeProcess} {
+		t.Run(mode, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
+			if err != nil {
+				if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" && os.Geteuid() == 0 {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			defer p.Close()
+			n, key := sandboxNode(t, p)
+			defer func() {
+				if err := p.Delete(context.WithoutCancel(t.Context()), n.MachineID); err != nil {
+					t.Error(err)
+				}
+			}()
+			sh, err := remote.Wait(t.Context(), target(n, key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sh.Close()
+
+			w := &Worker{}
+			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"},
+				Hosts: []app.HostEntry{{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, "n1"}}, {Address: "10.99.0.7", Names: []string{"n2.c1.example.org"}}}}
+			under := remote.Under(sh, w.nodeClaim(as))
+			if err := ensureHosts(t.Context(), as, under); err != nil {
+				t.Fatal(err)
+			}
+			var r app.Report
+			out := func(_ app.Stream, line string) { t.Log(line) }
+			if err := w.checkNode(t.Context(), as, under, out, &r); err != nil {
+				t.Error(err)
+			}
+			if r.Contract == nil || len(r.Contract.Checks) < 12 || r.Contract.At.IsZero() {
+				t.Fatalf("%+v", r.Contract)
+			}
+			skipped := 0
+			for _, c := range r.Contract.Checks {
+				t.Log(c)
+				if strings.Contains(c.Skipped, "shares") {
+					skipped++
+				}
+			}
+			if shares := mode == sandbox.ModeProcess; shares != (skipped > 0) {
+				t.Errorf("%d checks were left out because the machine shares the host's files", skipped)
+			}
+
+			// What a machine is not, it is told.
+			as.Machine.Image.Extra = map[string]string{"os": "plan9"}
+			err = w.checkNode(t.Context(), as, under, out, &r)
+			if e := app.AsError(err); e.Code != app.EInvalid || e.Reason != "node_contract" || !strings.Contains(e.Message, "plan9") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// sandboxNode makes a machine and gives it as a confirmed node, with the key that lets in.
+func sandboxNode(t *testing.T, p app.Provider) (app.Node, []byte) {
+	t.Helper()
+	private, public, err := remote.Keys{}.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _, err := remote.Keys{}.NewKey("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Create(t.Context(), app.MachineSpec{
+		Intent: "i1", Hostname: "n1.c1.example.org", Flavor: app.Flavor{Flavor: "small"}, Image: app.Image{Image: sandbox.HostImage},
+		HostKey: host, AuthorizedKey: public,
+		Tags: map[string]string{app.TagInstallation: "test", app.TagTenant: "t", app.TagCluster: "c1", app.TagNode: "n1", app.TagIntent: "i1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := &app.Assignment{Node: app.Node{Name: "n1", MachineID: m.ID}}
+	if m, err = awaitAddress(t.Context(), p, as); err != nil {
+		t.Fatal(err)
+	}
+	return app.Node{Cluster: "c1", Name: "n1", Hostname: "n1.c1.example.org", MachineID: m.ID, Addresses: m.Addresses,
+		SSHUser: m.SSHUser, SSHPort: m.SSHPort, HostKey: m.HostKey, OwnRoot: m.OwnRoot}, private
+}
