@@ -187,8 +187,9 @@ func newSSHD(dir string) (*sshd, error) {
 	if err := os.WriteFile(filepath.Join(dir, "host"), host, 0o600); err != nil {
 		return nil, err
 	}
-	config := fmt.Sprintf("HostKey %s/host\nAuthorizedKeysFile %s/keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
-		"PermitRootLogin prohibit-password\nMaxSessions 64\nLogLevel QUIET\nPidFile none\n", dir, dir)
+	// A home of its own: what this user's shell does at its start is no cost of ours.
+	config := fmt.Sprintf("SetEnv HOME=%s\nHostKey %s/host\nAuthorizedKeysFile %s/keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
+		"PermitRootLogin prohibit-password\nMaxSessions 64\nLogLevel QUIET\nPidFile none\n", dir, dir, dir)
 	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
 		return nil, err
 	}
