@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,8 +58,11 @@ func overSSH(ctx context.Context) (c cost, connections float64, steps int, err e
 		return c, 0, 0, err
 	}
 	defer r.close()
+	// The machines are this host: what they remember of claims must not be another run's, and must not stay.
+	name := "bench" + strings.ToLower(rand.Text()[:8])
+	defer forgetClaims(name)
 	c, err = during(r.redis, func() error {
-		op, _, err := r.create(ctx, app.DefaultTenant, "web", "ssh", machines)
+		op, _, err := r.create(ctx, app.DefaultTenant, "web", name, machines)
 		steps = op.Done
 		return err
 	})
@@ -65,6 +71,17 @@ func overSSH(ctx context.Context) (c cost, connections float64, steps int, err e
 	}
 	n, err := f.ask("connections")
 	return c, float64(n) / machines, steps, err
+}
+
+// forgetClaims removes what this host was made to remember as the machines of a cluster.
+func forgetClaims(cluster string) {
+	home, _ := os.UserHomeDir()
+	for _, state := range []string{"/var/lib/muster", filepath.Join(home, ".muster")} {
+		left, _ := filepath.Glob(filepath.Join(state, ".claims", cluster+"-*"))
+		for _, dir := range left {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.
