@@ -43,4 +43,9 @@ type App struct {
 func New(d Deps) *App { return &App{Deps: d} }
 
 // Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers.
-func (a *App) Catalog(_ context.Context, _ Actor) (*Catalog, error) { return a.Deps.Catalog(), nil }
+func (a *App) Catalog(_ context.Context, actor Actor) (*Catalog, error) {
+	if err := actor.may("Catalog"); err != nil {
+		return nil, err
+	}
+	return a.Deps.Catalog(), nil
+}

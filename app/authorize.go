@@ -1,20 +1,170 @@
 package app
 
-// may tells whether an actor may do something to a cluster of its own tenant: everybody may look; users change what
-// they own; admins change everything.
-func (a Actor) mayChange(c Cluster) error {
-	switch {
-	case a.Role == RoleAdmin, a.Role == RoleUser && c.Owner == a.User:
-		return nil
-	case a.Role == RoleUser:
-		return Errorf(EForbidden, "Cluster %q belongs to %s; only its owner and admins may change it.", c.Name, c.Owner)
-	}
-	return &Error{Code: EForbidden, Message: "You may look, but not change anything.", Hint: "Ask an admin for the role user."}
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Scope narrows what an API token may do. A use case has one; every token may read.
+type Scope string
+
+// The scopes.
+const (
+	ScopeRead    Scope = "read"    // look at what the user may see
+	ScopeCluster Scope = "cluster" // ask for clusters and change them
+	ScopeApprove Scope = "approve" // decide on what others ask for
+	ScopeAdmin   Scope = "admin"   // look after tenant or installation
+	ScopeAccount Scope = "account" // the user's own account: password, sessions, tokens; never given to a token
+)
+
+// TokenScopes are those that a token can have.
+var TokenScopes = []Scope{ScopeRead, ScopeCluster, ScopeApprove, ScopeAdmin}
+
+// reach is how far a role gets with a use case.
+type reach byte
+
+const (
+	no  reach = iota
+	own       // what belongs to the actor
+	all       // everything of the tenant in which it acts; of use cases about the installation: that
+)
+
+// permission is a line of the authorisation table.
+type permission struct {
+	scope Scope
+	// in the order of Roles
+	superadmin, admin, approver, user, viewer, robot reach
 }
 
-func (a Actor) mayCreate() error {
-	if a.Role == RoleAdmin || a.Role == RoleUser {
-		return nil
+// permissions is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
+// name, and asks it before anything else; a test walks all of them with every role.
+var permissions = map[string]permission{
+	// Looking                              super admin appr user view robot
+	"Catalog":         {ScopeRead, all, all, all, all, all, all},
+	"Preview":         {ScopeRead, all, all, all, all, all, all},
+	"Explain":         {ScopeRead, all, all, all, all, all, all},
+	"Cluster":         {ScopeRead, all, all, all, all, all, all},
+	"Clusters":        {ScopeRead, all, all, all, all, all, all},
+	"Steps":           {ScopeRead, all, all, all, all, all, all},
+	"Events":          {ScopeRead, all, all, all, all, all, all},
+	"Logs":            {ScopeRead, all, all, all, all, all, all},
+	"Watch":           {ScopeRead, all, all, all, all, all, all},
+	"NodeReports":     {ScopeRead, all, all, all, all, all, all},
+	"PreviewRollBack": {ScopeRead, all, all, all, all, all, all},
+	"Receipt":         {ScopeRead, all, all, all, all, all, all},
+	"Waiting":         {ScopeRead, all, all, all, all, all, all},
+
+	// Clusters
+	"CreateCluster":   {ScopeCluster, all, all, all, all, no, all},
+	"DeleteCluster":   {ScopeCluster, all, all, own, own, no, own},
+	"ClusterKey":      {ScopeCluster, all, all, own, own, no, own},
+	"CancelOperation": {ScopeCluster, all, all, own, own, no, own},
+	"PauseOperation":  {ScopeCluster, all, all, own, own, no, own},
+	"ResumeOperation": {ScopeCluster, all, all, own, own, no, own},
+	"ResumeCluster":   {ScopeCluster, all, all, own, own, no, own},
+	"RetryNode":       {ScopeCluster, all, all, own, own, no, own},
+	"RollBack":        {ScopeCluster, all, all, own, own, no, own},
+
+	// The tenant
+	"Queue":        {ScopeRead, all, all, no, no, no, no},
+	"Orphans":      {ScopeRead, all, all, no, no, no, no},
+	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no},
+
+	// The installation
+	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
+	"Provisioners":           {ScopeRead, all, no, no, no, no, no},
+	"DrainProvisioner":       {ScopeAdmin, all, no, no, no, no, no},
+	"CreateProvisionerToken": {ScopeAdmin, all, no, no, no, no, no},
+	"ProvisionerTokens":      {ScopeRead, all, no, no, no, no, no},
+	"RevokeProvisionerToken": {ScopeAdmin, all, no, no, no, no, no},
+}
+
+// of gives how far a role gets.
+func (p permission) of(r Role) reach {
+	switch r {
+	case RoleSuperadmin:
+		return p.superadmin
+	case RoleAdmin:
+		return p.admin
+	case RoleApprover:
+		return p.approver
+	case RoleUser:
+		return p.user
+	case RoleViewer:
+		return p.viewer
+	case RoleRobot:
+		return p.robot
 	}
-	return &Error{Code: EForbidden, Message: "You may look, but not create clusters.", Hint: "Ask an admin for the role user."}
+	return no
+}
+
+// may tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
+// nobody's.
+func (a Actor) may(useCase string) error {
+	_, err := a.reach(useCase)
+	return err
+}
+
+// May tells faces whether to show something; the use case itself has the last word. With an owner it is about what belongs
+// to that user.
+func (a Actor) May(useCase string, owner ...string) bool {
+	if len(owner) > 0 {
+		return a.mayTouch(useCase, owner[0], "") == nil
+	}
+	return a.may(useCase) == nil
+}
+
+// mayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
+// `cluster "web"`.
+func (a Actor) mayTouch(useCase, owner, what string) error {
+	r, err := a.reach(useCase)
+	if err != nil || r == all || owner == a.User && a.Home == "" {
+		return err
+	}
+	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", upper(what), owner)}
+}
+
+func (a Actor) reach(useCase string) (reach, error) {
+	p := permissions[useCase]
+	r := p.of(a.Role)
+	if r == no || a.Tenant == "" || a.User == "" {
+		return no, forbidden(p)
+	}
+	if len(a.Scopes) > 0 && p.scope != ScopeRead && !slices.Contains(a.Scopes, p.scope) {
+		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.scope),
+			Hint: "Make a token with that scope, or sign in."}
+	}
+	return r, nil
+}
+
+func forbidden(p permission) error {
+	var who []string
+	for _, r := range Roles {
+		if p.of(r) != no {
+			who = append(who, string(r))
+		}
+	}
+	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role does not allow that."}
+	if len(who) > 0 {
+		e.Hint = "It takes the role " + orList(who) + ". Ask an admin of your tenant."
+	}
+	return e
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// mayChange tells whether the actor may do something to a cluster.
+func (a Actor) mayChange(useCase string, c Cluster) error {
+	return a.mayTouch(useCase, c.Owner, fmt.Sprintf("cluster %q", c.Name))
+}
+
+// system is Muster itself, acting in a tenant on behalf of nobody.
+func system(tenant, name string) Actor {
+	return Actor{Tenant: tenant, User: name, Role: RoleAdmin, Via: ViaServer}
 }

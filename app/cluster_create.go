@@ -15,7 +15,7 @@ import (
 // and plan are written in one transaction. When r.PlanHash is set and the plan is another one by now, it is EConflict
 // and nothing happens.
 func (a *App) CreateCluster(ctx context.Context, actor Actor, r ClusterRequest) (ClusterView, error) {
-	if err := actor.mayCreate(); err != nil {
+	if err := actor.may("CreateCluster"); err != nil {
 		return ClusterView{}, err
 	}
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {

@@ -9,11 +9,11 @@ import (
 // DeleteCluster gives back every machine of a cluster. What runs on it is told to stop first. Asking again while it is
 // being deleted, or after, changes nothing.
 func (a *App) DeleteCluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
-	c, err := a.find(ctx, actor, id)
+	c, err := a.look(ctx, actor, "DeleteCluster", id)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	if err := actor.mayChange(c); err != nil {
+	if err := actor.mayChange("DeleteCluster", c); err != nil {
 		return ClusterView{}, err
 	}
 	return a.delete(ctx, actor, c)
@@ -88,7 +88,7 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 		return 0, err
 	}
 	for _, c := range ended {
-		_, err := a.delete(ctx, Actor{Tenant: c.Tenant, User: expirer, Role: RoleAdmin}, c)
+		_, err := a.delete(ctx, system(c.Tenant, expirer), c)
 		try(err)
 	}
 	failed, err := a.Store.FailedDeletes(ctx, a.Now(), leastDeleteWait, mostDeleteWait, tidyAtOnce)

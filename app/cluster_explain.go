@@ -10,7 +10,10 @@ const explainTime = 8 * time.Second
 
 // Explain says why a request has no layout, and what would make one possible. It is empty for a request that has one,
 // and where the installation cannot explain. Nothing is accepted or written.
-func (a *App) Explain(ctx context.Context, _ Actor, r ClusterRequest) (Explanation, error) {
+func (a *App) Explain(ctx context.Context, actor Actor, r ClusterRequest) (Explanation, error) {
+	if err := actor.may("Explain"); err != nil {
+		return Explanation{}, err
+	}
 	if a.Explainer == nil {
 		return Explanation{}, nil
 	}

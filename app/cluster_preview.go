@@ -11,7 +11,10 @@ import (
 const solveTime = 10 * time.Second
 
 // Preview works out what a create would do. Nothing is accepted or written.
-func (a *App) Preview(ctx context.Context, _ Actor, r ClusterRequest) (Preview, error) {
+func (a *App) Preview(ctx context.Context, actor Actor, r ClusterRequest) (Preview, error) {
+	if err := actor.may("Preview"); err != nil {
+		return Preview{}, err
+	}
 	_, p, err := a.prepare(ctx, r)
 	return p, err
 }

@@ -7,7 +7,7 @@ import (
 
 // Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
 func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
-	c, err := a.find(ctx, actor, id)
+	c, err := a.look(ctx, actor, "Cluster", id)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -41,7 +41,18 @@ func expandLinks(links []Link, c Cluster, nodes []Node) []Link {
 
 // Clusters lists those of the actor's tenant, newest first.
 func (a *App) Clusters(ctx context.Context, actor Actor, f ClusterFilter) ([]ClusterSummary, error) {
+	if err := actor.may("Clusters"); err != nil {
+		return nil, err
+	}
 	return a.Store.Clusters(ctx, actor.Tenant, f)
+}
+
+// look is find for those who may do such a thing.
+func (a *App) look(ctx context.Context, actor Actor, useCase, id string) (Cluster, error) {
+	if err := actor.may(useCase); err != nil {
+		return Cluster{}, err
+	}
+	return a.find(ctx, actor, id)
 }
 
 func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error) {
@@ -61,7 +72,7 @@ func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error)
 
 // Steps gives the steps of an operation of the cluster in plan order; operation 0 is the latest.
 func (a *App) Steps(ctx context.Context, actor Actor, cluster string, operation int64) ([]Step, error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "Steps", cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +96,7 @@ const (
 
 // Events gives what happened to a cluster after a number, oldest first; limit 0 means 1,000, which is also the most.
 func (a *App) Events(ctx context.Context, actor Actor, cluster string, after int64, limit int) ([]Event, error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "Events", cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +108,7 @@ func (a *App) Events(ctx context.Context, actor Actor, cluster string, after int
 
 // Logs gives lines of a cluster's log.
 func (a *App) Logs(ctx context.Context, actor Actor, cluster string, f LogFilter) ([]LogLine, error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "Logs", cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +127,11 @@ func (a *App) Watch(_ Actor, cluster string) (changed <-chan struct{}, stop func
 
 // ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.
 func (a *App) ClusterKey(ctx context.Context, actor Actor, cluster string) (user string, pem []byte, err error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "ClusterKey", cluster)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := actor.mayChange(c); err != nil {
+	if err := actor.mayChange("ClusterKey", c); err != nil {
 		return "", nil, err
 	}
 	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)

@@ -1,22 +1,66 @@
 package app
 
-import "time"
-
-// Role says what a user may do within a tenant.
-type Role string
-
-// The roles.
-const (
-	RoleAdmin  Role = "admin"
-	RoleUser   Role = "user"
-	RoleViewer Role = "viewer"
+import (
+	"slices"
+	"time"
 )
 
-// Actor is who asks. Every use case takes one, and every row it touches belongs to its tenant.
+// Role says what a user may do within a tenant; authorize.go has the table.
+type Role string
+
+// The roles, the mightiest first.
+const (
+	RoleSuperadmin Role = "superadmin" // looks after the installation, and may act in every tenant
+	RoleAdmin      Role = "admin"      // everything within its tenant
+	RoleApprover   Role = "approver"   // a user who also decides on what others ask for
+	RoleUser       Role = "user"       // has clusters of its own
+	RoleViewer     Role = "viewer"     // looks, and changes nothing
+	RoleRobot      Role = "robot"      // a program, with tokens only: has clusters of its own, decides nothing
+)
+
+// Roles are all of them, the mightiest first.
+var Roles = []Role{RoleSuperadmin, RoleAdmin, RoleApprover, RoleUser, RoleViewer, RoleRobot}
+
+// Known tells whether there is such a role.
+func (r Role) Known() bool { return slices.Contains(Roles, r) }
+
+// Via is the face through which somebody asks.
+type Via string
+
+// The faces.
+const (
+	ViaPortal Via = "portal"
+	ViaAPI    Via = "api" // the CLI too
+	ViaSlack  Via = "slack"
+	ViaHook   Via = "hook"
+	ViaServer Via = "server" // Muster itself, or whoever runs its commands on the server's host
+)
+
+// Actor is who asks. Every use case takes one, and every row it touches belongs to its tenant. The faces make it from an
+// account at each request, so that a change of role or groups counts at once.
 type Actor struct {
-	Tenant string `json:"tenant"`
+	Tenant string `json:"tenant"` // in which it acts
 	User   string `json:"user"`
 	Role   Role   `json:"role"`
+	// Home is the tenant of the account where that is another one, as when a superadmin acts in a tenant; else "".
+	Home   string   `json:"home,omitempty"`
+	Groups []string `json:"groups,omitempty"` // sorted; of the tenant in which it acts
+	Scopes []Scope  `json:"scopes,omitempty"` // of its token; none: all that the role may
+	Via    Via      `json:"-"`
+	From   string   `json:"-"` // the address it asks from; "" where there is none
+	// Session names the sign-in, Token the label of the API token; one of them is "".
+	Session string `json:"-"`
+	Token   string `json:"-"`
+	// ProvenAt is when it last proved who it is, by password or identity provider. Zero for tokens.
+	ProvenAt time.Time `json:"-"`
+}
+
+// Name is the actor as it stands in records: with its home where it acts elsewhere.
+func (a Actor) Name() string {
+	if a.Home != "" && a.Home != a.Tenant {
+		return a.User + "@" + a.Home
+	}
+	return a.User
 }
 
 // DefaultTenant is the tenant of a fresh installation.

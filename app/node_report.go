@@ -89,7 +89,7 @@ const maxNodeReports = 1000
 // NodeReports tells what the nodes of a cluster, or the named one, were found to be when they were bootstrapped last. Nodes
 // that were not bootstrapped so far have none. ENotFound where there is no such node.
 func (a *App) NodeReports(ctx context.Context, actor Actor, cluster, node string) ([]NodeReport, error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "NodeReports", cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by
 // itself once it has stopped. Operation 0 is the one under way. EConflict says what is possible instead.
 func (a *App) CancelOperation(ctx context.Context, actor Actor, cluster string, operation int64, rollBack bool) (ClusterView, error) {
-	return a.control(ctx, actor, cluster, operation, ActCancel, func(o Operation, c *Control) error {
+	return a.control(ctx, actor, "CancelOperation", cluster, operation, ActCancel, func(o Operation, c *Control) error {
 		c.Act, c.RollBack = ControlCancel, rollBack
 		if rollBack && !o.Kind.undoable() {
 			return o.refuse(ActRollBack, true)
@@ -21,7 +21,7 @@ func (a *App) CancelOperation(ctx context.Context, actor Actor, cluster string, 
 // PauseOperation lets nothing new of an operation start, while what runs goes on to its end. Operation 0 is the one under
 // way.
 func (a *App) PauseOperation(ctx context.Context, actor Actor, cluster string, operation int64) (ClusterView, error) {
-	return a.control(ctx, actor, cluster, operation, ActPause, func(_ Operation, c *Control) error {
+	return a.control(ctx, actor, "PauseOperation", cluster, operation, ActPause, func(_ Operation, c *Control) error {
 		c.Act = ControlPause
 		return nil
 	})
@@ -30,7 +30,7 @@ func (a *App) PauseOperation(ctx context.Context, actor Actor, cluster string, o
 // ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
 // Operation 0 is the one under way, or else the latest.
 func (a *App) ResumeOperation(ctx context.Context, actor Actor, cluster string, operation int64) (ClusterView, error) {
-	return a.control(ctx, actor, cluster, operation, ActResume, func(_ Operation, c *Control) error {
+	return a.control(ctx, actor, "ResumeOperation", cluster, operation, ActResume, func(_ Operation, c *Control) error {
 		c.Act = ControlResume
 		return nil
 	})
@@ -38,13 +38,16 @@ func (a *App) ResumeOperation(ctx context.Context, actor Actor, cluster string, 
 
 // ResumeCluster is ResumeOperation for the operation that stands still.
 func (a *App) ResumeCluster(ctx context.Context, actor Actor, id string) (ClusterView, error) {
+	if err := actor.may("ResumeCluster"); err != nil {
+		return ClusterView{}, err
+	}
 	return a.ResumeOperation(ctx, actor, id, 0)
 }
 
 // RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
 // under way, or else the latest where that has failed; one that is paused stays so.
 func (a *App) RetryNode(ctx context.Context, actor Actor, cluster, node string) (ClusterView, error) {
-	return a.control(ctx, actor, cluster, 0, ActRetryNode, func(o Operation, c *Control) error {
+	return a.control(ctx, actor, "RetryNode", cluster, 0, ActRetryNode, func(o Operation, c *Control) error {
 		c.Act, c.Node = ControlResume, node
 		return a.checkRetry(ctx, o, node)
 	})
@@ -104,12 +107,15 @@ func joinNames(names []string) string {
 
 // control is the part that all acts share: find it, ask whether the actor and its state allow it, do it. The store has
 // the last word, since the state may change in between.
-func (a *App) control(ctx context.Context, actor Actor, cluster string, operation int64, act Act, fill func(Operation, *Control) error) (ClusterView, error) {
+func (a *App) control(ctx context.Context, actor Actor, useCase, cluster string, operation int64, act Act, fill func(Operation, *Control) error) (ClusterView, error) {
+	if err := actor.may(useCase); err != nil {
+		return ClusterView{}, err
+	}
 	c, o, latest, err := a.operation(ctx, actor, cluster, operation)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	if err := actor.mayChange(c); err != nil {
+	if err := actor.mayChange(useCase, c); err != nil {
 		return ClusterView{}, err
 	}
 	if err := o.allows(act, latest); err != nil {

@@ -33,6 +33,9 @@ func (c FailureChoice) check() error {
 // PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
 // cannot be rolled back, saying what can be done instead.
 func (a *App) PreviewRollBack(ctx context.Context, actor Actor, cluster string, operation int64) (RollBackPreview, error) {
+	if err := actor.may("PreviewRollBack"); err != nil {
+		return RollBackPreview{}, err
+	}
 	c, o, latest, err := a.operation(ctx, actor, cluster, operation)
 	if err != nil {
 		return RollBackPreview{}, err
@@ -46,11 +49,14 @@ func (a *App) PreviewRollBack(ctx context.Context, actor Actor, cluster string, 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
 func (a *App) RollBack(ctx context.Context, actor Actor, cluster string, operation int64, planHash string) (ClusterView, error) {
+	if err := actor.may("RollBack"); err != nil {
+		return ClusterView{}, err
+	}
 	c, o, latest, err := a.operation(ctx, actor, cluster, operation)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	if err := actor.mayChange(c); err != nil {
+	if err := actor.mayChange("RollBack", c); err != nil {
 		return ClusterView{}, err
 	}
 	if err := o.allows(ActRollBack, latest); err != nil {

@@ -211,23 +211,20 @@ type OrphanReport struct {
 	Cost     float64    `json:"cost"` // so far, of those that stand
 }
 
-// operates tells whether an actor looks after the installation as a whole: admins of its first tenant.
-func (a Actor) operates() bool { return a.Role == RoleAdmin && a.Tenant == DefaultTenant }
+// operates tells whether an actor looks after the installation as a whole.
+func (a Actor) operates() bool { return a.Role == RoleSuperadmin }
 
-// mayHandleOrphans gives the tenant whose orphans the actor may see and decide on; "" is all of them.
-func (a Actor) mayHandleOrphans() (tenant string, err error) {
-	switch {
-	case a.operates():
-		return "", nil
-	case a.Role == RoleAdmin:
-		return a.Tenant, nil
+// mayHandleOrphans gives the tenant whose orphans the actor may see or decide on; "" is all of them.
+func (a Actor) mayHandleOrphans(useCase string) (tenant string, err error) {
+	if err := a.may(useCase); err != nil || !a.operates() {
+		return a.Tenant, err
 	}
-	return "", &Error{Code: EForbidden, Message: "Only admins may look after orphans.", Hint: "Ask an admin."}
+	return "", nil
 }
 
 // Orphans lists machines of ours that nobody stands behind.
 func (a *App) Orphans(ctx context.Context, actor Actor, gone bool) (OrphanReport, error) {
-	tenant, err := actor.mayHandleOrphans()
+	tenant, err := actor.mayHandleOrphans("Orphans")
 	if err != nil {
 		return OrphanReport{}, err
 	}
@@ -269,7 +266,7 @@ func (o *Orphan) fill(p OrphanPolicy, now time.Time) {
 // DecideOrphan says what is to become of an orphan. The reconciler deletes it in its next pass, which begins at once where
 // it can.
 func (a *App) DecideOrphan(ctx context.Context, actor Actor, id string, d OrphanDecision) (Orphan, error) {
-	tenant, err := actor.mayHandleOrphans()
+	tenant, err := actor.mayHandleOrphans("DecideOrphan")
 	if err != nil {
 		return Orphan{}, err
 	}
@@ -290,8 +287,8 @@ func (a *App) DecideOrphan(ctx context.Context, actor Actor, id string, d Orphan
 
 // SetOrphanMode says what the reconciler does by itself.
 func (a *App) SetOrphanMode(ctx context.Context, actor Actor, m OrphanMode) error {
-	if !actor.operates() {
-		return &Error{Code: EForbidden, Message: "Only admins of the installation may set what becomes of orphans."}
+	if err := actor.may("SetOrphanMode"); err != nil {
+		return err
 	}
 	if !slices.Contains(OrphanModes, m) {
 		return &Error{Code: EInvalid, Field: "mode", Message: fmt.Sprintf("There is no mode %q.", m), Hint: "One of: off, report, delete."}

@@ -227,7 +227,7 @@ func (r *registry) Leave(ctx context.Context, id string) error {
 
 // Provisioners lists the provisioners, those alive first, with what they do.
 func (a *App) Provisioners(ctx context.Context, actor Actor) ([]Provisioner, error) {
-	if err := actor.mayRunProvisioners(); err != nil {
+	if err := actor.may("Provisioners"); err != nil {
 		return nil, err
 	}
 	return a.Store.Provisioners(ctx)
@@ -235,7 +235,7 @@ func (a *App) Provisioners(ctx context.Context, actor Actor) ([]Provisioner, err
 
 // DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
 func (a *App) DrainProvisioner(ctx context.Context, actor Actor, name string) (int, error) {
-	if err := actor.mayRunProvisioners(); err != nil {
+	if err := actor.may("DrainProvisioner"); err != nil {
 		return 0, err
 	}
 	return a.Store.DrainProvisioners(ctx, name, actor.User, a.Now())

@@ -22,7 +22,7 @@ type office struct {
 	balance *app.Balancer
 }
 
-var root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}
+var root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
@@ -311,7 +311,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 
 func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
 	o := newOffice(t)
-	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleUser}, {}} {
+	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleAdmin}, {}} {
 		_, err := o.app.Provisioners(t.Context(), a)
 		o.code(err, app.EForbidden)
 		_, err = o.app.CreateProvisionerToken(t.Context(), a, "x")

@@ -23,17 +23,9 @@ const (
 // whose provisioner has stopped is cut off after this time.
 const workerTokenTime = time.Minute
 
-// mayRunProvisioners tells whether an actor may decide who carries out steps, of all tenants.
-func (a Actor) mayRunProvisioners() error {
-	if a.Role == RoleAdmin && a.Tenant == DefaultTenant {
-		return nil
-	}
-	return Errorf(EForbidden, "Provisioners work for all tenants; only admins of the tenant %s see and change them.", DefaultTenant)
-}
-
 // CreateProvisionerToken makes a token with which provisioners register, and gives it; it cannot be read again.
 func (a *App) CreateProvisionerToken(ctx context.Context, actor Actor, name string) (string, error) {
-	if err := actor.mayRunProvisioners(); err != nil {
+	if err := actor.may("CreateProvisionerToken"); err != nil {
 		return "", err
 	}
 	if !tagWord(name) {
@@ -45,7 +37,7 @@ func (a *App) CreateProvisionerToken(ctx context.Context, actor Actor, name stri
 
 // ProvisionerTokens lists them by name.
 func (a *App) ProvisionerTokens(ctx context.Context, actor Actor) ([]ProvisionerToken, error) {
-	if err := actor.mayRunProvisioners(); err != nil {
+	if err := actor.may("ProvisionerTokens"); err != nil {
 		return nil, err
 	}
 	return a.Store.ProvisionerTokens(ctx)
@@ -53,7 +45,7 @@ func (a *App) ProvisionerTokens(ctx context.Context, actor Actor) ([]Provisioner
 
 // RevokeProvisionerToken ends a token, all that registered with it, and the tokens of their workers, at once.
 func (a *App) RevokeProvisionerToken(ctx context.Context, actor Actor, name string) error {
-	if err := actor.mayRunProvisioners(); err != nil {
+	if err := actor.may("RevokeProvisionerToken"); err != nil {
 		return err
 	}
 	return a.Store.RevokeProvisionerToken(ctx, name, actor.User, a.Now())

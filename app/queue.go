@@ -21,8 +21,8 @@ type Queue struct {
 
 // Queue tells admins what waits in their tenant: operations, steps by reason, and since when.
 func (a *App) Queue(ctx context.Context, actor Actor) (Queue, error) {
-	if actor.Role != RoleAdmin {
-		return Queue{}, &Error{Code: EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
+	if err := actor.may("Queue"); err != nil {
+		return Queue{}, err
 	}
 	now := a.Now()
 	rows, err := a.Store.QueueLines(ctx, actor.Tenant, now)

@@ -93,7 +93,7 @@ type ReceiptStore interface {
 
 // Receipt gives what the cluster has had at its provider, and what that cost.
 func (a *App) Receipt(ctx context.Context, actor Actor, cluster string) (Receipt, error) {
-	c, err := a.find(ctx, actor, cluster)
+	c, err := a.look(ctx, actor, "Receipt", cluster)
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -43,7 +43,7 @@ func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, 
 	if password = wanted; password == "" {
 		password = NewPassword()
 	}
-	err = a.Store.CreateUser(ctx, User{Tenant: DefaultTenant, Name: "admin", Role: RoleAdmin,
+	err = a.Store.CreateUser(ctx, User{Tenant: DefaultTenant, Name: "admin", Role: RoleSuperadmin,
 		PasswordHash: HashPassword(password), CreatedAt: a.Now()})
 	if CodeOf(err) == EConflict { // another server has just made it, and tells its password
 		return "", nil

@@ -12,6 +12,9 @@ import (
 // Where nothing is under way there is nothing that waits. Anybody of the tenant may look.
 func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f WaitingFilter) (Waiting, error) {
 	w := Waiting{Groups: []WaitGroup{}, Steps: []Wait{}}
+	if err := actor.may("Waiting"); err != nil {
+		return w, err
+	}
 	if f.Limit < 0 || f.Limit > mostWaits {
 		return w, &Error{Code: EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps are explained at once.", mostWaits)}
 	}

@@ -277,7 +277,7 @@ func (n *clusterForm) explain(ctx context.Context, m Clusters, a app.Actor) {
 	}
 	for _, c := range why.Conflict {
 		clause := page.Complaint{Message: c.Text}
-		if a.Role == app.RoleAdmin {
+		if a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin {
 			clause.Hint = c.Origin // where it is written is of use to those who can change it
 		}
 		out.Conflict = append(out.Conflict, clause)

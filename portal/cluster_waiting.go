@@ -37,7 +37,7 @@ func (p *Portal) queueShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	f := p.frame(r, "Queue")
-	f.At = "queue"
+	f.At = "admin"
 	part := page.QueueShow{Now: p.now(), Queue: q}
 	if r.Header.Get("Muster-Part") != "" {
 		p.render(w, r, http.StatusOK, page.QueuePart(part))

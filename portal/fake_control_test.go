@@ -196,7 +196,7 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter app.Wai
 func (f *fake) Queue(_ context.Context, a app.Actor) (app.Queue, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if a.Role != app.RoleAdmin {
+	if a.Role != app.RoleSuperadmin {
 		return app.Queue{}, &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue."}
 	}
 	q := app.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is under way and nothing waits."}

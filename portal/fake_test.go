@@ -72,7 +72,7 @@ func newFake(now func() time.Time) *fake {
 }
 
 func (f *fake) SignIn(_ context.Context, tenant, user, password string) (app.Actor, error) {
-	roles := map[string]app.Role{"ada": app.RoleUser, "root": app.RoleAdmin, "vera": app.RoleViewer}
+	roles := map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer}
 	if tenant == app.DefaultTenant && password == "correct horse" && roles[user] != "" {
 		return app.Actor{Tenant: tenant, User: user, Role: roles[user]}, nil
 	}
@@ -471,7 +471,7 @@ func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []
 	if err != nil {
 		return "", nil, err
 	}
-	if a.User != v.Owner && a.Role != app.RoleAdmin {
+	if a.User != v.Owner && a.Role != app.RoleSuperadmin {
 		return "", nil, app.Errorf(app.EForbidden, "Only the owner may have the key.")
 	}
 	return "root", []byte("-----BEGIN OPENSSH PRIVATE KEY-----\nfor tests\n-----END OPENSSH PRIVATE KEY-----\n"), nil

@@ -21,7 +21,7 @@ import (
 
 var (
 	ada  = app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleUser}
-	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}
+	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 )
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

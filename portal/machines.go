@@ -46,7 +46,7 @@ func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor)
 		return err
 	}
 	f := p.frame(r, "Orphans")
-	f.At = "orphans"
+	f.At = "admin"
 	p.render(w, r, http.StatusOK, page.OrphanListPage(f, l))
 	return nil
 }

@@ -35,7 +35,7 @@ func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (
 }
 
 func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (app.OrphanReport, error) {
-	if a.Role != app.RoleAdmin && !strings.HasPrefix(a.User, "boss") {
+	if a.Role != app.RoleSuperadmin && !strings.HasPrefix(a.User, "boss") {
 		return app.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
 	}
 	now := f.now()

@@ -15,7 +15,7 @@ func (p *Portal) provisionerList(w http.ResponseWriter, r *http.Request, a app.A
 		return err
 	}
 	f := p.frame(r, "Provisioners")
-	f.At, f.Refresh = "provisioners", 5
+	f.At, f.Refresh = "admin", 5
 	l := page.ProvisionerList{Now: p.now(), Provisioners: all}
 	if r.Header.Get("Muster-Part") == "list" {
 		p.render(w, r, http.StatusOK, page.ProvisionerListPart(l))

@@ -19,7 +19,7 @@ type staffed struct {
 var _ Provisioning = (*staffed)(nil)
 
 func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
-	if a.Role != app.RoleAdmin && a.User != "boss" {
+	if a.Role != app.RoleSuperadmin && a.User != "boss" {
 		return nil, app.Errorf(app.EForbidden, "only admins of the tenant default see provisioners.")
 	}
 	now := f.now()
@@ -65,7 +65,7 @@ func staff(t *testing.T) (*site, *staffed) {
 func TestProvisionerPage(t *testing.T) {
 	s, f := staff(t)
 	s.signIn("root")
-	if !strings.Contains(s.get("/clusters").body, `href="/provisioners"`) {
+	if !strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
 		t.Error("an admin is not led to the provisioners")
 	}
 	a := s.get("/provisioners")
@@ -83,7 +83,7 @@ func TestProvisionerPage(t *testing.T) {
 func TestProvisionerPageIsForAdmins(t *testing.T) {
 	s, _ := staff(t)
 	s.signIn("ada")
-	if strings.Contains(s.get("/clusters").body, `href="/provisioners"`) {
+	if strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
 		t.Error("a user is led to the provisioners")
 	}
 	s.get("/provisioners").reads(http.StatusForbidden, "only admins")

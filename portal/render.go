@@ -12,8 +12,7 @@ import (
 
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Version: p.version, Note: p.note, Machines: p.machines() != nil}
-	_, f.Provisioners = p.muster.(Provisioning)
+	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections()}
 	if a, ok := p.actor(r); ok {
 		f.Actor = &a
 	}

@@ -70,6 +70,7 @@ func (p *Portal) routes() http.Handler {
 		}
 
 		// For admins
+		r.Get("/admin", member(p.adminHome))
 		r.Get("/queue", member(p.queueShow))
 		if _, ok := p.muster.(Provisioning); ok {
 			r.Get("/provisioners", member(p.provisionerList))

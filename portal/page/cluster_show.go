@@ -172,7 +172,7 @@ func (c ClusterShow) Message() string {
 
 // mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
 func (c ClusterShow) mayChange() bool {
-	return c.Actor.Role == app.RoleAdmin || c.Actor.Role != app.RoleViewer && c.Actor.User == c.View.Owner
+	return c.Actor.May("DeleteCluster", c.View.Owner)
 }
 
 // CanDelete tells whether the delete button is shown.

@@ -10,18 +10,12 @@ type Frame struct {
 	Note    string // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
 	Refresh int    // seconds after which a browser without JavaScript loads the page again; 0: never
 	Htmx    bool   // the page has a form that updates itself
-	At      string // the part of the portal that the page belongs to: "clusters", "new", "queue", "provisioners", "orphans"
-	// Provisioners says that who carries out steps can be looked at.
-	Provisioners bool
-	// Machines says that orphans can be looked at.
-	Machines bool
+	At      string // the part of the portal that the page belongs to: "clusters", "new", "admin"
+	All     []Section
 }
 
-// MayChange tells whether the actor may ask for anything to be changed; the use cases have the last word.
-func (f Frame) MayChange() bool { return f.Actor != nil && f.Actor.Role != app.RoleViewer }
-
-// Admin tells whether what is for admins is shown; the use cases have the last word.
-func (f Frame) Admin() bool { return f.Actor != nil && f.Actor.Role == app.RoleAdmin }
+// May tells whether something is shown; the use cases have the last word.
+func (f Frame) May(useCase string) bool { return f.Actor != nil && f.Actor.May(useCase) }
 
 // htmxConfig keeps htmx within the content security policy (no inline style, no eval) and to this origin. A refusal
 // is shown like any answer, so 4xx is swapped in too.

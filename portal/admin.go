@@ -1,0 +1,35 @@
+package portal
+
+import (
+	"net/http"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// sections are the pages for those who look after a tenant or the installation; who may see which is the table's to say.
+func (p *Portal) sections() []page.Section {
+	all := []page.Section{
+		{Path: "/queue", Name: "Queue", Text: "What waits in this tenant, and why.", Group: page.GroupMoney, UseCase: "Queue"},
+	}
+	if p.machines() != nil {
+		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
+			Group: page.GroupMoney, UseCase: "Orphans"})
+	}
+	if _, ok := p.muster.(Provisioning); ok {
+		all = append(all, page.Section{Path: "/provisioners", Name: "Provisioners", Text: "Who carries out the work, with which slots for whom.",
+			Group: page.GroupInstallation, UseCase: "Provisioners"})
+	}
+	return all
+}
+
+// adminHome leads to all of them.
+func (p *Portal) adminHome(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	f := p.frame(r, "Admin")
+	f.At = "admin"
+	if len(f.Sections()) == 0 {
+		return &app.Error{Code: app.EForbidden, Message: "There is nothing for you to look after here.", Hint: "Ask an admin of your tenant."}
+	}
+	p.render(w, r, http.StatusOK, page.Admin(f))
+	return nil
+}
