@@ -18,6 +18,7 @@ type Store interface {
 	ReceiptStore
 	NodeReportStore
 	OrphanStore
+	NoticeStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

@@ -327,6 +327,16 @@ func (t *tx) event(e app.Event) error {
 		micros(e.At), e.Tenant, e.Cluster, e.Operation, e.Kind, e.Node, e.Step, e.Status, e.Message, e.Done, e.Total)
 }
 
+// deed notes in the audit who did what to what, and how it was before and after; nil where there is nothing to say. Secrets
+// are not for it.
+func (t *tx) deed(at time.Time, who app.Actor, act, object string, before, after any) error {
+	detail := ""
+	if before != nil || after != nil {
+		detail = jsonText(map[string]any{"before": before, "after": after})
+	}
+	return t.audit(at, who.Tenant, who.Name(), act, object, detail)
+}
+
 // audit notes who did what to what.
 func (t *tx) audit(at time.Time, tenant, user, act, object, detail string) error {
 	return t.exec(`INSERT INTO audit (at, tenant, user_name, act, object, detail) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// NoticeKind says what a notice is about.
+type NoticeKind string
+
+// The kinds of notice.
+const (
+	NoticeLease    NoticeKind = "lease"    // a lease ends soon, has ended, or cannot be ended
+	NoticeApproval NoticeKind = "approval" // a request waits for somebody, or was decided on
+	NoticeBudget   NoticeKind = "budget"   // a budget or quota is nearly used up
+	NoticeAlarm    NoticeKind = "alarm"    // somebody broke the glass, or what should never happen has happened
+)
+
+// Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
+// transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.
+type Notice struct {
+	ID      int64      `json:"id"`
+	At      time.Time  `json:"at"`
+	Tenant  string     `json:"tenant"`
+	Kind    NoticeKind `json:"kind"`
+	Cluster string     `json:"cluster,omitempty"` // its id
+	Request int64      `json:"request,omitempty"`
+	// Users and Groups are whom it is for; the webhooks of the tenant get it whoever that is.
+	Users  []string `json:"users,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+	// Title is one short sentence; Text says the rest, in plain text. Nothing in either is secret.
+	Title string `json:"title"`
+	Text  string `json:"text,omitempty"`
+	// Path leads to the page about it, from the portal's root, such as /clusters/web-1; Action to the page with the one
+	// thing that is most likely wanted now, named by ActionName, such as "Extend".
+	Path       string `json:"path,omitempty"`
+	Action     string `json:"action,omitempty"`
+	ActionName string `json:"action_name,omitempty"`
+}
+
+// NoticeStore keeps notices until they are delivered.
+type NoticeStore interface {
+	// Notify writes a notice by itself, for what is not told by another transaction.
+	Notify(ctx context.Context, n Notice) error
+	// Notices gives those of a tenant after a number, oldest first, at most limit.
+	Notices(ctx context.Context, tenant string, after int64, limit int) ([]Notice, error)
+}
