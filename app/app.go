@@ -35,7 +35,6 @@ type Deps struct {
 type App struct {
 	Deps
 	configs configCache
-	hurries hurries
 	workers workerKey
 }
 

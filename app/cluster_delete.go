@@ -50,7 +50,6 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	if err != nil {
 		return ClusterView{}, err
 	}
-	a.hurries.tell(c.Tenant)
 	return a.Cluster(ctx, actor, c.ID)
 }
 

@@ -18,7 +18,7 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 		if !ok {
 			t.Fatal("the workers inside a server are not told of a cancel")
 		}
-		told, stop := h.Hurry(asked)
+		told, stop := h.Hurry(app.WorkerID{Tenant: asked, Name: "local:x:1"})
 		t.Cleanup(stop)
 		return told
 	}

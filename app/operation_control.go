@@ -128,9 +128,6 @@ func (a *App) control(ctx context.Context, actor Actor, useCase, cluster string,
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
 		return ClusterView{}, err
 	}
-	if order.Act == ControlCancel {
-		a.hurries.tell(c.Tenant)
-	}
 	return a.Cluster(ctx, actor, c.ID)
 }
 

@@ -180,6 +180,16 @@ type AwaitAnswer struct {
 	Work bool `json:"work"`
 }
 
+// HurryMessage waits until steps of the worker's tenant may have been told to stop.
+type HurryMessage struct {
+	Worker WorkerID `json:"worker"`
+}
+
+// HurryAnswer is the answer. Not told: the time was over, or another wait of the same worker has taken its place.
+type HurryAnswer struct {
+	Told bool `json:"told"`
+}
+
 // LeaveMessage ends a registration. Its answer is empty.
 type LeaveMessage struct {
 	ID string `json:"id"`

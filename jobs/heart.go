@@ -61,11 +61,16 @@ func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (cont
 	h.mu.Lock()
 	h.held[f] = v
 	h.mu.Unlock()
+	ring(h.wake)
+	return ctx, v
+}
+
+// ring leaves a word for whoever listens, unless there is one already.
+func ring(c chan struct{}) {
 	select {
-	case h.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
-	return ctx, v
 }
 
 // lost tells whether the claim is another's by now.
@@ -89,7 +94,7 @@ func (h *heart) run() {
 	defer timer.Stop()
 	var hurry <-chan struct{}
 	if p, ok := h.coord.(app.Hurrier); ok {
-		told, stop := p.Hurry(h.worker.Tenant)
+		told, stop := p.Hurry(h.worker)
 		defer stop()
 		hurry = told
 	}

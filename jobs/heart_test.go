@@ -73,7 +73,7 @@ type hurried struct {
 	stopped atomic.Bool
 }
 
-func (h *hurried) Hurry(string) (<-chan struct{}, func()) {
+func (h *hurried) Hurry(app.WorkerID) (<-chan struct{}, func()) {
 	return h.told, func() { h.stopped.Store(true) }
 }
 

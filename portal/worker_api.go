@@ -48,6 +48,10 @@ type WorkerAPI struct {
 
 	mu     sync.Mutex
 	claims map[string]*claimAnswer // by worker and nonce
+	lines  map[string]*hurryLine   // by worker
+
+	open  context.Context // until Close
+	close context.CancelFunc
 }
 
 var _ http.Handler = (*WorkerAPI)(nil)
@@ -60,9 +64,10 @@ type claimAnswer struct {
 	err    error
 }
 
-// NewWorkerAPI makes it.
+// NewWorkerAPI makes it. Close it.
 func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
-	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}}
+	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
+	a.open, a.close = context.WithCancel(context.Background())
 
 	// Provisioners
 	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, app.Registry.Register))
@@ -77,7 +82,8 @@ func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
 	a.mux.Handle("POST "+WorkerPath+"report", workerCall(a, messageLimit, workerReport))
 	a.mux.Handle("POST "+WorkerPath+"hosts", workerCall(a, messageLimit, workerHosts))
 	a.mux.Handle("POST "+WorkerPath+"log", workerCall(a, logLimit, workerLog))
-	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, workerAwait))
+	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, a.await))
+	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.hurry))
 
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, errNoSuchPage) })
 	return a
@@ -291,11 +297,13 @@ func workerLog(ctx context.Context, c app.Coordinator, m app.LogMessage) (app.Em
 	return app.Empty{}, c.Log(ctx, m.Worker, m.Lines)
 }
 
-func workerAwait(ctx context.Context, c app.Coordinator, m app.AwaitMessage) (app.AwaitAnswer, error) {
+func (a *WorkerAPI) await(ctx context.Context, c app.Coordinator, m app.AwaitMessage) (app.AwaitAnswer, error) {
 	waiter, ok := c.(app.WorkWaiter)
 	if !ok {
 		return app.AwaitAnswer{}, errNoSuchPage
 	}
+	ctx, cancel := a.whileOpen(ctx)
+	defer cancel()
 	some, err := waiter.AwaitWork(ctx, m.Worker, m.Patience)
 	return app.AwaitAnswer{Work: some}, err
 }

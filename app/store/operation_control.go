@@ -63,6 +63,9 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 	if err := t.audit(c.Now, c.Tenant, c.Who, "operation."+string(c.Act), o.Cluster, detail); err != nil {
 		return app.Operation{}, err
 	}
+	if c.Act == app.ControlCancel {
+		t.clusters[app.WatchStops(o.Tenant)] = true
+	}
 	if was.Ended() && !o.Status.Ended() {
 		if err := t.setCluster(c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {
 			return app.Operation{}, err

@@ -105,6 +105,38 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 	}
 }
 
+// A cancel is told to the workers of all servers, whichever of them was asked for it.
+func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
+	where := fresh(t)
+	one, two := open(t, where), open(t, where)
+	other, stopOther := two.Watch(app.WatchStops("t2"))
+	defer stopOther()
+	told, stop := two.Watch(app.WatchStops("t"))
+	defer stop()
+	for i := 0; ; i++ {
+		op, err := one.CreateCluster(t.Context(), apptest.NewCluster("t", fmt.Sprintf("web%d", i), 1, time.Now(), apptest.Chain(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(told) // also of the wake-up that a new connection is
+		drain(other)
+		if _, err := one.ControlOperation(t.Context(), app.Control{Tenant: "t", Operation: op.ID, Act: app.ControlCancel, Who: "ada", Now: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-told:
+		case <-time.After(5 * time.Second):
+			t.Fatal("the other server was not told")
+		}
+		if len(other) == 0 {
+			return
+		}
+		if i == 10 {
+			t.Fatal("another tenant is told each time")
+		}
+	}
+}
+
 func drain(c <-chan struct{}) {
 	for len(c) > 0 {
 		<-c

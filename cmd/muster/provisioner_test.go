@@ -474,3 +474,28 @@ func TestAnotherCAIsNotTrusted(t *testing.T) {
 func remoteOf(url string, c *tls.Config) *jobs.Remote {
 	return &jobs.Remote{URL: url, Token: func() string { return "t" }, HTTP: jobs.NewHTTP(c)}
 }
+
+// A cancel reaches a worker on another host at once, not only with its next heartbeat, which is due every 3.75 s.
+func TestCancelReachesTheWorkerOfAProvisionerAtOnce(t *testing.T) {
+	w := newTown(t, "")
+	w.start("h1")
+	defer w.hold()()
+	var slowest time.Duration
+	for _, name := range []string{"a", "b", "c"} {
+		_ = os.Remove(filepath.Join(w.effect, "begun")) // a node waits the first time only
+		v := w.create("", name, 1)
+		w.until("the action runs", 30*time.Second, func() bool { return w.tries(v.ID) == 1 && w.lines("begun") == 1 })
+		if _, err := w.server.app.CancelOperation(t.Context(), w.admin(""), v.ID, 0, false); err != nil {
+			t.Fatal(err)
+		}
+		took := w.until("it has stopped", 30*time.Second, func() bool {
+			v, err := w.server.app.Cluster(t.Context(), w.admin(""), v.ID)
+			return err == nil && v.Operations[0].Status == app.OperationCancelled
+		})
+		slowest = max(slowest, took)
+	}
+	t.Logf("the slowest of three stopped after %s", slowest)
+	if slowest > 2*time.Second {
+		t.Errorf("the slowest stopped after %s", slowest)
+	}
+}

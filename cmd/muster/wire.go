@@ -58,6 +58,7 @@ type server struct {
 	providers   *providerSet
 	http        *http.Server
 	portal      *portal.Portal
+	workers     *portal.WorkerAPI
 	listener    net.Listener
 	catalog     atomic.Pointer[app.Catalog]
 	fingerprint string // of the CA that we made ourselves; "" without
@@ -189,7 +190,8 @@ func (s *server) listen(ctx context.Context) (err error) {
 	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), Secure: secure, CAFingerprint: s.fingerprint})
 	mux := http.NewServeMux()
 	mux.Handle("/", s.portal)
-	mux.Handle(portal.WorkerPath, portal.NewWorkerAPI(s.app, s.Log))
+	s.workers = portal.NewWorkerAPI(s.app, s.Log)
+	mux.Handle(portal.WorkerPath, s.workers)
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
@@ -267,6 +269,7 @@ func (s *server) lead(ctx context.Context) {
 func (s *server) shut(workers *workforce) {
 	workers.stop()
 	s.portal.Close()
+	s.workers.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {

@@ -1,0 +1,187 @@
+package jobs_test
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/jobs"
+	"muster/portal"
+)
+
+// A heartbeat is due after 3.75 s; what is told sooner was told by the wait for it.
+const atOnce = 2 * time.Second
+
+// waits counts the waits for cancels that are open, and how many began.
+type waits struct {
+	next                  http.Handler
+	open, most, all, lost atomic.Int32
+}
+
+func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/hurry") {
+		w.next.ServeHTTP(rw, r)
+		return
+	}
+	w.all.Add(1)
+	n := w.open.Add(1)
+	defer w.open.Add(-1)
+	for most := w.most.Load(); n > most && !w.most.CompareAndSwap(most, n); most = w.most.Load() {
+	}
+	w.next.ServeHTTP(rw, r)
+}
+
+// hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
+func hurryTown(t *testing.T) (desk apptest.Desk, s app.Store, api *portal.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
+	t.Helper()
+	desk, s, r := newDesk(t)
+	api = portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler))
+	seen = &waits{next: api}
+	server := httptest.NewTLSServer(seen)
+	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	t.Cleanup(func() { client.CloseIdleConnections(); api.Close(); server.Close() })
+	return desk, s, api, seen, func(tenant string) (app.WorkerID, *jobs.Remote) {
+		l, err := s.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares := []app.Share{{Provisioner: desk.Provisioner, Tenant: "t1", Slots: 3}, {Provisioner: desk.Provisioner, Tenant: "t2", Slots: 3}}
+		if _, err := s.Share(t.Context(), l.Version, shares); err != nil {
+			t.Fatal(err)
+		}
+		orders, err := r.Beat(t.Context(), app.Beat{ID: desk.Provisioner})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range orders.Workers {
+			if w.Tenant == tenant {
+				return app.WorkerID{Tenant: tenant, Name: app.NewWorkerName(desk.Provisioner)},
+					&jobs.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
+			}
+		}
+		t.Fatalf("no worker is ordered for %s", tenant)
+		return app.WorkerID{}, nil
+	}
+}
+
+func cancelOne(t *testing.T, desk apptest.Desk, s app.Store, tenant, name string) {
+	t.Helper()
+	n := apptest.NewCluster(tenant, name, 1, time.Now(), apptest.Chain(1))
+	if _, err := s.CreateCluster(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := desk.App.CancelOperation(t.Context(), app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isTold(told <-chan struct{}, within time.Duration) bool {
+	select {
+	case <-told:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not in 10 s: " + what)
+		}
+	}
+}
+
+func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
+	desk, s, _, seen, worker := hurryTown(t)
+	w, r := worker("t1")
+	told, stop := r.Hurry(w)
+	defer stop()
+	other, server := worker("t2")
+	notTold, stopOther := server.Hurry(other)
+	defer stopOther()
+	until(t, "both wait", func() bool { return seen.open.Load() == 2 })
+	for i, name := range []string{"one", "two", "three"} { // the later ones may come while nobody waits
+		cancelOne(t, desk, s, "t1", name)
+		if !isTold(told, atOnce) {
+			t.Fatalf("cancel %d was not told within %s", i+1, atOnce)
+		}
+	}
+	if isTold(notTold, 0) {
+		t.Error("a worker of another tenant was told")
+	}
+	if n := seen.most.Load(); n > 2 {
+		t.Errorf("two workers had %d waits open", n)
+	}
+	if n := seen.all.Load(); n > 2+2*3+2 {
+		t.Errorf("two workers and three cancels made %d waits", n)
+	}
+}
+
+// A worker is between two waits for a moment; what is cancelled then is told by the next one.
+func TestCancelBetweenTwoWaitsIsKept(t *testing.T) {
+	desk, s, _, seen, worker := hurryTown(t)
+	w, r := worker("t1")
+	_, stop := r.Hurry(w)
+	until(t, "it waits", func() bool { return seen.open.Load() == 1 })
+	stop()
+	until(t, "it waits no more", func() bool { return seen.open.Load() == 0 })
+	cancelOne(t, desk, s, "t1", "one")
+	told, stop := r.Hurry(w)
+	defer stop()
+	if !isTold(told, atOnce) {
+		t.Error("it was forgotten")
+	}
+}
+
+func TestServerThatStopsEndsTheWaits(t *testing.T) {
+	_, _, api, seen, worker := hurryTown(t)
+	w, r := worker("t1")
+	_, stop := r.Hurry(w)
+	defer stop()
+	awaited := make(chan struct{})
+	go func() { defer close(awaited); _, _ = r.AwaitWork(context.WithoutCancel(t.Context()), w, 0) }()
+	until(t, "it waits", func() bool { return seen.open.Load() == 1 })
+	api.Close()
+	if !isTold(awaited, 10*time.Second) {
+		t.Error("a worker still waits for work")
+	}
+	until(t, "the wait ends", func() bool { return seen.open.Load() == 0 })
+	before := seen.all.Load()
+	time.Sleep(500 * time.Millisecond)
+	if n := seen.all.Load() - before; n > 1 {
+		t.Errorf("a worker asked %d times in half a second while the server stops", n)
+	}
+}
+
+func TestSecondWaitOfAWorkerEndsTheFirst(t *testing.T) {
+	_, _, _, seen, worker := hurryTown(t)
+	w, r := worker("t1")
+	for n := int32(1); n <= 2; n++ {
+		_, stop := r.Hurry(w)
+		defer stop()
+		until(t, "one waits", func() bool { return seen.all.Load() >= n && seen.open.Load() == 1 })
+	}
+}
+
+func TestWaitOfAWorkerThatTheTokenIsNotForIsRefused(t *testing.T) {
+	_, _, _, seen, worker := hurryTown(t)
+	w, r := worker("t1")
+	_, stop := r.Hurry(w)
+	defer stop()
+	until(t, "it waits", func() bool { return seen.open.Load() == 1 })
+	w.Name = app.NewWorkerName("another provisioner")
+	_, stranger := r.Hurry(w)
+	defer stranger()
+	until(t, "it asks", func() bool { return seen.all.Load() == 2 })
+	until(t, "a name that the token is not for is refused", func() bool { return seen.open.Load() == 1 })
+}
