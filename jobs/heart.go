@@ -16,11 +16,13 @@ type heart struct {
 	coord  app.Coordinator
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	held map[app.Fence]*hold
-	wake chan struct{}
-	stop chan struct{}
-	done chan struct{}
+	mu      sync.Mutex
+	held    map[app.Fence]*hold
+	hurried time.Time     // when we were last told that something was cancelled
+	wake    chan struct{} // begin to beat
+	soon    chan struct{} // beat now
+	stop    chan struct{}
+	done    chan struct{}
 }
 
 // hold is one claim that is kept alive. The heart's lock guards what changes.
@@ -43,7 +45,7 @@ const beatEvery = app.ClaimFor / 4
 
 func startHeart(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *heart {
 	h := &heart{worker: worker, coord: coord, log: log, held: map[app.Fence]*hold{},
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+		wake: make(chan struct{}, 1), soon: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go h.run()
 	return h
 }
@@ -60,8 +62,13 @@ func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (cont
 	v := &hold{heart: h, fence: f, ctx: ctx, cancel: cancel, deadline: deadline}
 	h.mu.Lock()
 	h.held[f] = v
+	// A step that was claimed before something was cancelled, and is held only after the beat that asked what: it may be it.
+	late := !h.hurried.IsZero() && !deadline.After(h.hurried.Add(app.ClaimFor))
 	h.mu.Unlock()
 	ring(h.wake)
+	if late {
+		ring(h.soon)
+	}
 	return ctx, v
 }
 
@@ -112,6 +119,11 @@ func (h *heart) run() {
 		case <-timer.C:
 			h.beat()
 		case <-hurry:
+			h.mu.Lock()
+			h.hurried = time.Now()
+			h.mu.Unlock()
+			h.beat()
+		case <-h.soon:
 			h.beat()
 		case <-h.stop:
 			return

@@ -95,3 +95,32 @@ func TestHeartBeatsAtOnceWhenItIsTold(t *testing.T) {
 		}
 	})
 }
+
+// What was claimed before the cancel and is held after the beat that asked for it is asked for at once, too.
+func TestStepHeldAfterTheHurriedBeatIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &hurried{told: make(chan struct{}, 1)}
+		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
+		defer h.close()
+		claim := func(n int64, asked time.Time) {
+			_, hold := h.hold(t.Context(), app.Fence{Operation: n}, asked.Add(app.ClaimFor))
+			t.Cleanup(hold.letGo)
+			synctest.Wait()
+		}
+		claim(1, time.Now())
+		time.Sleep(time.Second)
+		asked := time.Now()
+		time.Sleep(time.Millisecond)
+		c.told <- struct{}{}
+		synctest.Wait()
+		claim(2, asked)
+		if n := c.beats.Load(); n != 2 {
+			t.Errorf("told once, and with a step more that it may mean, it has beaten %d times", n)
+		}
+		time.Sleep(time.Millisecond)
+		claim(3, time.Now())
+		if n := c.beats.Load(); n != 2 {
+			t.Errorf("a step that was claimed after the cancel makes it beat: %d times", n)
+		}
+	})
+}
