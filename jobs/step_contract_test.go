@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -128,13 +130,16 @@ func TestContractOnThisMachine(t *testing.T) {
 			if err := r.Err("n1"); err != nil {
 				t.Error(err)
 			}
-			if f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") == "" {
-				t.Errorf("too little was said: %v", f.said)
+			if f.one("os") == "" || f.one("uid") == "" || f.one("hostname")+f.one("disk") != "" {
+				t.Errorf("too little or too much was said: %v", f.said)
 			}
 			c.node.OwnRoot = true
 			c.hosts = []app.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
 			if f, err = askOn(t, start(t), c); err != nil {
 				t.Fatal(err)
+			}
+			if name, _ := os.Hostname(); f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") != name || f.one("uid") != strconv.Itoa(os.Geteuid()) {
+				t.Errorf("too little was said: %v", f.said)
 			}
 			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 do not: nobody.example.org") {
 				t.Errorf("%+v of %v", v, f.said)
@@ -157,7 +162,7 @@ func TestContractBadAnswers(t *testing.T) {
 		"no clock":          {"date", "exit 1", app.ETransient, ""},
 		"twice":             {"date", "echo 1; echo muster-node time=2", app.ETransient, ""},
 		"unknown":           {"date", "echo 1; echo muster-node magic=2", app.ETransient, ""},
-		"no equals sign":    {"uname", "echo x; echo muster-node", "", ""},
+		"no equals sign":    {"df", "echo muster-node", "", ""},
 		"ends in the midst": {"df", "kill -KILL $PPID; kill -KILL 0", app.ETransient, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +171,7 @@ func TestContractBadAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := remotetest.Start(t, remotetest.Options{Env: []string{"PATH=" + dir + ":$PATH"}})
-			c := contract{node: app.Node{Name: "n1", Addresses: map[string]string{app.AddressAccess: "127.0.0.1"}}, tools: []string{"sh"}}
+			c := contract{node: app.Node{Name: "n1", Addresses: map[string]string{app.AddressAccess: "127.0.0.1"}, OwnRoot: tc.check == ""}, tools: []string{"sh"}}
 			f, err := askOn(t, &s.Node, c)
 			if app.CodeOf(err) != tc.code {
 				t.Fatalf("%v, want code %q", err, tc.code)
@@ -177,6 +182,51 @@ func TestContractBadAnswers(t *testing.T) {
 			r := app.NodeReport{Checks: c.judge(f)}
 			if failed := r.Failed(app.NodeRequired); len(failed) != 1 || failed[0].Name != tc.check {
 				t.Errorf("%+v", failed)
+			}
+		})
+	}
+}
+
+// What stands in the SSH server's settings is believed only where nothing else could matter.
+func TestContractPasswords(t *testing.T) {
+	const include, no = "Include DIR/sshd_config.d/*.conf\n", "PasswordAuthentication no\n"
+	for name, tc := range map[string]struct{ main, drop, says string }{
+		"no":                      {no, "", "no"},
+		"no with comments":        {"# PasswordAuthentication yes\nUsePAM yes\n" + no, "# x\n", "no"},
+		"a drop-in":               {include + "UsePAM yes\n", no, "no"},
+		"both":                    {include + no, no, "no"},
+		"a drop-in not included":  {"UsePAM yes\n", no, "asked"},
+		"nothing":                 {"UsePAM yes\n", "", "asked"},
+		"yes":                     {"PasswordAuthentication yes\n", "", "asked"},
+		"both words":              {include + no, "PasswordAuthentication yes\n", "asked"},
+		"other spelling":          {"passwordauthentication=NO\n", "", "asked"},
+		"within a match":          {"Match User x\n" + no, "", "asked"},
+		"a match after it":        {no + "match all\n PasswordAuthentication yes\n", "", "asked"},
+		"included from elsewhere": {"Include /etc/other\n" + no, "", "asked"},
+		"no settings":             {"", "", "asked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(file, text string, mode os.FileMode) {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(strings.ReplaceAll(text, "DIR", dir)), mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(filepath.Join(dir, "sshd_config.d"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if tc.main != "" {
+				write("sshd_config", tc.main, 0o600)
+			}
+			if tc.drop != "" {
+				write("sshd_config.d/50-x.conf", tc.drop, 0o600)
+			}
+			write("sshd", "#!/bin/sh\necho port 22\necho passwordauthentication asked\n", 0o700)
+			cmd := exec.Command("sh", "-c", "say() { echo \"$1\"; }\n"+passwordsScript+"passwords")
+			cmd.Env = append(os.Environ(), "ssh="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != "passwords="+tc.says+"\n" {
+				t.Errorf("%v, %q", err, out)
 			}
 		})
 	}

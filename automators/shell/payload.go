@@ -13,7 +13,8 @@ import (
 const prologue = `if [ -n "${MUSTER_STATE_ROOT-}" ]; then muster_root=$MUSTER_STATE_ROOT
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then muster_root=/var/lib/muster
 else muster_root=$HOME/.muster; fi
-[ -d "$muster_root/.run" ] || (umask 022; mkdir -p "$muster_root/.run") && chmod 700 "$muster_root/.run" || { echo "$muster_root cannot be written" >&2; exit 1; }
+[ -d "$muster_root/.run" ] || (umask 022; mkdir -p "$muster_root" && mkdir -m 700 "$muster_root/.run") || [ -d "$muster_root/.run" ]
+[ -w "$muster_root/.run" ] || { echo "$muster_root cannot be written" >&2; exit 1; }
 muster_gone() {
 muster_pid=${1##*/}
 muster_pid=${muster_pid%%.*}
