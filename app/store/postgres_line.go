@@ -23,6 +23,12 @@ const (
 	// A leader that was not heard of for so long is taken for dead; it stops leading by its own clock before.
 	leaseTime  = 3 * time.Second
 	leaseEvery = 700 * time.Millisecond
+	// A server that what a leader needs has not answered for so long does not ask to lead, unless nobody else does.
+	unableAfter = 2500 * time.Millisecond
+	// A leader gives way to another after so long. By then nobody is taken for able any more who lost the same thing at
+	// the same time: where it is away from all, whoever leads goes on.
+	resignAfter = 6 * time.Second
+	ableTime    = 3 * leaseEvery // for so long a server that would lead counts as able
 	// A time further ahead than this was written before the database's clock was set back.
 	leaseFar = time.Minute
 )
@@ -37,6 +43,7 @@ type line struct {
 
 	mu      sync.Mutex
 	wanted  int           // calls of Lead under way; without one, others may lead
+	reached time.Time     // when what a leader needs last answered; zero: nobody says
 	hurry   func()        // ends the wait until the lease is looked at
 	until   time.Time     // leads until then, by this process's own clock
 	changed chan struct{} // closed and made anew when this server begins to lead
@@ -133,29 +140,72 @@ func (l *line) listen(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-const leaseName = "leader"
+// The leases: who leads, and that there is somebody else who could.
+const (
+	leaseName = "leader"
+	ableName  = "able"
+)
 
 // The database's clock counts, so that those of the servers may differ. One statement needs no lock of ours.
-const takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM
-		(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) AS now
-	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-		WHERE leases.holder = excluded.holder OR leases.until < excluded.until - $3 OR leases.until > excluded.until + $4`
+const (
+	databaseNow = `(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) AS now`
 
-// renew takes the lease or extends it, where it is this server's or nobody's.
+	// $5 is for how long the lease must have been nobody's.
+	takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
+	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+		WHERE leases.holder = excluded.holder AND $5 = 0 OR leases.until < excluded.until - $3 - $5 OR leases.until > excluded.until + $4`
+
+	// What another says of itself may be written over: one who is able is enough.
+	sayAble = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
+	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until`
+
+	giveWay = `UPDATE leases SET until = now.micros FROM ` + databaseNow + ` WHERE name = $1 AND holder = $2
+		AND EXISTS (SELECT 1 FROM leases a WHERE a.name = $3 AND a.holder <> $2 AND a.until > now.micros AND a.until < now.micros + $4)`
+)
+
+// renew takes the lease or extends it, where it is this server's or nobody's, or gives it to a server that can do more with it.
 func (l *line) renew(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, leaseTime/2)
 	defer cancel()
+	leads, unable := l.standing()
+	if leads && unable > resignAfter {
+		tag, err := conn.Exec(ctx, giveWay, leaseName, l.id, ableName, leaseFar.Microseconds())
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 1 {
+			l.resign()
+			return nil
+		}
+	}
+	var free time.Duration
+	if !leads && unable > unableAfter {
+		free = leaseTime // who is able comes first
+	}
 	asked := time.Now()
-	tag, err := conn.Exec(ctx, takeLease, leaseName, l.id, leaseTime.Microseconds(), leaseFar.Microseconds())
+	tag, err := conn.Exec(ctx, takeLease, leaseName, l.id, leaseTime.Microseconds(), leaseFar.Microseconds(), free.Microseconds())
 	if err != nil {
 		return err
 	}
 	if tag.RowsAffected() == 1 {
 		l.lead(asked.Add(leaseTime))
-	} else {
-		l.resign()
+		return nil
 	}
-	return nil
+	l.resign()
+	if unable <= unableAfter {
+		_, err = conn.Exec(ctx, sayAble, ableName, l.id, ableTime.Microseconds())
+	}
+	return err
+}
+
+// standing tells whether this server leads, and for how long what a leader needs has not answered.
+func (l *line) standing() (leads bool, unable time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.reached.IsZero() {
+		unable = time.Since(l.reached)
+	}
+	return l.ctx != nil, unable
 }
 
 // lead begins or extends a term.
@@ -228,6 +278,17 @@ func (l *line) await(ctx context.Context) (context.Context, error) {
 			return nil, errors.New("the store is closing")
 		case <-changed:
 		}
+	}
+}
+
+// Reached says that what a leader needs beside the database, as the queue, answers now. Who says so once says so again at least
+// every second: a server that does not is not able to lead, and one that leads gives way to an able one, if there is one. Where it
+// answers nobody, whoever leads goes on. The first call may come before there is an answer.
+func (s *Store) Reached() {
+	if s.line != nil {
+		s.line.mu.Lock()
+		defer s.line.mu.Unlock()
+		s.line.reached = time.Now()
 	}
 }
 

@@ -224,6 +224,9 @@ func (s *server) Run(ctx context.Context) error {
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	workers := s.startWorkers(ctx)
 	wg.Go(func() { s.balance(loops) })
+	// Who does not reach Redis cannot ring, and lets another lead.
+	s.store.Reached()
+	wg.Go(func() { s.queue.Pulse(loops, s.store.Reached) })
 	wg.Go(func() { s.store.Lead(loops, s.lead) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- s.http.Serve(s.listener) })

@@ -1,0 +1,49 @@
+package jobs_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"muster/jobs"
+)
+
+// Each answer of Redis is told, and nothing while it is away.
+func TestPulseTellsWhenRedisAnswers(t *testing.T) {
+	redis := miniredis.RunT(t)
+	q, err := jobs.OpenQueue("redis://"+redis.Addr(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	var answers atomic.Int32
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); q.Pulse(ctx, func() { answers.Add(1) }) }()
+	more := func() bool {
+		before := answers.Load()
+		for end := time.Now().Add(3 * time.Second); answers.Load() == before; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				return false
+			}
+		}
+		return true
+	}
+	if !more() {
+		t.Error("Redis is there, and it is not told")
+	}
+	redis.SetError("LOADING Redis is loading the dataset in memory")
+	more() // a question may be under way
+	if more() {
+		t.Error("an error of Redis is told as an answer")
+	}
+	redis.SetError("")
+	if !more() {
+		t.Error("Redis is back, and it is not told")
+	}
+	stop()
+	<-done
+}
