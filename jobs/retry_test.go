@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/remote"
 )
 
 func TestRetry(t *testing.T) {
@@ -64,6 +65,16 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 	}
 	if got := retry(&app.Error{Code: app.ETransient, Reason: reasonStopped}, 99); !got.Again || !got.Free || got.After != 0 {
 		t.Errorf("a worker that stops gets %+v for its step, want at once and free", got)
+	}
+	// What an earlier attempt began is still under way on the node: however often it is met, it costs no try.
+	occupied := &app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}
+	for _, tries := range []int{1, 5, 1000} {
+		if got := retry(occupied, tries); !got.Again || !got.Free || got.After < time.Second || got.After > 2*time.Second {
+			t.Errorf("after %d tries a node that is occupied gets %+v, want a free wait of a second", tries, got)
+		}
+	}
+	if e := (&app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}); retryOf(e, &app.Assignment{Tries: 1, Age: patience}).Again || e.Hint == "" {
+		t.Errorf("a node that stays occupied is waited for for ever, or nobody is told what to do: %q", e.Hint)
 	}
 	if retry(&app.Error{Code: app.ERateLimit}, 1).Free {
 		t.Error("a refusal of the other side is free, though it was asked")
