@@ -53,6 +53,8 @@ type Actor struct {
 	Token   string `json:"-"`
 	// ProvenAt is when it last proved who it is, by password or identity provider. Zero for tokens.
 	ProvenAt time.Time `json:"-"`
+	// MustChange says that it signed in with a one-time password: until it has chosen its own, it may do nothing else.
+	MustChange bool `json:"-"`
 }
 
 // Name is the actor as it stands in records: with its home where it acts elsewhere.
@@ -65,15 +67,3 @@ func (a Actor) Name() string {
 
 // DefaultTenant is the tenant of a fresh installation.
 const DefaultTenant = "default"
-
-// User is a local account. PasswordHash is an argon2id string in PHC form.
-type User struct {
-	Tenant       string
-	Name         string
-	Role         Role
-	PasswordHash string
-	CreatedAt    time.Time
-}
-
-// Actor gives what the user acts as.
-func (u User) Actor() Actor { return Actor{Tenant: u.Tenant, User: u.Name, Role: u.Role} }

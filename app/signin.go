@@ -21,18 +21,6 @@ func (a *App) SignIn(ctx context.Context, tenant, user, password string) (Actor,
 	return u.Actor(), nil
 }
 
-// ActorOfToken gives the actor of an API token, or EUnauthorized.
-func (a *App) ActorOfToken(ctx context.Context, token string) (Actor, error) {
-	u, err := a.Store.UserOfToken(ctx, HashToken(token))
-	if CodeOf(err) == ENotFound {
-		return Actor{}, &Error{Code: EUnauthorized, Message: "This token is not valid (any more).", Hint: "Sign in again or make a new token."}
-	}
-	if err != nil {
-		return Actor{}, err
-	}
-	return u.Actor(), nil
-}
-
 // EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
 // accounts already. A wanted password, when given, is used instead of a random one.
 func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, err error) {
@@ -54,7 +42,8 @@ func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, 
 // IssueToken makes an API token for a user. The newest token of a label replaces the older one.
 func (a *App) IssueToken(ctx context.Context, tenant, user, label string) (string, error) {
 	token := NewToken()
-	return token, a.Store.CreateToken(ctx, tenant, user, label, HashToken(token), a.Now())
+	who := Actor{Tenant: tenant, User: user, Role: RoleSuperadmin, Via: ViaServer}
+	return token, a.Store.ReplaceToken(ctx, who, Token{Tenant: tenant, User: user, Label: label, CreatedAt: a.Now(), CreatedBy: who.Name()}, HashToken(token))
 }
 
 // ResetPassword gives a user a new random password, for whoever runs the server.

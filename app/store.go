@@ -25,16 +25,20 @@ type Store interface {
 type PeopleStore interface {
 	// Installation gives this installation's id, made when the store was first opened.
 	Installation(ctx context.Context) (string, error)
-	// CreateUser adds an account; EConflict where the name is taken.
+	// CreateUser adds an account on behalf of nobody; EConflict where the name is taken. Its tenant comes to be with it.
 	CreateUser(ctx context.Context, u User) error
 	SetPassword(ctx context.Context, tenant, name, hash string) error
-	// User gives an account or ENotFound.
+	// User gives an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 	CountUsers(ctx context.Context) (int, error)
-	// CreateToken keeps a token's hash. The newest token of the same user and label replaces the older.
-	CreateToken(ctx context.Context, tenant, user, label string, hash []byte, at time.Time) error
-	// UserOfToken gives the account that a token's hash belongs to, or ENotFound.
-	UserOfToken(ctx context.Context, hash []byte) (User, error)
+	// SawUser notes when a user was last there.
+	SawUser(ctx context.Context, tenant, name string, at time.Time) error
+	// ReplaceToken keeps a token's hash. The newest token of the same user and label replaces the older.
+	ReplaceToken(ctx context.Context, who Actor, t Token, hash []byte) error
+	// UserOfToken gives the token of a hash, with its account as it is now, or ENotFound.
+	UserOfToken(ctx context.Context, hash []byte) (User, Token, error)
+	// UsedToken notes when, and from which address, a token was last used, and that its user was there.
+	UsedToken(ctx context.Context, t Token, at time.Time, from string) error
 }
 
 // Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of

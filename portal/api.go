@@ -143,7 +143,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			})
 			return
 		}
-		a, err := p.muster.ActorOfToken(ctx.Context(), token)
+		a, err := p.muster.ActorOfToken(ctx.Context(), token, address(r))
 		if err != nil {
 			if app.CodeOf(err) == app.EUnauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)

@@ -79,7 +79,7 @@ func (f *fake) SignIn(_ context.Context, tenant, user, password string) (app.Act
 	return app.Actor{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
 }
 
-func (f *fake) ActorOfToken(_ context.Context, token string) (app.Actor, error) {
+func (f *fake) ActorOfToken(_ context.Context, token, _ string) (app.Actor, error) {
 	if user, ok := strings.CutPrefix(token, "token-of-"); ok {
 		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: app.RoleUser}, nil
 	}

@@ -25,8 +25,8 @@ type Muster interface {
 type Identity interface {
 	// SignIn checks a password. EUnauthorized says that user and password do not fit together.
 	SignIn(ctx context.Context, tenant, user, password string) (app.Actor, error)
-	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has.
-	ActorOfToken(ctx context.Context, token string) (app.Actor, error)
+	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has. From is where it came from.
+	ActorOfToken(ctx context.Context, token, from string) (app.Actor, error)
 }
 
 // Clusters are the use cases about clusters as a whole.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -618,16 +619,17 @@ func (t *storeTest) people() {
 	t.code(t.s.CreateUser(t.ctx, u), app.EConflict)
 	got, err := t.s.User(t.ctx, tenant, "ada")
 	t.must(err)
-	if got != u {
+	if !reflect.DeepEqual(got, u) {
 		t.Errorf("user %+v, want %+v", got, u)
 	}
 	_, err = t.s.User(t.ctx, "t2", "ada")
 	t.code(err, app.ENotFound)
-	t.must(t.s.CreateToken(t.ctx, tenant, "ada", "laptop", []byte("one"), t.clock.Now()))
-	t.must(t.s.CreateToken(t.ctx, tenant, "ada", "laptop", []byte("two"), t.clock.Now()))
-	_, err = t.s.UserOfToken(t.ctx, []byte("one"))
+	laptop := app.Token{Tenant: tenant, User: "ada", Label: "laptop", CreatedAt: t.clock.Now(), CreatedBy: "ada"}
+	t.must(t.s.ReplaceToken(t.ctx, u.Actor(), laptop, []byte("one")))
+	t.must(t.s.ReplaceToken(t.ctx, u.Actor(), laptop, []byte("two")))
+	_, _, err = t.s.UserOfToken(t.ctx, []byte("one"))
 	t.code(err, app.ENotFound)
-	got, err = t.s.UserOfToken(t.ctx, []byte("two"))
+	got, _, err = t.s.UserOfToken(t.ctx, []byte("two"))
 	t.must(err)
 	if got.Name != "ada" {
 		t.Errorf("the token belongs to %q", got.Name)

@@ -11,16 +11,41 @@ import (
 // CreateUser implements app.PeopleStore.
 func (s *Store) CreateUser(ctx context.Context, u app.User) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`INSERT INTO users (tenant, name, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.Role, u.PasswordHash, micros(u.CreatedAt))
-		if err != nil {
+		if err := t.exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
+			ON CONFLICT DO NOTHING`, u.Tenant, micros(u.CreatedAt)); err != nil {
 			return err
 		}
-		if n == 0 {
-			return app.Errorf(app.EConflict, "There is already a user %q.", u.Name)
-		}
-		return t.audit(u.CreatedAt, u.Tenant, u.Name, "user.create", u.Name, string(u.Role))
+		return t.addUser(app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaServer}, u)
 	})
+}
+
+// addUser writes an account, its groups and the audit of it.
+func (t *tx) addUser(who app.Actor, u app.User) error {
+	n, err := t.count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
+		truth(u.MustChange), micros(u.DisabledAt), micros(u.CreatedAt), micros(u.CreatedAt), u.CreatedBy, micros(u.SeenAt))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a user %q.", u.Name)}
+	}
+	return t.deed(u.CreatedAt, who, "user.create", u.Name, nil, userFacts(u))
+}
+
+// userFacts are what the audit keeps of an account.
+func userFacts(u app.User) map[string]any {
+	facts := map[string]any{"role": u.Role}
+	if u.FullName != "" {
+		facts["full_name"] = u.FullName
+	}
+	if u.Email != "" {
+		facts["email"] = u.Email
+	}
+	if u.Disabled() {
+		facts["disabled"] = true
+	}
+	return facts
 }
 
 // SetPassword implements app.PeopleStore.
@@ -34,10 +59,38 @@ func (s *Store) SetPassword(ctx context.Context, tenant, name, hash string) erro
 	})
 }
 
-// User implements app.PeopleStore.
+const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at`
+
+// User implements app.PeopleStore. One statement gives the account and its groups, so that both are of one moment.
 func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
-	return scanUser(s.reads.QueryRowContext(ctx,
-		`SELECT tenant, name, role, password_hash, created_at FROM users WHERE tenant = ? AND name = ?`, tenant, name), name)
+	var u app.User
+	found := false
+	err := s.each(ctx, func(row scanner) (err error) {
+		found = true
+		return scanUser(row, &u)
+	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM users u
+		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
+		WHERE u.tenant = ? AND u.name = ? ORDER BY m.group_name`, tenant, name)
+	if err == nil && !found {
+		err = noUser(name)
+	}
+	return u, err
+}
+
+// scanUser reads a row of an account and one of its groups into the account; more are further columns behind.
+func scanUser(row scanner, u *app.User, more ...any) error {
+	var mustChange, disabled, created, seen int64
+	var group string
+	to := append([]any{&u.Tenant, &u.Name, &u.FullName, &u.Email, &u.Role, &u.PasswordHash, &mustChange, &disabled, &created, &u.CreatedBy, &seen, &group}, more...)
+	if err := row.Scan(to...); err != nil {
+		return err
+	}
+	u.MustChange, u.DisabledAt, u.CreatedAt, u.SeenAt = mustChange != 0, fromMicros(disabled), fromMicros(created), fromMicros(seen)
+	// Two sources may name the same group; the rows come in the order of groups.
+	if group != "" && (len(u.Groups) == 0 || u.Groups[len(u.Groups)-1] != group) {
+		u.Groups = append(u.Groups, group)
+	}
+	return nil
 }
 
 // CountUsers implements app.PeopleStore.
@@ -46,37 +99,23 @@ func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// CreateToken implements app.PeopleStore.
-func (s *Store) CreateToken(ctx context.Context, tenant, user, label string, hash []byte, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM tokens WHERE tenant = ? AND user_name = ? AND label = ?`, tenant, user, label); err != nil {
-			return err
-		}
-		return t.exec(`INSERT INTO tokens (hash, tenant, user_name, label, created_at) VALUES (?, ?, ?, ?, ?)`,
-			hash, tenant, user, label, micros(at))
-	})
+// SawUser implements app.PeopleStore.
+func (s *Store) SawUser(ctx context.Context, tenant, name string, at time.Time) error {
+	return s.write(ctx, func(t *tx) error { return t.sawUser(tenant, name, at) })
 }
 
-// UserOfToken implements app.PeopleStore.
-func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, error) {
-	return scanUser(s.reads.QueryRowContext(ctx, `SELECT u.tenant, u.name, u.role, u.password_hash, u.created_at
-		FROM tokens t JOIN users u ON u.tenant = t.tenant AND u.name = t.user_name WHERE t.hash = ?`, hash), "")
-}
-
-func scanUser(row scanner, name string) (app.User, error) {
-	var u app.User
-	var created int64
-	err := row.Scan(&u.Tenant, &u.Name, &u.Role, &u.PasswordHash, &created)
-	if isNoRows(err) {
-		return u, noUser(name)
-	}
-	if err != nil {
-		return u, fmt.Errorf("store: user: %w", err)
-	}
-	u.CreatedAt = fromMicros(created)
-	return u, nil
+func (t *tx) sawUser(tenant, name string, at time.Time) error {
+	return t.exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, micros(at), tenant, name, micros(at))
 }
 
 func noUser(name string) error {
 	return app.Errorf(app.ENotFound, "There is no user %q.", name)
+}
+
+// truth is how both databases keep a yes or no.
+func truth(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
