@@ -107,7 +107,7 @@ constraints: {size: {min: 1, max: 20}}
 }
 
 func (w *town) admin(tenant string) app.Actor {
-	return app.Actor{Tenant: firstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleAdmin}
+	return app.Actor{Tenant: firstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
 }
 
 // helper is a provisioner as a process.
