@@ -69,7 +69,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 		return s, err
 	}
 	defer r.close()
-	p, err := r.app.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, Role: app.RoleAdmin},
+	p, err := r.app.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin},
 		app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: nodes}})
 	if err != nil {
 		return s, err

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"maps"
+	"slices"
+)
+
+// How far a role gets with a use case, as Permission says it.
+const (
+	ReachNone = "no"  // not at all
+	ReachOwn  = "own" // with what belongs to the user
+	ReachAll  = "all" // with everything of the tenant, or, where it is about the installation, with that
+)
+
+// Permission is a line of the authorisation table, for people and tests.
+type Permission struct {
+	UseCase string          `json:"use_case"`
+	Scope   Scope           `json:"scope"`
+	Reach   map[Role]string `json:"reach"`
+}
+
+// Permissions gives the authorisation table, by name of the use case.
+func Permissions() []Permission {
+	words := map[reach]string{no: ReachNone, own: ReachOwn, all: ReachAll}
+	var list []Permission
+	for _, name := range slices.Sorted(maps.Keys(permissions)) {
+		p := Permission{UseCase: name, Scope: permissions[name].scope, Reach: map[Role]string{}}
+		for _, r := range Roles {
+			p.Reach[r] = words[permissions[name].of(r)]
+		}
+		list = append(list, p)
+	}
+	return list
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+// The matrix: every use case, tried by every role on what is its own, on what belongs to another of its tenant, and on what
+// belongs to another tenant. What must come out of it follows from app's one table.
+
+// The two tenants of the matrix. In each there is one user of every role, named after it, and an owner of things.
+const (
+	here  = "default"
+	there = "acme"
+)
+
+// scene is one try: an actor, and a thing of an owner in a tenant, made as soon as it is asked for.
+type scene struct {
+	*matrix
+	actor         app.Actor
+	tenant, owner string
+	used          bool // a thing was asked for
+}
+
+// matrix is a server without workers, so that nothing changes by itself.
+type matrix struct {
+	t      testing.TB
+	server *server
+	serial int
+}
+
+func newMatrix(t testing.TB) *matrix {
+	t.Helper()
+	s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
+		Catalogs: []string{"../../examples/catalog"}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &matrix{t: t, server: s}
+}
+
+// fresh gives a name that nothing has yet.
+func (m *matrix) fresh(kind string) string {
+	m.serial++
+	return fmt.Sprintf("%s%d", kind, m.serial)
+}
+
+// cluster makes a cluster whose create is under way.
+func (s *scene) cluster() string {
+	s.used = true
+	n := apptest.NewCluster(s.tenant, s.fresh("c"), 1, time.Now(), apptest.Chain(1))
+	n.Cluster.Owner = s.owner
+	if _, err := s.server.store.CreateCluster(s.t.Context(), n); err != nil {
+		s.t.Fatal(err)
+	}
+	return n.Cluster.ID
+}
+
+// tries calls every use case.
+var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"Catalog": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Catalog(ctx, s.actor); return err },
+	"Preview": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Preview(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+		return err
+	},
+	"Explain": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Explain(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+		return err
+	},
+	"Cluster":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Cluster(ctx, s.actor, s.cluster()); return err },
+	"Clusters": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Clusters(ctx, s.actor, app.ClusterFilter{}); return err },
+	"Steps":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Steps(ctx, s.actor, s.cluster(), 0); return err },
+	"Events":   func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Events(ctx, s.actor, s.cluster(), 0, 10); return err },
+	"Logs":     func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Logs(ctx, s.actor, s.cluster(), app.LogFilter{}); return err },
+	"NodeReports": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.NodeReports(ctx, s.actor, s.cluster(), "")
+		return err
+	},
+	"PreviewRollBack": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
+		return err
+	},
+	"Receipt": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Receipt(ctx, s.actor, s.cluster()); return err },
+	"Waiting": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Waiting(ctx, s.actor, s.cluster(), app.WaitingFilter{})
+		return err
+	},
+	"CreateCluster": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CreateCluster(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		return err
+	},
+	"DeleteCluster": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.DeleteCluster(ctx, s.actor, s.cluster()); return err },
+	"ClusterKey":    func(ctx context.Context, a *app.App, s *scene) error { _, _, err := a.ClusterKey(ctx, s.actor, s.cluster()); return err },
+	"CancelOperation": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CancelOperation(ctx, s.actor, s.cluster(), 0, false)
+		return err
+	},
+	"PauseOperation":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.PauseOperation(ctx, s.actor, s.cluster(), 0); return err },
+	"ResumeOperation": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ResumeOperation(ctx, s.actor, s.cluster(), 0); return err },
+	"ResumeCluster":   func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ResumeCluster(ctx, s.actor, s.cluster()); return err },
+	"RetryNode":       func(ctx context.Context, a *app.App, s *scene) error { _, err := a.RetryNode(ctx, s.actor, s.cluster(), "n1"); return err },
+	"RollBack":        func(ctx context.Context, a *app.App, s *scene) error { _, err := a.RollBack(ctx, s.actor, s.cluster(), 0, ""); return err },
+	"Queue":           func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
+	"Orphans":         func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Orphans(ctx, s.actor, true); return err },
+	"SetOrphanMode":   func(ctx context.Context, a *app.App, s *scene) error { return a.SetOrphanMode(ctx, s.actor, app.OrphansReport) },
+	"Provisioners":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Provisioners(ctx, s.actor); return err },
+	"CreateProvisionerToken": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CreateProvisionerToken(ctx, s.actor, s.fresh("p"))
+		return err
+	},
+	"ProvisionerTokens": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ProvisionerTokens(ctx, s.actor); return err },
+}
+
+// elsewhere are use cases that no scene tries, each with the test that does.
+var elsewhere = map[string]string{
+	"Watch":                  "it tells nothing, see its comment",
+	"DecideOrphan":           "the store's suite of machines in app/apptest",
+	"DrainProvisioner":       "app/provisioner_test.go",
+	"RevokeProvisionerToken": "app/provisioner_test.go",
+}
+
+func TestEveryUseCaseIsInTheTable(t *testing.T) {
+	known := map[string]bool{}
+	for _, p := range app.Permissions() {
+		known[p.UseCase] = true
+		if tries[p.UseCase] == nil && elsewhere[p.UseCase] == "" {
+			t.Errorf("%s is in the table, but the matrix does not try it", p.UseCase)
+		}
+	}
+	actor := reflect.TypeFor[app.Actor]()
+	for m := range reflect.TypeFor[*app.App]().Methods() {
+		for i := range m.Type.NumIn() {
+			if m.Type.In(i) == actor && !known[m.Name] {
+				t.Errorf("App.%s takes an actor, but is not in the authorisation table", m.Name)
+			}
+		}
+	}
+	for name := range tries {
+		if !known[name] {
+			t.Errorf("the matrix tries %s, which is not in the table", name)
+		}
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	m := newMatrix(t)
+	decisions, cases := 0, 0
+	for _, p := range app.Permissions() {
+		try := tries[p.UseCase]
+		if try == nil {
+			continue
+		}
+		cases++
+		for _, role := range app.Roles {
+			actor := app.Actor{Tenant: here, User: string(role), Role: role, ProvenAt: time.Now()}
+			check := func(what, tenant, owner string, want ...app.Code) (used bool) {
+				t.Helper()
+				s := &scene{matrix: m, actor: actor, tenant: tenant, owner: owner}
+				err := try(t.Context(), m.server.app, s)
+				got := app.CodeOf(err)
+				decisions++
+				refused := got == app.EForbidden || got == app.EUnauthorized
+				switch {
+				case len(want) > 0 && !slices.Contains(want, got):
+					t.Errorf("%s by %s on %s: %v, want %v", p.UseCase, role, what, err, want)
+				case len(want) == 0 && (refused || got == app.ENotFound || got == app.EInternal):
+					t.Errorf("%s by %s on %s is allowed, but: %v", p.UseCase, role, what, err)
+				}
+				return s.used
+			}
+			switch p.Reach[role] {
+			case app.ReachNone:
+				check("its own", here, actor.User, app.EForbidden)
+				check("another's", here, "owner", app.EForbidden)
+				check("another tenant's", there, actor.User, app.EForbidden)
+			case app.ReachOwn:
+				if check("its own", here, actor.User) {
+					check("another's", here, "owner", app.EForbidden)
+					check("another tenant's", there, actor.User, app.ENotFound)
+				}
+			case app.ReachAll:
+				if check("its own", here, actor.User) {
+					check("another's", here, "owner")
+					check("another tenant's", there, actor.User, app.ENotFound)
+				}
+			}
+			// A token that lacks the scope gets nowhere, whatever the role.
+			if p.Scope != app.ScopeRead && p.Reach[role] != app.ReachNone {
+				whole := actor
+				actor.Scopes, actor.ProvenAt = []app.Scope{app.ScopeRead}, time.Time{}
+				check("its own, with a token to read", here, actor.User, app.EForbidden)
+				actor = whole
+			}
+		}
+	}
+	t.Logf("%d use cases x %d roles x tenants and owners: %d decisions", cases, len(app.Roles), decisions)
+}
