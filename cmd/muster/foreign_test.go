@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+// foreignMark is in everything of the other tenant that may not be read from here, and in no name that is asked for.
+const foreignMark = "zqmark"
+
+// foreign is what the other tenant has: values for the parameters of routes, by their name.
+type foreign struct {
+	*matrix
+	values map[string][]string
+}
+
+func (f *foreign) knows(parameter string, values ...string) {
+	f.values[parameter] = append(f.values[parameter], values...)
+}
+
+func newForeign(t testing.TB) *foreign {
+	f := &foreign{matrix: newMatrix(t), values: map[string][]string{}}
+	ctx, a := t.Context(), f.server.app
+	n := apptest.NewCluster(there, "theirs", 2, time.Now(), apptest.Chain(2))
+	n.Cluster.Owner, n.PrivateKey = foreignMark+"-owner", []byte(foreignMark+"-key")
+	n.Operation.Operation.Requester = n.Cluster.Owner
+	for i := range n.Nodes {
+		n.Nodes[i].Node.Hardware = foreignMark + "-hardware"
+	}
+	op, err := f.server.store.CreateCluster(ctx, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.knows("id", n.Cluster.ID, n.Cluster.Name)
+	f.knows("operation", fmt.Sprint(op.ID), "0")
+	f.knows("node", "n1")
+	_ = a
+	return f
+}
+
+// visitor is somebody of the first tenant, with a session and a token.
+type visitor struct {
+	actor  app.Actor
+	client *http.Client
+	token  string
+}
+
+func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
+	f.t.Helper()
+	ctx := f.t.Context()
+	name, password := "v-"+string(role), "correct horse battery staple"
+	u := app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: time.Now()}
+	if role != app.RoleRobot {
+		u.PasswordHash = app.HashPassword(password)
+	}
+	if err := f.server.store.CreateUser(ctx, u); err != nil {
+		f.t.Fatal(err)
+	}
+	v := visitor{actor: u.Actor(), client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	v.client.Jar, _ = cookiejar.New(nil)
+	var err error
+	if v.token, err = f.server.app.IssueToken(ctx, tenant, name, "test"); err != nil {
+		f.t.Fatal(err)
+	}
+	if role == app.RoleRobot {
+		return v
+	}
+	resp, err := v.client.PostForm(site+"/signin", url.Values{"tenant": {tenant}, "user": {name}, "password": {password}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther {
+		f.t.Fatalf("%s cannot sign in: %s", name, resp.Status)
+	}
+	return v
+}
+
+var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// fill puts values into a route: those of the other tenant, or, with noise, anything.
+func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
+	return parameter.ReplaceAllStringFunc(pattern, func(p string) string {
+		known := f.values[p[1:len(p)-1]]
+		switch {
+		case noise && rnd.IntN(2) == 0:
+			all := slices.Concat(slices.Collect(maps.Values(f.values))...)
+			v := []byte(all[rnd.IntN(len(all))])
+			v[rnd.IntN(len(v))] = byte(rnd.IntN(256))
+			return url.PathEscape(string(v))
+		case len(known) == 0:
+			return "theirs"
+		}
+		return url.PathEscape(known[rnd.IntN(len(known))])
+	})
+}
+
+// Whoever asks from one tenant, by whatever route, for whatever id of another one, reads nothing of it and changes nothing.
+func TestNothingForeignIsRead(t *testing.T) {
+	f := newForeign(t)
+	site := httptest.NewServer(f.server.http.Handler)
+	defer site.Close()
+	before := f.state()
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
+	seed := uint64(time.Now().UnixNano())
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	asked, answered := 0, map[int]int{}
+	for _, role := range app.Roles {
+		if role == app.RoleSuperadmin { // may act in every tenant
+			continue
+		}
+		v := f.visitor(site.URL, here, role)
+		for _, r := range f.server.portal.Routes() {
+			if r.Pattern == "/signout" || strings.HasPrefix(r.Pattern, "/static/") {
+				continue
+			}
+			for round := range rounds {
+				path := f.fill(r.Pattern, rnd, round > rounds/2)
+				status, body := f.ask(v, site.URL, r.Method, path, round%2 == 0)
+				asked++
+				answered[status]++
+				if strings.Contains(body, foreignMark) {
+					t.Errorf("seed %d: %s %s as %s gives %d with %q", seed, r.Method, path, role, status, around(body, foreignMark))
+				}
+				if status >= 500 {
+					t.Errorf("seed %d: %s %s as %s gives %d: %.200s", seed, r.Method, path, role, status, body)
+				}
+				if !strings.Contains(r.Pattern, "{") {
+					break
+				}
+			}
+		}
+	}
+	if after := f.state(); after != before {
+		t.Errorf("seed %d: the other tenant was changed:\n%s\nbefore:\n%s", seed, after, before)
+	}
+	// It can be found, by those whose it is: otherwise nothing of this would tell anything.
+	found := map[string]bool{}
+	owner := f.visitor(site.URL, there, app.RoleAdmin)
+	for _, r := range f.server.portal.Routes() {
+		if r.Method == http.MethodGet && strings.Contains(r.Pattern, "{") {
+			if _, body := f.ask(owner, site.URL, r.Method, f.fill(r.Pattern, rnd, false), false); strings.Contains(body, foreignMark) {
+				found[r.Pattern] = true
+			}
+		}
+	}
+	if len(found) < 5 {
+		t.Errorf("the mark is on %d pages of its own tenant only: %v", len(found), found)
+	}
+	t.Logf("%d routes, %d questions, 0 of them read anything foreign; its own tenant reads it at %d routes; answers by status: %v", len(f.server.portal.Routes()), asked, len(found), answered)
+}
+
+func around(text, what string) string {
+	i := strings.Index(text, what)
+	return text[max(i-80, 0):min(i+80, len(text))]
+}
+
+// ask sends a request as a browser with its session, or as a program with its token.
+func (f *foreign) ask(v visitor, site, method, path string, form bool) (status int, body string) {
+	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+	defer cancel()
+	var in io.Reader
+	kind := ""
+	api := strings.HasPrefix(path, "/api/")
+	if method != http.MethodGet && method != http.MethodHead {
+		in, kind = strings.NewReader("{}"), "application/json"
+		if !api {
+			in, kind = strings.NewReader("confirm=yes&reason=because+of+a+test&plan_hash="), "application/x-www-form-urlencoded"
+		}
+	}
+	// Long polls and streams end at once: what is there is said first.
+	if api && method == http.MethodGet && strings.HasSuffix(path, "/events") && form {
+		path += "?wait=0"
+	}
+	req, err := http.NewRequestWithContext(ctx, method, site+path, in)
+	if err != nil {
+		return 0, "" // noise that is no address
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	client := v.client
+	if api {
+		client = &http.Client{CheckRedirect: v.client.CheckRedirect}
+		req.Header.Set("Authorization", "Bearer "+v.token)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, ""
+	}
+	defer resp.Body.Close()
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		stop := time.AfterFunc(200*time.Millisecond, cancel)
+		defer stop.Stop()
+	}
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	return resp.StatusCode, string(b) + fmt.Sprint(resp.Header)
+}
+
+// state is all that the other tenant has, as text.
+func (f *foreign) state() string {
+	ctx, s := f.t.Context(), f.server.store
+	v, err := s.View(ctx, there, "theirs-1")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", v)
+}
