@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -17,17 +18,19 @@ import (
 // says so; or, since daemons overwrite the memory where their environment stood, if it works in the machine's directory and has
 // no terminal (a person who looks around in there keeps their shell).
 func killNode(ctx context.Context, id, dir string) error {
-	for {
-		found := nodeProcesses(id, dir)
-		if len(found) == 0 {
+	ended := map[int]bool{}
+	for quiet := time.Now(); ; {
+		found := nodeProcesses(id, dir, ended)
+		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet) {
 			return nil
 		}
-		for _, pid := range found {
-			killSurely(pid, func() bool { return belongs(pid, id, dir) })
+		for _, pid := range found.pids {
+			quiet = time.Now()
+			killSurely(pid, func() bool { is, _ := belongs(pid, id, dir); return is })
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("processes %v do not end: %w", found, ctx.Err())
+			return fmt.Errorf("processes %v do not end: %w", found.pids, ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -45,45 +48,72 @@ func killSurely(pid int, meant func() bool) {
 	}
 }
 
-func nodeProcesses(id, dir string) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var out []int
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && belongs(pid, id, dir) {
-			out = append(out, pid)
-		}
-	}
-	return out
+// longestQuiet is how long looks that find nothing, but could each have missed something, go on: elsewhere on the host processes
+// come and go all the time.
+const longestQuiet = time.Second
+
+// processes is what one look at all processes finds. It may have missed one where another ended before it was looked at: that one
+// may have been the machine's, and have started the next one too late to be listed.
+type processes struct {
+	pids   []int
+	missed bool
 }
 
-func belongs(pid int, id, dir string) bool {
+// nodeProcesses takes a look. Those in ended had ended before it, though nobody has waited for them; it adds to them.
+func nodeProcesses(id, dir string, ended map[int]bool) (found processes) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return found
+	}
+	var pids []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	for _, pid := range slices.Backward(pids) { // the newest first: they are the ones that may be gone in a moment
+		is, gone := belongs(pid, id, dir)
+		switch {
+		case is:
+			found.pids = append(found.pids, pid)
+		case gone && !ended[pid]:
+			ended[pid] = true
+			found.missed = true
+		}
+	}
+	return found
+}
+
+// belongs says whether a process is the machine's; of one that has ended, or is ending, that cannot be said any more.
+func belongs(pid int, id, dir string) (is, gone bool) {
 	if pid <= 1 || pid == os.Getpid() {
-		return false
+		return false, false
 	}
 	proc := "/proc/" + strconv.Itoa(pid)
 	info, err := os.Stat(proc)
 	if err != nil || !ours(info) {
-		return false
+		return false, err != nil
 	}
 	_, state, err := procStat(pid)
 	if err != nil || state == 'Z' || state == 'X' {
-		return false
+		return false, true
 	}
 	environ, err := os.ReadFile(proc + "/environ")
 	if err != nil && !errors.Is(err, os.ErrPermission) {
-		return false
+		return false, true
 	}
 	mark := []byte(nodeVariable + "=" + id)
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
 		if bytes.Equal(v, mark) {
-			return true
+			return true, false
 		}
 	}
 	cwd, err := os.Readlink(proc + "/cwd")
-	return err == nil && within(cwd, dir) && !hasTerminal(proc)
+	if err != nil {
+		return false, errors.Is(err, os.ErrNotExist) // it has let go of its directory, and soon of its number
+	}
+	return within(cwd, dir) && !hasTerminal(proc), false
 }
 
 // ours says whether we may take the process for one that a machine of ours has started: as root any, else only our own.

@@ -24,6 +24,8 @@ type server struct {
 	unlock   func() // of the lock that is held as long as we serve
 	log      *slog.Logger
 
+	beforeStart func() // in tests, what happens just before a command is started
+
 	ctx    context.Context // done when the server is to stop; sessions end with it
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -53,7 +55,7 @@ func newServer(l layout, r *record, listener net.Listener, log *slog.Logger) (*s
 	ctx, cancel := context.WithCancel(context.Background())
 	return &server{
 		id: r.ID, files: l, user: r.User, config: config, listener: listener, unlock: sync.OnceFunc(unlock), log: log,
-		ctx: ctx, cancel: cancel, conns: make(map[net.Conn]struct{}),
+		beforeStart: func() {}, ctx: ctx, cancel: cancel, conns: make(map[net.Conn]struct{}),
 	}, nil
 }
 

@@ -150,7 +150,7 @@ func (s *session) prepare(r *ssh.Request) func(context.Context) {
 // start starts a command at once, so that signals that follow find it, and gives what waits for it. Nil if it cannot
 // be started.
 func (s *session) start(cmd *exec.Cmd) func(context.Context) {
-	if s.cmd != nil {
+	if s.cmd != nil || s.server.dismissed() {
 		return nil
 	}
 	home := s.server.files.file(s.server.id, "home")
@@ -170,6 +170,7 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 		p, err = openPipes(cmd)
 	}
 	if err == nil {
+		s.server.beforeStart()
 		err = cmd.Start()
 		p.closeTheirs()
 		if err != nil {
@@ -181,10 +182,31 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 		return nil
 	}
 	s.cmd = cmd
+	if s.server.dismissed() {
+		// Whoever deletes the machine may have looked for its processes before there was this one.
+		s.ended()
+		p.closeOurs()
+		return nil
+	}
 	return func(ctx context.Context) { s.attend(ctx, p) }
 }
 
 const processPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// ended ends a command of a machine that is gone, and all that it has started.
+func (s *session) ended() {
+	_ = unix.Kill(-s.cmd.Process.Pid, unix.SIGKILL)
+	_ = s.cmd.Wait()
+	close(s.done)
+	ctx, cancel := context.WithTimeout(context.Background(), goneTime)
+	defer cancel()
+	if err := killNode(ctx, s.server.id, s.server.files.node(s.server.id)); err != nil {
+		s.server.log.Warn("sandbox machine is gone, and something on it does not end", "machine", s.server.id, "error", err)
+	}
+}
+
+// goneTime is how long the processes of a machine that is gone may take to end.
+const goneTime = 10 * time.Second
 
 // attend carries data to and fro until the command has ended and all that it wrote is sent.
 func (s *session) attend(ctx context.Context, p *plumbing) {
