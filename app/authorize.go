@@ -71,6 +71,17 @@ var permissions = map[string]permission{
 	"Orphans":      {ScopeRead, all, all, no, no, no, no},
 	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no},
 
+	// Money. Of usage, who has only its own also sees the sums of the tenant.
+	"Quotas":         {ScopeRead, all, all, all, no, no, no},
+	"QuotaLeft":      {ScopeRead, all, all, all, all, all, all},
+	"SetQuota":       {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteQuota":    {ScopeAdmin, all, all, no, no, no, no},
+	"SetTenantQuota": {ScopeAdmin, all, no, no, no, no, no},
+	"ExtendLease":    {ScopeCluster, all, all, own, own, no, own},
+	"LeaseOutlook":   {ScopeRead, all, all, all, all, all, all},
+	"Usage":          {ScopeRead, all, all, all, own, own, own},
+	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
+
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
 	"Provisioners":           {ScopeRead, all, no, no, no, no, no},

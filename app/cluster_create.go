@@ -79,6 +79,7 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 			n.Nodes = append(n.Nodes, NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}
 	}
+	n.Reservation = ReservationOf(c, n.Nodes, d.definition.Hardware, actor.Groups)
 	return n, a.giveHostKeys(n.Nodes)
 }
 

@@ -19,6 +19,7 @@ type Store interface {
 	NodeReportStore
 	OrphanStore
 	NoticeStore
+	QuotaStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -59,6 +60,8 @@ type NewCluster struct {
 	PrivateKey []byte
 	Nodes      []NewNode
 	Operation  NewOperation
+	// Reservation is what it takes of quotas; where it names no tenant, it is worked out, with an owner who is in no groups.
+	Reservation Reservation
 }
 
 // NewNode is a node of a new cluster. Intent names the machine that will be asked for.

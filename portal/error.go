@@ -73,6 +73,8 @@ func known(err error) (*app.Error, answer) {
 		a.status = http.StatusMethodNotAllowed
 	case "malformed":
 		a.status = http.StatusBadRequest
+	case "quota": // ours, and not one of a cloud
+		a.status = http.StatusConflict
 	}
 	return e, a
 }

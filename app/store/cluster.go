@@ -52,6 +52,10 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
 				Hint: "People call clusters by name or by id. Choose another name, or ask again."}
 		}
+		// Before anything is written, so that a refusal has nothing to undo.
+		if err := t.reserve(c.CreatedAt, reservationOf(n)); err != nil {
+			return err
+		}
 		changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
 				message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
 			VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
@@ -66,8 +70,11 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
 				Hint: "Choose another name, or delete that one first."}
 		}
-		for _, n := range n.Nodes {
-			if err := s.insertNode(t, c, n); err != nil {
+		if err := t.beginLease(c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
+			return err
+		}
+		for _, node := range n.Nodes {
+			if err := s.insertNode(t, c, node, n.Definition.Hardware[node.Node.Hardware].CPU); err != nil {
 				return err
 			}
 		}
@@ -81,12 +88,20 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 	return op, err
 }
 
-func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode) error {
+// reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.
+func reservationOf(n app.NewCluster) app.Reservation {
+	if n.Reservation.Tenant != "" {
+		return n.Reservation
+	}
+	return app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
+}
+
+func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode, cpu float64) error {
 	err := t.exec(`INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
-			addresses, ssh_user, ssh_port, host_key, own_root, secret)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?)`,
+			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`,
 		c.ID, n.Node.Name, app.NodeNumber(n.Node.Name), c.Tenant, n.Node.Hostname, n.Node.Hardware, n.Node.Image, n.Node.Zone,
-		jsonText(n.Node.Services), n.Node.Status, n.Node.SSHUser, s.seal(n.HostKey, "nodes/"+c.ID+"/"+n.Node.Name))
+		jsonText(n.Node.Services), n.Node.Status, n.Node.SSHUser, s.seal(n.HostKey, "nodes/"+c.ID+"/"+n.Node.Name), cpu)
 	if err != nil {
 		return err
 	}

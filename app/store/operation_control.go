@@ -142,6 +142,9 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}
+		if err := t.giveBack(now, o.Cluster, 0); err != nil {
+			return err
+		}
 	}
 	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
 }

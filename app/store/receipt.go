@@ -56,9 +56,11 @@ func (t *tx) noteSeen(at time.Time, provider, intent string, seen []app.Seen) er
 			gone = micros(at)
 		}
 		// What is there again after it was gone costs again.
-		err := t.exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at)
+		err := t.exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template,
+				hardware, cpu)
 			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
-				CAST(? AS BIGINT), CAST(? AS BIGINT) FROM intents i WHERE i.id = ? AND (i.provider = ? OR CAST(? AS TEXT) = '')
+				CAST(? AS BIGINT), CAST(? AS BIGINT), coalesce(c.owner, ''), coalesce(c.template, ''), coalesce(n.hardware, ''), coalesce(n.cpu, 0)
+			FROM intents i LEFT JOIN clusters c ON c.id = i.cluster LEFT JOIN nodes n ON n.cluster = i.cluster AND n.name = i.node WHERE i.id = ? AND (i.provider = ? OR CAST(? AS TEXT) = '')
 			ON CONFLICT (intent, kind, id) DO UPDATE SET
 				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
 				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,

@@ -1,0 +1,509 @@
+package apptest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// MoneySuite is what every store keeps of quotas, leases and metering. open gives the servers of a fresh database: one, or
+// several that share it.
+func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*moneyTest)
+	}{
+		{"limits of tenant, groups and users all hold", (*moneyTest).scopes},
+		{"what a refusal says", (*moneyTest).refusals},
+		{"money per month counts what was spent and what is committed", (*moneyTest).budget},
+		{"a budget holds for the months to come", (*moneyTest).monthsAhead},
+		{"quotas are listed with what is used", (*moneyTest).listed},
+		{"a lowered quota takes nothing away", (*moneyTest).lowered},
+		{"people are told of a budget once", (*moneyTest).told},
+		{"200 creates at once keep a quota of 50 nodes", (*moneyTest).oversubscribe},
+		{"200 creates at once keep a limit of money per hour", (*moneyTest).oversubscribeMoney},
+		{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			servers := open(t)
+			c.test(&moneyTest{storeTest: storeTest{T: t, ctx: t.Context(), s: servers[0], clock: NewClock()}, servers: servers})
+		})
+	}
+}
+
+type moneyTest struct {
+	storeTest
+	servers []app.Store
+	made    atomic.Int64
+}
+
+var boss = app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}
+
+func (t *moneyTest) limit(scope app.QuotaScope, name string, m app.Measure, limit float64) {
+	t.Helper()
+	t.must(t.s.SetQuota(t.ctx, boss, app.Quota{Scope: scope, Name: name, Limits: app.Limits{}.With(m, limit), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+}
+
+// ask makes a cluster of an owner who is in groups, with 2 cores and 0.5 an hour for each node, for a day.
+func (t *moneyTest) ask(s app.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
+	n := NewCluster(tenant, name, nodes, t.clock.Now(), Chain(nodes))
+	n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, 0.5*float64(nodes), t.clock.Now().Add(24*time.Hour)
+	n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: 2}}
+	n.Reservation = app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, groups)
+	return s.CreateCluster(t.ctx, n)
+}
+
+// refused tells that it is a quota that says no, and gives the words.
+func (t *moneyTest) refused(err error, words ...string) {
+	t.Helper()
+	e := app.AsError(err)
+	if err == nil || e.Code != app.EQuota || e.Reason != "quota" {
+		t.Fatalf("a quota was to refuse it: %v", err)
+	}
+	for _, w := range words {
+		if !strings.Contains(e.Advised(), w) {
+			t.Errorf("%q is not to be found in: %s", w, e.Advised())
+		}
+	}
+}
+
+func (t *moneyTest) gone(cluster string, nodes int) {
+	t.Helper()
+	_, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: cluster, Kind: app.OperationDelete,
+		Requester: "ada", CreatedAt: t.clock.Now()}, Plan: Remove(nodes), Cancel: true})
+	t.must(err)
+	t.drain()
+}
+
+func (t *moneyTest) scopes() {
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 20)
+	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 10)
+	t.limit(app.QuotaEachUser, "", app.MeasureClusters, 3)
+	t.limit(app.QuotaUser, "bob", app.MeasureCPU, 8)
+	ask := func(name, owner string, nodes int, groups ...string) error {
+		_, err := t.ask(t.s, name, owner, nodes, groups...)
+		return err
+	}
+	t.must(ask("a", "ada", 6, "data", "web"))
+	t.refused(ask("b", "eve", 5, "data"), `11 nodes of the group "data", which may have 10: 6 are used by a of ada (6).`, "Ask for at most 4 nodes")
+	t.must(ask("b", "eve", 4, "data"))
+	t.must(ask("c", "bob", 4))
+	t.refused(ask("d", "bob", 1), "10 cores of bob, who may have 8: 8 are used by c (8).", "Delete c")
+	t.refused(ask("d", "eve", 7), "21 nodes of the tenant, which may have 20: 14 are used by a of ada (6), b of eve (4) and c of bob (4).", "at most 6 nodes")
+	t.must(ask("d", "eve", 1))
+	t.must(ask("e", "eve", 1))
+	t.refused(ask("f", "eve", 1), "4 clusters of eve, who may have 3: 3 are used by b, d and e.", "Delete b")
+	lines, err := t.s.QuotaLines(t.ctx, tenant, "eve", []string{"data"}, t.clock.Now())
+	t.must(err)
+	if got := fmt.Sprint(lines); got != "[{clusters each_user eve 3 3 0} {nodes tenant  20 16 4} {nodes group data 10 10 0}]" {
+		t.Errorf("what is left for eve: %s", got)
+	}
+	// What is gone counts no more, in any of them.
+	t.gone("b-1", 4)
+	t.must(ask("f", "eve", 4, "data"))
+	t.refused(ask("g", "zoe", 3, "data"), "used by a of ada (6) and f of eve (4)")
+	all, err := t.s.Reservations(t.ctx, "other")
+	t.must(err)
+	if len(all) != 0 {
+		t.Errorf("another tenant sees %+v", all)
+	}
+}
+
+func (t *moneyTest) refusals() {
+	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 2)
+	_, err := t.ask(t.s, "a", "ada", 5)
+	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing of it is used yet.", "Ask for at most 4 nodes or ask an admin for more.")
+	_, err = t.ask(t.s, "a", "ada", 3)
+	t.must(err)
+	_, err = t.ask(t.s, "b", "ada", 3)
+	t.refused(err, "cost 3 per hour", "1.50 is used by a of ada (1.50)", "Ask for at most 1 node, delete a or ask an admin")
+	// A refused create leaves nothing behind.
+	if _, err := t.s.Cluster(t.ctx, tenant, "b-1"); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("the refused cluster: %v", err)
+	}
+	for _, c := range []struct {
+		scope app.QuotaScope
+		name  string
+	}{{app.QuotaGroup, "data"}, {app.QuotaTenant, "x"}} {
+		t.code(t.s.DeleteQuota(t.ctx, boss, c.scope, c.name, t.clock.Now()), app.ENotFound)
+	}
+	t.must(t.s.DeleteQuota(t.ctx, boss, app.QuotaTenant, "", t.clock.Now()))
+	_, err = t.ask(t.s, "b", "ada", 3)
+	t.must(err)
+}
+
+// budget: the clock stands at noon of 2 January.
+func (t *moneyTest) budget() {
+	t.limit(app.QuotaUser, "ada", app.MeasurePerMonth, 100)
+	op, err := t.ask(t.s, "a", "ada", 4) // 2 an hour for a day: 48
+	t.must(err)
+	if op.ID == 0 {
+		t.Fatal("there is no operation")
+	}
+	used := func(want float64) {
+		t.Helper()
+		lines, err := t.s.QuotaLines(t.ctx, tenant, "ada", nil, t.clock.Now())
+		t.must(err)
+		if len(lines) != 1 || math.Abs(lines[0].Used-want) > 1e-6 {
+			t.Fatalf("used is %+v, want %g", lines, want)
+		}
+	}
+	used(48)
+	_, err = t.ask(t.s, "b", "ada", 5)
+	t.refused(err, "That would commit 108 of ada for January 2026, whose budget is 100: 48 is spent or committed by a.",
+		"Ask for at most 4 nodes, ask for a lease of at most 20 h 48 min")
+	// The machines come half an hour late and go after six hours: what really stood counts.
+	t.clock.Move(30 * time.Minute)
+	used(47)
+	for i := 1; i <= 4; i++ {
+		t.must(t.s.NoteResources(t.ctx, "cloud", fmt.Sprintf("%s-a-n%d", tenant, i), t.clock.Now(),
+			[]app.Seen{{Kind: app.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
+	}
+	t.clock.Move(6 * time.Hour)
+	used(12 + 2*17.5)
+	t.drain()
+	t.gone("a-1", 4)
+	used(12)
+	t.clock.Move(20 * time.Hour)
+	used(12)
+	// A new month begins with nothing spent.
+	t.clock.Move(31 * 24 * time.Hour)
+	used(0)
+}
+
+func (t *moneyTest) monthsAhead() {
+	t.limit(app.QuotaTenant, "", app.MeasurePerMonth, 300)
+	t.clock.Move(28 * 24 * time.Hour) // noon of 30 January
+	n := NewCluster(tenant, "a", 1, t.clock.Now(), Chain(1))
+	n.Cluster.CostPerHour = 0.5 // 18 until the end of January, 336 in February
+	_, err := t.s.CreateCluster(t.ctx, n)
+	t.refused(err, "commit 336 of the tenant for February 2026, whose budget is 300", "Ask for a lease of at most 26 d 12 h")
+	n.Cluster.CostPerHour = 0.42 // 282 in February, but 312 in March
+	_, err = t.s.CreateCluster(t.ctx, n)
+	t.refused(err, "commit 312.48 of the tenant for March 2026")
+	n.Cluster.ExpiresAt = t.clock.Now().Add(30 * 24 * time.Hour)
+	_, err = t.s.CreateCluster(t.ctx, n)
+	t.must(err)
+}
+
+func (t *moneyTest) listed() {
+	t.limit(app.QuotaUser, "ada", app.MeasureNodes, 9)
+	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 10)
+	t.limit(app.QuotaEachUser, "", app.MeasureNodes, 7)
+	for _, c := range []struct {
+		name, owner string
+		nodes       int
+	}{{"a", "ada", 3}, {"b", "bob", 2}, {"c", "ada", 1}} {
+		_, err := t.ask(t.s, c.name, c.owner, c.nodes, "data")
+		t.must(err)
+	}
+	all, err := t.s.Quotas(t.ctx, tenant, t.clock.Now())
+	t.must(err)
+	var got []string
+	for _, q := range all {
+		got = append(got, fmt.Sprintf("%s %s %g nodes, %g clusters, %g per hour, %g per month", q.Scope, q.Name, q.Used.Nodes, q.Used.Clusters, q.Used.PerHour, q.Used.PerMonth))
+	}
+	want := "tenant  6 nodes, 3 clusters, 3 per hour, 72 per month|each_user  4 nodes, 2 clusters, 2 per hour, 48 per month|user ada 4 nodes, 2 clusters, 2 per hour, 48 per month"
+	if strings.Join(got, "|") != want {
+		t.Errorf("quotas are %s,\nwant %s", strings.Join(got, "|"), want)
+	}
+	if all, err := t.s.Quotas(t.ctx, "other", t.clock.Now()); err != nil || len(all) != 0 {
+		t.Errorf("another tenant sees %+v (%v)", all, err)
+	}
+}
+
+func (t *moneyTest) lowered() {
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 10)
+	_, err := t.ask(t.s, "a", "ada", 8)
+	t.must(err)
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 5)
+	_, err = t.ask(t.s, "b", "ada", 1)
+	t.refused(err, "9 nodes of the tenant, which may have 5: 8 are used")
+	t.drain()
+	t.status("a-1", app.ClusterActive, app.OperationSucceeded)
+	t.gone("a-1", 8)
+	_, err = t.ask(t.s, "b", "ada", 5)
+	t.must(err)
+}
+
+func (t *moneyTest) told() {
+	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 100)
+	notices := func(want ...string) {
+		t.Helper()
+		all, err := t.s.Notices(t.ctx, tenant, 0, 100)
+		t.must(err)
+		var got []string
+		for _, n := range all {
+			if n.Kind == app.NoticeBudget {
+				got = append(got, n.Title)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("people were told %q, want %q", got, want)
+		}
+	}
+	_, err := t.ask(t.s, "a", "ada", 6, "data") // 72
+	t.must(err)
+	notices()
+	_, err = t.ask(t.s, "b", "ada", 1, "data") // 84
+	t.must(err)
+	eighty := `84 % of the budget of the group "data" for January 2026 is used up.`
+	notices(eighty)
+	for range 3 {
+		n, err := t.s.TellBudgets(t.ctx, t.clock.Now())
+		t.must(err)
+		if n != 0 {
+			t.Errorf("%d are told of again", n)
+		}
+	}
+	notices(eighty)
+	// Machines that outlive their lease are found by looking.
+	for i := 1; i <= 6; i++ {
+		t.must(t.s.NoteResources(t.ctx, "cloud", fmt.Sprintf("%s-a-n%d", tenant, i), t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
+	}
+	t.clock.Move(40 * time.Hour)
+	n, err := t.s.TellBudgets(t.ctx, t.clock.Now())
+	t.must(err)
+	if n != 1 {
+		t.Errorf("%d budgets are told of, want 1", n)
+	}
+	notices(eighty, `120 % of the budget of the group "data" for January 2026 is used up.`)
+	t.clock.Move(31 * 24 * time.Hour)
+	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 200)
+	_, err = t.s.TellBudgets(t.ctx, t.clock.Now())
+	t.must(err)
+	all, err := t.s.Notices(t.ctx, tenant, 0, 100)
+	t.must(err)
+	if len(all) != 3 || fmt.Sprint(all[2].Groups) != "[data]" {
+		t.Errorf("another month and another budget: %+v", all)
+	}
+}
+
+// watch looks at a moment of the database again and again, and tells when a limit does not hold.
+func (t *moneyTest) watch(stop <-chan struct{}, over func([]app.Reservation) string) (looks *int, wait func()) {
+	looks = new(int)
+	var all sync.WaitGroup
+	all.Go(func() {
+		s := t.servers[len(t.servers)-1]
+		for {
+			list, err := s.Reservations(context.Background(), tenant)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			*looks++
+			if what := over(list); what != "" {
+				t.Errorf("at a moment: %s", what)
+				return
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	return looks, all.Wait
+}
+
+func sumNodes(list []app.Reservation) (n int) {
+	for _, r := range list {
+		n += r.Nodes
+	}
+	return n
+}
+
+// crowd lets 200 people ask at the same time at all servers, and gives how many got what they wanted.
+func (t *moneyTest) crowd(nodes func(i int) int) (accepted int) {
+	var all sync.WaitGroup
+	var got atomic.Int64
+	for i := range 200 {
+		all.Go(func() {
+			_, err := t.ask(t.servers[i%len(t.servers)], fmt.Sprintf("c%d", i), fmt.Sprintf("u%d", i%7), nodes(i))
+			switch {
+			case err == nil:
+				got.Add(1)
+			case app.CodeOf(err) != app.EQuota:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return int(got.Load())
+}
+
+func (t *moneyTest) oversubscribe() {
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 50)
+	stop := make(chan struct{})
+	looks, wait := t.watch(stop, func(list []app.Reservation) string {
+		if n := sumNodes(list); n > 50 {
+			return fmt.Sprintf("%d nodes of 50", n)
+		}
+		return ""
+	})
+	accepted := t.crowd(func(i int) int { return 1 + i%3 })
+	close(stop)
+	wait()
+	list, err := t.s.Reservations(t.ctx, tenant)
+	t.must(err)
+	n := sumNodes(list)
+	t.Logf("%d of 200 were accepted with %d of 50 nodes, on %d servers; looked at %d times meanwhile", accepted, n, len(t.servers), *looks)
+	// Somebody who wanted one node was among those who were refused, so nothing can be left.
+	if n != 50 || accepted != len(list) {
+		t.Errorf("%d nodes are taken of 50, by %d clusters of which %d were accepted", n, len(list), accepted)
+	}
+}
+
+func (t *moneyTest) oversubscribeMoney() {
+	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 12)
+	t.limit(app.QuotaEachUser, "", app.MeasurePerMonth, 48)
+	t.crowd(func(int) int { return 1 })
+	list, err := t.s.Reservations(t.ctx, tenant)
+	t.must(err)
+	sum, of := 0.0, map[string]float64{}
+	for _, r := range list {
+		sum += r.CostPerHour
+		of[r.Owner] += 24 * r.CostPerHour
+	}
+	if sum != 12 {
+		t.Errorf("%g per hour are taken of 12", sum)
+	}
+	for owner, cost := range of {
+		if cost > 48 {
+			t.Errorf("%s has committed %g of 48", owner, cost)
+		}
+	}
+}
+
+// storm mixes creates, deletes, failures and roll-backs of many people; at every moment each limit holds, and at the end
+// nothing is held by what is gone.
+func (t *moneyTest) storm() {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	const mostNodes, mostOfGroup, mostClusters = 24, 12, 5
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, mostNodes)
+	t.limit(app.QuotaGroup, "data", app.MeasureNodes, mostOfGroup)
+	t.limit(app.QuotaEachUser, "", app.MeasureClusters, mostClusters)
+	stop := make(chan struct{})
+	_, wait := t.watch(stop, func(list []app.Reservation) string {
+		ofGroup, ofUser := 0, map[string]int{}
+		for _, r := range list {
+			if r.Owner < "u3" { // those who are in the group
+				ofGroup += r.Nodes
+			}
+			if ofUser[r.Owner]++; ofUser[r.Owner] > mostClusters {
+				return "too many clusters of " + r.Owner
+			}
+		}
+		if sumNodes(list) > mostNodes || ofGroup > mostOfGroup {
+			return fmt.Sprintf("%d nodes, %d of the group", sumNodes(list), ofGroup)
+		}
+		return ""
+	})
+	var people sync.WaitGroup
+	var accepted, refused, deleted atomic.Int64
+	for p := range 6 {
+		people.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(p)))
+			owner := fmt.Sprintf("u%d", p)
+			var groups []string
+			if p < 3 {
+				groups = []string{"data", "web"}
+			}
+			w := app.WorkerID{Tenant: tenant, Name: owner}
+			s := t.servers[p%len(t.servers)]
+			sizes := map[string]int{}
+			for i := range 60 {
+				switch random.IntN(4) {
+				case 0, 1:
+					name := fmt.Sprintf("%sx%d", owner, i)
+					nodes := 1 + random.IntN(5)
+					_, err := t.ask(s, name, owner, nodes, groups...)
+					switch {
+					case err == nil:
+						accepted.Add(1)
+						sizes[name+"-1"] = nodes
+					case app.CodeOf(err) == app.EQuota:
+						refused.Add(1)
+					default:
+						t.Error(err)
+					}
+				case 2:
+					for id, nodes := range sizes {
+						_, err := s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: id, Kind: app.OperationDelete,
+							Requester: owner, CreatedAt: t.clock.Now()}, Plan: Remove(nodes), Cancel: true})
+						if err != nil {
+							t.Error(err)
+						}
+						delete(sizes, id)
+						deleted.Add(1)
+						break
+					}
+				case 3: // some work, part of which fails
+					cs, err := s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor, Most: 8})
+					if err != nil {
+						t.Error(err)
+					}
+					for _, c := range cs {
+						f := app.Finish{Fence: fence(c), Now: t.clock.Now()}
+						switch {
+						case c.Step.Action == app.ActionDelete:
+							f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+						case random.IntN(5) == 0:
+							f.Err = &app.Error{Code: app.EScript, Message: "it broke"}
+						case c.Step.Action == app.ActionCreate:
+							f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name}}
+						}
+						if _, err := s.FinishSteps(t.ctx, w, []app.Finish{f}); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+		})
+	}
+	people.Wait()
+	close(stop)
+	wait()
+	t.Logf("%d accepted, %d refused, %d deleted", accepted.Load(), refused.Load(), deleted.Load())
+	if accepted.Load() == 0 || refused.Load() == 0 || deleted.Load() == 0 {
+		t.Error("not everything was tried")
+	}
+	live, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Limit: 1000})
+	t.must(err)
+	for _, c := range live {
+		_, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: c.ID, Kind: app.OperationDelete,
+			Requester: "ada", CreatedAt: t.clock.Now()}, Plan: Remove(c.Size), Cancel: true})
+		t.must(err)
+	}
+	t.must(t.endAll())
+	left, err := t.s.Reservations(t.ctx, tenant)
+	t.must(err)
+	live, err = t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Limit: 1000})
+	t.must(err)
+	if len(left) != 0 || len(live) != 0 {
+		t.Errorf("%d reservations are left of %d clusters that live", len(left), len(live))
+	}
+}
+
+// endAll carries out all there is, claims of people who have gone home included.
+func (t *moneyTest) endAll() error {
+	if _, err := t.s.ReleaseClaims(t.ctx, "u", t.clock.Now()); err != nil {
+		return err
+	}
+	for range 10 {
+		t.drain()
+		if _, err := t.s.SweepSteps(t.ctx, t.clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// budgetLevels are the parts of a budget, in percent, of which people are told.
+var budgetLevels = []int{80, 100}
+
+// budgetLevel gives the level that is reached; 0 for none.
+func budgetLevel(limit, used float64) (level int) {
+	for _, l := range budgetLevels {
+		if limit > 0 && used*100 >= limit*float64(l)*(1-1e-9) {
+			level = l
+		}
+	}
+	return level
+}
+
+// tellBudget tells that a budget is used up to a level, once a month and level.
+func (t *tx) tellBudget(at time.Time, tenant string, s app.QuotaStanding, used float64) error {
+	limit, _ := s.Limits.Of(app.MeasurePerMonth)
+	reached := budgetLevel(limit, used)
+	if reached == 0 {
+		return nil
+	}
+	month := app.MonthOf(at)
+	fresh := false
+	for _, level := range budgetLevels {
+		if level > reached {
+			break
+		}
+		n, err := t.count(`INSERT INTO budget_notices (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			tenant, string(s.Scope), s.Name, month.Name(), level, micros(at))
+		if err != nil {
+			return err
+		}
+		fresh = n > 0 // the highest counts: who is told of 100 % need not be told of 80
+	}
+	if !fresh {
+		return nil
+	}
+	line := app.QuotaLine{Scope: s.Scope, Name: s.Name}
+	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, Path: "/usage",
+		Title: fmt.Sprintf("%d %% of the budget of %s for %s is used up.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
+		Text: fmt.Sprintf("%.2f of %.2f are spent, or committed until leases or the month end. At the limit nothing new is accepted; what runs goes on.",
+			used, limit)}
+	switch s.Scope {
+	case app.QuotaGroup:
+		n.Groups = []string{s.Name}
+	case app.QuotaUser, app.QuotaEachUser:
+		n.Users = []string{s.Name}
+	default:
+		if err := t.each(func(row scanner) error {
+			var name string
+			err := row.Scan(&name)
+			n.Users = append(n.Users, name)
+			return err
+		}, `SELECT name FROM users WHERE tenant = ? AND role IN ('admin', 'superadmin') ORDER BY name LIMIT 100`, tenant); err != nil {
+			return err
+		}
+	}
+	return t.notice(n)
+}
+
+// forgetBudget lets a budget that was changed be told of anew.
+func (t *tx) forgetBudget(tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
+	limit := func(q *app.Quota) float64 {
+		if q != nil {
+			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
+				return l
+			}
+		}
+		return -1
+	}
+	if limit(before) == limit(after) {
+		return nil
+	}
+	if scope == app.QuotaEachUser {
+		return t.exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
+	}
+	return t.exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
+}
+
+// TellBudgets implements app.QuotaStore. Only what has reached a level that is not told of is written.
+func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
+	tenants := []string{}
+	if err := s.each(ctx, func(row scanner) error {
+		var tenant string
+		err := row.Scan(&tenant)
+		tenants = append(tenants, tenant)
+		return err
+	}, `SELECT DISTINCT tenant FROM quotas WHERE per_month > 0`); err != nil {
+		return 0, err
+	}
+	for _, tenant := range tenants {
+		n, err := s.tellBudgetsOf(ctx, tenant, now)
+		told += n
+		if err != nil {
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+	due, err := s.budgetsDue(ctx, tenant, now)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		for _, d := range due {
+			if err := t.tellBudget(now, tenant, d, d.Months[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(due), err
+}
+
+// budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
+func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
+	moment, err := s.reads.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = moment.Rollback() }()
+	m := measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now}
+	read := func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) }
+	all, err := quotas(read, tenant)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]app.Limits{}
+	for _, q := range all {
+		if q.Scope == app.QuotaUser {
+			own[q.Name] = q.Limits
+		}
+	}
+	for _, q := range all {
+		if _, is := q.Limits.Of(app.MeasurePerMonth); !is {
+			continue
+		}
+		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
+		if q.Scope == app.QuotaEachUser {
+			if of, err = owners(read, tenant, now); err != nil {
+				return nil, err
+			}
+			for i := range of {
+				of[i].Scope, of[i].Limits = q.Scope, q.Limits.Without(own[of[i].Name])
+			}
+		}
+		for _, st := range of {
+			limit, is := st.Limits.Of(app.MeasurePerMonth)
+			if !is {
+				continue
+			}
+			if err := m.measure(&st, tenant, 0, true); err != nil {
+				return nil, err
+			}
+			level := budgetLevel(limit, st.Months[0])
+			if level == 0 {
+				continue
+			}
+			var told int
+			if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
+				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
+				return nil, wrapped(err)
+			}
+			if told == 0 {
+				due = append(due, st)
+			}
+		}
+	}
+	return due, nil
+}

@@ -1,0 +1,13 @@
+package store_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"muster/app"
+	"muster/app/apptest"
+)
+
+func TestQuotas(t *testing.T) {
+	apptest.MoneySuite(t, func(t *testing.T) []app.Store { return []app.Store{open(t, filepath.Join(t.TempDir(), "muster.db"))} })
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+)
+
+const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at`
+
+// keptReservation is a reservation as it stands in its table.
+type keptReservation struct {
+	id int64
+	app.Reservation
+}
+
+func scanReservation(row scanner) (r keptReservation, err error) {
+	var from, until, ended int64
+	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended)
+	r.From, r.Until, r.EndedAt = fromMicros(from), fromMicros(until), fromMicros(ended)
+	return r, err
+}
+
+// reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
+// It comes in place of what the same cluster has already, of which only the growth is held against limits; that of the same
+// request becomes the cluster's. Writes of all servers are serial, so nothing can come between the check and the write.
+func (t *tx) reserve(at time.Time, r app.Reservation) error {
+	had, err := t.reserved(r.Tenant, r.Cluster, r.Request)
+	if err != nil {
+		return err
+	}
+	var before *app.Reservation
+	var id int64
+	if had != nil {
+		id, before = had.id, &had.Reservation
+		if r.Groups == nil {
+			if r.Groups, err = t.reservedGroups(id); err != nil {
+				return err
+			}
+		}
+		if r.Request == 0 {
+			r.Request = had.Request
+		}
+		r.From = had.From
+		if !had.EndedAt.IsZero() {
+			before = nil // what was given back is asked for anew
+		}
+	}
+	all, err := quotas(t.each, r.Tenant)
+	if err != nil {
+		return err
+	}
+	var standing []app.QuotaStanding
+	m := measuring{row: t.row, now: at}
+	if len(all) > 0 {
+		if standing, err = m.standings(all, r, id); err != nil {
+			return err
+		}
+		if breach := app.CheckQuota(r, before, standing, at); breach != nil {
+			return t.refuse(r, breach, id)
+		}
+	}
+	if err := t.keepReservation(id, r); err != nil {
+		return err
+	}
+	for _, s := range standing {
+		if err := t.tellBudget(at, r.Tenant, s, s.Months[0]+r.Commits(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserved gives the reservation of a cluster or else of a request; nil for none.
+func (t *tx) reserved(tenant, cluster string, request int64) (*keptReservation, error) {
+	r, err := scanReservation(t.row(`SELECT `+reservationColumns+` FROM reservations r WHERE r.tenant = ?
+		AND (r.cluster = ? AND r.cluster <> '' OR r.request = ? AND r.request > 0) ORDER BY r.id LIMIT 1`, tenant, cluster, request))
+	if isNoRows(err) {
+		return nil, nil
+	}
+	return &r, err
+}
+
+func (t *tx) reservedGroups(id int64) (groups []string, err error) {
+	err = t.each(func(row scanner) error {
+		var g string
+		err := row.Scan(&g)
+		groups = append(groups, g)
+		return err
+	}, `SELECT in_group FROM reservation_groups WHERE reservation = ? ORDER BY in_group`, id)
+	return groups, err
+}
+
+func (t *tx) keepReservation(id int64, r app.Reservation) error {
+	if id > 0 {
+		if err := t.exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
+			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, micros(r.Until), id); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM reservation_groups WHERE reservation = ?`, id); err != nil {
+			return err
+		}
+	} else if err := t.row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
+		micros(r.From), micros(r.Until)).Scan(&id); err != nil {
+		return wrapped(err)
+	}
+	for _, g := range r.Groups {
+		if err := t.exec(`INSERT INTO reservation_groups (reservation, in_group, tenant, ended_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+			id, g, r.Tenant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
+// the other). Once more changes nothing.
+func (t *tx) giveBack(at time.Time, cluster string, request int64) error {
+	const which = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
+	if err := t.exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+which+`)`,
+		micros(at), cluster, request); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE reservations SET ended_at = ? WHERE `+which, micros(at), cluster, request)
+}
+
+// mostHolders is how many clusters a refusal names.
+const mostHolders = 3
+
+// refuse words a breach, with who holds most of the limit.
+func (t *tx) refuse(r app.Reservation, b *app.QuotaBreach, except int64) error {
+	amount := map[app.Measure]string{app.MeasureClusters: `1`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
+	if amount == "" {
+		amount = `r.cost`
+	}
+	from, where, args := `reservations r`, `r.tenant = ? AND r.ended_at = 0 AND r.id <> ?`, []any{r.Tenant, except}
+	switch b.Scope {
+	case app.QuotaGroup:
+		from = `reservation_groups g JOIN reservations r ON r.id = g.reservation`
+		where, args = where+` AND g.tenant = ? AND g.in_group = ? AND g.ended_at = 0`, append(args, r.Tenant, b.Name)
+	case app.QuotaUser, app.QuotaEachUser:
+		where, args = where+` AND r.owner = ?`, append(args, r.Owner)
+	}
+	var holders []app.QuotaHolder
+	others := 0
+	err := t.each(func(row scanner) error {
+		var h app.QuotaHolder
+		err := row.Scan(&h.Name, &h.Owner, &h.Amount)
+		if len(holders) < mostHolders {
+			holders = append(holders, h)
+		} else {
+			others++
+		}
+		return err
+	}, `SELECT coalesce((SELECT c.name FROM clusters c WHERE c.id = r.cluster), ''), r.owner, CAST(`+amount+` AS DOUBLE PRECISION) FROM `+from+`
+		WHERE `+where+` ORDER BY CAST(`+amount+` AS DOUBLE PRECISION) DESC, r.id LIMIT 1000`, args...)
+	if err != nil {
+		return err
+	}
+	if b.Measure == app.MeasurePerMonth {
+		for i := range holders {
+			holders[i].Amount = 0 // of a month each cluster has spent another part than its price per hour says
+		}
+	}
+	return b.Refusal(r, holders, others)
+}
+
+// Reservations implements app.QuotaStore.
+func (s *Store) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
+	list := []app.Reservation{}
+	err := s.each(ctx, func(row scanner) error {
+		r, err := scanReservation(row)
+		list = append(list, r.Reservation)
+		return err
+	}, `SELECT `+reservationColumns+` FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 ORDER BY r.id`, tenant)
+	return list, err
+}
