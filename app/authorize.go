@@ -56,20 +56,27 @@ var permissions = map[string]permission{
 	"Waiting":         {ScopeRead, all, all, all, all, all, all},
 
 	// Clusters
-	"CreateCluster":   {ScopeCluster, all, all, all, all, no, all},
-	"DeleteCluster":   {ScopeCluster, all, all, own, own, no, own},
-	"ClusterKey":      {ScopeCluster, all, all, own, own, no, own},
-	"CancelOperation": {ScopeCluster, all, all, own, own, no, own},
-	"PauseOperation":  {ScopeCluster, all, all, own, own, no, own},
-	"ResumeOperation": {ScopeCluster, all, all, own, own, no, own},
-	"ResumeCluster":   {ScopeCluster, all, all, own, own, no, own},
-	"RetryNode":       {ScopeCluster, all, all, own, own, no, own},
-	"RollBack":        {ScopeCluster, all, all, own, own, no, own},
+	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all},
+	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own},
+	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own},
+	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own},
+	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own},
+	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own},
+	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"RetryNode":          {ScopeCluster, all, all, own, own, no, own},
+	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
 
 	// The tenant
 	"Queue":        {ScopeRead, all, all, no, no, no, no},
 	"Orphans":      {ScopeRead, all, all, no, no, no, no},
 	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no},
+	"Secrets":      {ScopeRead, all, all, no, no, no, no},
+	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no},
+	"Audit":        {ScopeRead, all, all, no, no, no, no},
+	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no},
+	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no},
 
 	// Money. Of usage, who has only its own also sees the sums of the tenant.
 	"Quotas":         {ScopeRead, all, all, all, no, no, no},

@@ -20,6 +20,8 @@ type Store interface {
 	OrphanStore
 	NoticeStore
 	QuotaStore
+	AuditStore
+	SecretStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

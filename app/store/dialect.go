@@ -186,8 +186,16 @@ func (m postgresMigrations) Open(name string) (fs.File, error) {
 	return &translated{FileInfo: info, Reader: strings.NewReader(translate(string(b)))}, nil
 }
 
+// Some statements only one of the two knows: those between "--sqlite{" and "--sqlite}" are not for PostgreSQL, and what stands
+// behind "--postgres: " is a comment for SQLite; "--postgres{" and "--postgres}" hold together a statement with semicolons.
+var (
+	onlySQLite   = regexp.MustCompile(`(?ms)^--sqlite\{$.*?^--sqlite\}$`)
+	onlyPostgres = strings.NewReplacer("--postgres: ", "", "--postgres{", "-- +goose StatementBegin", "--postgres}", "-- +goose StatementEnd")
+)
+
 // translate leaves comments alone, which hold goose's own marks.
 func translate(sql string) string {
+	sql = onlyPostgres.Replace(onlySQLite.ReplaceAllString(sql, ""))
 	var b strings.Builder
 	rest := 0
 	for _, at := range append(comment.FindAllStringIndex(sql, -1), []int{len(sql), len(sql)}) {

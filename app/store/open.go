@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // Store implements app.Store on SQLite or PostgreSQL.
 type Store struct {
-	sealer
+	*keyring
 	reads        *reads
 	writer       *writer
 	line         *line // to the other servers; nil where there can be none
@@ -31,15 +30,20 @@ type Store struct {
 
 var _ app.Store = (*Store)(nil)
 
-// Open opens a database and starts the writer: the file at where, made when it is absent, or, where that is a postgres:// URL,
-// the PostgreSQL database there. Its tables are brought up to date. EConflict where the database was made with another
-// key; no error shows a password. Close it.
+// Open is OpenWith for a key of KeySize bytes that we hold ourselves.
 func Open(ctx context.Context, where string, key []byte) (*Store, error) {
-	sealer, err := newSealer(key)
+	keeper, err := LocalKey(key)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{sealer: sealer, hub: newHub(), committed: make(chan struct{}, 1)}
+	return OpenWith(ctx, where, keeper)
+}
+
+// OpenWith opens a database and starts the writer: the file at where, made when it is absent, or, where that is a postgres:// URL,
+// the PostgreSQL database there. Its tables are brought up to date. EConflict where the database was made with another
+// key, and the keeper's own errors; none shows a password. Close it.
+func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, err error) {
+	s := &Store{keyring: newKeyring(keeper), hub: newHub(), committed: make(chan struct{}, 1)}
 	s.finishes = gathering[*finishCall]{act: s.finish, most: mostGathered}
 	s.claims = gathering[*claimCall]{act: s.claim, most: mostGathered}
 	var session session
@@ -57,9 +61,13 @@ func Open(ctx context.Context, where string, key []byte) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.keyring.reads = s.reads
 	s.writer = newWriter(session, s.publish)
 	if s.installation, err = s.installationID(ctx); err == nil {
 		err = s.checkKey(ctx)
+	}
+	if err == nil {
+		err = s.openAudit(ctx)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -104,33 +112,6 @@ func (s *Store) installationID(ctx context.Context) (string, error) {
 		return t.row(`SELECT value FROM settings WHERE name = 'installation'`).Scan(&id)
 	})
 	return id, err
-}
-
-// checkKey makes sure that the key is the one that the database was made with: else some secrets would be sealed under
-// one key and some under another, and nobody would notice before they are needed.
-func (s *Store) checkKey(ctx context.Context) error {
-	const row, text = "key_check", "muster"
-	var sealed string
-	err := s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-			row, hex.EncodeToString(s.seal([]byte(text), "settings/"+row))); err != nil {
-			return err
-		}
-		return t.row(`SELECT value FROM settings WHERE name = ?`, row).Scan(&sealed)
-	})
-	if err != nil {
-		return err
-	}
-	b, err := hex.DecodeString(sealed)
-	if err == nil {
-		_, err = s.open(b, "settings/"+row)
-	}
-	if err != nil {
-		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The database was made with another secret key.",
-			Hint: "Give the key that it was made with. If that is lost for good, delete the row key_check of the table settings:\n" +
-				"clusters can then be deleted, but the keys of those that stand are lost."}
-	}
-	return nil
 }
 
 // publish runs after each commit.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -82,23 +81,7 @@ func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.Provis
 
 // WorkerKey implements app.ProvisionerStore.
 func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
-	const row = "worker_key"
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
-	var sealed string
-	err := s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-			row, hex.EncodeToString(s.seal(key, "settings/"+row))); err != nil {
-			return err
-		}
-		return t.row(`SELECT value FROM settings WHERE name = ?`, row).Scan(&sealed)
-	})
-	if err != nil {
-		return nil, err
-	}
-	b, err := hex.DecodeString(sealed)
-	if err != nil {
-		return nil, fmt.Errorf("store: key of workers: %w", err)
-	}
-	return s.open(b, "settings/"+row)
+	return s.sealedSetting(ctx, "worker_key", key)
 }

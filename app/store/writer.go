@@ -24,14 +24,15 @@ const (
 
 // writer is the one goroutine that writes. What piles up while a commit is under way is committed together.
 type writer struct {
-	session session
-	queue   chan *write
-	publish func(clusters map[string]bool, queued bool)
-	stop    sync.Once
-	stopped chan struct{}
-	done    chan struct{}
-	failed  error        // of closing
-	commits atomic.Int64 // that succeeded
+	session  session
+	queue    chan *write
+	publish  func(clusters map[string]bool, queued bool)
+	stop     sync.Once
+	stopped  chan struct{}
+	done     chan struct{}
+	failed   error        // of closing
+	auditKey []byte       // of the ends of audits; set before anything is written to one
+	commits  atomic.Int64 // that succeeded
 }
 
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
@@ -66,6 +67,7 @@ type note struct {
 
 type write struct {
 	act func(*tx) error
+	who *app.Actor // on whose behalf, for the audit; nil: nobody's
 	err chan error
 }
 
@@ -91,6 +93,9 @@ func (w *writer) close() error {
 // transaction but its own results. It may not use ctx: a caller that goes away must not break the batch.
 func (s *Store) write(ctx context.Context, act func(*tx) error) error {
 	w := &write{act: act, err: make(chan error, 1)}
+	if who, ok := app.Acting(ctx); ok {
+		w.who = &who
+	}
 	select {
 	case s.writer.queue <- w:
 	case <-s.writer.stopped:
@@ -203,13 +208,13 @@ func (w *writer) commit(batch []*write) {
 
 // try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
 func (w *writer) try(batch []*write, careful bool) (t *tx, errs []error, err error) {
-	t = &tx{session: w.session, note: note{clusters: map[string]bool{}}}
+	t = &tx{session: w.session, auditKey: w.auditKey, note: note{clusters: map[string]bool{}}}
 	errs = make([]error, len(batch))
 	if err := w.session.begin(); err != nil {
 		return t, errs, err
 	}
 	for i, b := range batch {
-		t.changed = false
+		t.changed, t.who = false, b.who
 		if careful {
 			errs[i] = t.savepoint(b.act)
 		} else {
@@ -238,8 +243,10 @@ var (
 
 // tx is a transaction under way. Its note gathers what to tell others after the commit.
 type tx struct {
-	session session
-	changed bool // by the act that runs, or an error of the database
+	session  session
+	changed  bool       // by the act that runs, or an error of the database
+	who      *app.Actor // on whose behalf the act runs; nil: nobody's
+	auditKey []byte
 	note
 }
 
@@ -334,11 +341,6 @@ func (t *tx) deed(at time.Time, who app.Actor, act, object string, before, after
 	if before != nil || after != nil {
 		detail = jsonText(map[string]any{"before": before, "after": after})
 	}
-	return t.audit(at, who.Tenant, who.Name(), act, object, detail)
-}
-
-// audit notes who did what to what.
-func (t *tx) audit(at time.Time, tenant, user, act, object, detail string) error {
-	return t.exec(`INSERT INTO audit (at, tenant, user_name, act, object, detail) VALUES (?, ?, ?, ?, ?, ?)`,
-		micros(at), tenant, user, act, object, detail)
+	return t.chained(app.Deed{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
+		Act: act, Object: object, Detail: detail})
 }

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+
+	"muster/app"
+)
+
+// The row key_check of settings is sealed. Before there were data keys it told whether a key was the one that a database was
+// made with; now it also is the switch by which somebody says that a key is lost.
+const (
+	keyCheckRow  = "key_check"
+	keyCheckText = "muster"
+)
+
+func (s *Store) hasKeyCheck(ctx context.Context) (there bool, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE name = ?)`, keyCheckRow).Scan(&there)
+	return there, err
+}
+
+// oldCheck tells whether the row of a database without data keys opens.
+func (s *Store) oldCheck(ctx context.Context) bool {
+	var sealed string
+	if err := s.reads.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, keyCheckRow).Scan(&sealed); err != nil {
+		return false
+	}
+	b, err := hex.DecodeString(sealed)
+	if err == nil {
+		_, err = s.keyring.open(b, "settings/"+keyCheckRow)
+	}
+	return err == nil
+}
+
+// checkKey makes sure that the key is the one that the database was made with: else some secrets would be sealed under
+// one key and some under another, and nobody would notice before they are needed.
+func (s *Store) checkKey(ctx context.Context) error {
+	if err := s.openKeys(ctx); err != nil {
+		return err
+	}
+	b, err := s.sealedSetting(ctx, keyCheckRow, []byte(keyCheckText))
+	if err == nil && string(b) != keyCheckText {
+		return wrongKey("")
+	}
+	if err != nil && app.CodeOf(err) == app.EInternal {
+		return wrongKey("")
+	}
+	return err
+}
+
+// sealedSetting gives a row of settings that is sealed; where there is none, it is made of the secret.
+func (s *Store) sealedSetting(ctx context.Context, row string, secret []byte) ([]byte, error) {
+	var sealed string
+	err := s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+			row, hex.EncodeToString(s.seal(secret, "settings/"+row))); err != nil {
+			return err
+		}
+		return t.row(`SELECT value FROM settings WHERE name = ?`, row).Scan(&sealed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b, err := hex.DecodeString(sealed)
+	if err != nil {
+		return nil, app.Errorf(app.EInternal, "store: setting %s: %w", row, err)
+	}
+	return s.keyring.open(b, "settings/"+row)
+}
