@@ -72,7 +72,9 @@ func chains(t *testing.T, where string, k store.KeyKeeper) {
 	}
 }
 
-func TestAuditIsAChain(t *testing.T) { chains(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1)) }
+func TestAuditIsAChain(t *testing.T) {
+	chains(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1))
+}
 
 // Whoever writes to the database itself, past the triggers, is found out.
 func TestAuditShowsWhoTouchedIt(t *testing.T) {
