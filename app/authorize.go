@@ -15,6 +15,7 @@ const (
 	ScopeCluster Scope = "cluster" // ask for clusters and change them
 	ScopeApprove Scope = "approve" // decide on what others ask for
 	ScopeAdmin   Scope = "admin"   // look after tenant or installation
+	ScopeTokens  Scope = "tokens"  // make and revoke API tokens; never given to a token, so that one which leaked makes no other
 	ScopeAccount Scope = "account" // the user's own account: password, sessions, tokens; never given to a token
 )
 
@@ -89,6 +90,30 @@ var permissions = map[string]permission{
 	"Usage":          {ScopeRead, all, all, all, own, own, own},
 	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
 
+	// People
+	"User":              {ScopeRead, all, all, own, own, own, own},
+	"Users":             {ScopeRead, all, all, no, no, no, no},
+	"CreateUser":        {ScopeAdmin, all, all, no, no, no, no},
+	"ChangeUser":        {ScopeAdmin, all, all, no, no, no, no},
+	"ResetUserPassword": {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteUser":        {ScopeAdmin, all, all, no, no, no, no},
+	"Groups":            {ScopeRead, all, all, no, no, no, no},
+	"SaveGroup":         {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteGroup":       {ScopeAdmin, all, all, no, no, no, no},
+	"Tokens":            {ScopeRead, all, all, own, own, own, own},
+	"CreateToken":       {ScopeTokens, own, own, own, own, own, no},
+	"CreateRobotToken":  {ScopeAdmin, all, all, no, no, no, no},
+	"RevokeToken":       {ScopeTokens, all, all, own, own, own, no},
+
+	// Tenants. Admins see their own.
+	"Tenant":       {ScopeRead, all, own, no, no, no, no},
+	"Tenants":      {ScopeRead, all, no, no, no, no, no},
+	"TenantNames":  {ScopeRead, all, no, no, no, no, no},
+	"CreateTenant": {ScopeAdmin, all, no, no, no, no, no},
+	"ChangeTenant": {ScopeAdmin, all, no, no, no, no, no},
+	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no},
+	"ActIn":        {ScopeRead, all, no, no, no, no, no},
+
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
 	"Provisioners":           {ScopeRead, all, no, no, no, no, no},
@@ -152,6 +177,10 @@ func (a Actor) reach(useCase string) (reach, error) {
 	if len(a.Scopes) > 0 && p.scope != ScopeRead && !slices.Contains(a.Scopes, p.scope) {
 		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.scope),
 			Hint: "Make a token with that scope, or sign in."}
+	}
+	if a.MustChange && p.scope != ScopeAccount {
+		return no, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
+			Hint: "Do so on your account page."}
 	}
 	return r, nil
 }

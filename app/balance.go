@@ -26,6 +26,7 @@ type BalanceHost struct {
 // BalanceRules are what else a balance obeys.
 type BalanceRules struct {
 	Most int             // slots of one tenant; 0: no limit
+	Own  map[string]int  // of those tenants that have a limit of their own, whatever Most is
 	Keep map[string]bool // tenants without demand that keep what they have as long as nobody else needs it
 }
 
@@ -122,7 +123,12 @@ func (b *balance) total(tenant string) (n int) {
 }
 
 // most tells whether a tenant with n slots may have one more.
-func (b *balance) most(n int) bool { return b.rules.Most <= 0 || n < b.rules.Most }
+func (b *balance) most(tenant string, n int) bool {
+	if own := b.rules.Own[tenant]; own > 0 {
+		return n < own
+	}
+	return b.rules.Most <= 0 || n < b.rules.Most
+}
 
 // fairShares gives each demand its number of slots: whoever has the least gets one more, for as long as there is a way to
 // give it one. Slots that are taken move to where they serve as well, so tags never make a share smaller than it must be.
@@ -140,7 +146,7 @@ func (b *balance) fairShares() map[*want]int {
 	b.counts = true
 	// Every round gives one slot to each of those that are left, so they always have the same number.
 	for level := 0; len(hungry) > 0; level++ {
-		hungry = slices.DeleteFunc(hungry, func(name string) bool { return !b.most(level) || !b.oneMore(name) })
+		hungry = slices.DeleteFunc(hungry, func(name string) bool { return !b.most(name, level) || !b.oneMore(name) })
 	}
 	targets := make(map[*want]int, len(b.wants))
 	for _, w := range b.wants {
@@ -293,7 +299,7 @@ func (b *balance) inTurns(h int, totals map[string]int, tenants []string, takes 
 	for more := true; more; {
 		more = false
 		for _, tenant := range tenants {
-			if b.free[h] > 0 && b.most(totals[tenant]) && takes(tenant) {
+			if b.free[h] > 0 && b.most(tenant, totals[tenant]) && takes(tenant) {
 				b.shares[h][tenant]++
 				totals[tenant]++
 				b.free[h]--

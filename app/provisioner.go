@@ -242,6 +242,7 @@ type Load struct {
 	Demands      []ProviderDemand
 	Provisioners []Provisioner // alive, with the tenants they have
 	Idle         map[string]map[string]time.Time
+	Slots        map[string]int // of tenants that have a limit of their own
 }
 
 // ProviderDemand is what a tenant has to do at one provider.

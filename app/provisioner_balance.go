@@ -15,7 +15,7 @@ const idleKept = 15 * time.Second
 // at the same time. It is for one goroutine.
 type Balancer struct {
 	App *App
-	// Most is how many slots one tenant may have; 0: no limit.
+	// Most is how many slots one tenant may have that has no number of its own; 0: no limit.
 	Most int
 	// Alone says that there is no other server: a provisioner inside a server is then this one's, and alive.
 	Alone bool
@@ -101,7 +101,7 @@ func (b *Balancer) decide(l Load) (changes []Share) {
 		}
 		demands = append(demands, demand)
 	}
-	rules := BalanceRules{Most: b.Most, Keep: map[string]bool{}}
+	rules := BalanceRules{Most: b.Most, Own: l.Slots, Keep: map[string]bool{}}
 	var hosts []BalanceHost
 	for _, p := range l.Provisioners {
 		h := BalanceHost{ID: p.ID, Slots: p.Slots, Tags: p.Tags, Holds: map[string]int{}}

@@ -10,6 +10,10 @@ import (
 // another tenant is ENotFound.
 type Store interface {
 	PeopleStore
+	UserStore
+	TenantStore
+	GroupStore
+	TokenStore
 	ClusterStore
 	Ledger
 	Feed

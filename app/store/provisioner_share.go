@@ -46,6 +46,17 @@ func (s *Store) Load(ctx context.Context) (app.Load, error) {
 	for _, k := range order {
 		l.Demands = append(l.Demands, *demands[k])
 	}
+	l.Slots = map[string]int{}
+	err = s.each(ctx, func(row scanner) error {
+		var tenant string
+		var slots int
+		err := row.Scan(&tenant, &slots)
+		l.Slots[tenant] = slots
+		return err
+	}, `SELECT name, slots FROM tenants WHERE slots > 0`)
+	if err != nil {
+		return l, err
+	}
 	l.Provisioners, l.Idle, err = s.provisioners(ctx, provisionerAlive)
 	return l, err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -99,3 +100,83 @@ func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from s
 		return t.sawUser(k.Tenant, k.User, at)
 	})
 }
+
+// AddToken implements app.TokenStore.
+func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
+	err := s.write(ctx, func(t *tx) error {
+		u, err := t.user(k.Tenant, k.User)
+		if err != nil {
+			return err
+		}
+		switch {
+		case robots && u.Role != app.RoleRobot:
+			return &app.Error{Code: app.EForbidden, Field: "user", Message: fmt.Sprintf("%s is no robot; people make their tokens themselves.", k.User)}
+		case u.Disabled():
+			return &app.Error{Code: app.EConflict, Reason: "disabled", Field: "user", Message: fmt.Sprintf("The account %q is disabled.", k.User)}
+		}
+		var has int
+		// What has expired is dropped when room is needed; until then people may want to see it.
+		if err := t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND expires_at > 0 AND expires_at <= ? AND (label = ? OR expires_at <= ?)`,
+			k.Tenant, k.User, micros(k.CreatedAt), k.Label, micros(k.CreatedAt.AddDate(0, 0, -30))); err != nil {
+			return err
+		}
+		if err := t.row(`SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, k.Tenant, k.User).Scan(&has); err != nil {
+			return err
+		}
+		if has >= most {
+			return &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s has %d tokens already.", k.User, has), Hint: "Revoke some that nobody uses any more."}
+		}
+		if k.ID, err = t.addToken(who, k, hash); err == nil && k.ID == 0 {
+			err = &app.Error{Code: app.EConflict, Field: "label", Message: fmt.Sprintf("%s has a token %q already.", k.User, k.Label), Hint: "Revoke that one first, or choose another label."}
+		}
+		return err
+	})
+	return k, err
+}
+
+// Tokens implements app.TokenStore.
+func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
+	all := []app.Token{}
+	filter, args := ``, []any{tenant}
+	if user != "" {
+		filter, args = ` AND k.user_name = ?`, append(args, user)
+	}
+	err := s.each(ctx, func(row scanner) error {
+		var r tokenRow
+		err := row.Scan(r.to()...)
+		all = append(all, r.token())
+		return err
+	}, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ?`+filter+` ORDER BY k.id DESC LIMIT 1000`, args...)
+	return all, err
+}
+
+// Token implements app.TokenStore.
+func (s *Store) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
+	var r tokenRow
+	err := s.reads.QueryRowContext(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
+	if isNoRows(err) {
+		return app.Token{}, noToken(id)
+	}
+	return r.token(), err
+}
+
+// RevokeToken implements app.TokenStore.
+func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		var r tokenRow
+		err := t.row(`SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
+		if isNoRows(err) {
+			return noToken(id)
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM api_tokens WHERE id = ?`, id); err != nil {
+			return err
+		}
+		k := r.token()
+		return t.deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
+	})
+}
+
+func noToken(id int64) error { return app.Errorf(app.ENotFound, "There is no token %d.", id) }

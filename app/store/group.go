@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Groups implements app.GroupStore.
+func (s *Store) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
+	m, err := s.reads.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Rollback()
+	return groups(func(f func(scanner) error, query string, args ...any) error { return each(ctx, m, f, query, args...) }, tenant, "")
+}
+
+// groups reads the groups of a tenant, or one of them, with their members.
+func groups(read func(func(scanner) error, string, ...any) error, tenant, only string) ([]app.Group, error) {
+	found := map[string]*app.Group{}
+	filter, args := ``, []any{tenant}
+	if only != "" {
+		filter, args = ` AND name = ?`, append(args, only)
+	}
+	err := read(func(row scanner) error {
+		g := app.Group{Members: []app.Member{}}
+		var created int64
+		err := row.Scan(&g.Name, &g.About, &created, &g.CreatedBy)
+		g.CreatedAt = fromMicros(created)
+		found[g.Name] = &g
+		return err
+	}, `SELECT name, about, created_at, created_by FROM user_groups WHERE tenant = ?`+filter, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = read(func(row scanner) error {
+		var name, user, source string
+		if err := row.Scan(&name, &user, &source); err != nil {
+			return err
+		}
+		g := found[name]
+		if g == nil {
+			g = &app.Group{Name: name, Members: []app.Member{}}
+			found[name] = g
+		}
+		if n := len(g.Members); n == 0 || g.Members[n-1].User != user {
+			g.Members = append(g.Members, app.Member{User: user})
+		}
+		member := &g.Members[len(g.Members)-1]
+		if source == "" {
+			member.Here = true
+		} else {
+			member.Sources = append(member.Sources, source)
+		}
+		return nil
+	}, `SELECT group_name, user_name, source FROM memberships WHERE tenant = ?`+strings.Replace(filter, "name", "group_name", 1)+`
+		ORDER BY group_name, user_name, source`, args...)
+	list := make([]app.Group, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, *found[name])
+	}
+	return list, err
+}
+
+func (t *tx) group(tenant, name string) (g app.Group, found bool, err error) {
+	all, err := groups(t.each, tenant, name)
+	if err != nil || len(all) == 0 {
+		return app.Group{Name: name, Members: []app.Member{}}, false, err
+	}
+	return all[0], !all[0].CreatedAt.IsZero(), nil
+}
+
+// SaveGroup implements app.GroupStore.
+func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
+	var after app.Group
+	err := s.write(ctx, func(t *tx) error {
+		before, found, err := t.group(who.Tenant, c.Name)
+		if err != nil {
+			return err
+		}
+		if err := t.saveGroup(who, c, before, found, at); err != nil {
+			return err
+		}
+		if after, _, err = t.group(who.Tenant, c.Name); err != nil {
+			return err
+		}
+		was := any(nil)
+		if found {
+			was = groupFacts(before)
+		}
+		return t.deed(at, who, "group.save", c.Name, was, groupFacts(after))
+	})
+	return after, err
+}
+
+func (t *tx) saveGroup(who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
+	wanted := map[string]bool{}
+	if c.Members == nil {
+		for _, m := range before.Members {
+			wanted[m.User] = m.Here
+		}
+	} else {
+		for _, user := range *c.Members {
+			wanted[user] = true
+		}
+	}
+	for _, user := range c.Add {
+		wanted[user] = true
+	}
+	for _, user := range c.Remove {
+		wanted[user] = false
+	}
+	about := before.About
+	if c.About != nil {
+		about = *c.About
+	}
+	if !found {
+		if err := t.exec(`INSERT INTO user_groups (tenant, name, about, created_at, created_by) VALUES (?, ?, ?, ?, ?)`,
+			who.Tenant, c.Name, about, micros(at), who.Name()); err != nil {
+			return err
+		}
+	} else if err := t.exec(`UPDATE user_groups SET about = ? WHERE tenant = ? AND name = ?`, about, who.Tenant, c.Name); err != nil {
+		return err
+	}
+	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, c.Name); err != nil {
+		return err
+	}
+	for _, user := range slices.Sorted(maps.Keys(wanted)) {
+		if !wanted[user] {
+			continue
+		}
+		if err := t.known(who.Tenant, user, "members"); err != nil {
+			return err
+		}
+		if err := t.join(who.Tenant, user, c.Name, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known refuses the name of a user that the tenant does not have.
+func (t *tx) known(tenant, user, field string) error {
+	var one int64
+	err := t.row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
+	if isNoRows(err) {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("There is no user %q.", user), Hint: "Make the user first, or check how the name is written."}
+	}
+	return err
+}
+
+func (t *tx) join(tenant, user, group, source string) error {
+	return t.exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, user, group, source)
+}
+
+func groupFacts(g app.Group) map[string]any {
+	members := []string{}
+	for _, m := range g.Members {
+		if m.Here {
+			members = append(members, m.User)
+		}
+	}
+	return map[string]any{"about": g.About, "members": members}
+}
+
+// DeleteGroup implements app.GroupStore.
+func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		g, found, err := t.group(who.Tenant, name)
+		if err != nil {
+			return err
+		}
+		if !found {
+			e := app.Errorf(app.ENotFound, "There is no group %q here.", name)
+			if len(g.Members) > 0 {
+				e.Hint = "Its members come from your identity provider: it goes when they are taken out of it there."
+			}
+			return e
+		}
+		if err := t.exec(`DELETE FROM user_groups WHERE tenant = ? AND name = ?`, who.Tenant, name); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, name); err != nil {
+			return err
+		}
+		return t.deed(at, who, "group.delete", name, groupFacts(g), nil)
+	})
+}
+
+// SetGroupsFrom implements app.GroupStore.
+func (s *Store) SetGroupsFrom(ctx context.Context, tenant, user, source string, groups []string, at time.Time) error {
+	return s.write(ctx, func(t *tx) error { return t.setGroupsFrom(tenant, user, source, groups, at) })
+}
+
+// setGroupsFrom writes nothing where nothing changes.
+func (t *tx) setGroupsFrom(tenant, user, source string, groups []string, at time.Time) error {
+	if source == "" {
+		return fmt.Errorf("store: groups of %s: memberships from elsewhere need a source", user)
+	}
+	if err := t.known(tenant, user, "user"); err != nil {
+		return err
+	}
+	groups = app.ExternalGroups(groups)
+	before := []string{}
+	err := t.each(func(row scanner) error {
+		var g string
+		err := row.Scan(&g)
+		before = append(before, g)
+		return err
+	}, `SELECT group_name FROM memberships WHERE tenant = ? AND user_name = ? AND source = ? ORDER BY group_name`, tenant, user, source)
+	if err != nil || slices.Equal(before, groups) {
+		return err
+	}
+	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ?`, tenant, user, source); err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := t.join(tenant, user, g, source); err != nil {
+			return err
+		}
+	}
+	who := app.Actor{Tenant: tenant, User: user, Via: app.ViaServer}
+	return t.deed(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from,
+	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
+	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0),
+	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
+	FROM tenants t WHERE t.closing_at = 0`
+
+func scanTenant(row scanner) (t app.Tenant, err error) {
+	var created int64
+	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.Users, &t.Clusters, &t.SlotsHeld)
+	t.CreatedAt = fromMicros(created)
+	return t, err
+}
+
+// Tenants implements app.TenantStore.
+func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
+	all := []app.Tenant{}
+	err := s.each(ctx, func(row scanner) error {
+		t, err := scanTenant(row)
+		all = append(all, t)
+		return err
+	}, tenantRows+` ORDER BY t.name`)
+	return all, err
+}
+
+// TenantNames implements app.TenantStore.
+func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
+	names := []string{}
+	return names, s.each(ctx, texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
+}
+
+// Tenant implements app.TenantStore.
+func (s *Store) Tenant(ctx context.Context, name string) (app.Tenant, error) {
+	t, err := scanTenant(s.reads.QueryRowContext(ctx, tenantRows+` AND t.name = ?`, name))
+	return t, tenantError(name, err)
+}
+
+func tenantError(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isNoRows(err):
+		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+	}
+	return fmt.Errorf("store: tenant: %w", err)
+}
+
+// tenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
+func (t *tx) tenantStands(name string) error {
+	var closing int64
+	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	if isNoRows(err) || err == nil && closing > 0 {
+		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+	}
+	return err
+}
+
+// tenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
+func (t *tx) tenantOpen(name string) error {
+	var closing int64
+	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	if err == nil && closing > 0 {
+		return app.Errorf(app.ENotFound, "There is no tenant %q any more.", name)
+	}
+	if isNoRows(err) {
+		return nil
+	}
+	return err
+}
+
+// CreateTenant implements app.TenantStore.
+func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
+	return s.write(ctx, func(t *tx) error {
+		added, err := t.count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
+			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, micros(n.CreatedAt), n.CreatedBy, n.From)
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return t.tenantTaken(n.Name)
+		}
+		copied := []string{}
+		if n.From != "" {
+			if err := t.tenantStands(n.From); err != nil || n.From == n.Name {
+				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
+			}
+			for _, c := range tenantCopies {
+				if err := c.copy(t, who, n.From, n.Name, n.CreatedAt); err != nil {
+					return err
+				}
+				copied = append(copied, c.what)
+			}
+		}
+		facts := tenantFacts(n)
+		if n.From != "" {
+			facts["from"], facts["copied"] = n.From, copied
+		}
+		if err := t.deed(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
+			return err
+		}
+		if admin == nil {
+			return nil
+		}
+		// The audit of the new tenant begins with it.
+		by := who
+		if by.Home == "" {
+			by.Home = by.Tenant
+		}
+		by.Tenant = n.Name
+		if err := t.addUser(by, *admin); err != nil {
+			return err
+		}
+		return t.putInto(n.Name, admin.Name, admin.Groups)
+	})
+}
+
+func (t *tx) tenantTaken(name string) error {
+	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
+	if app.CodeOf(t.tenantStands(name)) == app.ENotFound {
+		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
+		e.Hint = "Choose another name."
+	}
+	return e
+}
+
+func tenantFacts(t app.Tenant) map[string]any {
+	return map[string]any{"about": t.About, "slots": t.Slots}
+}
+
+// ChangeTenant implements app.TenantStore.
+func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
+		if err := tenantError(name, err); err != nil {
+			return err
+		}
+		after = before
+		if c.About != nil {
+			after.About = *c.About
+		}
+		if c.Slots != nil {
+			after.Slots = *c.Slots
+		}
+		if err := t.exec(`UPDATE tenants SET about = ?, slots = ? WHERE name = ?`, after.About, after.Slots, name); err != nil {
+			return err
+		}
+		if after.Slots != before.Slots {
+			if err := t.sharesChanged(); err != nil { // whoever balances begins anew
+				return err
+			}
+		}
+		return t.deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
+	})
+	return after, err
+}
+
+// DeleteTenant implements app.TenantStore.
+func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
+		if err := tenantError(name, err); err != nil {
+			return err
+		}
+		left, err := t.tenantLeft(name)
+		if err != nil {
+			return err
+		}
+		if !left.Nothing() {
+			return left.Refusal(name)
+		}
+		for _, end := range tenantEnds {
+			if err := end(t, name); err != nil {
+				return err
+			}
+		}
+		if err := t.exec(`UPDATE tenants SET closing_at = ? WHERE name = ?`, micros(at), name); err != nil {
+			return err
+		}
+		facts := tenantFacts(before)
+		facts["users"] = before.Users
+		return t.deed(at, who, "tenant.delete", name, facts, nil)
+	})
+}
+
+// tenantLeft finds what may still stand in a cloud for a tenant.
+func (t *tx) tenantLeft(name string) (l app.TenantLeft, err error) {
+	for _, q := range []struct {
+		into  *[]string
+		query string
+	}{
+		{&l.Live, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at = 0 ORDER BY number`},
+		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 ORDER BY number`},
+		{&l.Orphans, `SELECT provider || ' ' || machine FROM orphans WHERE tenant = ? AND gone_at = 0 ORDER BY provider, machine`},
+		// Of clusters that live, the line above has said it.
+		{&l.Intents, `SELECT i.node || ' of ' || i.cluster FROM intents i LEFT JOIN clusters c ON c.id = i.cluster AND c.deleted_at = 0
+			WHERE i.tenant = ? AND i.ended_at = 0 AND c.id IS NULL ORDER BY i.cluster, i.node`},
+	} {
+		if err := t.each(texts(q.into), q.query, name); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
