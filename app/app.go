@@ -23,9 +23,10 @@ type Deps struct {
 	Catalog func() *Catalog
 	Now     func() time.Time
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
-	Workers Workforce
-	Budgets Budgets
-	Tries   func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+	Workers   Workforce
+	Budgets   Budgets
+	Tries     func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+	HookGuard HookGuard      // where hooks may lead; nil: anywhere over https
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 }

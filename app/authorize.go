@@ -89,6 +89,16 @@ var permissions = map[string]permission{
 	"LeaseOutlook":   {ScopeRead, all, all, all, all, all, all},
 	"Usage":          {ScopeRead, all, all, all, own, own, own},
 	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
+	// Notices
+	"Notices":        {ScopeRead, all, all, own, own, own, own},
+	"Hooks":          {ScopeRead, all, all, no, no, no, no},
+	"Hook":           {ScopeRead, all, all, no, no, no, no},
+	"SaveHook":       {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteHook":     {ScopeAdmin, all, all, no, no, no, no},
+	"TestHook":       {ScopeAdmin, all, all, no, no, no, no},
+	"HookDeliveries": {ScopeRead, all, all, no, no, no, no},
+	"HookDelivery":   {ScopeRead, all, all, no, no, no, no},
+	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no},
 
 	// People
 	"User":              {ScopeRead, all, all, own, own, own, own},

@@ -14,7 +14,12 @@ const (
 	NoticeApproval NoticeKind = "approval" // a request waits for somebody, or was decided on
 	NoticeBudget   NoticeKind = "budget"   // a budget or quota is nearly used up
 	NoticeAlarm    NoticeKind = "alarm"    // somebody broke the glass, or what should never happen has happened
+	NoticeHook     NoticeKind = "hook"     // notices do not reach one of the tenant's hooks any more
+	NoticeTest     NoticeKind = "test"     // only ever sent by the test of a hook
 )
+
+// NoticeKinds are those that hooks can choose from.
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeHook}
 
 // Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.
@@ -44,4 +49,27 @@ type NoticeStore interface {
 	Notify(ctx context.Context, n Notice) error
 	// Notices gives those of a tenant after a number, oldest first, at most limit.
 	Notices(ctx context.Context, tenant string, after int64, limit int) ([]Notice, error)
+	// NoticesFor gives those of a tenant before a number, newest first; before 0 is from the newest on. With a reader only
+	// those that name it or one of the groups.
+	NoticesFor(ctx context.Context, tenant string, r *NoticeReader, before int64, limit int) ([]Notice, error)
+}
+
+// NoticeReader is who reads what is meant for it.
+type NoticeReader struct {
+	User   string
+	Groups []string
+}
+
+// Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or
+// one of their groups.
+func (a *App) Notices(ctx context.Context, actor Actor, before int64, limit int) ([]Notice, error) {
+	r, err := actor.reach("Notices")
+	if err != nil {
+		return nil, err
+	}
+	var reader *NoticeReader
+	if r != all {
+		reader = &NoticeReader{User: actor.Name(), Groups: actor.Groups}
+	}
+	return a.Store.NoticesFor(ctx, actor.Tenant, reader, before, min(max(limit, 1), 200))
 }

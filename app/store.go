@@ -26,6 +26,7 @@ type Store interface {
 	QuotaStore
 	AuditStore
 	SecretStore
+	HookStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

@@ -52,6 +52,7 @@ var rooms = []room{
 	{"bot/*", []string{"app", "bot"}, "a chat client speaks for the bot"},
 	{"portal", []string{"app", "portal/*"}, "a face asks app and shapes the answer"},
 	{"portal/*", []string{"app", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
+	{"webhook", []string{"app"}, "what is sent to the outside is app's to say"},
 	{"migrations", nil, "numbered SQL has no logic"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
 }
@@ -113,6 +114,7 @@ var alsoPure = []string{"net/url", "net/netip", "net/mail"}
 var top = map[string]bool{
 	"app": true, "automators": true, "bin": false, "bot": false, "cmd": true, "deploy": false, "docs": false, "examples": true, "jobs": true,
 	"migrations": true, "planner": true, "portal": true, "providers": true, "solver": true,
+	"webhook": true,
 }
 
 var topFiles = []string{"go.mod", "go.sum", "LICENSE", "Makefile", "README.md"}

@@ -63,6 +63,11 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"what steps wait for is told", (*storeTest).waits},
 		{"how long a step is tried is known", (*storeTest).backsOff},
 		{"what is to be rolled back by itself is so once", (*storeTest).rollBacks},
+		{"hooks and their secrets", (*storeTest).hooks},
+		{"a hook gets its notices in order, and holds up no other", (*storeTest).hookOrder},
+		{"a hook that fails is stopped", (*storeTest).hookStops},
+		{"deliveries are forgotten in time", (*storeTest).hookMemory},
+		{"notices are read by those they are for", (*storeTest).noticesFor},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,6 +38,7 @@ type matrix struct {
 	t      testing.TB
 	server *server
 	serial int
+	hooks  map[string]bool // those that were made
 }
 
 func newMatrix(t testing.TB) *matrix {
@@ -72,6 +73,30 @@ func (s *scene) cluster() string {
 	return n.Cluster.ID
 }
 
+// hook makes a hook, in place of the tenant's last one.
+func (s *scene) hook() string {
+	s.used = true
+	who := app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleAdmin}
+	for name := range s.hooks {
+		_ = s.server.store.DeleteHook(s.t.Context(), who, name, time.Now()) // some are gone already
+	}
+	name := s.fresh("hook")
+	s.hooks = map[string]bool{name: true}
+	if _, _, err := s.server.store.SaveHook(s.t.Context(), who, app.HookChange{Name: name, URL: "https://hooks.example.com/", New: make([]byte, 32)}, time.Now()); err != nil {
+		s.t.Fatal(err)
+	}
+	return name
+}
+
+// delivery makes a test of a hook.
+func (s *scene) delivery(hook string) int64 {
+	d, err := s.server.store.TestHook(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleAdmin}, hook, time.Now())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d.ID
+}
+
 // tries calls every use case.
 var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 	"Catalog": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Catalog(ctx, s.actor); return err },
@@ -83,11 +108,26 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.Explain(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
 		return err
 	},
-	"Cluster":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Cluster(ctx, s.actor, s.cluster()); return err },
-	"Clusters": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Clusters(ctx, s.actor, app.ClusterFilter{}); return err },
-	"Steps":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Steps(ctx, s.actor, s.cluster(), 0); return err },
-	"Events":   func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Events(ctx, s.actor, s.cluster(), 0, 10); return err },
-	"Logs":     func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Logs(ctx, s.actor, s.cluster(), app.LogFilter{}); return err },
+	"Cluster": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Cluster(ctx, s.actor, s.cluster())
+		return err
+	},
+	"Clusters": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Clusters(ctx, s.actor, app.ClusterFilter{})
+		return err
+	},
+	"Steps": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Steps(ctx, s.actor, s.cluster(), 0)
+		return err
+	},
+	"Events": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Events(ctx, s.actor, s.cluster(), 0, 10)
+		return err
+	},
+	"Logs": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Logs(ctx, s.actor, s.cluster(), app.LogFilter{})
+		return err
+	},
 	"NodeReports": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.NodeReports(ctx, s.actor, s.cluster(), "")
 		return err
@@ -96,7 +136,10 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"Receipt": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Receipt(ctx, s.actor, s.cluster()); return err },
+	"Receipt": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Receipt(ctx, s.actor, s.cluster())
+		return err
+	},
 	"Waiting": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Waiting(ctx, s.actor, s.cluster(), app.WaitingFilter{})
 		return err
@@ -105,26 +148,93 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.CreateCluster(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"DeleteCluster": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.DeleteCluster(ctx, s.actor, s.cluster()); return err },
-	"ClusterKey":    func(ctx context.Context, a *app.App, s *scene) error { _, _, err := a.ClusterKey(ctx, s.actor, s.cluster()); return err },
+	"DeleteCluster": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.DeleteCluster(ctx, s.actor, s.cluster())
+		return err
+	},
+	"ClusterKey": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.ClusterKey(ctx, s.actor, s.cluster())
+		return err
+	},
 	"CancelOperation": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.CancelOperation(ctx, s.actor, s.cluster(), 0, false)
 		return err
 	},
-	"PauseOperation":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.PauseOperation(ctx, s.actor, s.cluster(), 0); return err },
-	"ResumeOperation": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ResumeOperation(ctx, s.actor, s.cluster(), 0); return err },
-	"ResumeCluster":   func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ResumeCluster(ctx, s.actor, s.cluster()); return err },
-	"RetryNode":       func(ctx context.Context, a *app.App, s *scene) error { _, err := a.RetryNode(ctx, s.actor, s.cluster(), "n1"); return err },
-	"RollBack":        func(ctx context.Context, a *app.App, s *scene) error { _, err := a.RollBack(ctx, s.actor, s.cluster(), 0, ""); return err },
-	"Queue":           func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
-	"Orphans":         func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Orphans(ctx, s.actor, true); return err },
-	"SetOrphanMode":   func(ctx context.Context, a *app.App, s *scene) error { return a.SetOrphanMode(ctx, s.actor, app.OrphansReport) },
-	"Provisioners":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Provisioners(ctx, s.actor); return err },
+	"PauseOperation": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PauseOperation(ctx, s.actor, s.cluster(), 0)
+		return err
+	},
+	"ResumeOperation": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ResumeOperation(ctx, s.actor, s.cluster(), 0)
+		return err
+	},
+	"ResumeCluster": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ResumeCluster(ctx, s.actor, s.cluster())
+		return err
+	},
+	"RetryNode": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.RetryNode(ctx, s.actor, s.cluster(), "n1")
+		return err
+	},
+	"RollBack": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.RollBack(ctx, s.actor, s.cluster(), 0, "")
+		return err
+	},
+	"Queue": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
+	"Orphans": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Orphans(ctx, s.actor, true)
+		return err
+	},
+	"SetOrphanMode": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.SetOrphanMode(ctx, s.actor, app.OrphansReport)
+	},
+	"Provisioners": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Provisioners(ctx, s.actor)
+		return err
+	},
 	"CreateProvisionerToken": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.CreateProvisionerToken(ctx, s.actor, s.fresh("p"))
 		return err
 	},
-	"ProvisionerTokens": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.ProvisionerTokens(ctx, s.actor); return err },
+	"Notices": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Notices(ctx, s.actor, 0, 10)
+		return err
+	},
+	"Hooks": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Hooks(ctx, s.actor); return err },
+	"Hook": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Hook(ctx, s.actor, s.hook())
+		return err
+	},
+	"SaveHook": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.SaveHook(ctx, s.actor, app.HookRequest{Name: s.fresh("h"), URL: "https://hooks.example.com/"})
+		if err == nil {
+			err = a.DeleteHook(ctx, s.actor, fmt.Sprintf("h%d", s.serial)) // a tenant has only so many
+		}
+		return err
+	},
+	"DeleteHook": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteHook(ctx, s.actor, s.hook()) },
+	"TestHook": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.TestHook(ctx, s.actor, s.hook())
+		return err
+	},
+	"HookDeliveries": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.HookDeliveries(ctx, s.actor, s.hook(), 0, 10)
+		return err
+	},
+	"HookDelivery": func(ctx context.Context, a *app.App, s *scene) error {
+		hook := s.hook()
+		_, err := a.HookDelivery(ctx, s.actor, hook, s.delivery(hook))
+		return err
+	},
+	"Redeliver": func(ctx context.Context, a *app.App, s *scene) error {
+		hook := s.hook()
+		_, err := a.Redeliver(ctx, s.actor, hook, s.delivery(hook))
+		return err
+	},
+	"ProvisionerTokens": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ProvisionerTokens(ctx, s.actor)
+		return err
+	},
 }
 
 // elsewhere are use cases that no scene tries, each with the test that does.

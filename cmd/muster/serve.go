@@ -25,6 +25,7 @@ func serveCommand(c *cli) *cobra.Command {
 		most    int
 		secure  tlsConfig
 		mode    string
+		hooks   hookFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
@@ -62,6 +63,10 @@ func serveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			leading, err := hooks.config()
+			if err != nil {
+				return err
+			}
 			level := slog.LevelInfo
 			if verbose {
 				level = slog.LevelDebug
@@ -69,7 +74,7 @@ func serveCommand(c *cli) *cobra.Command {
 			return c.serve(cmd.Context(), serverConfig{
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
 				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
-				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure,
+				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, Hooks: leading,
 			})
 		},
 	}
@@ -82,6 +87,8 @@ func serveCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
 	cmd.Flags().StringVar(&secure.Key, "tls-key", "", "`file` with its key")
 	cmd.Flags().StringArrayVar(&secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
+	cmd.Flags().StringSliceVar(&hooks.allow, "hooks-allow", nil, "`networks` that are not public and that tenants' hooks may lead to all the same, with commas between")
+	cmd.Flags().StringVar(&hooks.proxy, "hooks-proxy", "", "`URL` of a proxy that notices go to hooks through; the environment names none")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every step")
 	return cmd
 }

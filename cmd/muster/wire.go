@@ -38,6 +38,7 @@ type serverConfig struct {
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
 	TLS         tlsConfig
+	Hooks       hookConfig
 	Password    string // of the first admin; "" makes one up
 	Key         string // hex; "" keeps one in the data directory
 	Log         *slog.Logger
@@ -122,7 +123,7 @@ func (s *server) open(ctx context.Context) error {
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
 		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries,
-		Provisioned: true})
+		Provisioned: true, HookGuard: s.guard()})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
@@ -265,6 +266,7 @@ func (s *server) lead(ctx context.Context) {
 		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: s.providers, Catalog: s.catalog.Load,
 			Log: s.Log}).Run(ctx)
 	})
+	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Wait()
 }
 

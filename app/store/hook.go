@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+const hookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
+	h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
+	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0),
+	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
+
+func scanHook(row scanner) (app.Hook, error) {
+	var h app.Hook
+	var last app.HookLast
+	var kinds string
+	var secretAt, oldUntil, enabled, created, changed, at, took, next int64
+	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
+		&h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
+	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = kindsOf(kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
+	h.CreatedAt, h.ChangedAt = fromMicros(created), fromMicros(changed)
+	switch {
+	case enabled == 0:
+		h.State = app.HookOff
+	case h.Why != "":
+		h.State = app.HookStopped
+	default:
+		h.State = app.HookActive
+	}
+	if last.Delivery != 0 {
+		last.At, last.Took = fromMicros(at), time.Duration(took)*time.Microsecond
+		h.Last = &last
+	}
+	return h, err
+}
+
+// Kinds stand between commas, so that one of them can be looked for.
+func kindsText(kinds []app.NoticeKind) string {
+	text := ""
+	for _, k := range kinds {
+		text += "," + string(k)
+	}
+	if text != "" {
+		text += ","
+	}
+	return text
+}
+
+func kindsOf(text string) (kinds []app.NoticeKind) {
+	for k := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if k != "" {
+			kinds = append(kinds, app.NoticeKind(k))
+		}
+	}
+	return kinds
+}
+
+func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
+
+// Hooks implements app.HookStore.
+func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
+	list := []app.Hook{}
+	err := s.each(ctx, func(row scanner) error {
+		h, err := scanHook(row)
+		list = append(list, h)
+		return err
+	}, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? ORDER BY h.name`, tenant)
+	return list, err
+}
+
+// Hook implements app.HookStore.
+func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
+	h, err := scanHook(s.reads.QueryRowContext(ctx, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	if isNoRows(err) {
+		return h, errNoHook(name)
+	}
+	return h, err
+}
+
+// hook gives a hook within a transaction.
+func (t *tx) hook(tenant, name string) (app.Hook, error) {
+	h, err := scanHook(t.row(`SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	if isNoRows(err) {
+		return h, errNoHook(name)
+	}
+	return h, err
+}
+
+func placeOfHook(tenant, name, what string) string {
+	return "hooks/" + tenant + "/" + name + "/" + what
+}
+
+// SaveHook implements app.HookStore.
+func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, now time.Time) (h app.Hook, made bool, err error) {
+	secret := c.Secret
+	if len(secret) == 0 {
+		secret = c.New
+	}
+	url := s.seal([]byte(c.URL), placeOfHook(who.Tenant, c.Name, "url"))
+	sealed := s.seal(secret, placeOfHook(who.Tenant, c.Name, "secret"))
+	err = s.write(ctx, func(t *tx) error {
+		was, err := t.hook(who.Tenant, c.Name)
+		if made = app.CodeOf(err) == app.ENotFound; made {
+			err = t.makeHook(who, c, url, sealed, now)
+		} else if err == nil {
+			err = t.changeHook(was, c, url, sealed, now)
+		}
+		if err != nil {
+			return err
+		}
+		if h, err = t.hook(who.Tenant, c.Name); err != nil {
+			return err
+		}
+		if h.Format == app.HookMail && h.To == "" {
+			return &app.Error{Code: app.EInvalid, Field: "to", Message: "The format mail needs to know whom the mails go to.", Hint: "Such as ops@example.com."}
+		}
+		if h.State == app.HookActive && (made || was.State != app.HookActive) {
+			if err := t.exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
+				return err
+			}
+		}
+		if h.State == app.HookOff {
+			if err := t.dropWaiting(h.ID, "The hook was switched off before this was sent.", now); err != nil {
+				return err
+			}
+		}
+		act, before := "hook.create", any(nil)
+		if !made {
+			act, before = "hook.save", hookFacts(was, false)
+		}
+		return t.deed(now, who, act, h.Name, before, hookFacts(h, len(c.Secret) > 0 || made))
+	})
+	return h, made, err
+}
+
+// hookFacts are what the audit keeps of a hook: nothing of its secret but that there is another one.
+func hookFacts(h app.Hook, secret bool) map[string]any {
+	facts := map[string]any{"url": h.URL, "format": h.Format, "kinds": h.Kinds, "state": h.State}
+	if h.To != "" {
+		facts["to"] = h.To
+	}
+	if secret {
+		facts["secret"] = "set anew"
+	}
+	return facts
+}
+
+func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
+	if c.URL == "" {
+		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
+	}
+	var n int
+	if err := t.row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
+		return err
+	}
+	if n >= app.MaxHooks {
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d hooks.", app.MaxHooks), Hint: "Delete one that is not needed any more."}
+	}
+	kinds, to := "", ""
+	if c.Kinds != nil {
+		kinds = kindsText(*c.Kinds)
+	}
+	if c.To != nil {
+		to = *c.To
+	}
+	format := c.Format
+	if format == "" {
+		format = app.HookMuster
+	}
+	return t.exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
+			since, last_id, last_at, last_took, last_status, last_code, last_error, created_by, created_at, changed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?)`,
+		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, micros(now), c.Enabled == nil || *c.Enabled, who.Name(), micros(now), micros(now))
+}
+
+func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
+	set, args := `changed_at = ?`, []any{micros(now)}
+	change := func(text string, values ...any) {
+		set += ", " + text
+		args = append(args, values...)
+	}
+	if c.URL != "" {
+		change(`url = ?, shown = ?`, url, c.Shown)
+	}
+	if c.Kinds != nil {
+		change(`kinds = ?`, kindsText(*c.Kinds))
+	}
+	if c.Format != "" {
+		change(`format = ?`, c.Format)
+	}
+	if c.To != nil {
+		change(`recipient = ?`, *c.To)
+	}
+	if c.Enabled != nil {
+		change(`enabled = ?`, *c.Enabled)
+		if *c.Enabled {
+			change(`stopped = ''`)
+		}
+	}
+	if len(c.Secret) > 0 {
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, micros(now.Add(app.OldSecretTime)), secret, micros(now))
+	}
+	return t.exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
+}
+
+// DeleteHook implements app.HookStore.
+func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		h, err := t.hook(who.Tenant, name)
+		if err != nil {
+			return err
+		}
+		for _, query := range []string{
+			`DELETE FROM hook_attempts WHERE delivery IN (SELECT id FROM hook_deliveries WHERE hook = ?)`,
+			`DELETE FROM hook_deliveries WHERE hook = ?`,
+			`DELETE FROM hooks WHERE id = ?`,
+		} {
+			if err := t.exec(query, h.ID); err != nil {
+				return err
+			}
+		}
+		return t.deed(now, who, "hook.delete", name, hookFacts(h, false), nil)
+	})
+}
+
+// stopHook stops a hook by itself, and tells the admins.
+func (t *tx) stopHook(h app.Hook, why string, now time.Time) error {
+	if err := t.exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
+		return err
+	}
+	if err := t.dropWaiting(h.ID, "The hook was stopped before this was sent.", now); err != nil {
+		return err
+	}
+	server := app.Actor{Tenant: h.Tenant, User: "muster", Via: app.ViaServer}
+	if err := t.deed(now, server, "hook.stop", h.Name, nil, map[string]any{"why": why}); err != nil {
+		return err
+	}
+	return t.notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("The hook %q was stopped", h.Name),
+		Text: why + " Notices are not sent there any more, until an admin switches it on again.",
+		Path: "/admin/hooks/" + h.Name, Action: "/admin/hooks/" + h.Name, ActionName: "Look at the hook"})
+}
+
+// dropWaiting ends what waits, but not what is being sent at this moment.
+func (t *tx) dropWaiting(hook int64, why string, now time.Time) error {
+	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
+		AND held_until <= ?`, micros(now), why, app.ECancelled, hook, micros(now))
+}

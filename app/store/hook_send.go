@@ -1,0 +1,242 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// hooksNoticed is the setting that says up to which notice deliveries were made.
+const hooksNoticed = "hooks_noticed"
+
+// mostNotices is how many notices deliveries are made of in one transaction.
+const mostNotices = 1000
+
+// QueueDeliveries implements app.HookStore. Notices are numbered in the order of their commits, so none comes late under a
+// number that was passed already.
+func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error) {
+	total := int64(0)
+	for {
+		var some bool
+		if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
+			(SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, hooksNoticed).Scan(&some); err != nil || !some {
+			return int(total), err
+		}
+		var n int64
+		err := s.write(ctx, func(t *tx) (err error) {
+			var from, top int64
+			if err := t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, hooksNoticed).Scan(&from); err != nil {
+				return err
+			}
+			if err := t.row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS some`,
+				from, from, mostNotices).Scan(&top); err != nil {
+				return err
+			}
+			if n, err = t.count(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+					status, took, code, error, request)
+				SELECT h.id, h.tenant, n.id, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '' FROM notices n JOIN hooks h ON h.tenant = n.tenant
+				WHERE n.id > ? AND n.id <= ? AND n.id > h.since AND h.enabled = 1 AND h.stopped = ''
+					AND (h.kinds = '' OR h.kinds LIKE '%,' || n.kind || ',%') ORDER BY n.id, h.id`,
+				micros(now), micros(now), from, top); err != nil {
+				return err
+			}
+			return t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), hooksNoticed)
+		})
+		if err != nil {
+			return int(total), err
+		}
+		total += n
+	}
+}
+
+// heads are the deliveries that are next: the first of each hook that is on, and all tests.
+const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hooks h JOIN hook_deliveries d ON d.id =
+		(SELECT min(e.id) FROM hook_deliveries e WHERE e.hook = h.id AND e.state = 'waiting' AND e.notice > 0)
+	WHERE h.enabled = 1 AND h.stopped = ''
+	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
+
+type head struct {
+	id, notice, next, held int64
+	tenant                 string
+}
+
+// due tells when a head may be taken; a time that no delivery could wait for was written before the clock was set back.
+func (h head) due(now time.Time) time.Time {
+	at := max(h.next, h.held)
+	if at > micros(now.Add(app.DeliveryTime+time.Hour)) {
+		return now
+	}
+	return fromMicros(at)
+}
+
+func (h *head) scan(row scanner) error {
+	return row.Scan(&h.id, &h.tenant, &h.notice, &h.next, &h.held)
+}
+
+// choose picks what is due, as far as the claim has room, and says when the next one is due after now.
+func choose(all []head, c app.DeliveryClaim) (ids []int64, next time.Time) {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b head) int {
+		return cmp.Or(cmp.Compare(min(a.notice, 1), min(b.notice, 1)), cmp.Compare(a.next, b.next), cmp.Compare(a.id, b.id))
+	})
+	busy := map[string]int{}
+	for _, h := range all {
+		at := h.due(c.Now)
+		switch {
+		case at.After(c.Now):
+			if next.IsZero() || at.Before(next) {
+				next = at
+			}
+		case len(ids) < c.Most && c.Busy[h.tenant]+busy[h.tenant] < c.PerTenant:
+			busy[h.tenant]++
+			ids = append(ids, h.id)
+		}
+	}
+	return ids, next
+}
+
+// ClaimDeliveries implements app.HookStore.
+func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
+	var all []head
+	note := func(row scanner) error {
+		var h head
+		err := h.scan(row)
+		all = append(all, h)
+		return err
+	}
+	if err = s.each(ctx, note, heads); err != nil {
+		return nil, next, err
+	}
+	ids, next := choose(all, c)
+	if len(ids) == 0 {
+		return nil, next, nil
+	}
+	var rows []*dueRow
+	err = s.write(ctx, func(t *tx) error {
+		all, rows = nil, nil
+		if err := t.each(note, heads); err != nil {
+			return err
+		}
+		ids, next = choose(all, c)
+		for _, id := range ids {
+			if err := t.exec(`UPDATE hook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
+				c.Holder, micros(c.Now.Add(c.For)), id); err != nil {
+				return err
+			}
+			r := &dueRow{}
+			if err := r.scan(s, t.row(dueColumns, id)); err != nil {
+				return fmt.Errorf("delivery %d: %w", id, err)
+			}
+			rows = append(rows, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, next, err
+	}
+	for _, r := range rows {
+		due = append(due, r.due(s, c.Now))
+	}
+	return due, next, nil
+}
+
+const dueColumns = `SELECT ` + deliveryColumns + `, h.id, h.tenant, h.url, h.format, h.recipient, h.secret, h.old_secret, h.old_until,
+	COALESCE(n.id, 0), COALESCE(n.at, 0), COALESCE(n.tenant, ''), COALESCE(n.kind, ''), COALESCE(n.cluster, ''), COALESCE(n.request, 0),
+	COALESCE(n.users, '[]'), COALESCE(n.in_groups, '[]'), COALESCE(n.title, ''), COALESCE(n.body, ''), COALESCE(n.path, ''),
+	COALESCE(n.action, ''), COALESCE(n.action_name, '')` + deliveryTables + `WHERE d.id = ?`
+
+// dueRow is a claimed delivery as it lies in the tables.
+type dueRow struct {
+	app.DueDelivery
+	url, secret, old []byte
+	until            int64
+	notice           noticeRow
+}
+
+func (r *dueRow) scan(s *Store, row scanner) (err error) {
+	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, r.notice.dest()...)...)
+	return err
+}
+
+// due opens what is sealed; what does not open is an error of this delivery alone.
+func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
+	d := r.DueDelivery
+	d.What, d.Err = r.notice.notice()
+	if d.Notice == 0 {
+		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
+	}
+	open := func(sealed []byte, what string) []byte {
+		b, err := s.open(sealed, placeOfHook(d.Tenant, d.Hook, what))
+		if err != nil {
+			d.Err = err
+		}
+		return b
+	}
+	d.URL = string(open(r.url, "url"))
+	d.Secrets = [][]byte{open(r.secret, "secret")}
+	if fromMicros(r.until).After(now) {
+		d.Secrets = append(d.Secrets, open(r.old, "secret"))
+	}
+	return d
+}
+
+// EndDelivery implements app.HookStore.
+func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
+	code, text := app.Code(""), ""
+	if e.Err != nil {
+		code, text = e.Err.Code, e.Err.Advised()
+	}
+	state, ended, next := app.DeliveryMade, micros(e.At), int64(0)
+	switch {
+	case e.Err != nil && !e.Again.IsZero():
+		state, ended, next = app.DeliveryWaiting, 0, micros(e.Again)
+	case e.Err != nil:
+		state = app.DeliveryFailed
+	}
+	return s.write(ctx, func(t *tx) error {
+		var notice int64
+		err := t.row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
+				error = ?, request = ?
+			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING notice`,
+			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&notice)
+		if isNoRows(err) {
+			return app.Errorf(app.EStale, "Delivery %d is not this server's any more.", e.Delivery)
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
+			return err
+		}
+		failures := `failures`
+		switch {
+		case state == app.DeliveryMade:
+			failures = `0`
+		case state == app.DeliveryFailed && notice > 0:
+			failures = `failures + 1`
+		}
+		if err := t.exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
+			WHERE id = ?`, e.Delivery, micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
+			return err
+		}
+		if state == app.DeliveryMade || e.Stop == "" && state != app.DeliveryFailed {
+			return nil
+		}
+		h, err := scanHook(t.row(`SELECT `+hookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
+		switch {
+		case err != nil || h.State != app.HookActive:
+			return err
+		case e.Stop != "":
+			return t.stopHook(h, e.Stop, e.At)
+		case h.Failures >= app.MostFailures:
+			return t.stopHook(h, fmt.Sprintf("%d deliveries in a row have failed, the last one so: %s", h.Failures, text), e.At)
+		}
+		return nil
+	})
+}

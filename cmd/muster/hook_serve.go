@@ -1,0 +1,59 @@
+package main
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"muster/webhook"
+)
+
+// hookConfig says where the hooks of tenants may lead.
+type hookConfig struct {
+	Allow []netip.Prefix // addresses that are not public, and may be spoken to all the same, over http too
+	Proxy *url.URL       // nil: none
+}
+
+// hookFlags are the flags of `muster serve` about hooks, as they were given.
+type hookFlags struct {
+	allow []string
+	proxy string
+}
+
+func (f hookFlags) config() (c hookConfig, err error) {
+	for _, text := range f.allow {
+		p, err := prefix(text)
+		if err != nil {
+			return c, usagef("--hooks-allow: %q is neither an address nor a network", text).hint("Such as 10.1.0.0/16 or fd12::/48; several with commas between.")
+		}
+		c.Allow = append(c.Allow, p)
+	}
+	if f.proxy == "" {
+		return c, nil
+	}
+	u, err := url.Parse(f.proxy)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+		return c, usagef("--hooks-proxy is not the URL of a proxy").hint("It looks like http://proxy.example.com:3128.")
+	}
+	c.Proxy = u
+	return c, nil
+}
+
+func prefix(text string) (netip.Prefix, error) {
+	text = strings.TrimSpace(text)
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.Unmap().Prefix(a.Unmap().BitLen())
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
+// guard says where hooks may lead.
+func (s *server) guard() *webhook.Guard { return &webhook.Guard{Allow: s.Hooks.Allow} }
+
+// deliverer sends what people are to be told to the hooks of their tenants.
+func (s *server) deliverer(name string) *webhook.Deliverer {
+	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return s.URL }, Log: s.Log, Now: time.Now,
+		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: versionName()})}
+}

@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"muster/app"
+)
+
+// What is longer is cut: a notice is short, and a body has a limit.
+const (
+	longestTitle = 300
+	longestText  = 16 << 10
+	mostNames    = 500
+)
+
+// event is the body of the format muster, in the shape that Standard Webhooks advises.
+type event struct {
+	Type      app.NoticeKind `json:"type"`
+	Timestamp time.Time      `json:"timestamp"`
+	Data      noticeData     `json:"data"`
+}
+
+type noticeData struct {
+	app.Notice
+	URL       string `json:"url,omitempty"`
+	ActionURL string `json:"action_url,omitempty"`
+}
+
+// Body gives what is sent of a notice. base is the portal's address, "" where it is not known: then nothing leads there.
+func Body(d app.DueDelivery, base string) ([]byte, *app.Error) {
+	n := d.What
+	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)
+	n.Users, n.Groups = n.Users[:min(len(n.Users), mostNames)], n.Groups[:min(len(n.Groups), mostNames)]
+	link := func(path string) string {
+		if base == "" || path == "" {
+			return ""
+		}
+		return strings.TrimSuffix(base, "/") + path
+	}
+	url, action := link(n.Path), link(n.Action)
+	var body any
+	switch d.Format {
+	case app.HookSlack:
+		body = map[string]string{"text": slackText(n, url, action)}
+	case app.HookMail:
+		body = map[string]string{"to": d.To, "subject": "[Muster] " + n.Title, "text": mailText(n, url, action)}
+	default:
+		body = event{Type: n.Kind, Timestamp: n.At, Data: noticeData{n, url, action}}
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, app.Errorf(app.EInternal, "The notice cannot be written down: %w", err)
+	}
+	if len(b) > app.MaxHookBody {
+		return nil, app.Errorf(app.ETooLarge, "The notice is larger than %d KiB.", app.MaxHookBody>>10)
+	}
+	return b, nil
+}
+
+var slackMarks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// slackText writes a notice as chats of Slack's kind show it. Nothing in it calls anybody, for < is not itself any more.
+func slackText(n app.Notice, url, action string) string {
+	var links []string
+	if action != "" {
+		links = append(links, "<"+slackMarks.Replace(action)+"|"+slackMarks.Replace(strings.ReplaceAll(actionName(n), "|", "/"))+">")
+	}
+	if url != "" && url != action {
+		links = append(links, "<"+slackMarks.Replace(url)+"|Open>")
+	}
+	text := "*" + slackMarks.Replace(strings.ReplaceAll(n.Title, "*", "∗")) + "*"
+	for _, more := range []string{slackMarks.Replace(n.Text), strings.Join(links, " · ")} {
+		if more != "" {
+			text += "\n" + more
+		}
+	}
+	return text
+}
+
+func mailText(n app.Notice, url, action string) string {
+	text := n.Title + "\n"
+	if n.Text != "" {
+		text += "\n" + n.Text + "\n"
+	}
+	if action != "" {
+		text += "\n" + actionName(n) + ": " + action + "\n"
+	}
+	if url != "" && url != action {
+		text += "\nMore: " + url + "\n"
+	}
+	return text + "\n-- \nMuster, tenant " + n.Tenant + "\n"
+}
+
+func actionName(n app.Notice) string {
+	if n.ActionName == "" {
+		return "Go there"
+	}
+	return n.ActionName
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// short cuts a text to so many bytes, between letters.
+func short(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
