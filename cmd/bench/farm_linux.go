@@ -32,7 +32,7 @@ const farmVariable = "MUSTER_BENCH_FARM"
 // The kinds of farm.
 const (
 	farmOpenSSH = "openssh" // sshd of OpenSSH answers at every address
-	farmNodes   = "nodes"   // SSH servers in the farm's process
+	farmQuiet   = "quiet"   // SSH servers in the farm's process that run nothing
 )
 
 // farmNews is what a farm tells about itself, as one line of JSON, once it is ready.
@@ -91,7 +91,7 @@ func (f *farm) cloud() (app.Provider, error) {
 	return fake.Provider("cloud", map[string]any{"url": f.URL, "secret": f.Secret})
 }
 
-// ask gives a number that the farm counts: "connections" so far, commands that run ("busy").
+// ask gives a number that the farm counts: "connections" so far, commands that wait ("busy"). Asked to "open", it lets them end.
 func (f *farm) ask(what string) (n int, err error) {
 	resp, err := http.Get(f.URL + "/" + what)
 	if err != nil {
@@ -116,11 +116,12 @@ func runFarm(kind string) error {
 		mux.HandleFunc("GET /"+what, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, f()) })
 	}
 	switch kind {
-	case farmNodes:
-		nodes := fake.NewNodes(dir)
-		defer nodes.Close()
-		cloud.Bind(nodes.Bind)
-		count("busy", nodes.Busy)
+	case farmQuiet:
+		q := newQuiet(dir)
+		defer q.close()
+		cloud.Bind(q.bind)
+		count("busy", func() int { return int(q.waiting.Load()) })
+		count("open", q.open)
 	case farmOpenSSH:
 		s, err := newSSHD(dir)
 		if err != nil {
