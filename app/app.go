@@ -29,6 +29,8 @@ type Deps struct {
 	HookGuard HookGuard      // where hooks may lead; nil: anywhere over https
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
+	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
+	LeaseGrace time.Duration
 }
 
 // App is the use cases. Every face and every worker calls the same ones, so rules, limits and audit are the same

@@ -69,7 +69,8 @@ const (
 // tidyAtOnce is how many clusters Expire begins with at once; the next call takes the rest.
 const tidyAtOnce = 100
 
-// Expire deletes clusters whose lease has ended and tries failed deletes again, of all tenants. It gives how many it
+// Expire deletes clusters whose lease has ended, goes on with such deletes that were paused for too long, and tries failed
+// deletes again, of all tenants. It gives how many it
 // began with. One that cannot be begun with does not keep the others.
 func (a *App) Expire(ctx context.Context) (begun int, err error) {
 	var errs []error
@@ -90,6 +91,7 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 		_, err := a.delete(ctx, system(c.Tenant, expirer), c)
 		try(err)
 	}
+	errs = append(errs, a.resumeOverdue(ctx, try))
 	failed, err := a.Store.FailedDeletes(ctx, a.Now(), leastDeleteWait, mostDeleteWait, tidyAtOnce)
 	if err != nil {
 		return begun, errors.Join(append(errs, err)...)

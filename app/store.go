@@ -202,6 +202,11 @@ type Ledger interface {
 	// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
 	// for, but at least and at most so long. Those that another operation followed are left out.
 	FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) ([]Operation, error)
+	// OverdueDeletes gives, of all tenants, the deletions that are paused, and were not paused anew since then, of clusters whose
+	// lease had ended by then.
+	OverdueDeletes(ctx context.Context, then time.Time, limit int) ([]Operation, error)
+	// PausedAt gives when somebody last paused an operation of the same cluster; the zero time where nobody did.
+	PausedAt(ctx context.Context, o Operation) (time.Time, error)
 	// RollBacksDue gives, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
 	// that no other operation has followed, oldest first.
 	RollBacksDue(ctx context.Context, limit int) ([]Operation, error)

@@ -72,6 +72,8 @@ func (f *waitFacts) held() (WaitReason, string) {
 		return WaitOperation, fmt.Sprintf("The %s begins when the %s before it has ended, which %s.", f.op.Kind.Words(), f.before.Kind.Words(), states[f.before.Status])
 	case f.op.Status == OperationWaiting:
 		return WaitOperation, fmt.Sprintf("The %s is about to begin.", f.op.Kind.Words())
+	case f.overdue != nil:
+		return WaitPaused, f.overdue.text(f.op, f.now)
 	case f.op.Status == OperationPaused && f.op.Message != "":
 		return WaitPaused, f.op.Message + " Resume lets it go on."
 	case f.op.Status == OperationPaused:

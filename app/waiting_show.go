@@ -38,7 +38,7 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 			return w, err
 		}
 	}
-	facts, err := a.waitFacts(ctx, actor.Tenant, c.Provider, o)
+	facts, err := a.waitFacts(ctx, actor.Tenant, c, o)
 	if err != nil {
 		return w, err
 	}
@@ -79,6 +79,7 @@ type waitFacts struct {
 	op       Operation
 	pausedBy string
 	before   *Operation // that it waits for
+	overdue  *overdue   // nil: a person decides when it goes on
 	lines    []QueueLine
 	workers  *WorkerCount // nil: not known
 	account  string
@@ -86,13 +87,16 @@ type waitFacts struct {
 	tries    func(Code) int
 }
 
-func (a *App) waitFacts(ctx context.Context, tenant, provider string, o Operation) (*waitFacts, error) {
-	f := &waitFacts{now: a.Now(), op: o, account: provider, tries: a.Tries}
+func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation) (*waitFacts, error) {
+	f := &waitFacts{now: a.Now(), op: o, account: c.Provider, tries: a.Tries}
 	rows, err := a.Store.QueueLines(ctx, tenant, f.now)
 	if err != nil {
 		return nil, err
 	}
 	f.lines = rows.Lines
+	if f.overdue, err = a.overdue(ctx, c, o); err != nil {
+		return nil, err
+	}
 	if o.Status == OperationWaiting {
 		ops, err := a.Store.Operations(ctx, tenant, o.Cluster)
 		if err != nil {

@@ -25,6 +25,7 @@ func serveCommand(c *cli) *cobra.Command {
 		most    int
 		secure  tlsConfig
 		mode    string
+		upkeep  upkeepConfig
 		hooks   hookFlags
 	)
 	cmd := &cobra.Command{
@@ -59,6 +60,9 @@ func serveCommand(c *cli) *cobra.Command {
 			if most < 0 {
 				return usagef("--tenant-slots must not be negative")
 			}
+			if err := upkeep.check(); err != nil {
+				return err
+			}
 			data, err := c.dataDir()
 			if err != nil {
 				return err
@@ -73,6 +77,7 @@ func serveCommand(c *cli) *cobra.Command {
 			}
 			return c.serve(cmd.Context(), serverConfig{
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
+				Upkeep:   upkeep,
 				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
 				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, Hooks: leading,
 			})
@@ -83,6 +88,7 @@ func serveCommand(c *cli) *cobra.Command {
 	cmd.Flags().IntVar(&workers, "workers", defaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
 	cmd.Flags().Var(&tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
 	cmd.Flags().IntVar(&most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
+	upkeep.declare(cmd)
 	cmd.Flags().StringVar(&mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
 	cmd.Flags().StringVar(&secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
 	cmd.Flags().StringVar(&secure.Key, "tls-key", "", "`file` with its key")

@@ -38,6 +38,7 @@ type serverConfig struct {
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
 	TLS         tlsConfig
+	Upkeep      upkeepConfig
 	Hooks       hookConfig
 	Password    string // of the first admin; "" makes one up
 	Key         string // hex; "" keeps one in the data directory
@@ -127,6 +128,7 @@ func (s *server) open(ctx context.Context) error {
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
+	s.app.LeaseGrace = c.Upkeep.LeaseGrace
 	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget}
 	s.onClose(s.providers.Close)
 	return s.listen(ctx)
