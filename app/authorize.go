@@ -124,6 +124,18 @@ var permissions = map[string]permission{
 	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no},
 	"ActIn":        {ScopeRead, all, no, no, no, no, no},
 
+	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
+	"Sessions":          {ScopeAccount, all, all, own, own, own, no},
+	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no},
+	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no},
+	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no},
+	"StepUp":            {ScopeAccount, own, own, own, own, own, no},
+	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no},
+	"ShowLink":          {ScopeAccount, own, own, own, own, own, no},
+	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no},
+	"Identities":        {ScopeAccount, all, all, own, own, own, no},
+	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no},
+
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
 	"Provisioners":           {ScopeRead, all, no, no, no, no, no},
@@ -183,6 +195,9 @@ func (a Actor) reach(useCase string) (reach, error) {
 	r := p.of(a.Role)
 	if r == no || a.Tenant == "" || a.User == "" {
 		return no, forbidden(p)
+	}
+	if p.scope == ScopeAccount && a.Token != "" {
+		return no, &Error{Code: EForbidden, Reason: "scope", Message: "A token is not for that.", Hint: "Sign in at the portal."}
 	}
 	if len(a.Scopes) > 0 && p.scope != ScopeRead && !slices.Contains(a.Scopes, p.scope) {
 		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.scope),

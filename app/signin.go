@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// SignIn gives the actor that a name and password stand for. EUnauthorized does not tell which of the two was wrong.
-// The faces limit how often it is asked.
-func (a *App) SignIn(ctx context.Context, tenant, user, password string) (Actor, error) {
+// SignIn checks a name and password and begins a sign-in. EUnauthorized does not tell which of the two was wrong, and takes as
+// long either way. The faces limit how often it is asked.
+func (a *App) SignIn(ctx context.Context, tenant, user, password string, v Visit) (Session, error) {
 	if tenant == "" {
 		tenant = DefaultTenant
 	}
 	u, err := a.Store.User(ctx, tenant, strings.TrimSpace(user))
 	if err != nil && CodeOf(err) != ENotFound {
-		return Actor{}, err
+		return Session{}, err
 	}
 	if !passwordFits(u.PasswordHash, password) {
-		return Actor{}, &Error{Code: EUnauthorized, Field: "password", Message: "That name and password do not fit together."}
+		return Session{}, &Error{Code: EUnauthorized, Field: "password", Message: "That name and password do not fit together."}
 	}
-	return u.Actor(), nil
+	return a.beginSession(ctx, u, ByPassword, "", v)
 }
 
 // EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are

@@ -14,6 +14,7 @@ type Store interface {
 	TenantStore
 	GroupStore
 	TokenStore
+	SignInStore
 	ClusterStore
 	Ledger
 	Feed

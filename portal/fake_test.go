@@ -25,6 +25,7 @@ type fake struct {
 	events   map[string][]app.Event
 	logs     map[string][]app.LogLine
 	watchers map[string]map[chan struct{}]bool
+	signIns  []string // by number, whose; "" where it was ended
 	seq      int64
 	operable int64
 	broken   error                // what every use case but SignIn answers, when set
@@ -71,12 +72,32 @@ func newFake(now func() time.Time) *fake {
 	return f
 }
 
-func (f *fake) SignIn(_ context.Context, tenant, user, password string) (app.Actor, error) {
-	roles := map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer}
-	if tenant == app.DefaultTenant && password == "correct horse" && roles[user] != "" {
-		return app.Actor{Tenant: tenant, User: user, Role: roles[user]}, nil
+var fakeRoles = map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer}
+
+func (f *fake) SignIn(_ context.Context, tenant, user, password string, _ app.Visit) (app.Session, error) {
+	if tenant != app.DefaultTenant || password != "correct horse" || fakeRoles[user] == "" {
+		return app.Session{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
 	}
-	return app.Actor{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.signIns = append(f.signIns, user)
+	return app.Session{ID: int64(len(f.signIns)), Tenant: tenant, User: user}, nil
+}
+
+func (f *fake) ActorOfSession(_ context.Context, id int64, _ app.Visit) (app.Actor, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if user := f.signIns[id-1]; user != "" {
+		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: fakeRoles[user]}, nil
+	}
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+}
+
+func (f *fake) SignOut(_ context.Context, id int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.signIns[id-1] = ""
+	return nil
 }
 
 func (f *fake) ActorOfToken(_ context.Context, token, _ string) (app.Actor, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -40,6 +39,12 @@ func (p *Portal) headers(next http.Handler) http.Handler {
 // browsers send none of the headers that it looks at, and pass.
 func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	c := http.NewCrossOriginProtection()
+	if p.url != "" {
+		// Behind a proxy the host of a request may be another than the one that people see.
+		if err := c.AddTrustedOrigin(p.url); err != nil {
+			p.log.Error("the portal's own address cannot be used", "url", p.url, "error", err)
+		}
+	}
 	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := errForeign
 		if forPrograms(r) {
@@ -59,6 +64,7 @@ type requestKey struct{}
 type request struct {
 	id   string
 	user string
+	from string // the visitor's address, as far as it is known
 }
 
 func requestOf(ctx context.Context) *request {
@@ -91,7 +97,7 @@ func (p *Portal) access(next http.Handler) http.Handler {
 // rescue turns a panic into the page for an internal error, and numbers the request so that both can be matched.
 func (p *Portal) rescue(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &request{id: strings.ToLower(rand.Text()[:10])}
+		q := &request{id: strings.ToLower(rand.Text()[:10]), from: p.proxies.visitor(r)}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
@@ -139,13 +145,4 @@ func within(d time.Duration, next http.HandlerFunc) http.HandlerFunc {
 		defer cancel()
 		next(w, r.WithContext(ctx))
 	}
-}
-
-// address is where a request comes from, without the port.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,8 +25,12 @@ type Muster interface {
 
 // Identity tells who somebody is.
 type Identity interface {
-	// SignIn checks a password. EUnauthorized says that user and password do not fit together.
-	SignIn(ctx context.Context, tenant, user, password string) (app.Actor, error)
+	// SignIn checks a password and begins a sign-in. EUnauthorized says that user and password do not fit together.
+	SignIn(ctx context.Context, tenant, user, password string, v app.Visit) (app.Session, error)
+	// ActorOfSession gives who a sign-in stands for now; EUnauthorized where it does not count any more, saying why.
+	ActorOfSession(ctx context.Context, id int64, v app.Visit) (app.Actor, error)
+	// SignOut ends a sign-in; one that is over is success.
+	SignOut(ctx context.Context, id int64) error
 	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has. From is where it came from.
 	ActorOfToken(ctx context.Context, token, from string) (app.Actor, error)
 }
@@ -89,6 +95,12 @@ type Config struct {
 	CAFingerprint string
 	// SandboxNote is shown on top of every page, to say what everyone should know about this installation.
 	SandboxNote string
+	// URL is where people reach the portal, such as https://muster.example.org; "" where nothing needs to know.
+	URL string
+	// Proxies stand before the portal, and are believed when they say whom they ask for.
+	Proxies []netip.Prefix
+	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
+	Providers []IdentityProvider
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -96,17 +108,20 @@ type Config struct {
 // Portal is the web face as an http.Handler. Make it with New, and Close it before the HTTP server is shut down, since
 // event streams would otherwise keep the server waiting.
 type Portal struct {
-	muster   Muster
-	log      *slog.Logger
-	sessions *scs.SessionManager
-	attempts *attempts
-	streams  *streams
-	version  string
-	note     string
-	ca       string
-	secure   bool
-	now      func() time.Time
-	handler  http.Handler
+	muster    Muster
+	log       *slog.Logger
+	sessions  *scs.SessionManager
+	attempts  *attempts
+	streams   *streams
+	version   string
+	note      string
+	ca        string
+	secure    bool
+	url       string
+	proxies   proxies
+	elsewhere []IdentityProvider
+	now       func() time.Time
+	handler   http.Handler
 
 	closing chan struct{}
 	once    sync.Once
@@ -121,6 +136,7 @@ func New(c Config) *Portal {
 	}
 	p := &Portal{
 		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
+		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers,
 		closing: make(chan struct{}), streams: newStreams(),
 	}
 	if p.log == nil {

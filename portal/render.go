@@ -12,7 +12,7 @@ import (
 
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections()}
+	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil}
 	if a, ok := p.actor(r); ok {
 		f.Actor = &a
 	}

@@ -33,12 +33,35 @@ func (p *Portal) routes() http.Handler {
 		r.Use(limit(formLimit), p.sessions.LoadAndSave)
 		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
 		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
+		newcomer := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.newcomer(h)) }
 		stream := func(h memberHandler) http.HandlerFunc { return p.member(h) }
 
 		// Coming and going
 		r.Get("/signin", page(p.signInShow))
 		r.Post("/signin", page(p.signIn))
 		r.Post("/signout", page(p.signOut))
+		if len(p.elsewhere) > 0 {
+			r.Get("/signin/{provider}", page(p.providerStart))
+			r.Get("/signin/{provider}/callback", page(p.providerBack))
+			r.Get("/signin/{provider}/leave", page(p.providerLeave))
+			r.Get("/signin/tenant", page(p.tenantAsk))
+			r.Post("/signin/tenant", page(p.tenantChoose))
+		}
+
+		// One's own account
+		if p.accounts() != nil {
+			r.Get("/account", member(p.accountShow))
+			r.Get("/account/password", newcomer(p.passwordAsk))
+			r.Post("/account/password", newcomer(p.passwordChange))
+			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
+			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
+			r.Post("/account/identities/remove", member(p.identityRemove))
+			r.Get("/step-up", member(p.stepUpAsk))
+			r.Post("/step-up", member(p.stepUp))
+			r.Get("/step-up/{provider}", member(p.stepUpAway))
+			r.Get("/link", member(p.linkAsk))
+			r.Post("/link", member(p.linkConfirm))
+		}
 
 		// Clusters
 		r.Get("/", member(p.home))

@@ -5,15 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/alexedwards/scs/v2"
 
 	"muster/app"
 )
-
-// sessionTime is how long somebody stays signed in.
-const sessionTime = 12 * time.Hour
 
 // newSessions does not use scs.New, which would start a store of its own with a goroutine that cannot be stopped safely.
 func newSessions(store scs.Store, secure bool, trouble func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
@@ -22,43 +19,82 @@ func newSessions(store scs.Store, secure bool, trouble func(http.ResponseWriter,
 		name = "__Host-muster" // browsers take such a cookie only over TLS, and from this host alone
 	}
 	return &scs.SessionManager{
-		Lifetime: sessionTime, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
+		Lifetime: app.SessionLife, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
 		Cookie: scs.SessionCookie{
 			Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure, Persist: true,
 		},
 	}
 }
 
-// The keys of a session.
+// The keys of a session. It holds no more than the number of the sign-in, so that what somebody may is looked up at every
+// request; beside it what a page is to say once, and who is away at an identity provider.
 const (
-	keyTenant = "tenant"
-	keyUser   = "user"
-	keyRole   = "role"
+	keySignIn = "signin"
+	keyWhy    = "why"
+	keyAway   = "away"
+	keyBy     = "by" // which identity provider it came by
 )
 
-func (p *Portal) putActor(ctx context.Context, a app.Actor) {
-	p.sessions.Put(ctx, keyTenant, a.Tenant)
-	p.sessions.Put(ctx, keyUser, a.User)
-	p.sessions.Put(ctx, keyRole, string(a.Role))
+// enter makes the browser's session stand for a sign-in. The token is a new one, so that one planted before is worth nothing.
+func (p *Portal) enter(ctx context.Context, s app.Session) error {
+	if err := p.sessions.RenewToken(ctx); err != nil {
+		return err
+	}
+	for _, key := range p.sessions.Keys(ctx) {
+		p.sessions.Remove(ctx, key)
+	}
+	p.sessions.Put(ctx, keySignIn, s.ID)
+	return nil
 }
 
-// actor gives who is signed in. On pages outside of a session there is nobody.
+// signInOf gives the number of the sign-in that the browser's session stands for; 0 for none.
+func (p *Portal) signInOf(r *http.Request) int64 {
+	id, _ := p.sessions.Get(r.Context(), keySignIn).(int64)
+	return id
+}
+
+type presenceKey struct{}
+
+// presence is who asks, looked up once in a request, when it is first wanted.
+type presence struct {
+	once  sync.Once
+	actor app.Actor
+	err   error // EUnauthorized where nobody is signed in
+}
+
+var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You are not signed in."}
+
+// whoever gives who is signed in, or EUnauthorized. On pages outside of a session there is nobody.
+func (p *Portal) whoever(r *http.Request) (app.Actor, error) {
+	here, ok := r.Context().Value(presenceKey{}).(*presence)
+	if !ok {
+		return app.Actor{}, errNobody
+	}
+	here.once.Do(func() {
+		id := p.signInOf(r)
+		if id == 0 {
+			here.err = errNobody
+			return
+		}
+		here.actor, here.err = p.muster.ActorOfSession(r.Context(), id, visitOf(r))
+		if e := app.AsError(here.err); here.err != nil && e.Code == app.EUnauthorized {
+			p.sessions.Remove(r.Context(), keySignIn)
+			p.sessions.Put(r.Context(), keyWhy, e.Message)
+		}
+	})
+	return here.actor, here.err
+}
+
+// actor gives who is signed in, for what is shown around a page.
 func (p *Portal) actor(r *http.Request) (app.Actor, bool) {
-	if !inSession(r) {
-		return app.Actor{}, false
-	}
-	ctx := r.Context()
-	a := app.Actor{
-		Tenant: p.sessions.GetString(ctx, keyTenant),
-		User:   p.sessions.GetString(ctx, keyUser),
-		Role:   app.Role(p.sessions.GetString(ctx, keyRole)),
-	}
-	return a, a.User != "" && a.Tenant != ""
+	a, err := p.whoever(r)
+	return a, err == nil
 }
 
-type sessionKey struct{}
-
-func inSession(r *http.Request) bool { return r.Context().Value(sessionKey{}) != nil }
+// visitOf is where a request comes from, for people.
+func visitOf(r *http.Request) app.Visit {
+	return app.Visit{From: address(r), Browser: browserOf(r.UserAgent())}
+}
 
 type (
 	// handler answers a request or says why it cannot.
@@ -70,23 +106,50 @@ type (
 // page runs a handler and shows its error.
 func (p *Portal) page(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, true))
+		r = r.WithContext(context.WithValue(r.Context(), presenceKey{}, &presence{}))
 		if err := h(w, r); err != nil {
 			p.showError(w, r, err)
 		}
 	}
 }
 
-// member is page for those who have signed in; others are sent to the sign-in, and back afterwards.
+// member is page for those who have signed in; others are sent to the sign-in, and back afterwards. Who must change the
+// password is led to that and to nothing else.
 func (p *Portal) member(h memberHandler) http.HandlerFunc {
+	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if !a.MustChange {
+			return h(w, r, a)
+		}
+		if isPart(r) || r.Header.Get("HX-Request") != "" {
+			return &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."}
+		}
+		http.Redirect(w, r, "/account/password", http.StatusSeeOther)
+		return nil
+	})
+}
+
+// newcomer is member, also for those who must change their password first.
+func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
-		a, ok := p.actor(r)
-		if !ok {
+		a, err := p.whoever(r)
+		if app.CodeOf(err) == app.EUnauthorized {
 			return p.sendToSignIn(w, r)
 		}
+		if err != nil {
+			return err
+		}
 		requestOf(r.Context()).user = a.Tenant + "/" + a.User
-		return h(w, r, a)
+		err = h(w, r, a)
+		if e := app.AsError(err); err != nil && e.Code == app.EForbidden && e.Reason == app.StepUpReason && a.Session != "" && !isPart(r) {
+			return p.sendToStepUp(w, r)
+		}
+		return err
 	})
+}
+
+// isPart tells that a script asks for a part of a page, which cannot be led elsewhere.
+func isPart(r *http.Request) bool {
+	return r.Header.Get("Accept") == "text/event-stream" || r.Header.Get("Muster-Part") != ""
 }
 
 func (p *Portal) sendToSignIn(w http.ResponseWriter, r *http.Request) error {
@@ -100,7 +163,7 @@ func (p *Portal) sendToSignIn(w http.ResponseWriter, r *http.Request) error {
 	case r.Header.Get("HX-Request") != "":
 		w.Header().Set("HX-Redirect", "/signin?next="+url.QueryEscape("/clusters/new"))
 		w.WriteHeader(http.StatusUnauthorized)
-	case r.Header.Get("Accept") == "text/event-stream" || r.Header.Get("Muster-Part") != "":
+	case isPart(r):
 		return app.Errorf(app.EUnauthorized, "You are not signed in any more.")
 	default:
 		http.Redirect(w, r, to, http.StatusSeeOther)
@@ -117,7 +180,7 @@ func local(next string) string {
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") || strings.HasPrefix(u.Path, "/\\") {
 		return "/"
 	}
-	if u.Path == "/signin" || u.Path == "/signout" {
+	if u.Path == "/signin" || strings.HasPrefix(u.Path, "/signin/") || u.Path == "/signout" || u.Path == "/step-up" {
 		return "/"
 	}
 	return next

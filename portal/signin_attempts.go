@@ -8,17 +8,24 @@ import (
 
 // How many sign-ins may fail, and for how long that is remembered. An address alone may fail more often than with one
 // user, since many people may sit behind it.
+//
+// An account alone is never locked: whoever knows its name could lock its owner out. But while it is tried from many addresses,
+// each address where its owner has not been lately may try once only, and after very many of those the rest must wait. Owners
+// get in from where they were before, all the time.
 const (
 	attemptsPerUser    = 5
 	attemptsPerAddress = 50
+	attemptsTillCrowd  = 20 // of one account, from everywhere
+	attemptsInCrowd    = 300
+	attemptsAway       = 200 // departures to identity providers from one address
 	attemptsWindow     = 5 * time.Minute
 	attemptsKept       = 20_000 // entries; more are the work of somebody who wants to fill our memory
 )
 
+// attemptKey is what attempts are counted by: an address with a user, an address alone, or a user alone.
 type attemptKey struct{ address, user string }
 
-// attempts counts failed sign-ins by address and user, and by address alone, in windows of time that begin with the
-// first failure. It is safe for several goroutines.
+// attempts counts failed sign-ins, in windows of time that begin with the first failure. It is safe for several goroutines.
 type attempts struct {
 	now func() time.Time
 	mu  sync.Mutex
@@ -34,24 +41,61 @@ func newAttempts(now func() time.Time) *attempts {
 	return &attempts{now: now, m: map[attemptKey]*tally{}}
 }
 
-// begin counts an attempt and gives 0, or gives how long to wait before another is allowed. Counting at the beginning
-// keeps many attempts at the same moment from slipping through.
-func (t *attempts) begin(k attemptKey) (wait time.Duration) {
+// keys are what one attempt counts for.
+func (k attemptKey) keys() [3]attemptKey {
+	near := neighbourhood(k.address)
+	return [3]attemptKey{{near, k.user}, {address: near}, {user: k.user}}
+}
+
+// crowded tells whether a user is being tried from everywhere, so that it matters whether an address is known.
+func (t *attempts) crowded(user string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.m[attemptKey{user: user}]
+	return e != nil && t.now().Before(e.until) && e.count >= attemptsTillCrowd
+}
+
+// begin counts an attempt and gives 0, or gives how long to wait before another is allowed. Known says that the user was at
+// that address lately. Counting at the beginning keeps many attempts at the same moment from slipping through.
+func (t *attempts) begin(k attemptKey, known bool) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	if len(t.m) >= attemptsKept {
 		t.sweep(now)
 	}
-	user, addr := t.at(k, now), t.at(attemptKey{address: k.address}, now)
+	keys := k.keys()
+	pair, addr, user := t.at(keys[0], now), t.at(keys[1], now), t.at(keys[2], now)
 	switch {
-	case user.count >= attemptsPerUser:
-		return user.until.Sub(now)
+	case pair.count >= attemptsPerUser:
+		return pair.until.Sub(now)
 	case addr.count >= attemptsPerAddress:
 		return addr.until.Sub(now)
+	case known || user.count < attemptsTillCrowd:
+	case pair.count >= 1:
+		return pair.until.Sub(now)
+	case user.count >= attemptsInCrowd:
+		return user.until.Sub(now)
 	}
-	user.count++
+	pair.count++
 	addr.count++
+	user.count++
+	return 0
+}
+
+// leave counts a departure to an identity provider, each of which has us keep something, and gives 0 or how long to wait.
+func (t *attempts) leave(address string) (wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if len(t.m) >= attemptsKept {
+		t.sweep(now)
+	}
+	e := t.at(attemptKey{neighbourhood(address), "\x00away"}, now)
+	if e.count >= attemptsAway {
+		return e.until.Sub(now)
+	}
+	e.count++
 	return 0
 }
 
@@ -59,7 +103,7 @@ func (t *attempts) begin(k attemptKey) (wait time.Duration) {
 func (t *attempts) forgive(k attemptKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, k := range []attemptKey{k, {address: k.address}} {
+	for _, k := range k.keys() {
 		if e := t.m[k]; e != nil && e.count > 0 {
 			e.count--
 		}
@@ -67,12 +111,12 @@ func (t *attempts) forgive(k attemptKey) {
 }
 
 // forget clears a user at an address after a success. The address keeps its other failures, or an attacker with one
-// account of his own could try for ever.
+// account of his own could try for ever; so does the account, which is still being tried from elsewhere.
 func (t *attempts) forget(k attemptKey) {
 	t.forgive(k)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.m, k)
+	delete(t.m, k.keys()[0])
 }
 
 func (t *attempts) at(k attemptKey, now time.Time) *tally {

@@ -12,6 +12,7 @@ type Frame struct {
 	Htmx    bool   // the page has a form that updates itself
 	At      string // the part of the portal that the page belongs to: "clusters", "new", "admin"
 	All     []Section
+	Account bool // there are pages of one's own account
 }
 
 // May tells whether something is shown; the use cases have the last word.
@@ -22,13 +23,6 @@ func (f Frame) May(useCase string) bool { return f.Actor != nil && f.Actor.May(u
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,` +
 	`"historyEnabled":false,"scrollIntoViewOnBoost":false,` +
 	`"responseHandling":[{"code":"204","swap":false},{"code":"[234]..","swap":true},{"code":"5..","swap":false,"error":true}]}`
-
-// SignIn is the sign-in page.
-type SignIn struct {
-	Tenant, User, Next string
-	Error, Hint        string
-	Field              string // "user" or "password": where the error belongs
-}
 
 // Problem is a page that says why there is nothing else to see.
 type Problem struct {

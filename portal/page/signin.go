@@ -3,8 +3,26 @@ package page
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"strconv"
+
+	"muster/app"
 )
+
+// SignIn is the sign-in page.
+type SignIn struct {
+	Tenant, User, Next string
+	Error, Hint        string
+	Field              string // "user" or "password": where the error belongs
+	Notice             string // why somebody is here again
+	Trouble            Complaint
+	Elsewhere          []Elsewhere
+	// LeaveLabel and LeavePath lead to where somebody who has signed out here may do so too.
+	LeaveLabel, LeavePath string
+}
+
+// Elsewhere is an identity provider on the sign-in page.
+type Elsewhere struct{ Label, Path string }
 
 // only gives the sign-in error where it belongs to the field.
 func only(s SignIn, field string) Complaint {
@@ -53,3 +71,17 @@ var parade = func() []square {
 }()
 
 func short(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+
+// query is a value in an address.
+func query(s string) string { return url.QueryEscape(s) }
+
+// calledBy is how a person is called, by name where that is known.
+func calledBy(s app.Subject) string {
+	switch {
+	case s.FullName != "":
+		return s.FullName
+	case s.Email != "":
+		return s.Email
+	}
+	return s.Name
+}

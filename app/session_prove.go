@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// FreshWithin is how long a proof of who somebody is counts for what is risky.
+const FreshWithin = 15 * time.Minute
+
+// clockSlack is how far the clocks of two servers may differ.
+const clockSlack = time.Minute
+
+// Fresh tells whether the actor has proved who it is within such a time. A token never has.
+func (a Actor) Fresh(now time.Time, within time.Duration) bool {
+	return !a.ProvenAt.IsZero() && a.Token == "" && now.Sub(a.ProvenAt) <= within && a.ProvenAt.Sub(now) <= clockSlack
+}
+
+// StepUpReason is the Reason of an EForbidden that a fresh proof of who asks turns into a yes. The portal asks for one and leads
+// back; other faces show the sentence.
+const StepUpReason = "step_up"
+
+// mustBeFresh asks for a proof of who the actor is that is not older than such a time.
+func (a Actor) mustBeFresh(now time.Time, within time.Duration) error {
+	if a.Fresh(now, within) {
+		return nil
+	}
+	e := &Error{Code: EForbidden, Reason: StepUpReason, Message: fmt.Sprintf("For this you must have proved within %d minutes that it is you.", within/time.Minute)}
+	if a.Session == "" {
+		e.Hint = "Do it at the portal, where you can; tokens and chats cannot."
+	} else {
+		e.Hint = "Confirm who you are, and then do it again."
+	}
+	return e
+}
+
+// StepUp takes the password of a local account once more and notes that its person is here. EUnauthorized where it does not fit;
+// the faces limit how often it is asked.
+func (a *App) StepUp(ctx context.Context, actor Actor, password string) error {
+	actor = actor.atHome()
+	if err := actor.may("StepUp"); err != nil {
+		return err
+	}
+	id, err := actor.session()
+	if err != nil {
+		return err
+	}
+	u, err := a.Store.User(ctx, actor.Tenant, actor.User)
+	if err != nil {
+		return err
+	}
+	if u.PasswordHash == "" {
+		return &Error{Code: EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: "Confirm who you are at your identity provider."}
+	}
+	if !passwordFits(u.PasswordHash, password) {
+		return &Error{Code: EUnauthorized, Field: "password", Message: "That is not your password."}
+	}
+	return a.Store.ProveSession(ctx, actor, id, a.Now())
+}
+
+// StepUpBy is StepUp for who has just signed in again at an identity provider. EForbidden where that was somebody else.
+func (a *App) StepUpBy(ctx context.Context, actor Actor, issuer, subject string) error {
+	actor = actor.atHome()
+	if err := actor.may("StepUpBy"); err != nil {
+		return err
+	}
+	id, err := actor.session()
+	if err != nil {
+		return err
+	}
+	user, err := a.Store.UserOfSubject(ctx, issuer, subject, actor.Tenant)
+	if err != nil && CodeOf(err) != ENotFound {
+		return err
+	}
+	if err != nil || user != actor.User {
+		return &Error{Code: EForbidden, Reason: "someone_else", Message: fmt.Sprintf("At the identity provider you are not %s.", actor.User),
+			Hint: "Sign in there as the person who is signed in here, or sign out here first."}
+	}
+	return a.Store.ProveSession(ctx, actor, id, a.Now())
+}

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Account is the page of one's own account.
+type Account struct {
+	Actor      app.Actor
+	Home       string // the tenant of the account
+	Provider   string // the identity provider that the sign-in came by; "" for a password
+	Sessions   []app.Session
+	Identities []app.Identity
+	Tokens     []app.Token
+	HasTokens  bool
+	Now        time.Time
+	Done       string // what was just done
+}
+
+// others counts the sign-ins beside this one.
+func (a Account) others() int {
+	n := 0
+	for _, s := range a.Sessions {
+		if !s.This {
+			n++
+		}
+	}
+	return n
+}
+
+// here tells whether a sign-in is in use now, as far as that is known: to the minute.
+func (a Account) here(s app.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
+
+// came says how a sign-in began.
+func came(s app.Session) string {
+	if s.How == app.ByOIDC {
+		return "by " + s.Provider
+	}
+	return "by password"
+}
+
+// fromWhere says where a sign-in came from.
+func fromWhere(s app.Session) string {
+	if s.From == "" {
+		return "an unknown address"
+	}
+	return s.From
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// kindName is a kind of identity for people.
+func kindName(kind string) string {
+	if kind == "slack" {
+		return "Slack"
+	}
+	return kind
+}
+
+// scopesOf says what a token may do.
+func scopesOf(t app.Token) string {
+	if len(t.Scopes) == 0 {
+		return "all that you may"
+	}
+	words := make([]string, len(t.Scopes))
+	for i, s := range t.Scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Password is the page on which one's password is changed.
+type Password struct {
+	User      string
+	Must      bool // nothing else can be done before
+	Least     int  // characters
+	Field     string
+	Complaint Complaint
+}
+
+func (p Password) at(field string) Complaint {
+	if p.Field != field {
+		return Complaint{}
+	}
+	return p.Complaint
+}
+
+// StepUp is the page on which somebody proves again who they are. With a Path that is done there.
+type StepUp struct {
+	Next        string
+	Label, Path string
+	Complaint   Complaint
+}
+
+// Link is the page on which an identity elsewhere is tied to an account.
+type Link struct {
+	Kind, External, Label, Token string
+	Ends                         time.Duration
+}

@@ -1,0 +1,99 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// sendToStepUp sends somebody to prove who they are, and back to where they were: what they asked for with a form is not done by
+// itself afterwards.
+func (p *Portal) sendToStepUp(w http.ResponseWriter, r *http.Request) error {
+	back := "/"
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		back = local(r.URL.RequestURI())
+	default:
+		// Our pages tell our own pages where people come from, and nobody else.
+		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.url != "" && u.Scheme+"://"+u.Host == p.url) {
+			back = local(u.RequestURI())
+		}
+	}
+	to := "/step-up?next=" + url.QueryEscape(back)
+	if r.Header.Get("HX-Request") != "" {
+		w.Header().Set("HX-Redirect", to)
+		w.WriteHeader(http.StatusForbidden)
+		return nil
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) stepUpAsk(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	return p.showStepUp(w, r, http.StatusOK, page.StepUp{Next: local(r.URL.Query().Get("next"))})
+}
+
+func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, status int, s page.StepUp) error {
+	if at := p.provider(p.cameBy(r)); at != nil {
+		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
+	}
+	p.render(w, r, status, page.StepUpPage(p.frame(r, "Is it you?"), s))
+	return nil
+}
+
+func (p *Portal) stepUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	s := page.StepUp{Next: local(r.PostForm.Get("next"))}
+	password := r.PostForm.Get("password")
+	if password == "" {
+		s.Complaint = page.Complaint{Message: "The password is missing."}
+		return p.showStepUp(w, r, http.StatusUnprocessableEntity, s)
+	}
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.accounts().StepUp(r.Context(), a, password) })
+	if wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
+		return p.showStepUp(w, r, http.StatusTooManyRequests, s)
+	}
+	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Reason == "no_password") {
+		s.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showStepUp(w, r, statusOf(err), s)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, s.Next, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) stepUpAway(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	return p.sendAway(w, r, true)
+}
+
+// steppedUp takes somebody who has signed in again at an identity provider.
+func (p *Portal) steppedUp(w http.ResponseWriter, r *http.Request, s app.Subject, next string) error {
+	a, err := p.whoever(r)
+	if app.CodeOf(err) == app.EUnauthorized {
+		return p.signInTrouble(w, r, next, errNotAway)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.accounts().StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
+		return err
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
+	return nil
+}
+
+// homeOf is the tenant of somebody's account, wherever they act.
+func homeOf(a app.Actor) string {
+	if a.Home != "" {
+		return a.Home
+	}
+	return a.Tenant
+}
