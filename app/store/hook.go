@@ -90,18 +90,14 @@ func (t *tx) hook(tenant, name string) (app.Hook, error) {
 	return h, err
 }
 
-func placeOfHook(tenant, name, what string) string {
-	return "hooks/" + tenant + "/" + name + "/" + what
-}
-
 // SaveHook implements app.HookStore.
 func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, now time.Time) (h app.Hook, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
 		secret = c.New
 	}
-	url := s.seal([]byte(c.URL), placeOfHook(who.Tenant, c.Name, "url"))
-	sealed := s.seal(secret, placeOfHook(who.Tenant, c.Name, "secret"))
+	url := s.seal([]byte(c.URL), "hook_urls/"+who.Tenant+"/"+c.Name)
+	sealed := s.seal(secret, "hook_secrets/"+who.Tenant+"/"+c.Name)
 	err = s.write(ctx, func(t *tx) error {
 		was, err := t.hook(who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {

@@ -170,17 +170,17 @@ func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 	if d.Notice == 0 {
 		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
 	}
-	open := func(sealed []byte, what string) []byte {
-		b, err := s.open(sealed, placeOfHook(d.Tenant, d.Hook, what))
+	open := func(sealed []byte, place string) []byte {
+		b, err := s.open(sealed, place+d.Tenant+"/"+d.Hook)
 		if err != nil {
 			d.Err = err
 		}
 		return b
 	}
-	d.URL = string(open(r.url, "url"))
-	d.Secrets = [][]byte{open(r.secret, "secret")}
+	d.URL = string(open(r.url, "hook_urls/"))
+	d.Secrets = [][]byte{open(r.secret, "hook_secrets/")}
 	if fromMicros(r.until).After(now) {
-		d.Secrets = append(d.Secrets, open(r.old, "secret"))
+		d.Secrets = append(d.Secrets, open(r.old, "hook_secrets/"))
 	}
 	return d
 }
