@@ -1,0 +1,414 @@
+package apptest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// house is the use cases on top of the store, with people who ask.
+func (t *storeTest) house() (a *app.App, root, boss app.Actor) {
+	t.Helper()
+	a = app.New(app.Deps{Store: t.s, Now: t.clock.Now})
+	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.clock.Now()}))
+	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin, Session: "1"}
+	_, _, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: tenant, About: "the first", Slots: 3, Admin: &app.NewUser{Name: "boss", Email: "boss@example.com"}})
+	t.must(err)
+	return a, root, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "2"}
+}
+
+func (t *storeTest) user(a *app.App, by app.Actor, name string, r app.Role, groups ...string) app.UserView {
+	t.Helper()
+	v, _, err := a.CreateUser(t.ctx, by, app.NewUser{Name: name, Role: r, Groups: groups})
+	t.must(err)
+	return v
+}
+
+// reason checks an error's code and finer kind.
+func (t *storeTest) reason(err error, code app.Code, reason string) {
+	t.Helper()
+	if app.CodeOf(err) != code || reason != "" && app.AsError(err).Reason != reason {
+		t.Errorf("%v (%s, %s), want %s, %s", err, app.CodeOf(err), app.AsError(err).Reason, code, reason)
+	}
+}
+
+// accounts of people: made, changed, disabled, handed over, deleted.
+func (t *storeTest) accountsOfPeople() {
+	a, root, boss := t.house()
+	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "data"})))
+	ada := t.user(a, boss, "ada", app.RoleUser, "data")
+	if !ada.MustChange || ada.CreatedBy != "boss" || fmt.Sprint(ada.Groups) != "[data]" {
+		t.Errorf("made: %+v", ada)
+	}
+	_, _, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
+	t.reason(err, app.EConflict, "")
+	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "eve", Role: app.RoleUser, Groups: []string{"none"}})
+	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "groups" {
+		t.Errorf("a group that is not there: %v", err)
+	}
+	_, err = t.s.User(t.ctx, tenant, "eve")
+	t.code(err, app.ENotFound)
+	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "eve", Role: app.RoleSuperadmin})
+	t.reason(err, app.EForbidden, "role")
+
+	// A change counts at the next request.
+	t.clock.Move(time.Hour)
+	actor, err := a.ActorOf(t.ctx, tenant, "ada")
+	t.must(err)
+	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"data"}, MustChange: true}); !reflect.DeepEqual(actor, want) {
+		t.Errorf("actor %+v, want %+v", actor, want)
+	}
+	role, yes, no := app.RoleApprover, true, false
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Role: &role, Groups: &[]string{}})))
+	if actor, err = a.ActorOf(t.ctx, tenant, "ada"); err != nil || actor.Role != app.RoleApprover || len(actor.Groups) != 0 {
+		t.Errorf("after the change: %+v (%v)", actor, err)
+	}
+	v, err := a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &yes})
+	t.must(err)
+	if !v.DisabledAt.Equal(t.clock.Now()) || !v.SeenAt.Equal(t.clock.Now()) {
+		t.Errorf("disabled %s, seen %s, want %s", v.DisabledAt, v.SeenAt, t.clock.Now())
+	}
+	_, err = a.ActorOf(t.ctx, tenant, "ada")
+	t.reason(err, app.EUnauthorized, "disabled")
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &no})))
+	t.must(second(a.ActorOf(t.ctx, tenant, "ada")))
+
+	// Admins of other tenants, and of the installation's own, have nothing to say here.
+	other := app.Actor{Tenant: "t2", User: "boss", Role: app.RoleAdmin}
+	_, err = a.ChangeUser(t.ctx, other, "ada", app.UserChange{Disabled: &yes})
+	t.code(err, app.ENotFound)
+	_, err = a.ResetUserPassword(t.ctx, app.Actor{Tenant: app.DefaultTenant, User: "low", Role: app.RoleAdmin}, "root")
+	t.reason(err, app.EForbidden, "role")
+
+	// Who owns live clusters stays, until somebody gets them.
+	t.create("web", 1)
+	err = a.DeleteUser(t.ctx, boss, "ada", "")
+	t.reason(err, app.EConflict, "owns_clusters")
+	if !strings.Contains(err.Error(), "ada still owns 1 cluster: web.") {
+		t.Errorf("%v", err)
+	}
+	t.user(a, boss, "vera", app.RoleViewer)
+	t.reason(a.DeleteUser(t.ctx, boss, "ada", "vera"), app.EConflict, "")
+	t.code(a.DeleteUser(t.ctx, boss, "ada", "nobody.there"), app.EInvalid)
+	t.code(a.DeleteUser(t.ctx, boss, "ada", "ada"), app.EInvalid)
+	t.must(a.DeleteUser(t.ctx, boss, "ada", "boss"))
+	if c, err := t.s.Cluster(t.ctx, tenant, "web-1"); err != nil || c.Owner != "boss" {
+		t.Errorf("the cluster is %s's (%v)", c.Owner, err)
+	}
+	_, err = a.ActorOf(t.ctx, tenant, "ada")
+	t.reason(err, app.EUnauthorized, "account_gone")
+
+	// Search and pages.
+	for i := range 5 {
+		t.user(a, boss, fmt.Sprintf("u%d", i), app.RoleUser)
+	}
+	name := "100%_Lovelace"
+	t.must(second(a.ChangeUser(t.ctx, boss, "u3", app.UserChange{FullName: &name})))
+	for _, c := range []struct {
+		f    app.UserFilter
+		want string
+		more bool
+	}{
+		{app.UserFilter{}, "boss u0 u1 u2 u3 u4 vera", false},
+		{app.UserFilter{Limit: 3}, "boss u0 u1", true},
+		{app.UserFilter{Limit: 3, After: "u1"}, "u2 u3 u4", true},
+		{app.UserFilter{Limit: 3, After: "u4"}, "vera", false},
+		{app.UserFilter{Search: "lovelace"}, "u3", false},
+		{app.UserFilter{Search: "%_"}, "u3", false},
+		{app.UserFilter{Search: "BOSS@"}, "boss", false},
+		{app.UserFilter{Role: app.RoleViewer}, "vera", false},
+	} {
+		users, more, err := a.Users(t.ctx, boss, c.f)
+		t.must(err)
+		var names []string
+		for _, u := range users {
+			names = append(names, u.Name)
+		}
+		if strings.Join(names, " ") != c.want || more != c.more {
+			t.Errorf("%+v: %v %v, want %s %v", c.f, names, more, c.want, c.more)
+		}
+	}
+	_ = root
+}
+
+// lastAdmins: nobody takes away the last who could give it back.
+func (t *storeTest) lastAdmins() {
+	a, root, boss := t.house()
+	yes, user, admin := true, app.RoleUser, app.RoleAdmin
+	takeAway := map[string]func(by app.Actor, name string) error{
+		"disable": func(by app.Actor, name string) error { return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Disabled: &yes})) },
+		"demote":  func(by app.Actor, name string) error { return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Role: &user})) },
+		"delete":  func(by app.Actor, name string) error { return a.DeleteUser(t.ctx, by, name, "") },
+	}
+	in, err := a.ActIn(t.ctx, root, tenant)
+	t.must(err)
+	for what, take := range takeAway {
+		for _, by := range []app.Actor{boss, in} {
+			if err := take(by, "boss"); app.CodeOf(err) != app.EConflict || app.AsError(err).Reason != "last_admin" {
+				t.Errorf("%s the last admin by %s: %v", what, by.Name(), err)
+			}
+		}
+		if err := take(root, "root"); app.AsError(err).Reason != "last_admin" {
+			t.Errorf("%s the last superadmin: %v", what, err)
+		}
+	}
+	t.reason(second(a.ChangeUser(t.ctx, root, "root", app.UserChange{Role: &admin})), app.EConflict, "last_admin")
+	// A disabled admin is nobody to rely on.
+	t.user(a, boss, "idle", app.RoleAdmin)
+	t.must(second(a.ChangeUser(t.ctx, boss, "idle", app.UserChange{Disabled: &yes})))
+	t.reason(second(a.ChangeUser(t.ctx, boss, "boss", app.UserChange{Role: &user})), app.EConflict, "last_admin")
+	t.must(a.DeleteUser(t.ctx, boss, "idle", ""))
+	// With a second one each may go, but not both.
+	for what, take := range takeAway {
+		name := "second." + what
+		t.user(a, boss, name, app.RoleAdmin)
+		if err := take(boss, name); err != nil {
+			t.Errorf("%s one of two admins: %v", what, err)
+		}
+	}
+	// A superadmin of the tenant looks after it too, and becomes its admin.
+	t.user(a, root, "root2", app.RoleSuperadmin)
+	t.must(second(a.ChangeUser(t.ctx, root, "root2", app.UserChange{Role: &admin})))
+	t.must(a.DeleteUser(t.ctx, root, "root2", ""))
+	if u, err := t.s.Superadmin(t.ctx); err != nil || u.Name != "root" {
+		t.Errorf("the superadmin is %q (%v)", u.Name, err)
+	}
+}
+
+// groups are made here, come from elsewhere, and both at once.
+func (t *storeTest) groups() {
+	a, _, boss := t.house()
+	t.user(a, boss, "ada", app.RoleUser)
+	t.user(a, boss, "bob", app.RoleUser)
+	about := "who runs nights"
+	g, err := a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", About: &about, Members: &[]string{"bob", "ada"}})
+	t.must(err)
+	if g.About != about || len(g.Members) != 2 || g.Members[0].User != "ada" || !g.Members[0].Here || g.CreatedBy != "boss" {
+		t.Errorf("group %+v", g)
+	}
+	_, err = a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Add: []string{"cleo"}})
+	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "members" || !strings.Contains(e.Message, "cleo") {
+		t.Errorf("a member that is not there: %v", err)
+	}
+	now := t.clock.Now()
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:corp", []string{"ops", " corp/eng ", "bad\nname", "", strings.Repeat("x", 300), "ops"}, now))
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:lab", []string{"lab"}, now))
+	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Remove: []string{"ada"}})))
+	groupsOf := func(user, want string) {
+		t.Helper()
+		u, err := t.s.User(t.ctx, tenant, user)
+		t.must(err)
+		if got := strings.Join(u.Groups, " "); got != want {
+			t.Errorf("%s is in %q, want %q", user, got, want)
+		}
+	}
+	groupsOf("ada", "corp/eng lab ops")
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:corp", []string{"corp/eng"}, now))
+	groupsOf("ada", "corp/eng lab")
+	groupsOf("bob", "ops")
+	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Add: []string{"ada"}})))
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:corp", nil, now))
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:lab", nil, now))
+	groupsOf("ada", "ops")
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "ada", "oidc:corp", []string{"ops", "eng"}, now))
+	all, err := a.Groups(t.ctx, boss)
+	t.must(err)
+	if len(all) != 2 || all[0].Name != "eng" || !all[0].CreatedAt.IsZero() || all[1].Name != "ops" ||
+		fmt.Sprint(all[1].Members) != "[{ada [oidc:corp] true} {bob [] true}]" {
+		t.Errorf("groups: %+v", all)
+	}
+	t.code(a.DeleteGroup(t.ctx, boss, "eng"), app.ENotFound)
+	t.must(a.DeleteGroup(t.ctx, boss, "ops"))
+	groupsOf("ada", "eng ops") // as the other source still says
+	groupsOf("bob", "")
+	t.code(t.s.SetGroupsFrom(t.ctx, "t2", "ada", "oidc:corp", []string{"x"}, now), app.EInvalid)
+	many := make([]string, 700)
+	for i := range many {
+		many[i] = fmt.Sprintf("g%03d", i)
+	}
+	t.must(t.s.SetGroupsFrom(t.ctx, tenant, "bob", "oidc:corp", many, now))
+	if u, err := t.s.User(t.ctx, tenant, "bob"); err != nil || len(u.Groups) != 500 || !slices.IsSorted(u.Groups) {
+		t.Errorf("%d groups (%v)", len(u.Groups), err)
+	}
+}
+
+// tokens hold until they expire, are revoked, or their user may nothing any more.
+func (t *storeTest) tokens() {
+	a, _, boss := t.house()
+	t.user(a, boss, "ada", app.RoleUser)
+	t.user(a, boss, "ci", app.RoleRobot)
+	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Session: "3"}
+	k, secret, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop", Scopes: []app.Scope{app.ScopeCluster}})
+	t.must(err)
+	if k.ID == 0 || fmt.Sprint(k.Scopes) != "[read cluster]" || k.ExpiresAt.Sub(k.CreatedAt) != 90*24*time.Hour {
+		t.Errorf("token %+v", k)
+	}
+	_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop"})
+	if e := app.AsError(err); e.Code != app.EConflict || e.Field != "label" {
+		t.Errorf("a label twice: %v", err)
+	}
+	actor, err := a.ActorOfToken(t.ctx, secret, "192.0.2.7")
+	t.must(err)
+	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Scopes: k.Scopes, Via: app.ViaAPI, From: "192.0.2.7", Token: "laptop"}); !reflect.DeepEqual(actor, want) {
+		t.Errorf("actor %+v, want %+v", actor, want)
+	}
+	for _, m := range []app.NewAPIToken{{Label: "x", Scopes: []app.Scope{app.ScopeRead}}} {
+		_, _, err = a.CreateToken(t.ctx, actor, m)
+		t.reason(err, app.EForbidden, "scope")
+	}
+	used := func(want time.Time, from string) {
+		t.Helper()
+		k, err := t.s.Token(t.ctx, tenant, k.ID)
+		t.must(err)
+		if !k.UsedAt.Equal(want) || k.UsedFrom != from {
+			t.Errorf("used %s from %s, want %s from %s", k.UsedAt, k.UsedFrom, want, from)
+		}
+	}
+	first := t.clock.Now()
+	used(first, "192.0.2.7")
+	t.clock.Move(59 * time.Second)
+	t.must(second(a.ActorOfToken(t.ctx, secret, "192.0.2.8")))
+	used(first, "192.0.2.7")
+	t.clock.Move(time.Second)
+	t.must(second(a.ActorOfToken(t.ctx, secret, "192.0.2.8")))
+	used(t.clock.Now(), "192.0.2.8")
+
+	// Robots' are made by admins; people's are not.
+	_, robot, err := a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ci", Label: "nightly", Days: 365, Scopes: []app.Scope{app.ScopeCluster}})
+	t.must(err)
+	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ada", Label: "spy"})
+	t.code(err, app.EForbidden)
+	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "nobody.there", Label: "x"})
+	t.code(err, app.ENotFound)
+	if list, err := a.Tokens(t.ctx, boss, ""); err != nil || len(list) != 2 {
+		t.Errorf("an admin sees %+v (%v)", list, err)
+	}
+	if list, err := a.Tokens(t.ctx, ada, ""); err != nil || len(list) != 1 || list[0].User != "ada" {
+		t.Errorf("a user sees %+v (%v)", list, err)
+	}
+	t.code(second(a.Tokens(t.ctx, ada, "ci")), app.EForbidden)
+	t.code(a.RevokeToken(t.ctx, app.Actor{Tenant: "t2", User: "boss", Role: app.RoleAdmin}, k.ID), app.ENotFound)
+
+	// Disabled, its tokens stop at once.
+	yes, no := true, false
+	t.must(second(a.ChangeUser(t.ctx, boss, "ci", app.UserChange{Disabled: &yes})))
+	t.reason(second(a.ActorOfToken(t.ctx, robot, "")), app.EUnauthorized, "disabled")
+	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ci", Label: "more"})
+	t.reason(err, app.EConflict, "disabled")
+	t.must(second(a.ChangeUser(t.ctx, boss, "ci", app.UserChange{Disabled: &no})))
+	t.must(second(a.ActorOfToken(t.ctx, robot, "")))
+
+	t.clock.Move(90 * 24 * time.Hour)
+	t.reason(second(a.ActorOfToken(t.ctx, secret, "")), app.EUnauthorized, "expired")
+	t.must(second(a.ActorOfToken(t.ctx, robot, "")))
+	_, fresh, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop"}) // the expired one of that label goes
+	t.must(err)
+	list, err := a.Tokens(t.ctx, ada, "")
+	t.must(err)
+	if len(list) != 1 {
+		t.Fatalf("tokens %+v", list)
+	}
+	t.must(a.RevokeToken(t.ctx, ada, list[0].ID))
+	t.code(second(a.ActorOfToken(t.ctx, fresh, "")), app.EUnauthorized)
+	t.code(a.RevokeToken(t.ctx, ada, list[0].ID), app.ENotFound)
+	for i := range 50 {
+		_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: fmt.Sprint("t", i)})
+		t.must(err)
+	}
+	_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "one more"})
+	t.reason(err, app.EConflict, "too_many")
+	t.must(a.DeleteUser(t.ctx, boss, "ci", ""))
+	t.code(second(a.ActorOfToken(t.ctx, robot, "")), app.EUnauthorized)
+}
+
+// tenantsCome: made with an admin and the settings of another, visited by superadmins only, deleted when nothing is left.
+func (t *storeTest) tenantsCome() {
+	a, root, boss := t.house()
+	about := "nights"
+	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
+	t2, password, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: "blue", From: tenant, Admin: &app.NewUser{Name: "ann", Role: app.RoleUser}})
+	t.must(err)
+	if password == "" || t2.From != tenant || t2.Users != 1 || t2.CreatedBy != "root" {
+		t.Errorf("made %+v with password %q", t2, password)
+	}
+	if ann, err := a.SignIn(t.ctx, "blue", "ann", password); err != nil || ann.Role != app.RoleAdmin {
+		t.Errorf("its admin is %+v (%v)", ann, err)
+	}
+	in, err := a.ActIn(t.ctx, root, "blue")
+	t.must(err)
+	if in.Tenant != "blue" || in.Home != app.DefaultTenant || in.Name() != "root@default" {
+		t.Errorf("in blue: %+v", in)
+	}
+	if gs, err := a.Groups(t.ctx, in); err != nil || len(gs) != 1 || gs[0].About != "nights" || len(gs[0].Members) != 0 {
+		t.Errorf("copied groups: %+v (%v)", gs, err)
+	}
+	if back, err := a.ActIn(t.ctx, in, app.DefaultTenant); err != nil || back.Home != "" || back.Tenant != app.DefaultTenant {
+		t.Errorf("back: %+v (%v)", back, err)
+	}
+	t.code(second(a.ActIn(t.ctx, root, "green")), app.ENotFound)
+	for _, there := range []string{"blue", "green"} {
+		t.code(second(a.ActIn(t.ctx, boss, there)), app.EForbidden)
+		t.code(second(a.Tenant(t.ctx, boss, there)), app.ENotFound)
+	}
+	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: "blue"})
+	t.code(err, app.EConflict)
+	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: "red", From: "green"})
+	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "from" {
+		t.Errorf("from a tenant that is not there: %v", err)
+	}
+	t.code(second(a.Tenant(t.ctx, root, "red")), app.ENotFound)
+	five := 5
+	t.must(second(a.ChangeTenant(t.ctx, root, "blue", app.TenantChange{Slots: &five})))
+	if l, err := t.s.Load(t.ctx); err != nil || !reflect.DeepEqual(l.Slots, map[string]int{tenant: 3, "blue": 5}) {
+		t.Errorf("slots %v (%v)", l.Slots, err)
+	}
+
+	// What stands in a cloud keeps a tenant.
+	refused := func(words ...string) {
+		t.Helper()
+		err := a.DeleteTenant(t.ctx, root, tenant)
+		t.reason(err, app.EConflict, "not_empty")
+		for _, w := range words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%v\ndoes not say %q", err, w)
+			}
+		}
+		t.must(second(t.s.User(t.ctx, tenant, "boss"))) // nothing was taken
+	}
+	t.create("web", 1)
+	refused("1 cluster (web (web-1))")
+	t.drain()
+	t.must(t.s.NoteResources(t.ctx, cloud, tenant+"-web-n1", t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: "m-n1"}}))
+	t.remove(1)
+	t.drain()
+	refused("1 deleted cluster of which it is not proven yet that nothing is left (web (web-1))")
+	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{At: t.clock.Now(), How: "a list"}, t.clock.Now()))
+	late := app.Orphan{ID: app.OrphanID(cloud, "m-9"), Provider: cloud, Machine: "m-9", Tenant: tenant, Kind: app.OrphanEnded}
+	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), []app.Orphan{late})))
+	refused("1 machine that nobody stands behind (" + cloud + " m-9)")
+	t.clock.Move(time.Minute)
+	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), nil)))
+	_, secret, err := a.CreateToken(t.ctx, boss, app.NewAPIToken{Label: "x"})
+	t.must(err)
+	t.must(a.DeleteTenant(t.ctx, root, tenant))
+	t.code(second(a.Tenant(t.ctx, root, tenant)), app.ENotFound)
+	t.code(second(a.ActIn(t.ctx, root, tenant)), app.ENotFound)
+	t.code(second(a.ActorOf(t.ctx, tenant, "boss")), app.EUnauthorized)
+	t.code(second(a.ActorOfToken(t.ctx, secret, "")), app.EUnauthorized)
+	if all, err := t.s.Resources(t.ctx, tenant, "web-1"); err != nil || len(all) != 1 {
+		t.Errorf("the receipt has %d lines (%v), want 1", len(all), err)
+	}
+	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: tenant})
+	t.code(err, app.EConflict) // else somebody else would read its records
+	t.code(t.s.AddUser(t.ctx, root, app.User{Tenant: tenant, Name: "late", Role: app.RoleUser, CreatedAt: t.clock.Now()}), app.ENotFound)
+	t.reason(a.DeleteTenant(t.ctx, root, app.DefaultTenant), app.EConflict, "default")
+	if names, err := a.TenantNames(t.ctx, root); err != nil || fmt.Sprint(names) != "[blue default]" {
+		t.Errorf("tenants %v (%v)", names, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
