@@ -21,7 +21,9 @@ type Deps struct {
 	Keys      Keys
 	// Catalog gives the catalog as it is published now.
 	Catalog func() *Catalog
-	Now     func() time.Time
+	// Policies understands policies; nil: where a policy stands, all is refused.
+	Policies PolicyEngine
+	Now      func() time.Time
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers   Workforce
 	Budgets   Budgets

@@ -68,6 +68,24 @@ var permissions = map[string]permission{
 	"RetryNode":          {ScopeCluster, all, all, own, own, no, own},
 	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
 
+	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
+	"Requests":   {ScopeRead, all, all, all, all, all, all},
+	"Request":    {ScopeRead, all, all, all, all, all, all},
+	"Ask":        {ScopeCluster, all, all, all, all, no, all},
+	"Confirm":    {ScopeCluster, all, all, all, all, no, all},
+	"Withdraw":   {ScopeCluster, all, all, all, all, no, all},
+	"Review":     {ScopeApprove, all, all, all, all, no, no},
+	"BreakGlass": {ScopeApprove, all, all, all, all, no, no},
+
+	// Policies
+	"PolicyList":    {ScopeRead, all, all, all, no, no, no},
+	"Policy":        {ScopeRead, all, all, all, no, no, no},
+	"PolicyZone":    {ScopeRead, all, all, all, no, no, no},
+	"SavePolicy":    {ScopeAdmin, all, all, no, no, no, no},
+	"DeletePolicy":  {ScopeAdmin, all, all, no, no, no, no},
+	"TryPolicy":     {ScopeAdmin, all, all, no, no, no, no},
+	"SetPolicyZone": {ScopeAdmin, all, all, no, no, no, no},
+
 	// The tenant
 	"Queue":        {ScopeRead, all, all, no, no, no, no},
 	"Orphans":      {ScopeRead, all, all, no, no, no, no},
@@ -79,16 +97,18 @@ var permissions = map[string]permission{
 	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no},
 	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no},
 
-	// Money. Of usage, who has only its own also sees the sums of the tenant.
-	"Quotas":         {ScopeRead, all, all, all, no, no, no},
-	"QuotaLeft":      {ScopeRead, all, all, all, all, all, all},
-	"SetQuota":       {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteQuota":    {ScopeAdmin, all, all, no, no, no, no},
-	"SetTenantQuota": {ScopeAdmin, all, no, no, no, no, no},
-	"ExtendLease":    {ScopeCluster, all, all, own, own, no, own},
-	"LeaseOutlook":   {ScopeRead, all, all, all, all, all, all},
-	"Usage":          {ScopeRead, all, all, all, own, own, own},
-	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
+	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
+	"Sessions":          {ScopeAccount, all, all, own, own, own, no},
+	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no},
+	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no},
+	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no},
+	"StepUp":            {ScopeAccount, own, own, own, own, own, no},
+	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no},
+	"ShowLink":          {ScopeAccount, own, own, own, own, own, no},
+	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no},
+	"Identities":        {ScopeAccount, all, all, own, own, own, no},
+	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no},
+
 	// Notices
 	"Notices":        {ScopeRead, all, all, own, own, own, own},
 	"Hooks":          {ScopeRead, all, all, no, no, no, no},
@@ -124,17 +144,16 @@ var permissions = map[string]permission{
 	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no},
 	"ActIn":        {ScopeRead, all, no, no, no, no, no},
 
-	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
-	"Sessions":          {ScopeAccount, all, all, own, own, own, no},
-	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no},
-	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no},
-	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no},
-	"StepUp":            {ScopeAccount, own, own, own, own, own, no},
-	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no},
-	"ShowLink":          {ScopeAccount, own, own, own, own, own, no},
-	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no},
-	"Identities":        {ScopeAccount, all, all, own, own, own, no},
-	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no},
+	// Money. Of usage, who has only its own also sees the sums of the tenant.
+	"Quotas":         {ScopeRead, all, all, all, no, no, no},
+	"QuotaLeft":      {ScopeRead, all, all, all, all, all, all},
+	"SetQuota":       {ScopeAdmin, all, all, no, no, no, no},
+	"DeleteQuota":    {ScopeAdmin, all, all, no, no, no, no},
+	"SetTenantQuota": {ScopeAdmin, all, no, no, no, no, no},
+	"ExtendLease":    {ScopeCluster, all, all, own, own, no, own},
+	"LeaseOutlook":   {ScopeRead, all, all, all, all, all, all},
+	"Usage":          {ScopeRead, all, all, all, own, own, own},
+	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
 
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},

@@ -11,37 +11,181 @@ import (
 	"sync"
 )
 
-// CreateCluster accepts a request: the layout is solved and the plan made anew, and cluster, nodes, intents, operation
-// and plan are written in one transaction. When r.PlanHash is set and the plan is another one by now, it is EConflict
-// and nothing happens.
+// Ask takes a request for a cluster. The layout is solved and the plan made anew, policies are asked, and then it is one of
+//
+//   - accepted: request, cluster, nodes, intents, operation and plan are written in one transaction
+//   - waiting for approvals: the request is written with all that is needed to run just what was shown; nothing is made
+//   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
+//
+// What a policy changed stands in Request.Decision.Changes. When r.PlanHash is set and the plan is another one by now, it is
+// EConflict and nothing happens.
+func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, error) {
+	if err := actor.may("Ask"); err != nil {
+		return Answer{}, err
+	}
+	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
+		if err := checkClusterName(r.Name); err != nil {
+			return Answer{}, err
+		}
+	}
+	if err := r.OnFailure.check(); err != nil {
+		return Answer{}, err
+	}
+	w, err := a.weigh(ctx, actor, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	if r.PlanHash != "" && r.PlanHash != w.preview.PlanHash {
+		return Answer{}, &Error{Code: EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: the catalog or the request has changed.",
+			Hint: "Look at the new preview and ask again."}
+	}
+	q := a.newRequest(actor, r, w)
+	switch w.decision.Outcome {
+	case OutcomeRefuse:
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.AskedAt, w.decision.Reason
+		kept, err := a.Store.KeepRequest(ctx, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Request: kept}, &Error{Code: EForbidden, Reason: "policy", Message: w.decision.Reason,
+			Hint: fmt.Sprintf("That is what the policy %s says. Request %d keeps what was asked for.", w.decision.Policy, kept.ID)}
+	case OutcomeApprove:
+		q.wait(w)
+		kept, err := a.Store.KeepRequest(ctx, q)
+		return Answer{Request: kept}, err
+	}
+	n, err := a.newCluster(ctx, actor, w.request, w.draft, w.preview)
+	if err != nil {
+		return Answer{}, err
+	}
+	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = RequestAccepted, q.Request.AskedAt, n.Cluster.ID
+	n.Request = &q
+	if _, err := a.Store.CreateCluster(ctx, n); err != nil {
+		return Answer{}, err
+	}
+	v, err := a.Cluster(ctx, actor, n.Cluster.ID)
+	return Answer{Request: q.Request, Cluster: &v}, err
+}
+
+// CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
+// approvals; it goes on doing so.
 func (a *App) CreateCluster(ctx context.Context, actor Actor, r ClusterRequest) (ClusterView, error) {
 	if err := actor.may("CreateCluster"); err != nil {
 		return ClusterView{}, err
 	}
-	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
-		if err := checkClusterName(r.Name); err != nil {
-			return ClusterView{}, err
+	answer, err := a.Ask(ctx, actor, r)
+	switch {
+	case err != nil:
+		return ClusterView{}, err
+	case answer.Cluster == nil:
+		return ClusterView{}, &Error{Code: EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.approvers()),
+			Hint: "The cluster is made when they have approved."}
+	}
+	return *answer.Cluster, nil
+}
+
+// weighed is a request, prepared and judged. The request is as policies left it.
+type weighed struct {
+	request  ClusterRequest
+	draft    draft
+	preview  Preview
+	facts    Facts
+	decision Decision
+}
+
+// weigh prepares a request and asks the policies.
+func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weighed, err error) {
+	w.request = r
+	if w.draft, w.preview, err = a.prepare(ctx, r); err != nil {
+		return w, err
+	}
+	policies, err := a.Store.Policies(ctx, actor.Tenant)
+	if err != nil {
+		return w, err
+	}
+	if w.facts, err = a.facts(ctx, actor, r, w.draft, w.preview); err != nil {
+		return w, err
+	}
+	w.decision = Decide(ctx, a.Policies, policies, w.facts)
+	if w.decision.Outcome != OutcomeRefuse && len(w.decision.Changes) > 0 {
+		// Priced anew, and checked against the template's own rules.
+		lease := w.decision.Lease
+		w.request.Lease = &lease
+		if w.draft, w.preview, err = a.prepare(ctx, w.request); err != nil {
+			return w, err
 		}
 	}
-	if err := r.OnFailure.check(); err != nil {
-		return ClusterView{}, err
+	if len(w.decision.Said) > 0 {
+		w.preview.Decision = &w.decision
 	}
-	d, p, err := a.prepare(ctx, r)
-	if err != nil {
-		return ClusterView{}, err
+	return w, nil
+}
+
+// facts are what policies see.
+func (a *App) facts(ctx context.Context, actor Actor, r ClusterRequest, d draft, p Preview) (Facts, error) {
+	zone, err := a.timeZone(ctx, actor.Tenant)
+	f := Facts{
+		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: OperationCreate,
+		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: p.Layout.CostPerHour, Lease: p.Lease,
+		Provider: p.Layout.Provider, CPU: d.cpu(p.Layout), Now: a.Now(), TimeZone: zone,
 	}
-	if r.PlanHash != "" && r.PlanHash != p.PlanHash {
-		return ClusterView{}, &Error{Code: EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: the catalog or the request has changed.",
-			Hint: "Look at the new preview and ask again."}
+	for s := range d.definition.Services {
+		f.Services = append(f.Services, s)
 	}
-	n, err := a.newCluster(ctx, actor, r, d, p)
-	if err != nil {
-		return ClusterView{}, err
+	for _, g := range p.Layout.Groups {
+		f.Hardware = append(f.Hardware, g.Hardware)
 	}
-	if _, err := a.Store.CreateCluster(ctx, n); err != nil {
-		return ClusterView{}, err
+	slices.Sort(f.Services)
+	slices.Sort(f.Hardware)
+	f.Hardware = slices.Compact(f.Hardware)
+	return f, err
+}
+
+// newRequest is what is kept of an asking, whatever becomes of it.
+func (a *App) newRequest(actor Actor, r ClusterRequest, w weighed) NewRequest {
+	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
+	return NewRequest{Who: actor, Request: Request{
+		Tenant: actor.Tenant, Kind: OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
+		AskedAt: w.facts.Now, Asked: r, Facts: w.facts, Decision: w.decision, Terms: termsOf(w.draft, w.preview),
+	}}
+}
+
+func termsOf(d draft, p Preview) Terms {
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
+}
+
+// cpu counts the virtual cores of a layout; nodes of unknown size count as none.
+func (d draft) cpu(l Layout) (n float64) {
+	for _, g := range l.Groups {
+		n += float64(g.Count) * d.definition.Hardware[g.Hardware].CPU
 	}
-	return a.Cluster(ctx, actor, n.Cluster.ID)
+	return n
+}
+
+// wait makes it a request that waits, with all that is needed to run it later.
+func (n *NewRequest) wait(w weighed) {
+	r := &n.Request
+	k := keep(w)
+	r.Status, r.Needs, n.Kept = RequestWaiting, w.decision.Needs, &k
+	r.Decision.Needs = nil
+	r.Terms.Seal = k.seal()
+	for _, need := range r.Needs {
+		after := need.ExpireAfter
+		if after <= 0 {
+			after = defaultExpiry
+		}
+		if at := r.AskedAt.Add(after); r.ExpiresAt.IsZero() || at.Before(r.ExpiresAt) {
+			r.ExpiresAt = at
+		}
+	}
+	r.DueAt = r.due()
+}
+
+func keep(w weighed) Kept {
+	k := Kept{Request: w.request, Definition: w.draft.definition, DNSSuffix: w.draft.dnsSuffix, Layout: w.preview.Layout, Lease: w.preview.Lease,
+		PlanHash: w.preview.PlanHash}
+	k.Request.PlanHash, k.Request.Pool = "", nil
+	return k
 }
 
 // newCluster gives names, keys and intents to everything.

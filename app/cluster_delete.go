@@ -83,6 +83,9 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 			errs = append(errs, err)
 		}
 	}
+	if err := a.tendRequests(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), tidyAtOnce)
 	if err != nil {
 		return 0, err

@@ -10,13 +10,13 @@ import (
 // solveTime is how long a layout may be looked for before the person is told that it takes too long.
 const solveTime = 10 * time.Second
 
-// Preview works out what a create would do. Nothing is accepted or written.
+// Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
 func (a *App) Preview(ctx context.Context, actor Actor, r ClusterRequest) (Preview, error) {
 	if err := actor.may("Preview"); err != nil {
 		return Preview{}, err
 	}
-	_, p, err := a.prepare(ctx, r)
-	return p, err
+	w, err := a.weigh(ctx, actor, r)
+	return w.preview, err
 }
 
 // draft is a request with all of its defaults filled in.

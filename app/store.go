@@ -24,6 +24,8 @@ type Store interface {
 	NodeReportStore
 	OrphanStore
 	NoticeStore
+	RequestStore
+	PolicyStore
 	QuotaStore
 	AuditStore
 	SecretStore
@@ -68,6 +70,7 @@ type NewCluster struct {
 	PrivateKey []byte
 	Nodes      []NewNode
 	Operation  NewOperation
+	Request    *NewRequest // that asked for it, where it is accepted at once; nil for none
 	// Reservation is what it takes of quotas; where it names no tenant, it is worked out, with an owner who is in no groups.
 	Reservation Reservation
 }
@@ -98,7 +101,7 @@ type ClusterStore interface {
 	// NextClusterNumber gives a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
-	// EConflict where a live cluster of the tenant has the name.
+	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
 	CreateCluster(ctx context.Context, n NewCluster) (Operation, error)
 	Cluster(ctx context.Context, tenant, id string) (Cluster, error)
 	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.

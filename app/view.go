@@ -25,6 +25,8 @@ type Preview struct {
 	Duration time.Duration `json:"duration"`       // estimate, on unlimited workers
 	Lease    time.Duration `json:"lease"`          // 0: for ever
 	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
+	// Decision is what policies say about it; nil where none applies. Lease and cost are as they leave it.
+	Decision *Decision `json:"decision,omitempty"`
 }
 
 // ClusterSummary is one line of a list of clusters. Operation is the latest one.

@@ -70,6 +70,7 @@ var homes = []struct {
 	{"go.yaml.in/yaml", []string{"app/catalog"}, "YAML is a form of catalog files and nothing else"},
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
 	{"github.com/invopop/jsonschema", []string{"app/catalog"}, "the schema is of catalog files"},
+	{"github.com/google/cel-go", []string{"app/policy"}, "policies are understood in one place"},
 	{"github.com/hibiken/asynq", []string{"jobs"}, "tasks are asynq's envelope and stay inside jobs"},
 	{"github.com/redis/go-redis", []string{"jobs"}, "Redis carries doorbells and nothing else"},
 	{"github.com/alicebob/miniredis", []string{"jobs", "cmd/*"}, "the in-process Redis serves jobs; cmd starts it"},

@@ -36,56 +36,67 @@ func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
 
 // CreateCluster implements app.ClusterStore.
 func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Operation, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		if op, err = s.createCluster(t, n); err != nil || n.Request == nil {
+			return err
+		}
+		n.Request.Request, err = t.keepRequest(*n.Request)
+		return err
+	})
+	return op, err
+}
+
+// createCluster writes a cluster with all that comes with it, in the transaction that accepts it.
+func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
+	if err := t.tenantOpen(c.Tenant); err != nil {
+		return op, err
+	}
 	definition, err := json.Marshal(n.Definition)
 	if err != nil {
 		return op, fmt.Errorf("store: definition: %w", err)
 	}
-	err = s.write(ctx, func(t *tx) error {
-		// People call clusters by name or id: what the one means may not be the other of another cluster.
-		var confused bool
-		if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
-			c.Tenant, c.Name, c.ID).Scan(&confused); err != nil {
-			return err
+	// People call clusters by name or id: what the one means may not be the other of another cluster.
+	var confused bool
+	if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
+		c.Tenant, c.Name, c.ID).Scan(&confused); err != nil {
+		return op, err
+	}
+	if confused {
+		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
+			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
+	}
+	// Before anything is written, so that a refusal has nothing to undo.
+	if err := t.reserve(c.CreatedAt, reservationOf(n)); err != nil {
+		return op, err
+	}
+	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
+			message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
+		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+		ON CONFLICT DO NOTHING`,
+		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
+		c.Message, c.CostPerHour, c.DNSSuffix, definition, n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
+		micros(c.CreatedAt), micros(c.ExpiresAt))
+	if err != nil {
+		return op, err
+	}
+	if changed == 0 {
+		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
+			Hint: "Choose another name, or delete that one first."}
+	}
+	if err := t.beginLease(c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
+		return op, err
+	}
+	for _, node := range n.Nodes {
+		if err := s.insertNode(t, c, node, n.Definition.Hardware[node.Node.Hardware].CPU); err != nil {
+			return op, err
 		}
-		if confused {
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
-				Hint: "People call clusters by name or by id. Choose another name, or ask again."}
-		}
-		// Before anything is written, so that a refusal has nothing to undo.
-		if err := t.reserve(c.CreatedAt, reservationOf(n)); err != nil {
-			return err
-		}
-		changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-				message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
-			VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-			ON CONFLICT DO NOTHING`,
-			c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
-			c.Message, c.CostPerHour, c.DNSSuffix, definition, n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
-			micros(c.CreatedAt), micros(c.ExpiresAt))
-		if err != nil {
-			return err
-		}
-		if changed == 0 {
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
-				Hint: "Choose another name, or delete that one first."}
-		}
-		if err := t.beginLease(c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
-			return err
-		}
-		for _, node := range n.Nodes {
-			if err := s.insertNode(t, c, node, n.Definition.Hardware[node.Node.Hardware].CPU); err != nil {
-				return err
-			}
-		}
-		if err := t.event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
-			Status: string(c.Status)}); err != nil {
-			return err
-		}
-		op, err = t.submit(n.Operation)
-		return err
-	})
-	return op, err
+	}
+	if err := t.event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
+		Status: string(c.Status)}); err != nil {
+		return op, err
+	}
+	return t.submit(n.Operation)
 }
 
 // reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.

@@ -18,6 +18,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/policy"
 	"muster/app/store"
 	"muster/jobs"
 	"muster/jobs/remote"
@@ -123,7 +124,7 @@ func (s *server) open(ctx context.Context) error {
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
-		Keys: remote.Keys{}, Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries,
+		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries,
 		Provisioned: true, HookGuard: s.guard()})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err

@@ -1,0 +1,258 @@
+// Package policy understands the CEL in policies: it compiles and checks expressions, and evaluates them on the facts of a
+// request. It keeps no policies and decides nothing by itself; app.Decide has the rule by which they come together.
+//
+// Errors of Check are EInvalid, with the field, and line and column in the message. Those of Judge say that nobody can tell
+// whether a policy applies: what was asked for is then refused. Both are bounded: in the length and depth of expressions,
+// in the cost of an evaluation, and in its time.
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // hosts without zones have tenants with them
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+
+	"muster/app"
+)
+
+// Bounds of one evaluation. Policies that people write cost tens, and take microseconds.
+const (
+	maxCost    = 100_000
+	maxTime    = 50 * time.Millisecond
+	maxDepth   = 40
+	maxLength  = 4000  // of an expression, in code points
+	maxReason  = 2000  // of an expanded reason, in bytes
+	maxEntries = 4096  // compiled expressions that are kept
+	everyLoop  = 100   // turns of a loop between two looks at the clock
+	maxPieces  = 40    // expressions in a reason
+	maxListed  = 10000 // entries of a list in facts
+)
+
+// Engine implements app.PolicyEngine. It keeps what it has compiled, by the text of the expression, so every version of a
+// policy is compiled once.
+type Engine struct {
+	env   *cel.Env
+	mu    sync.Mutex
+	known map[key]compiled
+}
+
+type key struct {
+	text string
+	want kind
+}
+
+type compiled struct {
+	program cel.Program
+	err     error
+}
+
+var _ app.PolicyEngine = (*Engine)(nil)
+
+// New makes an engine.
+func New() *Engine {
+	options := []cel.EnvOption{
+		cel.CrossTypeNumericComparisons(true), // cost > 5 is what people write
+		cel.ParserRecursionLimit(maxDepth),
+		cel.ParserExpressionSizeLimit(maxLength),
+		cel.DefaultUTCTimeZone(true),
+	}
+	for _, v := range vocabulary {
+		options = append(options, cel.Variable(v.name, v.is))
+	}
+	env, err := cel.NewEnv(options...)
+	if err != nil {
+		panic("policy: " + err.Error()) // the vocabulary is ours, and tests make an engine
+	}
+	return &Engine{env: env, known: map[key]compiled{}}
+}
+
+// Check implements app.PolicyEngine.
+func (e *Engine) Check(p app.Policy) error {
+	if _, err := e.compile("when", p.When, truth); err != nil {
+		return err
+	}
+	if p.LeaseCap != "" {
+		if _, err := e.compile("lease_cap", p.LeaseCap, span); err != nil {
+			return err
+		}
+	}
+	pieces, err := split(p.Reason)
+	if err != nil {
+		return err
+	}
+	for _, piece := range pieces {
+		if !piece.code {
+			continue
+		}
+		if _, err := e.compile("reason", piece.text, anything); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Judge implements app.PolicyEngine.
+func (e *Engine) Judge(ctx context.Context, p app.Policy, f app.Facts) (j app.Judgement, err error) {
+	defer func() {
+		// The library is not ours: a mistake in it must refuse a request, not end the server.
+		if r := recover(); r != nil {
+			j, err = app.Judgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	facts := activation(f)
+	applies, err := e.eval(ctx, "when", p.When, truth, facts)
+	if err != nil {
+		return j, err
+	}
+	if j.Applies, _ = applies.(bool); !j.Applies {
+		return j, nil
+	}
+	if p.Effect == app.PolicyRewrite {
+		value, err := e.eval(ctx, "lease_cap", p.LeaseCap, span, facts)
+		if err != nil {
+			return app.Judgement{}, err
+		}
+		if j.Lease, _ = value.(time.Duration); j.Lease <= 0 {
+			return app.Judgement{}, app.Errorf(app.EInvalid, "the longest lease would be %s, which is not more than nothing", j.Lease)
+		}
+	}
+	if j.Reason, err = e.expand(ctx, p.Reason, facts); err != nil {
+		return app.Judgement{}, err
+	}
+	return j, nil
+}
+
+// expand puts values for the expressions in a text.
+func (e *Engine) expand(ctx context.Context, text string, facts map[string]any) (string, error) {
+	pieces, err := split(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, piece := range pieces {
+		if !piece.code {
+			b.WriteString(piece.text)
+			continue
+		}
+		value, err := e.eval(ctx, "reason", piece.text, anything, facts)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(words(value))
+		if b.Len() > maxReason {
+			return "", app.Errorf(app.EInvalid, "the reason is longer than %d bytes", maxReason)
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "?"), nil
+}
+
+func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts map[string]any) (any, error) {
+	program, err := e.compile(field, text, want)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := program.ContextEval(ctx, facts)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, app.Errorf(app.ETimeout, "%s took longer than %s", field, maxTime)
+	case err != nil && strings.Contains(err.Error(), "cost limit"):
+		return nil, app.Errorf(app.EInvalid, "%s takes too much work to evaluate", field)
+	case err != nil:
+		return nil, app.Errorf(app.EInvalid, "%s: %.300s", field, err.Error())
+	}
+	switch v := out.(type) {
+	case types.Bool:
+		return bool(v), nil
+	case types.Duration:
+		return v.Duration, nil
+	case types.Timestamp:
+		return v.Time, nil
+	}
+	if want != anything {
+		return nil, app.Errorf(app.EInvalid, "%s gives %s, not %s", field, out.Type().TypeName(), want.words())
+	}
+	return out, nil
+}
+
+// compile gives the program of an expression.
+func (e *Engine) compile(field, text string, want kind) (cel.Program, error) {
+	k := key{text, want}
+	e.mu.Lock()
+	c, ok := e.known[k]
+	e.mu.Unlock()
+	if !ok {
+		c.program, c.err = e.build(text, want)
+		e.mu.Lock()
+		if len(e.known) >= maxEntries {
+			clear(e.known)
+		}
+		e.known[k] = c
+		e.mu.Unlock()
+	}
+	var wrong *fault
+	if errors.As(c.err, &wrong) {
+		return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: fmt.Sprintf("%s, line %d, column %d: %s", field, wrong.line, wrong.column, wrong.message),
+			Hint: wrong.hint}
+	}
+	return c.program, c.err
+}
+
+func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, &fault{line: 1, column: 1, message: "the expression cannot be read", hint: "Write it more simply."}
+		}
+	}()
+	if len(text) > maxLength {
+		return nil, &fault{line: 1, column: 1, message: "the expression is too long", hint: "Make two policies of it."}
+	}
+	tree, issues := e.env.Compile(text)
+	if issues.Err() != nil {
+		return nil, explain(text, issues)
+	}
+	if !want.takes(tree.OutputType()) {
+		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("it gives %s, but %s is needed", typeWords(tree.OutputType()), want.words()), hint: want.example()}
+	}
+	p, err = e.env.Program(tree, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoop), cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return nil, &fault{line: 1, column: 1, message: firstLine(err.Error()), hint: "Write it another way."}
+	}
+	return p, nil
+}
+
+// activation gives facts their names in CEL.
+func activation(f app.Facts) map[string]any {
+	zone, err := time.LoadLocation(f.TimeZone)
+	name := f.TimeZone
+	if err != nil || name == "" {
+		zone, name = time.UTC, "UTC"
+	}
+	local := f.Now.In(zone)
+	cost := f.CostPerHour * f.Lease.Hours()
+	if f.Lease == 0 && f.CostPerHour > 0 {
+		cost = math.Inf(1) // what has no end costs more than any limit
+	}
+	return map[string]any{
+		"tenant": f.Tenant, "user": f.User, "role": string(f.Role), "groups": few(f.Groups), "via": string(f.Via), "kind": string(f.Kind),
+		"name": f.Name, "template": f.Template, "services": few(f.Services), "nodes": int64(f.Nodes), "cpu": f.CPU,
+		"cost_per_hour": f.CostPerHour, "cost": cost, "lease": f.Lease, "forever": f.Lease == 0, "provider": f.Provider,
+		"hardware": few(f.Hardware), "now": f.Now.UTC(), "time_zone": name,
+		"weekday": strings.ToLower(local.Weekday().String()), "hour": int64(local.Hour()),
+	}
+}
+
+func few(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list[:min(len(list), maxListed)]
+}

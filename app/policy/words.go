@@ -1,0 +1,310 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"muster/app"
+)
+
+// vocabulary is what policies can ask about, in the order of the documentation.
+var vocabulary = []struct {
+	name string
+	is   *cel.Type
+	text string
+}{
+	{"tenant", cel.StringType, "the tenant"},
+	{"user", cel.StringType, "who asks"},
+	{"role", cel.StringType, "the role of who asks: superadmin, admin, approver, user, robot"},
+	{"groups", cel.ListType(cel.StringType), "the groups of who asks"},
+	{"via", cel.StringType, "the face: portal, api, slack, hook"},
+	{"kind", cel.StringType, "what is asked for: create"},
+	{"name", cel.StringType, "the name wished for the cluster, may be empty"},
+	{"template", cel.StringType, "the template"},
+	{"services", cel.ListType(cel.StringType), "all services of the cluster"},
+	{"nodes", cel.IntType, "the number of nodes"},
+	{"cpu", cel.DoubleType, "the virtual cores of all nodes, as far as they are known"},
+	{"cost_per_hour", cel.DoubleType, "the cost per hour of all nodes"},
+	{"cost", cel.DoubleType, "the cost over the lease; without end it is more than any number"},
+	{"lease", cel.DurationType, `how long it may live, 0 for ever; compare with duration("8h")`},
+	{"forever", cel.BoolType, "whether it has no end"},
+	{"provider", cel.StringType, "the provider"},
+	{"hardware", cel.ListType(cel.StringType), "the hardware types of the nodes"},
+	{"now", cel.TimestampType, "when it is asked"},
+	{"time_zone", cel.StringType, "the time zone of the tenant"},
+	{"weekday", cel.StringType, "the day of the week in that zone: monday, tuesday, …"},
+	{"hour", cel.IntType, "the hour of the day in that zone, 0 to 23"},
+}
+
+// Words implements app.PolicyEngine.
+func (e *Engine) Words() (all []app.PolicyWord) {
+	for _, v := range vocabulary {
+		all = append(all, app.PolicyWord{Name: v.name, Type: typeWords(v.is), Text: v.text})
+	}
+	return all
+}
+
+// kind is what an expression has to give.
+type kind byte
+
+const (
+	truth    kind = iota // true or false
+	span                 // a duration
+	anything             // a value that can be said in words
+)
+
+func (k kind) takes(t *cel.Type) bool {
+	switch k {
+	case truth:
+		return t.IsExactType(cel.BoolType)
+	case span:
+		return t.IsExactType(cel.DurationType)
+	}
+	return true
+}
+
+func (k kind) words() string {
+	switch k {
+	case truth:
+		return "true or false"
+	case span:
+		return "a duration"
+	}
+	return "a value"
+}
+
+func (k kind) example() string {
+	switch k {
+	case truth:
+		return "Compare something, as in nodes > 10, or write true for always."
+	case span:
+		return `Such as duration("8h").`
+	}
+	return "Such as ${nodes}."
+}
+
+func typeWords(t *cel.Type) string {
+	switch {
+	case t.IsExactType(cel.BoolType):
+		return "true or false"
+	case t.IsExactType(cel.StringType):
+		return "a text"
+	case t.IsExactType(cel.IntType), t.IsExactType(cel.UintType):
+		return "a whole number"
+	case t.IsExactType(cel.DoubleType):
+		return "a number"
+	case t.IsExactType(cel.DurationType):
+		return "a duration"
+	case t.IsExactType(cel.TimestampType):
+		return "a time"
+	case t.Kind() == cel.ListKind:
+		return "a list"
+	}
+	return t.String()
+}
+
+// fault is what is wrong with an expression. Line and column count from 1.
+type fault struct {
+	line, column  int
+	message, hint string
+}
+
+// Error gives the message without its place.
+func (f *fault) Error() string { return f.message }
+
+// explain puts the first complaint of the compiler in our words.
+func explain(text string, issues *cel.Issues) *fault {
+	f := &fault{line: 1, column: 1, message: "the expression cannot be read", hint: "See docs/policies.md for what can be written."}
+	for _, e := range issues.Errors() {
+		f.message = firstLine(e.Message)
+		if e.Location != nil && e.Location.Line() > 0 {
+			f.line, f.column = e.Location.Line(), e.Location.Column()+1
+		}
+		break
+	}
+	switch {
+	case strings.HasPrefix(f.message, "undeclared reference to '"):
+		word, _, _ := strings.Cut(strings.TrimPrefix(f.message, "undeclared reference to '"), "'")
+		f.message = fmt.Sprintf("%q is not known", word)
+		f.hint = "Known are: " + strings.Join(names(), ", ") + "."
+		if near := nearest(word); near != "" {
+			f.hint = fmt.Sprintf("Did you mean %s? %s", near, f.hint)
+		}
+	case strings.HasPrefix(f.message, "found no matching overload for '"):
+		f.message = overload(f.message)
+		f.hint = "Compare like with like: nodes > 10, template == \"web\", lease > duration(\"8h\"), \"ops\" in groups."
+	case strings.HasPrefix(f.message, "Syntax error"):
+		f.message = strings.Replace(f.message, "Syntax error:", "it breaks off here:", 1)
+		f.hint = "Such as nodes > 10 && provider == \"digitalocean\"."
+	case strings.Contains(f.message, "recursion limit"), strings.Contains(f.message, "size exceeds"):
+		f.hint = "Make two policies of it."
+	}
+	return f
+}
+
+// overload says which kinds of values do not go together.
+func overload(message string) string {
+	what, rest, ok := strings.Cut(strings.TrimPrefix(message, "found no matching overload for '"), "' applied to '")
+	if !ok {
+		return message
+	}
+	types, _, _ := strings.Cut(rest, "'")
+	what = strings.Trim(strings.ReplaceAll(what, "_", " "), " ")
+	types = strings.Trim(types, "()")
+	for _, r := range []struct{ from, to string }{{"google.protobuf.Duration", "duration"}, {"google.protobuf.Timestamp", "time"}, {"string", "text"}, {"int", "whole number"}, {"double", "number"}} {
+		types = strings.ReplaceAll(types, r.from, r.to)
+	}
+	return fmt.Sprintf("%s does not go with (%s)", what, types)
+}
+
+func names() []string {
+	var all []string
+	for _, v := range vocabulary {
+		all = append(all, v.name)
+	}
+	return all
+}
+
+// nearest gives the word that was probably meant, "" where none is near.
+func nearest(word string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, n := range names() {
+		if d := distance(word[:min(len(word), 40)], n); d < least || strings.HasPrefix(n, word) && len(word) > 1 && d < least+4 {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to change, add or leave out.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := last
+			if a[i] != b[j] {
+				d++
+			}
+			last = row[j+1]
+			row[j+1] = min(d, last+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// piece is a part of a reason: text, or code between ${ and }.
+type piece struct {
+	text string
+	code bool
+}
+
+// split takes a reason apart. A } ends code where it closes no other brace and stands in no text.
+func split(text string) ([]piece, error) {
+	var out []piece
+	codes := 0
+	for text != "" {
+		before, rest, found := strings.Cut(text, "${")
+		if before != "" {
+			out = append(out, piece{text: before})
+		}
+		if !found {
+			break
+		}
+		end := closing(rest)
+		if codes++; end < 0 || codes > maxPieces {
+			return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: "reason", Message: "reason: a ${ is not closed, or there are too many of them.",
+				Hint: "Such as: At most 10 nodes; you asked for ${nodes}."}
+		}
+		out = append(out, piece{text: rest[:end], code: true})
+		text = rest[end+1:]
+	}
+	return out, nil
+}
+
+func closing(code string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}' && depth == 0:
+			return i
+		case c == '}':
+			depth--
+		}
+	}
+	return -1
+}
+
+// words says a value to people.
+func words(v any) string {
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Duration:
+		if v == 0 {
+			return "for ever"
+		}
+		text := v.String()
+		if strings.HasSuffix(text, "m0s") {
+			text = strings.TrimSuffix(text, "0s")
+		}
+		if strings.HasSuffix(text, "h0m") {
+			text = strings.TrimSuffix(text, "0m")
+		}
+		return text
+	case time.Time:
+		return v.UTC().Format("2006-01-02 15:04 UTC")
+	case traits.Lister:
+		var all []string
+		for it := v.Iterator(); it.HasNext() == types.True && len(all) < maxReason; {
+			all = append(all, words(it.Next()))
+		}
+		return strings.Join(all, ", ")
+	case types.Bool:
+		return words(bool(v))
+	case types.Duration:
+		return words(v.Duration)
+	case types.Timestamp:
+		return words(v.Time)
+	case ref.Val:
+		switch x := v.Value().(type) {
+		case float64:
+			if math.IsInf(x, 0) {
+				return "no end"
+			}
+			return strconv.FormatFloat(math.Round(x*10000)/10000, 'f', -1, 64)
+		case string:
+			return x
+		default:
+			return fmt.Sprint(x)
+		}
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Outcome is what policies make of a request.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeAccept  Outcome = "accept"
+	OutcomeApprove Outcome = "approve" // people have to approve first
+	OutcomeRefuse  Outcome = "refuse"
+)
+
+// Decision is what policies said about a request, and what follows.
+type Decision struct {
+	Outcome Outcome       `json:"outcome"`
+	Reason  string        `json:"reason,omitempty"`  // of a refusal
+	Policy  string        `json:"policy,omitempty"`  // that refused, or allowed
+	Changes []Change      `json:"changes,omitempty"` // in the order in which they were made
+	Needs   []Need        `json:"needs,omitempty"`
+	Said    []Said        `json:"said,omitempty"` // by each policy that applied, in order
+	Lease   time.Duration `json:"lease"`          // as it is after the changes
+}
+
+// Change is what a policy changed in a request.
+type Change struct {
+	Policy string        `json:"policy"`
+	From   time.Duration `json:"from"` // the lease; 0: for ever
+	To     time.Duration `json:"to"`
+	Reason string        `json:"reason,omitempty"`
+}
+
+// Said is that a policy applied.
+type Said struct {
+	Policy  string       `json:"policy"`
+	Version int          `json:"version"`
+	Effect  PolicyEffect `json:"effect"`
+	Text    string       `json:"text,omitempty"`
+}
+
+// Need is approvals that a policy wants.
+type Need struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason,omitempty"`
+	Approval
+	Approved    []string  `json:"approved,omitempty"` // who has, of what is asked for now
+	RemindedAt  time.Time `json:"reminded_at,omitzero"`
+	EscalatedAt time.Time `json:"escalated_at,omitzero"`
+}
+
+// Met tells whether enough people have approved.
+func (n Need) Met() bool { return len(n.Approved) >= n.Count }
+
+// Words say who has to approve: "2 of the group finance".
+func (n Need) Words() string {
+	who := ""
+	switch {
+	case n.Group != "" && n.Role != "":
+		who = fmt.Sprintf("of the group %s or with the role %s", n.Group, n.Role)
+	case n.Group != "":
+		who = "of the group " + n.Group
+	default:
+		who = "with the role " + string(n.Role)
+	}
+	if !n.EscalatedAt.IsZero() {
+		who += " or of the group " + n.EscalateTo
+	}
+	return fmt.Sprintf("%d %s", n.Count, who)
+}
+
+// fits tells whether somebody may approve here, whoever asked.
+func (n Need) fits(a Actor) bool {
+	switch {
+	case n.Group != "" && slices.Contains(a.Groups, n.Group):
+		return true
+	case n.Role != "" && a.Role.atLeast(n.Role):
+		return true
+	}
+	return !n.EscalatedAt.IsZero() && slices.Contains(a.Groups, n.EscalateTo)
+}
+
+// atLeast tells whether a role is another one or mightier; viewers and robots are mightier than none.
+func (r Role) atLeast(other Role) bool {
+	i, j := slices.Index(Roles, r), slices.Index(Roles, other)
+	return i >= 0 && j >= 0 && i <= j
+}
+
+// Decide says what policies make of facts. It is pure but for the time that the engine may take. The rule:
+//
+//   - policies are looked at in order, and only those that are enabled; each sees the lease as those before it left it
+//   - one that cannot be evaluated refuses, whatever it is for
+//   - one that refuses ends it, whatever was said before it
+//   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved stands
+//   - all others add up: the shortest cap holds, and every approval is needed
+func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
+	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
+	refuse := func(p Policy, reason string) Decision {
+		d.Said = append(d.Said, Said{p.Name, p.Version, PolicyRefuse, reason})
+		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
+		return d
+	}
+	for _, p := range policies {
+		if !p.Enabled {
+			continue
+		}
+		if e == nil {
+			return refuse(p, "Policies cannot be evaluated on this server, so nothing is accepted.")
+		}
+		f.Lease = d.Lease
+		j, err := e.Judge(ctx, p, f)
+		switch {
+		case err != nil:
+			return refuse(p, fmt.Sprintf("The policy %s could not be evaluated, so nothing is accepted: %s", p.Name, AsError(err).ForPeople()))
+		case !j.Applies:
+			continue
+		}
+		switch p.Effect {
+		case PolicyRefuse:
+			return refuse(p, j.Reason)
+		case PolicyAllow:
+			d.Said = append(d.Said, Said{p.Name, p.Version, p.Effect, j.Reason})
+			d.Policy = p.Name
+			return d
+		case PolicyRewrite:
+			if d.Lease != 0 && d.Lease <= j.Lease {
+				continue // it is short enough
+			}
+			d.Changes = append(d.Changes, Change{p.Name, d.Lease, j.Lease, j.Reason})
+			d.Lease = j.Lease
+		case PolicyApprove:
+			if p.Approval == nil {
+				return refuse(p, fmt.Sprintf("The policy %s does not say who has to approve.", p.Name))
+			}
+			d.Needs = append(d.Needs, Need{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
+			d.Outcome = OutcomeApprove
+		default:
+			return refuse(p, fmt.Sprintf("The policy %s has an effect that is not known: %q.", p.Name, p.Effect))
+		}
+		d.Said = append(d.Said, Said{p.Name, p.Version, p.Effect, j.Reason})
+	}
+	return d
+}

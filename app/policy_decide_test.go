@@ -1,0 +1,102 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/policy"
+)
+
+func rule(name string, order int, effect app.PolicyEffect, when string) app.Policy {
+	p := app.Policy{Name: name, Order: order, Enabled: true, Effect: effect, When: when, Version: 1, Reason: "says " + name}
+	switch effect {
+	case app.PolicyRewrite:
+		p.LeaseCap = `duration("8h")`
+	case app.PolicyApprove:
+		p.Approval = &app.Approval{Count: 1, Group: name}
+	}
+	return p
+}
+
+func capped(name string, order int, cap string) app.Policy {
+	p := rule(name, order, app.PolicyRewrite, "true")
+	p.LeaseCap = cap
+	return p
+}
+
+func off(p app.Policy) app.Policy {
+	p.Enabled = false
+	return p
+}
+
+// The rule of docs/policies.md: in order; what cannot be evaluated and what refuses ends it, and so does what allows; all
+// others add up.
+func TestPoliciesComeTogetherByTheRule(t *testing.T) {
+	const day = 24 * time.Hour
+	allow, refuse, approve := app.PolicyAllow, app.PolicyRefuse, app.PolicyApprove
+	for _, c := range []struct {
+		name     string
+		policies []app.Policy
+		outcome  app.Outcome
+		policy   string        // that refused or allowed
+		needs    string        // groups
+		lease    time.Duration // afterwards, of a day
+		reason   string
+	}{
+		{"none", nil, app.OutcomeAccept, "", "", day, ""},
+		{"none that applies", []app.Policy{rule("a", 1, refuse, "nodes > 100")}, app.OutcomeAccept, "", "", day, ""},
+		{"one that is off", []app.Policy{off(rule("a", 1, refuse, "true"))}, app.OutcomeAccept, "", "", day, ""},
+		{"one that is off and broken", []app.Policy{off(rule("a", 1, refuse, "nodes / 0 == 1"))}, app.OutcomeAccept, "", "", day, ""},
+		{"a refusal", []app.Policy{rule("a", 1, refuse, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
+		{"the first refusal tells why", []app.Policy{rule("b", 2, refuse, "true"), rule("a", 1, refuse, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
+		{"a refusal after an approval wins", []app.Policy{rule("a", 1, approve, "true"), rule("b", 2, refuse, "true")}, app.OutcomeRefuse, "b", "", day, "says b"},
+		{"a refusal before an allowance wins", []app.Policy{rule("a", 1, refuse, "true"), rule("b", 2, allow, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
+		{"an allowance before a refusal wins", []app.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "true")}, app.OutcomeAccept, "a", "", day, ""},
+		{"an allowance before an approval wins", []app.Policy{rule("a", 1, allow, "true"), rule("b", 2, approve, "true")}, app.OutcomeAccept, "a", "", day, ""},
+		{"an approval before an allowance stands", []app.Policy{rule("a", 1, approve, "true"), rule("b", 2, allow, "true")}, app.OutcomeApprove, "b", "a", day, ""},
+		{"an allowance that does not apply changes nothing", []app.Policy{rule("a", 1, allow, "nodes > 100"), rule("b", 2, refuse, "true")}, app.OutcomeRefuse, "b", "", day, "says b"},
+		{"approvals add up", []app.Policy{rule("a", 1, approve, "true"), rule("b", 2, approve, "true")}, app.OutcomeApprove, "", "a b", day, ""},
+		{"the same order goes by name", []app.Policy{rule("b", 1, refuse, "true"), rule("a", 1, allow, "true")}, app.OutcomeAccept, "a", "", day, ""},
+		{"a cap", []app.Policy{capped("a", 1, `duration("8h")`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"the shortest cap", []app.Policy{capped("a", 1, `duration("8h")`), capped("b", 2, `duration("4h")`), capped("c", 3, `duration("6h")`)}, app.OutcomeAccept, "", "", 4 * time.Hour, ""},
+		{"a cap beyond what was asked", []app.Policy{capped("a", 1, `duration("48h")`)}, app.OutcomeAccept, "", "", day, ""},
+		{"a later one sees the cap", []app.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, refuse, `lease > duration("12h")`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"and its price", []app.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, approve, `cost > 10`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"an earlier one does not", []app.Policy{rule("a", 1, refuse, `lease > duration("12h")`), capped("b", 2, `duration("8h")`)}, app.OutcomeRefuse, "a", "", day, "says a"},
+		{"a cap stands when something after it allows", []app.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, app.OutcomeAccept, "b", "", 8 * time.Hour, ""},
+		{"what cannot be evaluated refuses, whatever it is for", []app.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, app.OutcomeRefuse, "a", "", day, "could not be evaluated"},
+		{"even what is for approval", []app.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, app.OutcomeRefuse, "a", "", day, "The policy a could not"},
+		{"a cap of nothing refuses", []app.Policy{capped("a", 1, `duration("0s")`)}, app.OutcomeRefuse, "a", "", day, "could not be evaluated"},
+		{"what is behind an allowance is not evaluated", []app.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "nodes / 0 == 1")}, app.OutcomeAccept, "a", "", day, ""},
+		{"an effect that nobody knows refuses", []app.Policy{rule("a", 1, "bless", "true")}, app.OutcomeRefuse, "a", "", day, "not known"},
+		{"an approval of nobody refuses", []app.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, app.OutcomeRefuse, "a", "", day, "who has to approve"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			app.SortPolicies(c.policies)
+			d := app.Decide(t.Context(), policy.New(), c.policies, app.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
+			var needs []string
+			for _, n := range d.Needs {
+				needs = append(needs, n.Group)
+			}
+			if d.Outcome != c.outcome || d.Policy != c.policy || strings.Join(needs, " ") != c.needs || d.Lease != c.lease || !strings.Contains(d.Reason, c.reason) || (c.reason == "") != (d.Reason == "") {
+				t.Errorf("outcome %s by %q (%s), needs %v, lease %s", d.Outcome, d.Policy, d.Reason, needs, d.Lease)
+			}
+		})
+	}
+}
+
+func TestNothingIsAcceptedWherePoliciesCannotBeUnderstood(t *testing.T) {
+	d := app.Decide(t.Context(), nil, []app.Policy{rule("a", 1, app.PolicyAllow, "true")}, app.Facts{})
+	if d.Outcome != app.OutcomeRefuse {
+		t.Errorf("without an engine: %+v", d)
+	}
+}
+
+func TestALeaseWithoutEndIsCapped(t *testing.T) {
+	d := app.Decide(t.Context(), policy.New(), []app.Policy{capped("a", 1, `duration("8h")`)}, app.Facts{})
+	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != 0 || d.Changes[0].Reason != "says a" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PolicyList gives the policies of the actor's tenant, in the order in which they are looked at.
+func (a *App) PolicyList(ctx context.Context, actor Actor) ([]Policy, error) {
+	if err := actor.may("PolicyList"); err != nil {
+		return nil, err
+	}
+	return a.Store.Policies(ctx, actor.Tenant)
+}
+
+// Policy gives a policy with all of its versions, the newest first; ENotFound where there never was one.
+func (a *App) Policy(ctx context.Context, actor Actor, name string) ([]Policy, error) {
+	if err := actor.may("Policy"); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.PolicyVersions(ctx, actor.Tenant, name)
+	if err == nil && len(all) == 0 {
+		err = Errorf(ENotFound, "There is no policy %q.", name)
+	}
+	return all, err
+}
+
+// SavePolicy writes a policy, as a new version where there is one of the name. EInvalid says which field is wrong, of CEL with
+// line and column. Where p.Version is set, it must be the current one, else EConflict.
+func (a *App) SavePolicy(ctx context.Context, actor Actor, p Policy) (Policy, error) {
+	if err := actor.may("SavePolicy"); err != nil {
+		return Policy{}, err
+	}
+	if err := a.checkPolicy(&p); err != nil {
+		return Policy{}, err
+	}
+	return a.Store.SavePolicy(ctx, p, actor, a.Now())
+}
+
+// PolicyWords are the words that policies know. They are no secret.
+func (a *App) PolicyWords() []PolicyWord {
+	if a.Policies == nil {
+		return nil
+	}
+	return a.Policies.Words()
+}
+
+func (a *App) checkPolicy(p *Policy) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if a.Policies == nil {
+		return &Error{Code: EInternal, Message: "this server has no engine for policies"}
+	}
+	return a.Policies.Check(*p)
+}
+
+// DeletePolicy deletes a policy; its versions are kept for those who look back.
+func (a *App) DeletePolicy(ctx context.Context, actor Actor, name string) error {
+	if err := actor.may("DeletePolicy"); err != nil {
+		return err
+	}
+	return a.Store.DeletePolicy(ctx, name, actor, a.Now())
+}
+
+// Try asks what a policy would do, before it is saved. Policy is the draft: it stands for the one of its name, if any; with
+// Remove the one of that name is left out instead. Facts are a made-up request, nil for none. Past is how many of the newest
+// requests it is tried on; 0 means 200, at most 1,000.
+type Try struct {
+	Policy Policy `json:"policy"`
+	Remove bool   `json:"remove,omitempty"`
+	Facts  *Facts `json:"facts,omitempty"`
+	Past   int    `json:"past,omitempty" minimum:"0" maximum:"1000"`
+}
+
+// Trial is the answer. Looked counts the past requests, Otherwise those that would be decided otherwise than by the policies as
+// they are now; Cases are at most 200 of these, the newest first.
+type Trial struct {
+	Now       *Decision   `json:"now,omitempty"`  // of the made-up request, by the policies as they are
+	Then      *Decision   `json:"then,omitempty"` // with the draft
+	Looked    int         `json:"looked"`
+	Otherwise int         `json:"otherwise"`
+	Cases     []TrialCase `json:"cases" nullable:"false"`
+	Seconds   float64     `json:"seconds"` // that it took
+	Partial   bool        `json:"partial,omitempty" doc:"There was no time for all of them"`
+}
+
+// TrialCase is a past request that would be decided otherwise.
+type TrialCase struct {
+	Request   int64     `json:"request"`
+	Requester string    `json:"requester"`
+	AskedAt   time.Time `json:"asked_at"`
+	Text      string    `json:"text"`
+	Old       Decision  `json:"old"`
+	New       Decision  `json:"new"`
+}
+
+// Limits of a trial.
+const (
+	mostPast  = 1000
+	somePast  = 200
+	mostCases = 200
+	trialTime = 10 * time.Second
+)
+
+// TryPolicy says what a draft would do to a made-up request and to those of the past. Nothing is written.
+func (a *App) TryPolicy(ctx context.Context, actor Actor, t Try) (Trial, error) {
+	out := Trial{Cases: []TrialCase{}}
+	if err := actor.may("TryPolicy"); err != nil {
+		return out, err
+	}
+	if !t.Remove {
+		if err := a.checkPolicy(&t.Policy); err != nil {
+			return out, err
+		}
+	}
+	now, err := a.Store.Policies(ctx, actor.Tenant)
+	if err != nil {
+		return out, err
+	}
+	then := with(now, t.Policy, t.Remove)
+	begun := time.Now()
+	if t.Facts != nil {
+		f := *t.Facts
+		f.Tenant = actor.Tenant
+		if f.Kind == "" {
+			f.Kind = OperationCreate
+		}
+		if f.Now.IsZero() {
+			f.Now = a.Now()
+		}
+		if f.TimeZone == "" {
+			if f.TimeZone, err = a.timeZone(ctx, actor.Tenant); err != nil {
+				return out, err
+			}
+		}
+		old, new := Decide(ctx, a.Policies, now, f), Decide(ctx, a.Policies, then, f)
+		out.Now, out.Then = &old, &new
+	}
+	limit := t.Past
+	if limit <= 0 {
+		limit = somePast
+	}
+	past, err := a.Store.PastFacts(ctx, actor.Tenant, min(limit, mostPast))
+	if err != nil {
+		return out, err
+	}
+	for _, r := range past {
+		if ctx.Err() != nil || time.Since(begun) > trialTime {
+			out.Partial = true
+			break
+		}
+		out.Looked++
+		old, new := Decide(ctx, a.Policies, now, r.Facts), Decide(ctx, a.Policies, then, r.Facts)
+		if old.same(new) {
+			continue
+		}
+		if out.Otherwise++; len(out.Cases) < mostCases {
+			f := r.Facts
+			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, AskedAt: r.AskedAt, Old: old, New: new,
+				Text: fmt.Sprintf("%s: %s of template %s, lease %s", firstOf(f.Name, "a cluster"), count(f.Nodes, "node"), f.Template, leaseWords(f.Lease))})
+		}
+	}
+	out.Seconds = time.Since(begun).Seconds()
+	return out, nil
+}
+
+// with gives policies with a draft among them.
+func with(policies []Policy, draft Policy, remove bool) []Policy {
+	out := slices.DeleteFunc(slices.Clone(policies), func(p Policy) bool { return p.Name == draft.Name })
+	if !remove {
+		out = append(out, draft)
+	}
+	SortPolicies(out)
+	return out
+}
+
+// SortPolicies puts policies in the order in which they are looked at.
+func SortPolicies(policies []Policy) {
+	slices.SortFunc(policies, func(a, b Policy) int {
+		if a.Order != b.Order {
+			return a.Order - b.Order
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}
+
+// Words say a decision in a line: "approve: 2 of the group finance", "refuse: too many", "accept, lease at most 8h0m0s".
+func (d Decision) Words() string {
+	text := string(d.Outcome)
+	switch d.Outcome {
+	case OutcomeRefuse:
+		return text + ": " + d.Reason
+	case OutcomeApprove:
+		var who []string
+		for _, n := range d.Needs {
+			who = append(who, n.Words())
+		}
+		text += ": " + strings.Join(who, ", and ")
+	}
+	for _, c := range d.Changes {
+		text += ", lease " + leaseWords(c.To)
+	}
+	return text
+}
+
+// same tells whether two decisions come to the same for who asked.
+func (d Decision) same(o Decision) bool { return d.Words() == o.Words() }

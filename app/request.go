@@ -1,0 +1,206 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// RequestStatus is the state of a request in one word.
+type RequestStatus string
+
+// The states. Only waiting and offered are not the end.
+const (
+	RequestAccepted  RequestStatus = "accepted"  // it runs, or has run: see its cluster
+	RequestRefused   RequestStatus = "refused"   // by a policy
+	RequestWaiting   RequestStatus = "waiting"   // for approvals
+	RequestOffered   RequestStatus = "offered"   // approved with conditions: who asked has to confirm
+	RequestDenied    RequestStatus = "denied"    // by a person
+	RequestExpired   RequestStatus = "expired"   // nobody decided in time
+	RequestWithdrawn RequestStatus = "withdrawn" // by who asked, or by an admin
+)
+
+// RequestStatuses are all of them.
+var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
+
+// Open tells whether somebody still has to decide.
+func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
+
+// Request is what somebody asked for. It is kept for ever. One that is open is not in the ledger and holds no worker.
+type Request struct {
+	ID        int64         `json:"id"`
+	Tenant    string        `json:"tenant"`
+	Kind      OperationKind `json:"kind"`
+	Cluster   string        `json:"cluster,omitempty"` // its id; "" until it is made
+	Requester string        `json:"requester"`         // see Actor.Name
+	Owner     string        `json:"owner"`             // of what is made
+	Groups    []string      `json:"groups,omitempty"`
+	Via       Via           `json:"via,omitempty"`
+	AskedAt   time.Time     `json:"asked_at"`
+	EndedAt   time.Time     `json:"ended_at,omitzero"`
+	Status    RequestStatus `json:"status"`
+	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
+	Asked    ClusterRequest `json:"asked"`
+	Facts    Facts          `json:"facts"`
+	Decision Decision       `json:"decision"`
+	// Terms are what is approved, and what runs.
+	Terms   Terms    `json:"terms"`
+	Needs   []Need   `json:"needs,omitempty"`
+	Round   int      `json:"round"` // how often the terms were changed by conditions
+	Reviews []Review `json:"reviews,omitempty"`
+	Offer   *Offer   `json:"offer,omitempty"` // while it is offered
+
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
+	DueAt     time.Time `json:"-"`                   // when it is to be looked after next; zero: never
+	Broken    bool      `json:"broken_glass,omitempty"`
+	Message   string    `json:"message,omitempty"` // why it is as it is
+}
+
+// Terms are what a request comes to.
+type Terms struct {
+	PlanHash string        `json:"plan_hash"`
+	Layout   Layout        `json:"layout"`
+	Steps    int           `json:"steps"`
+	Duration time.Duration `json:"duration"` // estimate
+	Lease    time.Duration `json:"lease"`    // 0: for ever
+	Cost     float64       `json:"cost,omitempty"`
+	CPU      float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
+	// Seal is the digest of all that was kept to be run: layout, definition, lease.
+	Seal string `json:"seal,omitempty"`
+}
+
+// Offer is terms that an approver proposes instead.
+type Offer struct {
+	Terms
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+// Verdict is what an approver says.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictApprove    Verdict = "approve"
+	VerdictDeny       Verdict = "deny"
+	VerdictConditions Verdict = "conditions" // yes, but with fewer nodes or a shorter lease
+	VerdictBreak      Verdict = "break_glass"
+)
+
+// Review is what somebody said about a request, and in which round. Counts are the policies whose approval it counts for.
+type Review struct {
+	Who      string    `json:"who"`
+	At       time.Time `json:"at"`
+	Verdict  Verdict   `json:"verdict"`
+	Reason   string    `json:"reason,omitempty"`
+	Round    int       `json:"round"`
+	PlanHash string    `json:"plan_hash,omitempty"` // that was shown
+	Counts   []string  `json:"counts,omitempty"`
+}
+
+// Kept is what a request needs to be run later just as it was shown. It is dropped when the request ends.
+type Kept struct {
+	Request    ClusterRequest `json:"request"`
+	Definition Definition     `json:"definition"`
+	DNSSuffix  string         `json:"dns_suffix"`
+	Layout     Layout         `json:"layout"`
+	Lease      time.Duration  `json:"lease"`
+	PlanHash   string         `json:"plan_hash"`
+	Offer      *Kept          `json:"offer,omitempty"` // the same of an offer
+}
+
+// seal is the digest of what was kept, without an offer. It is hex, 64 digits.
+func (k Kept) seal() string {
+	k.Offer = nil
+	b, err := json.Marshal(k)
+	if err != nil {
+		panic("app: what is kept of a request holds only plain values: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// NewRequest is a request about to be written. Kept is nil unless it is open.
+type NewRequest struct {
+	Request Request
+	Kept    *Kept
+	Who     Actor
+}
+
+// Answer is what became of an asking: a cluster, or a request that waits.
+type Answer struct {
+	Request Request      `json:"request"`
+	Cluster *ClusterView `json:"cluster,omitempty"`
+}
+
+// RequestView says which requests of a list are wanted.
+type RequestView string
+
+// The views.
+const (
+	RequestsMine  RequestView = "mine"
+	RequestsInbox RequestView = "inbox" // those that wait for me: to approve, or to confirm
+	RequestsAll   RequestView = "all"
+)
+
+// RequestFilter narrows a list. Lists are newest first.
+type RequestFilter struct {
+	View      RequestView   // "" means all
+	Status    RequestStatus // "" means any
+	Requester string        // "" means anybody
+	Before    int64         // only those with a smaller number; 0: from the newest on
+	Limit     int           // 0: 100; at most 1000
+}
+
+// RequestStore keeps requests.
+type RequestStore interface {
+	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
+	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
+	Request(ctx context.Context, tenant string, id int64) (Request, error)
+	// KeptRequest gives what is needed to run it; ENotFound where it is not open.
+	KeptRequest(ctx context.Context, tenant string, id int64) (Kept, error)
+	// Requests gives them with reviews, newest first.
+	Requests(ctx context.Context, tenant string, f RequestFilter) ([]Request, error)
+	// OpenRequests gives those that are open, oldest first.
+	OpenRequests(ctx context.Context, tenant string, limit int) ([]Request, error)
+	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
+	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
+	// it would run and m.Cluster is nil: make one and try again.
+	MoveRequest(ctx context.Context, m RequestMove) (Request, error)
+	// RequestsDue gives open ones, of all tenants, that are to be looked after by now.
+	RequestsDue(ctx context.Context, now time.Time, limit int) ([]Request, error)
+}
+
+// ErrNotReady says that a move would let a request run, and that nothing was made ready for that.
+var ErrNotReady = &Error{Code: ETransient, Reason: "not_ready", Message: "The request has just changed.", Hint: "Try again."}
+
+// Reservation is what it takes of quotas while it is open.
+func (r Request) Reservation() Reservation {
+	q := Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
+		CostPerHour: r.Terms.Layout.CostPerHour, From: r.AskedAt}
+	if r.Terms.Lease > 0 {
+		q.Until = r.AskedAt.Add(r.Terms.Lease)
+	}
+	return q
+}
+
+// want gives the needs that are not met.
+func (r Request) want() []Need {
+	return slices.DeleteFunc(slices.Clone(r.Needs), Need.Met)
+}
+
+// WaitsFor tells whether a request waits for somebody: to approve it, or to confirm what was offered.
+func (r Request) WaitsFor(a Actor) bool {
+	switch r.Status {
+	case RequestOffered:
+		return r.Requester == a.Name()
+	case RequestWaiting:
+		return r.mayReview(a) == nil && slices.ContainsFunc(r.want(), func(n Need) bool { return n.fits(a) })
+	}
+	return false
+}

@@ -1,0 +1,312 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+var begun = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func person(name string, role app.Role, groups ...string) app.Actor {
+	return app.Actor{Tenant: "t", User: name, Role: role, Groups: groups, ProvenAt: begun}
+}
+
+// waitingRequest is one of ada's that waits.
+func waitingRequest(needs ...app.Need) app.Request {
+	r := app.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: app.RequestWaiting, AskedAt: begun,
+		ExpiresAt: begun.Add(72 * time.Hour), Needs: needs, Terms: app.Terms{PlanHash: "h1", Layout: app.Layout{Groups: []app.NodeGroup{{Count: 4}}}}}
+	return r
+}
+
+func need(policy string, count int, group string) app.Need {
+	return app.Need{Policy: policy, Approval: app.Approval{Count: count, Group: group}}
+}
+
+func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
+	fin := need("money", 2, "finance")
+	high := fin
+	high.Approval.High = true
+	glass := fin
+	glass.Approval.BreakGlass = "oncall"
+	byRole := app.Need{Policy: "big", Approval: app.Approval{Count: 1, Role: app.RoleApprover}}
+	escalated := fin
+	escalated.Approval.EscalateTo, escalated.EscalatedAt = "heads", begun
+	offered := waitingRequest(fin)
+	offered.Status, offered.Offer = app.RequestOffered, &app.Offer{Terms: app.Terms{PlanHash: "h2"}, By: "bob"}
+	once := waitingRequest(fin)
+	once.Reviews = []app.Review{{Who: "bob", Verdict: app.VerdictApprove, Counts: []string{"money"}}}
+	ended := waitingRequest(fin)
+	ended.Status = app.RequestDenied
+	stale := person("bob", app.RoleUser, "finance")
+	stale.ProvenAt = begun.Add(-6 * time.Minute)
+	token := person("bob", app.RoleUser, "finance")
+	token.ProvenAt = time.Time{}
+	home := person("ada", app.RoleSuperadmin)
+	home.Home = "other"
+	bob, ada := person("bob", app.RoleUser, "finance"), person("ada", app.RoleUser, "finance")
+	for _, c := range []struct {
+		name   string
+		r      app.Request
+		act    app.RequestAct
+		who    app.Actor
+		hash   string
+		reason string
+		status app.RequestStatus // afterwards
+		wrong  string            // the Reason or, where there is none, the Code of the refusal
+	}{
+		{"a member approves", waitingRequest(fin), app.RequestApprove, bob, "h1", "", app.RequestWaiting, ""},
+		{"the last one", waitingRequest(need("m", 1, "finance")), app.RequestApprove, bob, "h1", "", app.RequestAccepted, ""},
+		{"who asked does not", waitingRequest(fin), app.RequestApprove, ada, "h1", "", "", "own_request"},
+		{"nor does he deny", waitingRequest(fin), app.RequestDeny, ada, "h1", "no no", "", "own_request"},
+		{"of another tenant he is another", waitingRequest(byRole), app.RequestApprove, home, "h1", "", app.RequestAccepted, ""},
+		{"an admin outside of the group does not", waitingRequest(fin), app.RequestApprove, person("root", app.RoleAdmin), "h1", "", "", "not_approver"},
+		{"nor does an approver", waitingRequest(fin), app.RequestApprove, person("eve", app.RoleApprover), "h1", "", "", "not_approver"},
+		{"where a role is named he does", waitingRequest(byRole), app.RequestApprove, person("eve", app.RoleApprover), "h1", "", app.RequestAccepted, ""},
+		{"and so does a mightier one", waitingRequest(byRole), app.RequestApprove, person("root", app.RoleAdmin), "h1", "", app.RequestAccepted, ""},
+		{"but no user", waitingRequest(byRole), app.RequestApprove, person("joe", app.RoleUser), "h1", "", "", "not_approver"},
+		{"nor a robot", waitingRequest(byRole), app.RequestApprove, person("joe", app.RoleRobot), "h1", "", "", "not_approver"},
+		{"after the escalation others do", waitingRequest(escalated), app.RequestApprove, person("joe", app.RoleUser, "heads"), "h1", "", app.RequestWaiting, ""},
+		{"nobody twice", once, app.RequestApprove, bob, "h1", "", "", "reviewed"},
+		{"not even the other way", once, app.RequestDeny, bob, "h1", "changed my mind", "", "reviewed"},
+		{"another one is enough then", once, app.RequestApprove, person("cy", app.RoleUser, "finance"), "h1", "", app.RequestAccepted, ""},
+		{"one no wins over a yes", once, app.RequestDeny, person("cy", app.RoleUser, "finance"), "h1", "too dear", app.RequestDenied, ""},
+		{"a no needs a reason", waitingRequest(fin), app.RequestDeny, bob, "h1", " ", "", "invalid"},
+		{"a yes needs to say to what", waitingRequest(fin), app.RequestApprove, bob, "", "", "", "invalid"},
+		{"and to what stands there now", waitingRequest(fin), app.RequestApprove, bob, "h0", "", "", "plan_changed"},
+		{"a no to what is gone neither", waitingRequest(fin), app.RequestDeny, bob, "h0", "too dear", "", "plan_changed"},
+		{"high risk takes a proof", waitingRequest(high), app.RequestApprove, stale, "h1", "", "", "step_up"},
+		{"which tokens have not", waitingRequest(high), app.RequestApprove, token, "h1", "", "", "step_up"},
+		{"a fresh one will do", waitingRequest(high), app.RequestApprove, bob, "h1", "", app.RequestWaiting, ""},
+		{"a no takes none", waitingRequest(high), app.RequestDeny, stale, "h1", "too dear", app.RequestDenied, ""},
+		{"what is offered is not reviewed", offered, app.RequestApprove, bob, "h1", "", "", "offered"},
+		{"who asked confirms", offered, app.RequestConfirm, ada, "h2", "", app.RequestWaiting, ""},
+		{"but nothing else than what was offered", offered, app.RequestConfirm, ada, "h1", "", "", "plan_changed"},
+		{"nobody else does", offered, app.RequestConfirm, bob, "h2", "", "", "not_requester"},
+		{"without an offer there is nothing to confirm", waitingRequest(fin), app.RequestConfirm, ada, "h1", "", "", "not_offered"},
+		{"who asked withdraws", waitingRequest(fin), app.RequestWithdraw, ada, "", "", app.RequestWithdrawn, ""},
+		{"also what was offered", offered, app.RequestWithdraw, ada, "", "", app.RequestWithdrawn, ""},
+		{"an admin, too", waitingRequest(fin), app.RequestWithdraw, person("root", app.RoleAdmin), "", "", app.RequestWithdrawn, ""},
+		{"nobody else", waitingRequest(fin), app.RequestWithdraw, bob, "", "", "", "not_requester"},
+		{"an admin breaks the glass", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", app.RequestAccepted, ""},
+		{"for himself, too", waitingRequest(fin), app.RequestBreak, person("ada", app.RoleAdmin), "h1", "the shop is down", app.RequestAccepted, ""},
+		{"so do members of the group", waitingRequest(glass), app.RequestBreak, person("joe", app.RoleUser, "oncall"), "h1", "the shop is down", app.RequestAccepted, ""},
+		{"but of no other", waitingRequest(glass), app.RequestBreak, bob, "h1", "the shop is down", "", "not_breaker"},
+		{"nine letters are no emergency", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h1", "  shop down ", "", "invalid"},
+		{"it takes a proof", waitingRequest(glass), app.RequestBreak, func() app.Actor { a := stale; a.Groups = []string{"oncall"}; return a }(), "h1", "the shop is down", "", "step_up"},
+		{"and to have seen what runs", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h0", "the shop is down", "", "plan_changed"},
+		{"nothing happens to what has ended", ended, app.RequestApprove, bob, "h1", "", "", "request_ended"},
+		{"not even this", ended, app.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", "", "request_ended"},
+		{"an act that nobody knows", waitingRequest(fin), "bless", bob, "h1", "", "", "invalid"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.r
+			r.Reviews = slices.Clone(r.Reviews)
+			r.Needs = slices.Clone(r.Needs)
+			o, err := r.Move(app.RequestMove{Act: c.act, Who: c.who, Now: begun, PlanHash: c.hash, Reason: c.reason})
+			wrong := ""
+			if err != nil {
+				if wrong = app.AsError(err).Reason; wrong == "" {
+					wrong = string(app.CodeOf(err))
+				}
+			}
+			if wrong != c.wrong {
+				t.Fatalf("gives %v, want %q", err, c.wrong)
+			}
+			if err != nil {
+				return
+			}
+			if r.Status != c.status || o.Run != (c.status == app.RequestAccepted) {
+				t.Errorf("is %s, run %v; want %s", r.Status, o.Run, c.status)
+			}
+			if (c.act == app.RequestBreak) != r.Broken {
+				t.Errorf("broken: %v", r.Broken)
+			}
+			if r.Broken && (len(o.Notices) != 1 || o.Notices[0].Kind != app.NoticeAlarm || !strings.Contains(o.Notices[0].Text, c.reason)) {
+				t.Errorf("no alarm: %+v", o.Notices)
+			}
+		})
+	}
+}
+
+func TestTimeRemindsEscalatesAndEnds(t *testing.T) {
+	n := need("money", 1, "finance")
+	n.Approval.RemindAfter, n.Approval.EscalateAfter, n.Approval.EscalateTo = time.Hour, 2*time.Hour, "heads"
+	r := waitingRequest(n)
+	at := func(after time.Duration) app.RequestOutcome {
+		t.Helper()
+		o, err := r.Move(app.RequestMove{Act: app.RequestTend, Now: begun.Add(after)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if o := at(0); !o.Nothing || !r.DueAt.Equal(begun.Add(time.Hour)) {
+		t.Errorf("at once: %+v, due %s", o, r.DueAt)
+	}
+	if o := at(time.Hour); len(o.Notices) != 1 || !slices.Equal(o.Notices[0].Groups, []string{"finance"}) || o.Notices[0].ActionName != "Decide" {
+		t.Errorf("no reminder: %+v", o)
+	}
+	if o := at(time.Hour + time.Minute); !o.Nothing || !r.DueAt.Equal(begun.Add(2*time.Hour)) {
+		t.Errorf("reminded twice: %+v, due %s", o, r.DueAt)
+	}
+	if o := at(2 * time.Hour); len(o.Notices) != 1 || !slices.Equal(o.Notices[0].Groups, []string{"heads"}) {
+		t.Errorf("not escalated: %+v", o)
+	}
+	if !r.WaitsFor(person("joe", app.RoleUser, "heads")) {
+		t.Error("it does not wait for those it was escalated to")
+	}
+	if o := at(72 * time.Hour); r.Status != app.RequestExpired || len(o.Notices) != 1 || !slices.Equal(o.Notices[0].Users, []string{"ada"}) || !r.DueAt.IsZero() {
+		t.Errorf("not expired: %s %+v", r.Status, o)
+	}
+	if o := at(73 * time.Hour); !o.Nothing {
+		t.Errorf("expired twice: %+v", o)
+	}
+}
+
+func TestApprovalsOfOtherTermsLapse(t *testing.T) {
+	r := waitingRequest(need("money", 2, "finance"))
+	move := func(act app.RequestAct, who app.Actor, hash string, offer *app.Offer) app.RequestOutcome {
+		t.Helper()
+		o, err := r.Move(app.RequestMove{Act: act, Who: who, Now: begun, PlanHash: hash, Reason: "because", Offer: offer, Kept: &app.Kept{}})
+		if err != nil {
+			t.Fatalf("%s by %s: %v", act, who.User, err)
+		}
+		return o
+	}
+	fin := func(name string) app.Actor { return person(name, app.RoleUser, "finance") }
+	move(app.RequestApprove, fin("bob"), "h1", nil)
+	move(app.RequestOffer, fin("cy"), "h1", &app.Offer{Terms: app.Terms{PlanHash: "h2"}, By: "cy"})
+	if o := move(app.RequestConfirm, fin("ada"), "h2", nil); o.Run || r.Status != app.RequestWaiting || len(r.Needs[0].Approved) != 1 || r.Needs[0].Approved[0] != "cy" {
+		t.Fatalf("after the confirmation: %s, approved by %v", r.Status, r.Needs[0].Approved)
+	}
+	if _, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: fin("bob"), Now: begun, PlanHash: "h1"}); app.AsError(err).Reason != "plan_changed" {
+		t.Errorf("bob approves what he saw before: %v", err)
+	}
+	if _, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: fin("cy"), Now: begun, PlanHash: "h2"}); app.AsError(err).Reason != "reviewed" {
+		t.Errorf("cy counts twice: %v", err)
+	}
+	if o := move(app.RequestApprove, fin("bob"), "h2", nil); !o.Run || r.Status != app.RequestAccepted || r.Terms.PlanHash != "h2" {
+		t.Errorf("bob approves the new terms: %+v, %s", o, r.Status)
+	}
+}
+
+// Whatever people and time do, in whatever order: a request runs at most once, and then either the glass was broken or enough
+// different people who may, none of them who asked, have approved just what runs; after a no it never runs.
+func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
+	const tries = 20000
+	ran := 0
+	for seed := range uint64(tries) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		groups := []string{"finance", "security", "heads", "oncall"}
+		var needs []app.Need
+		for i := range 1 + rng.IntN(3) {
+			n := need(fmt.Sprintf("p%d", i), 1+rng.IntN(3), groups[rng.IntN(3)])
+			if rng.IntN(3) == 0 {
+				n.Approval.Group, n.Approval.Role = "", app.RoleApprover
+			}
+			n.Approval.High = rng.IntN(4) == 0
+			if rng.IntN(2) == 0 {
+				n.Approval.EscalateAfter, n.Approval.EscalateTo = time.Hour, "heads"
+			}
+			needs = append(needs, n)
+		}
+		r := waitingRequest(needs...)
+		var people []app.Actor
+		for i := range 6 {
+			a := person([]string{"ada", "bob", "cy", "dee", "eve", "fay"}[i], app.Roles[rng.IntN(len(app.Roles))])
+			for _, g := range groups {
+				if rng.IntN(2) == 0 {
+					a.Groups = append(a.Groups, g)
+				}
+			}
+			if rng.IntN(5) == 0 {
+				a.ProvenAt = time.Time{}
+			}
+			people = append(people, a)
+		}
+		runs, denied, hashes := 0, false, []string{"h1"}
+		yes := map[string]map[string]bool{} // by hash, who said yes to it
+		agree := func(hash, who string) {
+			if yes[hash] == nil {
+				yes[hash] = map[string]bool{}
+			}
+			yes[hash][who] = true
+		}
+		now := begun
+		for step := range 30 {
+			if rng.IntN(6) == 0 {
+				now = now.Add(time.Duration(rng.IntN(120)) * time.Minute)
+			}
+			who := people[rng.IntN(len(people))]
+			if !who.ProvenAt.IsZero() && rng.IntN(2) == 0 {
+				who.ProvenAt = now
+			}
+			acts := []app.RequestAct{app.RequestApprove, app.RequestApprove, app.RequestApprove, app.RequestDeny, app.RequestOffer, app.RequestConfirm, app.RequestConfirm, app.RequestTend, app.RequestBreak, app.RequestWithdraw}
+			act := acts[rng.IntN(len(acts))]
+			if (act == app.RequestBreak || act == app.RequestWithdraw || act == app.RequestDeny) && rng.IntN(8) > 0 {
+				act = app.RequestApprove
+			}
+			m := app.RequestMove{Act: act, Who: who, Now: now, PlanHash: hashes[rng.IntN(len(hashes))], Reason: "a reason long enough"}
+			if act == app.RequestOffer {
+				m.Offer, m.Kept = &app.Offer{Terms: app.Terms{PlanHash: fmt.Sprintf("h%d", 2+step)}, By: who.User}, &app.Kept{}
+			}
+			before := r
+			o, err := r.Move(m)
+			if err != nil {
+				if r.Status != before.Status || len(r.Reviews) != len(before.Reviews) || r.Round != before.Round {
+					t.Fatalf("seed %d: a refused %s changed the request", seed, act)
+				}
+				continue
+			}
+			switch act {
+			case app.RequestApprove:
+				agree(m.PlanHash, who.User)
+			case app.RequestOffer:
+				hashes = append(hashes, m.Offer.PlanHash)
+				agree(m.Offer.PlanHash, who.User)
+			case app.RequestDeny:
+				denied = true
+			}
+			if !o.Run {
+				continue
+			}
+			runs++
+			if denied {
+				t.Fatalf("seed %d: it runs after a no", seed)
+			}
+			if r.Broken {
+				continue
+			}
+			if act != app.RequestApprove && act != app.RequestConfirm {
+				t.Fatalf("seed %d: it runs by %s", seed, act)
+			}
+			for _, n := range r.Needs {
+				may := 0
+				for _, p := range people {
+					fits := slices.Contains(p.Groups, n.Group) || n.Role != "" && slices.Contains([]app.Role{app.RoleApprover, app.RoleAdmin, app.RoleSuperadmin}, p.Role) ||
+						!n.EscalatedAt.IsZero() && slices.Contains(p.Groups, n.EscalateTo)
+					if p.User != "ada" && fits && yes[r.Terms.PlanHash][p.User] {
+						may++
+					}
+				}
+				if may < n.Count {
+					t.Fatalf("seed %d: %s ran with %d approvals of %d for plan %s", seed, n.Policy, may, n.Count, r.Terms.PlanHash)
+				}
+			}
+		}
+		if runs > 1 {
+			t.Fatalf("seed %d: ran %d times", seed, runs)
+		}
+		ran += runs
+	}
+	if ran < tries/20 {
+		t.Errorf("only %d of %d ran: the test tries too little", ran, tries)
+	}
+	t.Logf("%d of %d requests ran", ran, tries)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const policyColumns = `version, policy, saved_by, saved_at, deleted`
+
+func scanPolicy(row scanner) (p app.Policy, err error) {
+	var text []byte
+	var version int
+	var saved, deleted int64
+	var by string
+	if err := row.Scan(&version, &text, &by, &saved, &deleted); err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("policy: %w", err)
+	}
+	p.Version, p.SavedBy, p.SavedAt, p.Deleted = version, by, fromMicros(saved), deleted != 0
+	return p, nil
+}
+
+// Policies implements app.PolicyStore.
+func (s *Store) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
+	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
+	app.SortPolicies(list)
+	return list, err
+}
+
+// PolicyVersions implements app.PolicyStore.
+func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
+	return s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? ORDER BY version DESC LIMIT 1000`, tenant, name)
+}
+
+func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
+	list := []app.Policy{}
+	err := s.each(ctx, func(row scanner) error {
+		p, err := scanPolicy(row)
+		list = append(list, p)
+		return err
+	}, query, args...)
+	return list, err
+}
+
+// SavePolicy implements app.PolicyStore.
+func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		had, last, err := t.policy(who.Tenant, p.Name)
+		if err != nil {
+			return err
+		}
+		if p.Version != 0 && (had == nil || had.Version != p.Version) {
+			return &app.Error{Code: app.EConflict, Reason: "version", Message: fmt.Sprintf("The policy %s was changed meanwhile.", p.Name), Hint: "Look at it again, and then change it."}
+		}
+		if had == nil {
+			var n int
+			if err := t.row(`SELECT count(*) FROM policies WHERE tenant = ? AND stands = 1`, who.Tenant).Scan(&n); err != nil {
+				return fmt.Errorf("store: %w", err)
+			}
+			if n >= app.MaxPolicies {
+				return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("There are %d policies already, and no more can be had.", n), Hint: "Delete one, or say more in one."}
+			}
+		}
+		saved = p
+		saved.Version, saved.SavedBy, saved.SavedAt, saved.Deleted = last+1, who.Name(), fromMicros(micros(now)), false
+		return t.savePolicy(saved, had, who, now, "policy.save")
+	})
+	return saved, err
+}
+
+// policy gives the version that stands, nil for none, and the number of the last.
+func (t *tx) policy(tenant, name string) (had *app.Policy, last int, err error) {
+	if err := t.row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
+		return nil, 0, fmt.Errorf("store: policy: %w", err)
+	}
+	p, err := scanPolicy(t.row(`SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? AND stands = 1`, tenant, name))
+	if isNoRows(err) {
+		return nil, last, nil
+	}
+	return &p, last, err
+}
+
+func (t *tx) savePolicy(p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
+	if err := t.exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
+		return err
+	}
+	if err := t.exec(`INSERT INTO policies (tenant, name, version, stands, policy, saved_by, saved_at, deleted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		who.Tenant, p.Name, p.Version, flag(!p.Deleted), jsonText(p), p.SavedBy, micros(now), flag(p.Deleted)); err != nil {
+		return err
+	}
+	var before, after any
+	if had != nil {
+		before = *had
+	}
+	if !p.Deleted {
+		after = p
+	}
+	return t.deed(now, who, act, p.Name, before, after)
+}
+
+// DeletePolicy implements app.PolicyStore.
+func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		had, last, err := t.policy(who.Tenant, name)
+		if err != nil {
+			return err
+		}
+		if had == nil {
+			return app.Errorf(app.ENotFound, "There is no policy %q.", name)
+		}
+		gone := *had
+		gone.Version, gone.SavedBy, gone.Deleted = last+1, who.Name(), true
+		return t.savePolicy(gone, had, who, now, "policy.delete")
+	})
+}
+
+// TimeZone implements app.PolicyStore.
+func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
+	if isNoRows(err) {
+		return "UTC", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("store: %w", err)
+	}
+	return zone, nil
+}
+
+// SetTimeZone implements app.PolicyStore.
+func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		var before any
+		var had string
+		switch err := t.row(`SELECT zone FROM policy_zones WHERE tenant = ?`, who.Tenant).Scan(&had); {
+		case err == nil:
+			before = had
+		case !isNoRows(err):
+			return fmt.Errorf("store: %w", err)
+		}
+		if err := t.exec(`INSERT INTO policy_zones (tenant, zone) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET zone = excluded.zone`, who.Tenant, zone); err != nil {
+			return err
+		}
+		return t.deed(now, who, "policy.time_zone", "policies", before, zone)
+	})
+}

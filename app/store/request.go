@@ -1,0 +1,275 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.asked, r.facts, r.decision,
+	r.terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
+
+func scanRequest(row scanner) (app.Request, error) {
+	var r app.Request
+	var groups, asked, facts, decision, terms, needs, offer []byte
+	var broken, askedAt, ended, expires, due int64
+	err := row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &asked, &facts, &decision,
+		&terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
+	if err != nil {
+		return r, err
+	}
+	for _, c := range []struct {
+		text []byte
+		into any
+	}{{groups, &r.Groups}, {asked, &r.Asked}, {facts, &r.Facts}, {decision, &r.Decision}, {terms, &r.Terms}, {needs, &r.Needs}, {offer, &r.Offer}} {
+		if len(c.text) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(c.text, c.into); err != nil {
+			return r, fmt.Errorf("request %d: %w", r.ID, err)
+		}
+	}
+	r.Broken = broken != 0
+	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = fromMicros(askedAt), fromMicros(ended), fromMicros(expires), fromMicros(due)
+	return r, nil
+}
+
+func scanReview(row scanner) (request int64, v app.Review, err error) {
+	var at int64
+	var counts []byte
+	if err := row.Scan(&request, &v.Round, &v.Who, &at, &v.Verdict, &v.Reason, &v.PlanHash, &counts); err != nil {
+		return 0, v, err
+	}
+	v.At = fromMicros(at)
+	return request, v, json.Unmarshal(counts, &v.Counts)
+}
+
+const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
+
+// KeepRequest implements app.RequestStore.
+func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		r, err = t.keepRequest(n)
+		return err
+	})
+	return r, err
+}
+
+// keepRequest writes a request, in the transaction of what it brings about.
+func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
+	r := n.Request
+	if r.Status.Open() {
+		if err := t.checkNameFree(r); err != nil {
+			return r, err
+		}
+	}
+	err := t.row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
+			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		r.Tenant, string(r.Kind), r.Asked.Name, r.Cluster, r.Requester, r.Owner, jsonText(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
+		jsonText(r.Asked), jsonText(r.Facts), jsonText(r.Decision), jsonText(r.Terms), jsonText(r.Needs), r.Round, r.Message, keptText(n.Kept),
+		micros(r.AskedAt), micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt)).Scan(&r.ID)
+	if err != nil {
+		return r, fmt.Errorf("store: request: %w", err)
+	}
+	if r.Status.Open() {
+		// What waits holds its part of the quotas, so that it is there when it is approved.
+		if err := t.reserve(r.AskedAt, r.Reservation()); err != nil {
+			return r, err
+		}
+	}
+	for _, notice := range r.TellOpened() {
+		if err := t.notice(notice); err != nil {
+			return r, err
+		}
+	}
+	act := map[app.RequestStatus]string{app.RequestWaiting: "request.wait", app.RequestRefused: "request.refuse"}[r.Status]
+	if act == "" {
+		act = "request.accept"
+	}
+	return r, t.deed(r.AskedAt, n.Who, act, requestObject(r.ID), nil, map[string]any{"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
+		"said": r.Decision.Said})
+}
+
+func requestObject(id int64) string { return fmt.Sprintf("request %d", id) }
+
+// checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.
+func (t *tx) checkNameFree(r app.Request) error {
+	if r.Asked.Name == "" {
+		return nil
+	}
+	var other int64
+	err := t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, r.Tenant, r.Asked.Name).Scan(&other)
+	if err == nil {
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is open already.", other, r.Asked.Name),
+			Hint: "Choose another name, or withdraw that one first."}
+	}
+	if !isNoRows(err) {
+		return fmt.Errorf("store: request: %w", err)
+	}
+	var taken bool
+	if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
+		r.Tenant, r.Asked.Name, r.Asked.Name).Scan(&taken); err != nil {
+		return err
+	}
+	if taken {
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", r.Asked.Name),
+			Hint: "Choose another name, or delete that one first."}
+	}
+	return nil
+}
+
+func keptText(k *app.Kept) string {
+	if k == nil {
+		return ""
+	}
+	return jsonText(k)
+}
+
+// MoveRequest implements app.RequestStore.
+func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		var before app.Request
+		if before, err = t.request(m.Tenant, m.ID); err != nil {
+			return err
+		}
+		r = before
+		r.Needs, r.Reviews = append([]app.Need(nil), before.Needs...), append([]app.Review(nil), before.Reviews...)
+		o, err := r.Move(m)
+		if err != nil || o.Nothing {
+			return err
+		}
+		if o.Run && m.Cluster == nil {
+			return app.ErrNotReady
+		}
+		if o.Run {
+			if _, err := s.createCluster(t, *m.Cluster); err != nil {
+				return err
+			}
+			r.Cluster = m.Cluster.Cluster.ID
+		}
+		return t.moved(before, r, m, o)
+	})
+	if err != nil {
+		return app.Request{}, err
+	}
+	return r, nil
+}
+
+// moved writes what a move has changed.
+func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
+	offer, kept := "", ""
+	if r.Offer != nil {
+		offer = jsonText(r.Offer)
+	}
+	if r.Status.Open() {
+		var k app.Kept
+		var text []byte
+		if err := t.row(`SELECT kept FROM requests WHERE id = ?`, r.ID).Scan(&text); err != nil {
+			return fmt.Errorf("store: request: %w", err)
+		}
+		if err := json.Unmarshal(text, &k); err != nil {
+			return fmt.Errorf("store: request %d: %w", r.ID, err)
+		}
+		switch m.Act {
+		case app.RequestOffer:
+			k.Offer = m.Kept
+		case app.RequestConfirm:
+			if k.Offer == nil {
+				return app.Errorf(app.EInternal, "request %d has an offer that was not kept", r.ID)
+			}
+			k = *k.Offer
+		}
+		kept = jsonText(k)
+	}
+	n, err := t.count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
+			kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+		string(r.Status), r.Cluster, r.Terms.PlanHash, jsonText(r.Terms), jsonText(r.Needs), offer, r.Round, flag(r.Broken), r.Message, kept,
+		micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return app.ErrNotReady
+	}
+	if v := o.Review; v != nil {
+		if err := t.exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, v.Round, v.Who, micros(v.At), string(v.Verdict), v.Reason, v.PlanHash, jsonText(v.Counts)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Status.Open() && m.Act == app.RequestConfirm:
+		err = t.reserve(m.Now, r.Reservation()) // it takes less now
+	case !r.Status.Open() && !o.Run:
+		err = t.giveBack(m.Now, "", r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	for _, notice := range o.Notices {
+		notice.Cluster = r.Cluster
+		if err := t.notice(notice); err != nil {
+			return err
+		}
+	}
+	return t.deed(m.Now, m.Who, "request."+string(m.Act), requestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
+}
+
+// requestState is a request in the audit.
+func requestState(r app.Request, reason string) map[string]any {
+	s := map[string]any{"status": string(r.Status), "plan_hash": r.Terms.PlanHash, "nodes": r.Terms.Layout.Size(), "lease": r.Terms.Lease.String()}
+	if r.Cluster != "" {
+		s["cluster"] = r.Cluster
+	}
+	if reason != "" {
+		s["reason"] = reason
+	}
+	if r.Offer != nil {
+		s["offer"] = map[string]any{"plan_hash": r.Offer.PlanHash, "nodes": r.Offer.Layout.Size(), "lease": r.Offer.Lease.String()}
+	}
+	if r.Broken {
+		s["broken_glass"] = true
+	}
+	return s
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// request gives a request with its reviews as the transaction sees it.
+func (t *tx) request(tenant string, id int64) (app.Request, error) {
+	r, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
+	if err != nil {
+		return r, requestError(err, id)
+	}
+	return r, t.each(func(row scanner) error {
+		_, v, err := scanReview(row)
+		r.Reviews = append(r.Reviews, v)
+		return err
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request = ? ORDER BY v.round, v.at, v.who`, id)
+}
+
+func requestError(err error, id int64) error {
+	if isNoRows(err) {
+		return app.Errorf(app.ENotFound, "There is no request %d.", id)
+	}
+	return fmt.Errorf("store: request %d: %w", id, err)
+}
+
+// RequestsDue implements app.RequestStore.
+func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		r, err := scanRequest(row)
+		list = append(list, r)
+		return err
+	}, `SELECT `+requestColumns+` FROM requests r WHERE r.due_at > 0 AND r.due_at <= ? ORDER BY r.due_at LIMIT ?`, micros(now), limit)
+	return list, err
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"muster/app"
+)
+
+// Request implements app.RequestStore.
+func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
+	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id)
+	if err != nil {
+		return app.Request{}, err
+	}
+	if len(list) == 0 {
+		return app.Request{}, app.Errorf(app.ENotFound, "There is no request %d.", id)
+	}
+	return list[0], nil
+}
+
+// KeptRequest implements app.RequestStore.
+func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
+	var text []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&text)
+	if err != nil {
+		return k, requestError(err, id)
+	}
+	if len(text) == 0 {
+		return k, app.Errorf(app.ENotFound, "Request %d is not open any more.", id)
+	}
+	if err := json.Unmarshal(text, &k); err != nil {
+		return k, fmt.Errorf("store: request %d: %w", id, err)
+	}
+	return k, nil
+}
+
+// Requests implements app.RequestStore.
+func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error) {
+	where, args := "r.tenant = ?", []any{tenant}
+	if f.Status != "" {
+		where, args = where+" AND r.status = ?", append(args, string(f.Status))
+	}
+	if f.Requester != "" {
+		where, args = where+" AND r.requester = ?", append(args, f.Requester)
+	}
+	if f.Before > 0 {
+		where, args = where+" AND r.id < ?", append(args, f.Before)
+	}
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE `+where+` ORDER BY r.id DESC LIMIT ?`, append(args, min(f.Limit, 1000))...)
+}
+
+// OpenRequests implements app.RequestStore.
+func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
+}
+
+// requests reads requests and what was said about them, as they were at one moment.
+func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
+	moment, err := s.reads.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = moment.Rollback() }()
+	list := []app.Request{}
+	at := map[int64]int{}
+	err = each(ctx, moment, func(row scanner) error {
+		r, err := scanRequest(row)
+		at[r.ID] = len(list)
+		list = append(list, r)
+		return err
+	}, query, args...)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	least, most := list[0].ID, list[0].ID
+	for _, r := range list {
+		least, most = min(least, r.ID), max(most, r.ID)
+	}
+	err = each(ctx, moment, func(row scanner) error {
+		id, v, err := scanReview(row)
+		if i, ok := at[id]; ok {
+			list[i].Reviews = append(list[i].Reviews, v)
+		}
+		return err
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request BETWEEN ? AND ? ORDER BY v.request, v.round, v.at, v.who`, least, most)
+	return list, err
+}
+
+// PastFacts implements app.PolicyStore.
+func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]app.PastRequest, error) {
+	list := []app.PastRequest{}
+	err := s.each(ctx, func(row scanner) error {
+		var p app.PastRequest
+		var facts []byte
+		var at int64
+		if err := row.Scan(&p.ID, &p.Requester, &at, &facts); err != nil {
+			return err
+		}
+		p.AskedAt = fromMicros(at)
+		list = append(list, p)
+		return json.Unmarshal(facts, &list[len(list)-1].Facts)
+	}, `SELECT id, requester, asked_at, facts FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
+	return list, err
+}
