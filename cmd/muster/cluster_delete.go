@@ -62,12 +62,24 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 		forgetKeys(cl.home, v.ID)
 	}
 	if err == nil && !c.json() {
-		_, err = fmt.Fprintln(c.stdout, headline(v))
-		return err
+		fmt.Fprintln(c.stdout, headline(v))
+		return c.printLeft(ctx, cl, v.ID)
 	}
 	if c.json() && (err == nil || v.Status == app.ClusterFailed) {
 		err = errors.Join(err, c.printJSON(v))
 	}
+	return err
+}
+
+// printLeft says what a deleted cluster has cost, and that nothing of it is left.
+func (c *cli) printLeft(ctx context.Context, cl *client, id string) error {
+	r, err := cl.receipt(ctx, id)
+	if err != nil {
+		// It is gone all the same.
+		fmt.Fprintf(c.stderr, "The receipt cannot be had: %s\n", messageOf(err))
+		return nil
+	}
+	_, err = fmt.Fprintln(c.stdout, receiptTotal(r))
 	return err
 }
 

@@ -57,7 +57,7 @@ func (c *cli) printReceipt(r app.Receipt) error {
 			return err
 		}
 	}
-	fmt.Fprintf(c.stdout, "\n%s, %s in all, cost %s, %d left\n", plural(len(r.Lines), "resource"), span(r.Lifetime), money(r.Cost), r.Left)
+	fmt.Fprintf(c.stdout, "\n%s\n", receiptTotal(r))
 	if r.Unpriced > 0 {
 		fmt.Fprintf(c.stdout, "The price of %s is not known.\n", plural(r.Unpriced, "resource"))
 	}
@@ -68,4 +68,9 @@ func (c *cli) printReceipt(r app.Receipt) error {
 		fmt.Fprintf(c.stdout, "Not proven yet by a last list of the whole account. %s\n", r.Proof.How)
 	}
 	return nil
+}
+
+// receiptTotal is the sum of a receipt.
+func receiptTotal(r app.Receipt) string {
+	return fmt.Sprintf("%s, %s in all, cost %s, %d left", plural(len(r.Lines), "resource"), span(r.Lifetime), money(r.Cost), r.Left)
 }

@@ -218,7 +218,9 @@ func TestDelete(t *testing.T) {
 	if s.wasAsked("DELETE") != 0 {
 		t.Fatal("deleted without a yes")
 	}
-	wantResult(t, s.muster("cluster", "delete", "shop", "--yes", "--wait"), exitDone, "shop (c1) is deleted: every machine is gone", "")
+	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
+	wantResult(t, got, exitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, got, exitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\n", "")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}

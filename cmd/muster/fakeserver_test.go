@@ -112,6 +112,11 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *app.ClusterView) any {
 		return map[string]any{"user": "admin", "private_key": "KEY\n"}
 	}))
+	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *app.ClusterView) any {
+		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+		return app.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
+			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, at)
+	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/events", s.feed)
 	m.HandleFunc("GET /api/v1/clusters/{id}/logs", s.with(s.log))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
