@@ -52,9 +52,7 @@ func (a *App) Tokens(ctx context.Context, actor Actor, user string) ([]Token, er
 
 // CreateToken makes a token of the actor's own, and gives it; it cannot be read again.
 func (a *App) CreateToken(ctx context.Context, actor Actor, n NewAPIToken) (Token, string, error) {
-	if actor.Home != "" {
-		actor.Tenant, actor.Home = actor.Home, ""
-	}
+	actor = actor.atHome()
 	if err := actor.may("CreateToken"); err != nil {
 		return Token{}, "", err
 	}

@@ -35,7 +35,8 @@ var tellProblems = sync.OnceFunc(func() {
 func (p *Portal) newAPI(r chi.Router) huma.API {
 	tellProblems()
 	c := huma.DefaultConfig("Muster", cmp.Or(p.version, "dev"))
-	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds."
+	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
+		"Superadmins act in another tenant with the header Muster-Tenant."
 	c.Servers = []*huma.Server{{URL: "/api/v1"}}
 	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
@@ -151,7 +152,11 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			p.writeProblem(w, r, err)
 			return
 		}
-		requestOf(ctx.Context()).user = a.Tenant + "/" + a.User
+		requestOf(ctx.Context()).user = a.Tenant + "/" + a.Name()
+		if a, err = p.actingIn(ctx.Context(), a, headerTenant(r)); err != nil {
+			p.writeProblem(w, r, err)
+			return
+		}
 		next(huma.WithValue(ctx, actorKey{}, a))
 	}
 }

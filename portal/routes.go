@@ -149,6 +149,28 @@ func (p *Portal) routes() http.Handler {
 			huma.Put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
 		}
 
+		if p.people() != nil {
+			huma.Get(api, "/users", p.apiUserList, about("List the accounts of the tenant by name, for admins"))
+			huma.Post(api, "/users", p.apiUserCreate, about("Make an account"), answers(http.StatusCreated))
+			huma.Get(api, "/users/{name}", p.apiUserShow, about("Show an account"))
+			huma.Patch(api, "/users/{name}", p.apiUserChange, about("Change an account"))
+			huma.Post(api, "/users/{name}/reset-password", p.apiUserReset, about("Give an account a new one-time password"))
+			huma.Delete(api, "/users/{name}", p.apiUserDelete, about("Delete an account"))
+			huma.Get(api, "/groups", p.apiGroupList, about("List the groups of the tenant, for admins"))
+			huma.Put(api, "/groups", p.apiGroupSave, about("Make or change a group"))
+			huma.Delete(api, "/groups", p.apiGroupDelete, about("Delete a group"))
+			huma.Get(api, "/tokens", p.apiTokenList, about("List API tokens: one's own, or for admins those of the tenant"))
+			huma.Post(api, "/tokens", p.apiTokenCreate, about("Make an API token of one's own, or for admins one of a robot"), answers(http.StatusCreated))
+			huma.Delete(api, "/tokens/{id}", p.apiTokenRevoke, about("Revoke an API token"))
+		}
+		if p.tenancy() != nil {
+			huma.Get(api, "/tenants", p.apiTenantList, about("List the tenants, for superadmins"))
+			huma.Post(api, "/tenants", p.apiTenantCreate, about("Make a tenant"), answers(http.StatusCreated))
+			huma.Get(api, "/tenants/{name}", p.apiTenantShow, about("Show a tenant"))
+			huma.Patch(api, "/tenants/{name}", p.apiTenantChange, about("Change a tenant"))
+			huma.Delete(api, "/tenants/{name}", p.apiTenantDelete, about("Delete a tenant of which nothing is left in any cloud"))
+		}
+
 		if p.checking() != nil {
 			huma.Get(api, "/clusters/{id}/checks", p.apiChecks, about("Tell what the nodes of a cluster were found to be when they were bootstrapped"))
 		}

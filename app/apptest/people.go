@@ -335,7 +335,8 @@ func (t *storeTest) tenantsCome() {
 	if password == "" || t2.From != tenant || t2.Users != 1 || t2.CreatedBy != "root" {
 		t.Errorf("made %+v with password %q", t2, password)
 	}
-	if ann, err := a.SignIn(t.ctx, "blue", "ann", password); err != nil || ann.Role != app.RoleAdmin {
+	t.must(second(a.SignIn(t.ctx, "blue", "ann", password, app.Visit{})))
+	if ann, err := a.ActorOf(t.ctx, "blue", "ann"); err != nil || ann.Role != app.RoleAdmin || !ann.MustChange {
 		t.Errorf("its admin is %+v (%v)", ann, err)
 	}
 	in, err := a.ActIn(t.ctx, root, "blue")
