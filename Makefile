@@ -32,7 +32,7 @@ test-real: build ## the same suites, and more, against real parts: see deploy/ci
 
 chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
 	@mkdir -p bin
-	@$(GO) build $(if $(filter 1,$(RACE)),-race) -o bin/muster-chaos ./cmd/muster
+	@$(GO) build $(if $(filter 1,$(RACE)),-race) -tags chaos -o bin/muster-chaos ./cmd/muster
 	@$(GO) build -o bin/chaos ./cmd/chaos
 	@if [ $(ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(ROUNDS); fi
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi

@@ -27,8 +27,13 @@ func TestEffectsAreCounted(t *testing.T) {
 	}
 	at := func(second int64) time.Time { return time.Unix(second, 0) }
 	steps := map[string]app.Step{effectOf(3, "n1.store.install"): {StartedAt: at(1), EndedAt: at(2)}, effectOf(3, "n1.store.start"): {StartedAt: at(3), EndedAt: at(4), Attempt: 1}}
-	if late := d.late(steps); len(late) != 1 || !strings.Contains(late[0], "3|n1.store.install, which had ended, after 3|n1.store.start") {
+	clocks := &wrongClocks{}
+	if late := d.late(steps, clocks.trusts); len(late) != 1 || !strings.Contains(late[0], "3|n1.store.install, which had ended, after 3|n1.store.start") {
 		t.Errorf("late: %q", late)
+	}
+	clocks.begin(time.Until(at(3)))
+	if late := d.late(steps, clocks.trusts); len(late) != 0 {
+		t.Errorf("a wrong clock is believed: %q", late)
 	}
 	if err := os.WriteFile(file, []byte("3|n1.st"), 0o600); err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func (h *harness) checkCluster(ctx context.Context, p promise) error {
 			h.book.blame(unknown, fmt.Sprintf("%s: the effect %s belongs to no step", p.id, effect))
 		}
 	}
-	for _, late := range did.late(asked) {
+	for _, late := range did.late(asked, h.clocks.trusts) {
 		h.book.blame(oldClaim, late)
 	}
 	if v.Status == app.ClusterDeleted {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/app"
 )
@@ -44,16 +45,19 @@ func readEffects(files []string) (done, error) {
 }
 
 // late finds what was done on a node after its step had ended and a later step of the node had been begun: the act of one
-// whose claim was over.
-func (d done) late(steps map[string]app.Step) (found []string) {
+// whose claim was over. Times that a wrong clock may have given tell nothing.
+func (d done) late(steps map[string]app.Step, trusts func(time.Time) bool) (found []string) {
 	for file, effects := range d.inTurn {
 		for i, before := range effects {
 			if steps[before].Attempt != 1 {
 				continue // it may have been done by an attempt that began before the last
 			}
 			begun := steps[before].StartedAt
+			if !trusts(begun) {
+				continue
+			}
 			for _, effect := range effects[i+1:] {
-				if s, ok := steps[effect]; ok && effect != before && !s.EndedAt.IsZero() && s.EndedAt.Before(begun) {
+				if s, ok := steps[effect]; ok && effect != before && !s.EndedAt.IsZero() && s.EndedAt.Before(begun) && trusts(s.EndedAt) {
 					found = append(found, fmt.Sprintf("%s: %s, which had ended, after %s, which began later", file, effect, before))
 				}
 			}

@@ -39,6 +39,7 @@ var faults = []fault{
 	{"kill server, flush Redis", 4, always, killServerAndFlush},
 	{"freeze server", 6, always, freezeServer},
 	{"freeze server for longer than a claim", 1, always, freezeServerLong},
+	{"step the clock", 5, always, stepClock},
 	{"kill Redis", 5, always, killRedis},
 	{"empty Redis", 4, always, emptyRedis},
 	{"flush Redis", 12, always, flushRedis},
@@ -120,6 +121,22 @@ func freezeServer(_ context.Context, h *harness, r *rand.Rand) (string, time.Dur
 
 func freezeServerLong(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	return frozen(one(r, h.system.servers), between(r, 16*time.Second, 20*time.Second))
+}
+
+// stepClock puts a server's clock forward or back, by less than any lease, and after a while right again.
+func stepClock(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
+	p, by, d := one(r, h.system.servers), between(r, time.Second, 20*time.Minute), between(r, time.Second, 10*time.Second)
+	if r.IntN(2) == 0 {
+		by = -by
+	}
+	if err := os.WriteFile(p.clock, []byte(by.String()), 0o600); err != nil {
+		return "step the clock: " + err.Error(), 0, nil
+	}
+	right := h.clocks.begin(by)
+	return fmt.Sprintf("the clock of %s is wrong by %s for %s", p.name, by, d), d, func(context.Context) error {
+		defer right()
+		return os.Remove(p.clock)
+	}
 }
 
 func killRedis(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {

@@ -32,6 +32,7 @@ type harness struct {
 	faults map[string]int
 	round  int
 	late   bool // a machine may come yet
+	clocks wrongClocks
 
 	mu      sync.Mutex
 	kept    [][2]string // name and id of clusters to be given back with the next batch
@@ -65,7 +66,6 @@ func newHarness(ctx context.Context, o options, dir string, w io.Writer) (h *har
 	if why != nil {
 		h.out.note("left out: a full disk (" + why.Error() + ")")
 	}
-	h.out.note("left out: a clock that is set (nothing here can set it for one program alone)")
 	yaml, image, effects := h.world.provider()
 	catalog := filepath.Join(dir, "catalog")
 	if err := writeCatalog(catalog, yaml, image, effects, h.failFile(), o.seed); err != nil {

@@ -28,6 +28,7 @@ type process struct {
 	ready func(context.Context) error // nil once it does what it is for
 
 	address string       // where it listens, where others need to know
+	clock   string       // the file that steps its clock
 	before  func() error // what has to be done before it is started; nil means nothing
 
 	// died is told when it ended although nobody killed it.

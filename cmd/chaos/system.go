@@ -107,6 +107,9 @@ func manyServers(s setup) (*system, error) {
 	return y, nil
 }
 
+// clockVariable names the file that steps a server's clock, in builds with the tag chaos.
+const clockVariable = "MUSTER_CHAOS_CLOCK"
+
 func (s setup) server(name, data string, env []string, more ...string) (*process, error) {
 	port, err := freePort()
 	if err != nil {
@@ -114,7 +117,9 @@ func (s setup) server(name, data string, env []string, more ...string) (*process
 	}
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	argv := append([]string{s.binary, "serve", "--listen", address, "--data", data, "--catalog", s.catalog}, more...)
-	return &process{name: name, address: address, argv: argv, env: env, log: filepath.Join(s.dir, name+".log"), died: s.died,
+	clock := filepath.Join(s.dir, name+".clock")
+	env = append(slices.Clone(env), clockVariable+"="+clock)
+	return &process{name: name, address: address, argv: argv, env: env, clock: clock, log: filepath.Join(s.dir, name+".log"), died: s.died,
 		ready: func(ctx context.Context) error { return answers(ctx, address) }}, nil
 }
 
