@@ -39,6 +39,7 @@ type Deps struct {
 // everywhere. Its methods may be called from many goroutines.
 type App struct {
 	Deps
+	money   moneyTimes
 	configs configCache
 	workers workerKey
 }

@@ -152,6 +152,7 @@ var permissions = map[string]permission{
 	"SetTenantQuota": {ScopeAdmin, all, no, no, no, no, no},
 	"ExtendLease":    {ScopeCluster, all, all, own, own, no, own},
 	"LeaseOutlook":   {ScopeRead, all, all, all, all, all, all},
+	"LeaseLink":      {ScopeRead, all, all, all, all, all, all},
 	"Usage":          {ScopeRead, all, all, all, own, own, own},
 	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
 

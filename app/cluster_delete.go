@@ -45,7 +45,7 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	_, err = a.Store.SubmitOperation(ctx, NewOperation{
 		Operation: Operation{Tenant: actor.Tenant, Cluster: c.ID, Kind: OperationDelete, PlanHash: plan.Hash(), Requester: actor.User,
 			CreatedAt: a.Now(), Expected: plan.Duration()},
-		Plan: plan, Cancel: true,
+		Plan: plan, Cancel: true, LeaseOver: actor.Via == ViaServer && actor.User == expirer,
 	})
 	if err != nil {
 		return ClusterView{}, err
@@ -84,6 +84,9 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 		}
 	}
 	if err := a.tendRequests(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if err := a.tendMoney(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), tidyAtOnce)

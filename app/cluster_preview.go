@@ -62,6 +62,7 @@ func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, er
 // define takes from the catalog what the cluster needs of it.
 func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition {
 	d := Definition{
+		Lease:    &t.Lease,
 		Config:   mergeConfig(t.Defaults.Config, config),
 		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}

@@ -11,6 +11,7 @@ const (
 	EventOperation EventKind = "operation" // an operation was accepted, or its status changed
 	EventStep      EventKind = "step"      // a step began or ended, or is to be tried again; Done and Total are those of its operation
 	EventNode      EventKind = "node"      // a node changed its status
+	EventLease     EventKind = "lease"     // the end of the lease was moved, or people were warned of it
 )
 
 // Event is one entry of a cluster's numbered feed. Seq grows by time, with gaps; asking for what came after a number

@@ -30,6 +30,7 @@ type Store interface {
 	AuditStore
 	SecretStore
 	HookStore
+	LeaseStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -55,6 +56,7 @@ type PeopleStore interface {
 // Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of
 // the catalog do not reach a running cluster. Provider settings, which may be secret, are not part of it.
 type Definition struct {
+	Lease    *Lease              `json:"lease,omitempty"` // the template's rules; nil of clusters from before they were kept
 	Config   map[string]any      `json:"config,omitempty"`
 	Links    []Link              `json:"links,omitempty"`
 	Services map[string]*Service `json:"services"`
@@ -88,6 +90,9 @@ type NewOperation struct {
 	Operation Operation
 	Plan      Plan
 	Cancel    bool
+	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: somebody may just have
+	// moved the end.
+	LeaseOver bool
 }
 
 // ClusterSecrets are the keys of a cluster.

@@ -30,6 +30,11 @@ func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
 		{"people are told of a budget once", (*moneyTest).told},
 		{"200 creates at once keep a quota of 50 nodes", (*moneyTest).oversubscribe},
 		{"200 creates at once keep a limit of money per hour", (*moneyTest).oversubscribeMoney},
+		{"a lease is moved by the template's rules, and its budget with it", (*moneyTest).extends},
+		{"a lease that is over can be saved until the delete begins", (*moneyTest).saved},
+		{"each warning of an end comes once", (*moneyTest).warns},
+		{"many extend at the same time", (*moneyTest).extendsAtOnce},
+		{"what would keep a lease from ending is told", (*moneyTest).outlook},
 		{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {

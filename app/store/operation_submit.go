@@ -20,6 +20,11 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 			op = standing.operation()
 			return nil
 		}
+		if n.LeaseOver {
+			if err := t.leaseOver(n.Operation); err != nil {
+				return err
+			}
+		}
 		op, err = t.submit(n)
 		return err
 	})

@@ -9,7 +9,7 @@ import (
 	"muster/app/apptest"
 )
 
-func TestPostgresQuotas(t *testing.T) {
+func TestPostgresMoney(t *testing.T) {
 	apptest.MoneySuite(t, func(t *testing.T) []app.Store {
 		where := fresh(t)
 		return []app.Store{open(t, where), open(t, where), open(t, where)}

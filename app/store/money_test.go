@@ -8,6 +8,6 @@ import (
 	"muster/app/apptest"
 )
 
-func TestQuotas(t *testing.T) {
+func TestMoney(t *testing.T) {
 	apptest.MoneySuite(t, func(t *testing.T) []app.Store { return []app.Store{open(t, filepath.Join(t.TempDir(), "muster.db"))} })
 }
