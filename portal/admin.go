@@ -12,6 +12,10 @@ func (p *Portal) sections() []page.Section {
 	all := []page.Section{
 		{Path: "/queue", Name: "Queue", Text: "What waits in this tenant, and why.", Group: page.GroupMoney, UseCase: "Queue"},
 	}
+	if p.ruling() != nil {
+		all = append(all, page.Section{Path: "/admin/policies", Name: "Policies", Text: "Which requests are refused, changed, or wait for approval.",
+			Group: page.GroupPeople, UseCase: "PolicyList"})
+	}
 	if p.machines() != nil {
 		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"})

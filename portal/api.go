@@ -53,6 +53,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	}
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
+	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
+	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
 
 	api.UseMiddleware(p.boundTime, p.bearer(api))
 	return api

@@ -54,10 +54,6 @@ func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*bod
 	return &body[clusterList]{clusterList{orEmpty(cs)}}, nil
 }
 
-func (p *Portal) apiClusterCreate(ctx context.Context, in *requestInput) (*body[app.ClusterView], error) {
-	return p.view(ctx)(p.muster.CreateCluster(ctx, caller(ctx), in.Body))
-}
-
 func (p *Portal) apiClusterShow(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {
 	return p.view(ctx)(p.muster.Cluster(ctx, caller(ctx), in.ID))
 }

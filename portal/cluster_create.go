@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"strconv"
 
 	"muster/app"
 )
@@ -30,9 +31,13 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 		// Nothing is made that nobody has seen.
 		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
 	}
-	view, err := p.muster.CreateCluster(r.Context(), a, n.request)
+	answer, err := p.ask(r.Context(), a, n.request)
 	if err == nil {
-		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
+		to := "/requests/" + strconv.FormatInt(answer.Request.ID, 10)
+		if answer.Cluster != nil && len(answer.Request.Decision.Changes) == 0 {
+			to = "/clusters/" + answer.Cluster.ID
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
 	if app.CodeOf(err) == app.EConflict {

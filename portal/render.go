@@ -14,7 +14,7 @@ import (
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
 	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil}
 	if a, ok := p.actor(r); ok {
-		f.Actor = &a
+		f.Actor, f.Asks, f.Inbox = &a, p.requesting() != nil, p.inbox(r.Context(), a)
 	}
 	return f
 }

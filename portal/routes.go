@@ -92,9 +92,28 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
 		}
 
+		if p.requesting() != nil {
+			r.Get("/requests", member(p.requestList))
+			r.Get("/requests/{request}", member(p.requestShow))
+			r.Post("/requests/{request}/review", member(p.requestAct(p.requestReview)))
+			r.Post("/requests/{request}/confirm", member(p.requestAct(p.requestConfirm)))
+			r.Post("/requests/{request}/withdraw", member(p.requestAct(p.requestWithdraw)))
+			r.Post("/requests/{request}/break-glass", member(p.requestAct(p.requestBreakGlass)))
+		}
+
 		// For admins
 		r.Get("/admin", member(p.adminHome))
 		r.Get("/queue", member(p.queueShow))
+		if p.ruling() != nil {
+			r.Get("/admin/policies", member(p.policyList))
+			r.Post("/admin/policies", member(p.policySave))
+			r.Get("/admin/policies/new", member(p.policyNew))
+			r.Post("/admin/policies/zone", member(p.policyZone))
+			r.Get("/admin/policies/try", redirect("/admin/policies"))
+			r.Post("/admin/policies/try", member(p.policyTry))
+			r.Get("/admin/policies/{policy}", member(p.policyShow))
+			r.Post("/admin/policies/{policy}/delete", member(p.policyDelete))
+		}
 		if _, ok := p.muster.(Provisioning); ok {
 			r.Get("/provisioners", member(p.provisionerList))
 			r.Post("/provisioners/{provisioner}/drain", member(p.provisionerDrain))
@@ -126,7 +145,7 @@ func (p *Portal) routes() http.Handler {
 		}
 
 		huma.Get(api, "/clusters", p.apiClusterList, about("List clusters, newest first"))
-		huma.Post(api, "/clusters", p.apiClusterCreate, about("Create a cluster"), answers(http.StatusCreated))
+		huma.Post(api, "/clusters", p.apiClusterCreate, about("Create a cluster, or ask for one that people have to approve"), eitherWay)
 		huma.Get(api, "/clusters/{id}", p.apiClusterShow, about("Show a cluster"))
 		huma.Delete(api, "/clusters/{id}", p.apiClusterDelete, about("Delete a cluster"), answers(http.StatusAccepted))
 		huma.Post(api, "/clusters/{id}/resume", p.apiClusterResume, about("Go on with a failed operation"), answers(http.StatusAccepted))
@@ -141,6 +160,23 @@ func (p *Portal) routes() http.Handler {
 		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
+
+		if p.requesting() != nil {
+			huma.Get(api, "/requests", p.apiRequestList, about("List requests, newest first"))
+			huma.Get(api, "/requests/{id}", p.apiRequestShow, about("Show a request"))
+			huma.Post(api, "/requests/{id}/reviews", p.apiRequestReview, about("Approve a request, deny it, or approve it with conditions"))
+			huma.Post(api, "/requests/{id}/confirm", p.apiRequestConfirm, about("Take what was offered"))
+			huma.Post(api, "/requests/{id}/withdraw", p.apiRequestWithdraw, about("Withdraw a request"))
+			huma.Post(api, "/requests/{id}/break-glass", p.apiRequestBreakGlass, about("Let a request run at once, without approvals"))
+		}
+		if p.ruling() != nil {
+			huma.Get(api, "/policies", p.apiPolicyList, about("List policies in the order in which they are looked at"))
+			huma.Post(api, "/policies/try", p.apiPolicyTry, about("Say what a policy would do, to a made-up request and to those of the past"))
+			huma.Put(api, "/policies-time-zone", p.apiPolicyZone, about("Set the time zone by which policies tell weekday and hour"))
+			huma.Get(api, "/policies/{name}", p.apiPolicyShow, about("Show a policy with all of its versions"))
+			huma.Put(api, "/policies/{name}", p.apiPolicySave, about("Save a policy"))
+			huma.Delete(api, "/policies/{name}", p.apiPolicyDelete, about("Delete a policy"))
+		}
 
 		if p.machines() != nil {
 			huma.Get(api, "/clusters/{id}/receipt", p.apiReceipt, about("Tell what a cluster has had at its provider, and what that cost"))

@@ -12,6 +12,8 @@ type Frame struct {
 	Htmx    bool   // the page has a form that updates itself
 	At      string // the part of the portal that the page belongs to: "clusters", "new", "admin"
 	All     []Section
+	Inbox   int  // how many requests wait for the actor
+	Asks    bool // there are requests
 	Account bool // there are pages of one's own account
 }
 

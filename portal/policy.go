@@ -1,0 +1,250 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func (p *Portal) policyList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showPolicies(w, r, a, http.StatusOK, page.PolicyList{})
+}
+
+func (p *Portal) showPolicies(w http.ResponseWriter, r *http.Request, a app.Actor, status int, l page.PolicyList) error {
+	var err error
+	if l.Policies, err = p.ruling().PolicyList(r.Context(), a); err != nil {
+		return err
+	}
+	if l.Zone == "" {
+		if l.Zone, err = p.ruling().PolicyZone(r.Context(), a); err != nil {
+			return err
+		}
+	}
+	l.Edit = a.May("SavePolicy")
+	f := p.frame(r, "Policies")
+	f.At = "admin"
+	p.render(w, r, status, page.PolicyListPage(f, l))
+	return nil
+}
+
+func (p *Portal) policyZone(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	zone := strings.TrimSpace(r.PostForm.Get("time_zone"))
+	err := p.ruling().SetPolicyZone(r.Context(), a, zone)
+	if app.CodeOf(err) == app.EInvalid {
+		e := app.AsError(err)
+		return p.showPolicies(w, r, a, statusOf(err), page.PolicyList{Zone: zone, Zoned: page.Complaint{Message: e.Message, Hint: e.Hint}})
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/policies", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) policyNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if !a.May("SavePolicy") {
+		return &app.Error{Code: app.EForbidden, Message: "Only admins write policies.", Hint: "Ask an admin of your tenant."}
+	}
+	list, err := p.ruling().PolicyList(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	last := 0
+	for _, q := range list {
+		last = max(last, q.Order)
+	}
+	return p.showPolicy(w, r, a, http.StatusOK, page.PolicyEdit{New: true, Form: page.NewPolicyForm(app.Policy{Order: last - last%10 + 10, Enabled: true, Effect: app.PolicyRefuse})})
+}
+
+func (p *Portal) policyShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name := chi.URLParam(r, "policy")
+	versions, err := p.ruling().Policy(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	e := page.PolicyEdit{Name: name, Versions: versions, Form: page.NewPolicyForm(versions[0])}
+	if versions[0].Deleted {
+		e.Form.Version = "0"
+	}
+	return p.showPolicy(w, r, a, http.StatusOK, e)
+}
+
+func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor, status int, e page.PolicyEdit) error {
+	e.Now, e.Edit = p.now(), a.May("SavePolicy")
+	e.Words = p.ruling().PolicyWords()
+	if !e.New && e.Versions == nil {
+		var err error
+		if e.Versions, err = p.ruling().Policy(r.Context(), a, e.Name); err != nil && app.CodeOf(err) != app.ENotFound {
+			return err
+		}
+	}
+	title := e.Name
+	if e.New {
+		title = "New policy"
+	}
+	f := p.frame(r, title)
+	f.At = "admin"
+	p.render(w, r, status, page.PolicyEditPage(f, e))
+	return nil
+}
+
+// policyForm is a form for a policy while it is read.
+type policyForm struct {
+	page.PolicyEdit
+	policy app.Policy
+}
+
+func newPolicyForm(in url.Values) *policyForm {
+	get := func(name string) string { return strings.TrimSpace(in.Get(name)) }
+	f := &policyForm{}
+	f.Errors = map[string]page.Complaint{}
+	f.Name, f.New = get("was"), get("was") == ""
+	f.Form = page.PolicyForm{
+		Name: get("name"), About: get("about"), Order: get("order"), When: get("when"), Effect: get("effect"), Reason: get("reason"), LeaseCap: get("lease_cap"),
+		Version: get("version"), Enabled: in.Get("enabled") != "", Count: get("count"), Group: get("group"), Role: get("role"), Expire: get("expire"),
+		Remind: get("remind"), Escalate: get("escalate"), EscalateTo: get("escalate_to"), BreakGlass: get("break_glass"), High: in.Get("high") != "",
+		User: get("t_user"), UserRole: get("t_role"), Groups: get("t_groups"), Template: get("t_template"), Nodes: get("t_nodes"), CPU: get("t_cpu"),
+		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Past: get("past"),
+	}
+	t := f.Form
+	f.policy = app.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: app.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
+	f.policy.Order = f.number("order", t.Order)
+	f.policy.Version, _ = strconv.Atoi(t.Version)
+	if f.policy.Effect == app.PolicyApprove {
+		a := &app.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
+		a.ExpireAfter, a.RemindAfter, a.EscalateAfter = f.span("approval", t.Expire), f.span("approval", t.Remind), f.span("approval", t.Escalate)
+		f.policy.Approval = a
+	}
+	return f
+}
+
+func (f *policyForm) number(field, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		f.Errors[field] = page.Complaint{Message: strconv.Quote(text) + " is not a whole number.", Hint: "Such as 10."}
+	}
+	return n
+}
+
+func (f *policyForm) span(field, text string) time.Duration {
+	d, err := parseSpan(text, field)
+	if err != nil {
+		e := app.AsError(err)
+		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
+	}
+	return d
+}
+
+// refused puts an answer beside the field that it is about; any other error is given back.
+func (f *policyForm) refused(err error) error {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.EConflict, app.ETooLarge:
+	default:
+		return err
+	}
+	field, _, _ := strings.Cut(e.Field, ".")
+	switch field {
+	case "name", "about", "order", "when", "effect", "reason", "lease_cap", "approval":
+	default:
+		field = ""
+	}
+	f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
+	return nil
+}
+
+func (p *Portal) policySave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	f := newPolicyForm(r.PostForm)
+	if len(f.Errors) > 0 {
+		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.PolicyEdit)
+	}
+	saved, err := p.ruling().SavePolicy(r.Context(), a, f.policy)
+	if err == nil {
+		http.Redirect(w, r, "/admin/policies/"+saved.Name, http.StatusSeeOther)
+		return nil
+	}
+	status := statusOf(err)
+	if err := f.refused(err); err != nil {
+		return err
+	}
+	return p.showPolicy(w, r, a, status, f.PolicyEdit)
+}
+
+func (p *Portal) policyTry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	f := newPolicyForm(r.PostForm)
+	t := f.try()
+	if len(f.Errors) > 0 {
+		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.PolicyEdit)
+	}
+	trial, err := p.ruling().TryPolicy(r.Context(), a, t)
+	if err == nil {
+		f.Trial = &trial
+		return p.showPolicy(w, r, a, http.StatusOK, f.PolicyEdit)
+	}
+	status := statusOf(err)
+	if err := f.refused(err); err != nil {
+		return err
+	}
+	return p.showPolicy(w, r, a, status, f.PolicyEdit)
+}
+
+// try reads the made-up request.
+func (f *policyForm) try() app.Try {
+	t, made := f.Form, &app.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
+	wrong := func(what, text string) {
+		f.Errors["try"] = page.Complaint{Message: what + " is not a number: " + strconv.Quote(text) + ".", Hint: "Such as 10."}
+	}
+	real := func(what, text string) float64 {
+		if text == "" {
+			return 0
+		}
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || x < 0 || x > 1e12 {
+			wrong(what, text)
+		}
+		return x
+	}
+	made.User, made.Role, made.Template, made.Provider = t.User, app.Role(t.UserRole), t.Template, t.Provider
+	for _, g := range strings.Split(t.Groups, ",") {
+		if g = strings.TrimSpace(g); g != "" {
+			made.Groups = append(made.Groups, g)
+		}
+	}
+	made.CPU, made.CostPerHour, made.Nodes = real("CPU", t.CPU), real("The cost", t.CostPerHour), int(real("The number of nodes", t.Nodes))
+	var err error
+	if made.Lease, err = parseSpan(t.Lease, "try"); err != nil {
+		e := app.AsError(err)
+		f.Errors["try"] = page.Complaint{Message: e.Message, Hint: e.Hint}
+	}
+	past := 0
+	if t.Past != "" {
+		if past, err = strconv.Atoi(t.Past); err != nil || past < 0 || past > 1000 {
+			f.Errors["try"] = page.Complaint{Message: "That many past requests cannot be looked at: " + strconv.Quote(t.Past) + ".", Hint: "1 to 1000."}
+		}
+	}
+	return app.Try{Policy: f.policy, Facts: made, Past: past}
+}
+
+func (p *Portal) policyDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := p.ruling().DeletePolicy(r.Context(), a, chi.URLParam(r, "policy")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/policies", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,200 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Requesting is a power that a Muster may have: requests that policies decide on and people approve. A portal without it makes
+// clusters at once.
+type Requesting interface {
+	// Ask gives the cluster, or the request that waits. A policy's refusal is EForbidden, reason "policy".
+	Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
+	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
+	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
+	// Review, Confirm and BreakGlass are EConflict, reason "plan_changed", where another plan was shown.
+	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
+	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
+	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
+	BreakGlass(ctx context.Context, a app.Actor, id int64, planHash, reason string) (app.Request, error)
+}
+
+// requesting gives the power; nil where there is none.
+func (p *Portal) requesting() Requesting {
+	m, _ := p.muster.(Requesting)
+	return m
+}
+
+// ask asks for a cluster, with or without requests.
+func (p *Portal) ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	if m := p.requesting(); m != nil {
+		return m.Ask(ctx, a, r)
+	}
+	v, err := p.muster.CreateCluster(ctx, a, r)
+	return app.Answer{Cluster: &v}, err
+}
+
+// inboxShown is the greatest number beside the entry of the menu.
+const inboxShown = 99
+
+// inbox counts what waits for somebody. Where it cannot be told, nothing is shown.
+func (p *Portal) inbox(ctx context.Context, a app.Actor) int {
+	m := p.requesting()
+	if m == nil {
+		return 0
+	}
+	list, err := m.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: inboxShown})
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}
+
+// pageOfRequests is how many requests a page lists.
+const pageOfRequests = 50
+
+func (p *Portal) requestList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	l := page.RequestList{Now: p.now(), All: q.Get("view") == "all", Actor: a}
+	f := app.RequestFilter{View: app.RequestsMine, Limit: pageOfRequests + 1}
+	if l.All {
+		f.View = app.RequestsAll
+	}
+	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
+	var err error
+	if l.Requests, err = p.requesting().Requests(r.Context(), a, f); err != nil {
+		return err
+	}
+	if len(l.Requests) > pageOfRequests {
+		l.Requests = l.Requests[:pageOfRequests]
+		l.Older = l.Requests[pageOfRequests-1].ID
+	}
+	if f.Before == 0 {
+		if l.Inbox, err = p.requesting().Requests(r.Context(), a, app.RequestFilter{View: app.RequestsInbox, Limit: 100}); err != nil {
+			return err
+		}
+	}
+	frame := p.frame(r, "Requests")
+	frame.At = "requests"
+	p.render(w, r, http.StatusOK, page.RequestListPage(frame, l))
+	return nil
+}
+
+func (p *Portal) requestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showRequest(w, r, a, http.StatusOK, page.RequestForm{})
+}
+
+// showRequest shows a request, with what was typed into its forms where that could not be done.
+func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.RequestForm) error {
+	id, err := requestID(r)
+	if err != nil {
+		return err
+	}
+	q, err := p.requesting().Request(r.Context(), a, id)
+	if err != nil {
+		return err
+	}
+	c, err := p.muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	title := (&clusterForm{catalog: c}).title
+	f := p.frame(r, "Request "+strconv.FormatInt(id, 10))
+	f.At = "requests"
+	p.render(w, r, status, page.RequestShowPage(f, page.NewRequestShow(q, a, form, p.now(), title)))
+	return nil
+}
+
+func requestID(r *http.Request) (int64, error) {
+	text := chi.URLParam(r, "request")
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, app.Errorf(app.ENotFound, "There is no request %.30q.", text)
+	}
+	return id, nil
+}
+
+// requestAct carries out what a form of a request's page asks for, and leads back to it.
+func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64, form page.RequestForm) error) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if err := form(r); err != nil {
+			return err
+		}
+		id, err := requestID(r)
+		if err != nil {
+			return err
+		}
+		in := r.PostForm
+		typed := page.RequestForm{Act: in.Get("act"), Reason: in.Get("reason"), PlanHash: in.Get("plan_hash"), Size: strings.TrimSpace(in.Get("size")), Lease: strings.TrimSpace(in.Get("lease"))}
+		err = act(r.Context(), a, id, typed)
+		e := app.AsError(err)
+		switch {
+		case err == nil:
+			http.Redirect(w, r, "/requests/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+			return nil
+		case e.Reason == app.StepUpReason:
+			return err // the portal asks for the proof, and leads back
+		case e.Code == app.EInvalid, e.Code == app.EConflict, e.Code == app.EForbidden, e.Code == app.ETooLarge, e.Code == app.ENoLayout, e.Code == app.EQuota:
+			typed.Field, typed.Message, typed.Hint = e.Field, e.Message, e.Hint
+			return p.showRequest(w, r, a, statusOf(err), typed)
+		}
+		return err
+	}
+}
+
+func (p *Portal) requestReview(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+	v := app.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
+	if v.Verdict == app.VerdictConditions {
+		var err error
+		if f.Size != "" {
+			if v.Conditions.Size, err = strconv.Atoi(f.Size); err != nil || v.Conditions.Size < 1 {
+				return &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: "The number of nodes must be a whole number from 1 on.", Hint: "Leave it empty for as many as were asked for."}
+			}
+		}
+		if v.Conditions.Lease, err = parseSpan(f.Lease, "conditions.lease"); err != nil {
+			return err
+		}
+	}
+	_, err := p.requesting().Review(ctx, a, id, v)
+	return err
+}
+
+// parseSpan reads a length of time as people write it: 90m, 8h, 7d; 0 for "".
+func parseSpan(text, field string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	var d time.Duration
+	days, isDays := strings.CutSuffix(text, "d")
+	n, err := strconv.ParseUint(days, 10, 12)
+	if d = time.Duration(n) * 24 * time.Hour; !isDays || err != nil {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d <= 0 {
+		return 0, &app.Error{Code: app.EInvalid, Field: field, Message: strconv.Quote(text) + " is not a length of time.", Hint: "It looks like 90m, 8h or 7d."}
+	}
+	return d, nil
+}
+
+func (p *Portal) requestConfirm(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+	_, err := p.requesting().Confirm(ctx, a, id, f.PlanHash)
+	return err
+}
+
+func (p *Portal) requestWithdraw(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+	_, err := p.requesting().Withdraw(ctx, a, id, f.Reason)
+	return err
+}
+
+func (p *Portal) requestBreakGlass(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+	_, err := p.requesting().BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
+	return err
+}
