@@ -159,6 +159,9 @@ type Account struct {
 	Error    string    `json:"error,omitempty"`
 }
 
+// Unlisted tells whether the last pass could not list the account: what it holds is not known.
+func (a Account) Unlisted() bool { return a.Error != "" && a.Machines == 0 && a.Orphans == 0 }
+
 // LiveIntent is a machine that is wanted, or that may still be there. Machine is "" until an answer named it.
 type LiveIntent struct {
 	ID      string
@@ -208,7 +211,8 @@ type OrphanReport struct {
 	Mode     OrphanMode `json:"mode,omitempty"`
 	Accounts []Account  `json:"accounts,omitempty"`
 	Orphans  []Orphan   `json:"orphans"`
-	Cost     float64    `json:"cost"` // so far, of those that stand
+	Cost     float64    `json:"cost"`               // so far, of those that stand
+	Unlisted int        `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
 }
 
 // operates tells whether an actor looks after the installation as a whole.
@@ -245,12 +249,19 @@ func (a *App) Orphans(ctx context.Context, actor Actor, gone bool) (OrphanReport
 			r.Cost += o.Cost
 		}
 	}
-	if !actor.operates() {
-		return r, nil
+	accounts, err := a.Store.Accounts(ctx)
+	if err != nil {
+		return r, err
 	}
-	r.Mode = mode
-	r.Accounts, err = a.Store.Accounts(ctx)
-	return r, err
+	for _, account := range accounts {
+		if account.Unlisted() {
+			r.Unlisted++
+		}
+	}
+	if actor.operates() {
+		r.Mode, r.Accounts = mode, accounts
+	}
+	return r, nil
 }
 
 // fill adds what follows from the rest.

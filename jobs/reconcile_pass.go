@@ -23,17 +23,13 @@ type pass struct {
 // taken for one that nobody wants.
 func (p *pass) run(ctx context.Context) error {
 	name := p.account.Provider
-	spec := p.Catalog().Providers[name]
-	if spec == nil {
-		return app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
-	}
-	cloud, err := p.Providers.Provider(ctx, *spec)
+	cloud, spec, err := p.open(ctx, name)
 	if err != nil {
 		return err
 	}
 	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
 	if err != nil {
-		return err
+		return p.fromHere(spec, err)
 	}
 	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
 	p.account.Machines = len(machines)

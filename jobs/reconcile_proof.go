@@ -54,7 +54,7 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 		proof := app.Proof{At: now, How: fmt.Sprintf("Account %s was asked%s for every machine tagged %s=%s and listed none.", name, times, app.TagCluster, c.ID)}
 		switch {
 		case err != nil:
-			proof = app.Proof{How: fmt.Sprintf("Account %s could not be asked what is left: %s", name, app.AsError(err).ForPeople())}
+			proof = app.Proof{How: fmt.Sprintf("Account %s %s", name, app.AsError(err).ForPeople())}
 		case len(left[c.ID]) > 0:
 			proof = app.Proof{How: fmt.Sprintf("Account %s still lists %s.", name, strings.Join(left[c.ID], ", "))}
 		}
@@ -75,18 +75,14 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 // left gives the ids of machines by cluster that the account lists. Where it lists late, it is asked twice, and what either
 // list shows counts.
 func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Cluster) (left map[string][]string, times string, err error) {
-	spec := r.Catalog().Providers[name]
-	if spec == nil {
-		return nil, "", app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
-	}
-	cloud, err := r.Providers.Provider(ctx, *spec)
+	cloud, spec, err := r.open(ctx, name)
 	if err != nil {
 		return nil, "", err
 	}
 	left = map[string][]string{}
 	for look := 1; ; look++ {
 		if err := r.listOf(ctx, cloud, clusters, left); err != nil {
-			return nil, "", err
+			return nil, "", r.fromHere(spec, err)
 		}
 		late := app.ListsLate(cloud)
 		if late == 0 {

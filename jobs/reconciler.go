@@ -39,6 +39,7 @@ type Reconciler struct {
 	Store        ReconcileStore
 	Providers    Providers
 	Catalog      func() *app.Catalog
+	Tags         map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
 	Log          *slog.Logger
 	Policy       app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
 	Every        time.Duration    // zero: ten minutes

@@ -130,9 +130,12 @@ func (c *cli) printOrphans(r app.OrphanReport) error {
 		return c.printJSON(r)
 	}
 	now := time.Now()
-	if len(r.Orphans) == 0 {
+	switch {
+	case len(r.Orphans) == 0 && r.Unlisted > 0:
+		fmt.Fprintf(c.stdout, "Somebody stands behind every machine of ours that could be seen; %s could not be listed.\n", plural(r.Unlisted, "account"))
+	case len(r.Orphans) == 0:
 		fmt.Fprintln(c.stdout, "Somebody stands behind every machine of ours.")
-	} else {
+	default:
 		t := newTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
 		for _, o := range r.Orphans {
 			t.add(o.ID, o.Provider, o.Machine, firstOf(o.Cluster, "-"), firstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), money(o.Cost), orphanState(o, now))
@@ -145,6 +148,10 @@ func (c *cli) printOrphans(r app.OrphanReport) error {
 		fmt.Fprintf(c.stdout, "\nMode: %s\n", r.Mode)
 	}
 	for _, a := range r.Accounts {
+		if a.Unlisted() {
+			fmt.Fprintf(c.stdout, "%s: %s; tried %s ago\n", a.Provider, a.Error, span(now.Sub(a.EndedAt)))
+			continue
+		}
 		line := fmt.Sprintf("%s: %s, %s", a.Provider, plural(a.Machines, "machine"), plural(a.Orphans, "orphan"))
 		if !a.EndedAt.IsZero() {
 			line += ", looked at " + span(now.Sub(a.EndedAt)) + " ago"

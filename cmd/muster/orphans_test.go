@@ -87,3 +87,19 @@ func TestReceipt(t *testing.T) {
 		wantResult(t, got, exitDone, want, "")
 	}
 }
+
+// An account that the server cannot list is not told as one without orphans.
+func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
+	home(t)
+	report := app.OrphanReport{Mode: app.OrphansDelete, Unlisted: 1, Orphans: []app.Orphan{}, Accounts: []app.Account{
+		{Provider: "eu", Error: "cannot be listed from here: no route to host", EndedAt: time.Now().Add(-3 * time.Minute)}, {Provider: "us", Machines: 4, EndedAt: time.Now()}}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(report)
+	}))
+	defer server.Close()
+	got := runAlone(t, "orphans", "--server", server.URL, "--token", "x")
+	for _, want := range []string{"that could be seen; 1 account could not be listed", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
+		wantResult(t, got, exitDone, want, "")
+	}
+}

@@ -267,7 +267,7 @@ func (s *server) lead(ctx context.Context) {
 			name = rand.Text()
 		}
 		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: s.providers, Catalog: s.catalog.Load,
-			Log: s.Log}).Run(ctx)
+			Log: s.Log, Tags: s.Tags}).Run(ctx)
 	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Wait()

@@ -51,7 +51,10 @@ func (l OrphanList) Summary() string {
 			stand++
 		}
 	}
-	if stand == 0 {
+	switch {
+	case stand == 0 && l.Report.Unlisted > 0:
+		return "Somebody stands behind every machine of ours that could be seen. " + Count(l.Report.Unlisted, "account") + " could not be listed."
+	case stand == 0:
 		return "Somebody stands behind every machine of ours."
 	}
 	s := Count(stand, "machine") + " of ours that nobody stands behind."
