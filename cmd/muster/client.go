@@ -24,6 +24,7 @@ type client struct {
 	// reload finds the settings anew. A server that was started again may have another address or token.
 	reload func() (clientSettings, error)
 	home   string // the client's own directory; "" means that of the user
+	actIn  string // the tenant in which a superadmin acts; "": its own
 }
 
 // Limits of one call. A long poll may take its own wait on top.
@@ -48,7 +49,7 @@ func (c *cli) connect() (*client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = t
-	return &client{settings: s, http: &http.Client{Transport: transport}, reload: c.settings}, nil
+	return &client{settings: s, http: &http.Client{Transport: transport}, reload: c.settings, actIn: c.tenant}, nil
 }
 
 func clusterPath(id string, rest ...string) string {
@@ -179,6 +180,9 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 	}
 	if c.settings.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.settings.Token)
+	}
+	if c.actIn != "" {
+		req.Header.Set("Muster-Tenant", c.actIn)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -22,6 +22,7 @@ type cli struct {
 	server  string
 	token   string
 	ca      string
+	tenant  string // in which a superadmin acts; "": its own
 	data    string
 	printed bool // a JSON document is on stdout already
 
@@ -42,6 +43,10 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", queueCommand(c)),
+		grouped("people", userCommand(c)),
+		grouped("people", groupCommand(c)),
+		grouped("people", tokenCommand(c)),
+		grouped("people", tenantCommand(c)),
 		grouped("offline", solveCommand(c)),
 		grouped("offline", planCommand(c)),
 		grouped("offline", catalogCommand(c)),
@@ -71,6 +76,7 @@ func rootCommand(c *cli) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: "server", Title: "Server:"},
 		&cobra.Group{ID: "clusters", Title: "Clusters (ask a server):"},
+		&cobra.Group{ID: "people", Title: "People (ask a server):"},
 		&cobra.Group{ID: "offline", Title: "Catalog files (no server needed):"},
 	)
 	root.SetFlagErrorFunc(flagError)

@@ -77,6 +77,7 @@ func (c *cli) serverFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL, or the one that runs here)")
 	flags.StringVar(&c.token, "token", "", "API `token` (default $MUSTER_TOKEN)")
 	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
+	flags.StringVar(&c.tenant, "tenant", "", "act in this `tenant` (superadmins)")
 }
 
 // settings finds the server: flags first, then the environment, then what a server has left in the data directory.

@@ -288,7 +288,7 @@ func (s *server) shut(workers *workforce) {
 
 // introduce leaves a token for clients of the same user on the same machine.
 func (s *server) introduce(ctx context.Context) error {
-	token, err := s.app.IssueToken(ctx, app.DefaultTenant, "admin", "the machine of server "+s.id)
+	token, err := s.app.LocalToken(ctx, "the machine of server "+s.id)
 	if err != nil {
 		return err
 	}

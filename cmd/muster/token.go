@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func tokenCommand(c *cli) *cobra.Command {
+	return family("token", "List, make and revoke API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
+}
+
+func tokenListCommand(c *cli) *cobra.Command {
+	var user string
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: atMost(0)}
+	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
+	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+		all, err := cl.tokens(ctx, user)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(map[string][]app.Token{"tokens": all})
+		}
+		t := newTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
+		for _, k := range all {
+			t.add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), since(k.UsedAt), firstOf(k.UsedFrom, "-"))
+		}
+		return t.write(c.stdout)
+	})
+}
+
+func scopesText(k app.Token) string {
+	if len(k.Scopes) == 0 {
+		return "all"
+	}
+	var words []string
+	for _, s := range k.Scopes {
+		words = append(words, string(s))
+	}
+	return strings.Join(words, " ")
+}
+
+func tokenEnds(k app.Token) string {
+	switch now := time.Now(); {
+	case k.ExpiresAt.IsZero():
+		return "never"
+	case k.Expired(now):
+		return "expired"
+	default:
+		return "in " + span(k.ExpiresAt.Sub(now))
+	}
+}
+
+func tokenCreateCommand(c *cli) *cobra.Command {
+	var n app.NewAPIToken
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "create LABEL",
+		Short: "Make an API token; it is shown once",
+		Long: "Make an API token of your own, or as an admin one of a robot. Every token may read; scopes add more: cluster, approve, admin.\n" +
+			"A token makes no other token, except the one that a server leaves for clients on its own host; tokens with the scopes\n" +
+			"approve and admin are made at the portal only.",
+		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
+		Args:    exactly("LABEL"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&n.User, "user", "", "`robot` whose token it is")
+	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read; may be repeated")
+	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", app.MostDays, app.TokenDays))
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		n.Label = args[0]
+		for _, s := range scopes {
+			n.Scopes = append(n.Scopes, app.Scope(s))
+		}
+		m, err := cl.createToken(ctx, n)
+		if err != nil {
+			return err
+		}
+		return c.say(m, "%s", m.Secret)
+	})
+}
+
+func tokenRevokeCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "revoke ID", Short: "End an API token at once", Args: exactly("ID")}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil || id < 1 {
+			return usagef("%q is not the number of a token", args[0]).hint("`muster token list` shows the numbers.")
+		}
+		if err := cl.revokeToken(ctx, id); err != nil {
+			return err
+		}
+		return c.say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)
+	})
+}

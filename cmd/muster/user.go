@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func userCommand(c *cli) *cobra.Command {
+	return family("user", "Make, change and delete accounts (admins)", userListCommand(c), userCreateCommand(c), userShowCommand(c), userChangeCommand(c),
+		userResetCommand(c), userDeleteCommand(c))
+}
+
+// rolesText names the roles for help.
+func rolesText() string {
+	var names []string
+	for _, r := range app.Roles {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
+
+func userListCommand(c *cli) *cobra.Command {
+	var f app.UserFilter
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the accounts of the tenant", Args: atMost(0)}
+	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in name, full name or e-mail address")
+	cmd.Flags().StringVar((*string)(&f.Role), "role", "", "only those of this `role`")
+	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+		all, err := cl.users(ctx, f)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(map[string][]app.User{"users": all})
+		}
+		t := newTable("NAME", "ROLE", "GROUPS", "STATE", "SEEN>", "FULL NAME")
+		for _, u := range all {
+			t.add(u.Name, string(u.Role), firstOf(strings.Join(u.Groups, ","), "-"), userState(u), since(u.SeenAt), firstOf(u.FullName, "-"))
+		}
+		return t.write(c.stdout)
+	})
+}
+
+func userState(u app.User) string {
+	switch {
+	case u.Disabled():
+		return "disabled"
+	case u.MustChange:
+		return "one-time password"
+	}
+	return "active"
+}
+
+func userShowCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show an account, with what it owns", Args: exactly("NAME")}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		v, err := cl.user(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return c.printUser(v)
+	})
+}
+
+func (c *cli) printUser(v app.UserView) error {
+	if c.json() {
+		return c.printJSON(v)
+	}
+	fmt.Fprintf(c.stdout, "%s  %s\n", v.Name, v.FullName)
+	for _, line := range [][2]string{{"Role", string(v.Role)}, {"State", userState(v.User)}, {"E-mail", v.Email}, {"Groups", strings.Join(v.Groups, ", ")},
+		{"Clusters", strings.Join(v.Clusters, ", ")}, {"Tokens", strconv.Itoa(v.Tokens)}, {"Seen", since(v.SeenAt)}, {"Made by", v.CreatedBy}} {
+		fmt.Fprintf(c.stdout, "%-9s %s\n", line[0], firstOf(line[1], "-"))
+	}
+	return nil
+}
+
+func userCreateCommand(c *cli) *cobra.Command {
+	var n app.NewUser
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an account; its one-time password is printed once",
+		Long: "Make an account in the tenant. The one-time password is printed once and must be changed at the first sign-in.\n" +
+			"Robots have no password: make them a token with `muster token create LABEL --user NAME`.",
+		Example: "  muster user create ada --role approver --full-name \"Ada Lovelace\" --group data",
+		Args:    exactly("NAME"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar((*string)(&n.Role), "role", string(app.RoleUser), "`role`: "+rolesText())
+	flags.StringVar(&n.FullName, "full-name", "", "full `name`")
+	flags.StringVar(&n.Email, "email", "", "e-mail `address`")
+	flags.StringSliceVar(&n.Groups, "group", nil, "`group` that it is in; may be repeated")
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		n.Name = args[0]
+		m, err := cl.createUser(ctx, n)
+		if err != nil {
+			return err
+		}
+		if m.Password == "" {
+			return c.say(m, "Robot %s is there. Make it a token: muster token create LABEL --user %s", n.Name, n.Name)
+		}
+		return c.say(m, "User %s is there, as %s.\nPassword  %s   (to be changed at the first sign-in; it is not shown again)", n.Name, n.Role, m.Password)
+	})
+}
+
+func userChangeCommand(c *cli) *cobra.Command {
+	var fullName, email, role string
+	var groups []string
+	var disable, enable bool
+	cmd := &cobra.Command{
+		Use:   "change NAME",
+		Short: "Change role, groups or name of an account, or disable it",
+		Long:  "Change an account. What changes counts at once: the sign-ins and tokens of a disabled one stop with the next request.",
+		Args:  exactly("NAME"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&role, "role", "", "`role`: "+rolesText())
+	flags.StringVar(&fullName, "full-name", "", "full `name`")
+	flags.StringVar(&email, "email", "", "e-mail `address`")
+	flags.StringSliceVar(&groups, "groups", nil, "all `groups` that it is put into here, separated by commas; \"\" for none")
+	flags.BoolVar(&disable, "disable", false, "let its sign-ins and tokens count no more")
+	flags.BoolVar(&enable, "enable", false, "undo --disable")
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		var change app.UserChange
+		if flags.Changed("role") {
+			change.Role = (*app.Role)(&role)
+		}
+		if flags.Changed("full-name") {
+			change.FullName = &fullName
+		}
+		if flags.Changed("email") {
+			change.Email = &email
+		}
+		if flags.Changed("groups") {
+			change.Groups = &groups
+		}
+		if disable && enable {
+			return usagef("--disable and --enable are for one at a time")
+		}
+		if disable || enable {
+			change.Disabled = &disable
+		}
+		if change == (app.UserChange{}) {
+			return usagef("there is nothing to change").hint("See `muster user change --help`.")
+		}
+		v, err := cl.changeUser(ctx, args[0], change)
+		if err != nil {
+			return err
+		}
+		return c.printUser(v)
+	})
+}
+
+func userResetCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Give somebody a new one-time password, and end their sign-ins", Args: exactly("NAME")}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		password, err := cl.resetPassword(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return c.say(map[string]string{"user": args[0], "password": password}, "Password  %s   (to be changed at the next sign-in; it is not shown again)", password)
+	})
+}
+
+func userDeleteCommand(c *cli) *cobra.Command {
+	var yes bool
+	var to string
+	cmd := &cobra.Command{
+		Use:     "delete NAME",
+		Aliases: []string{"rm"},
+		Short:   "Delete an account with its tokens",
+		Long:    "Delete an account with its tokens. While it owns clusters that are not deleted, --transfer-to must name who gets them.",
+		Args:    exactly("NAME"),
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().StringVar(&to, "transfer-to", "", "`user` who gets its clusters")
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		if err := c.sure(yes, fmt.Sprintf("Delete the account %s with its tokens", args[0])); err != nil {
+			return err
+		}
+		if err := cl.deleteUser(ctx, args[0], to); err != nil {
+			return err
+		}
+		return c.say(map[string]string{"deleted": args[0]}, "User %s is deleted.", args[0])
+	})
+}
