@@ -16,6 +16,10 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/policies", Name: "Policies", Text: "Which requests are refused, changed, or wait for approval.",
 			Group: page.GroupPeople, UseCase: "PolicyList"})
 	}
+	if p.hooking() != nil {
+		all = append(all, page.Section{Path: "/admin/hooks", Name: "Hooks", Text: "Where notices are sent to: chats, mail, programs of your own.",
+			Group: page.GroupPeople, UseCase: "SaveHook"})
+	}
 	if p.machines() != nil {
 		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"})

@@ -12,7 +12,7 @@ import (
 
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil}
+	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil}
 	if a, ok := p.actor(r); ok {
 		f.Actor, f.Asks, f.Inbox = &a, p.requesting() != nil, p.inbox(r.Context(), a)
 	}

@@ -101,6 +101,24 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/requests/{request}/break-glass", member(p.requestAct(p.requestBreakGlass)))
 		}
 
+		// Notices
+		if p.noticing() != nil {
+			r.Get("/notices", member(p.noticeList))
+		}
+		if p.hooking() != nil {
+			r.Get("/admin/hooks", member(p.hookList))
+			r.Post("/admin/hooks", member(p.hookSave))
+			r.Get("/admin/hooks/{hook}", member(p.hookShow))
+			r.Post("/admin/hooks/{hook}/test", member(p.hookTest))
+			r.Post("/admin/hooks/{hook}/on", member(p.hookSwitch(true)))
+			r.Post("/admin/hooks/{hook}/off", member(p.hookSwitch(false)))
+			r.Post("/admin/hooks/{hook}/rotate", member(p.hookRotate))
+			r.Get("/admin/hooks/{hook}/delete", member(p.hookDeleteAsk))
+			r.Post("/admin/hooks/{hook}/delete", member(p.hookDelete))
+			r.Get("/admin/hooks/{hook}/deliveries/{delivery}", member(p.hookDelivery))
+			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", member(p.hookResend))
+		}
+
 		// For admins
 		r.Get("/admin", member(p.adminHome))
 		r.Get("/queue", member(p.queueShow))
@@ -205,6 +223,19 @@ func (p *Portal) routes() http.Handler {
 			huma.Get(api, "/tenants/{name}", p.apiTenantShow, about("Show a tenant"))
 			huma.Patch(api, "/tenants/{name}", p.apiTenantChange, about("Change a tenant"))
 			huma.Delete(api, "/tenants/{name}", p.apiTenantDelete, about("Delete a tenant of which nothing is left in any cloud"))
+		}
+		if p.noticing() != nil {
+			huma.Get(api, "/notices", p.apiNoticeList, about("List what you were told, newest first; for admins all of the tenant"))
+		}
+		if p.hooking() != nil {
+			huma.Get(api, "/hooks", p.apiHookList, about("List where notices are sent to, for admins"))
+			huma.Get(api, "/hooks/{name}", p.apiHookShow, about("Show a hook"))
+			huma.Put(api, "/hooks/{name}", p.apiHookSave, about("Make a hook or change it; what is left out stays"))
+			huma.Delete(api, "/hooks/{name}", p.apiHookDelete, about("Delete a hook and the list of its deliveries"))
+			huma.Post(api, "/hooks/{name}/test", p.apiHookTest, about("Send a test notice"), answers(http.StatusAccepted))
+			huma.Get(api, "/hooks/{name}/deliveries", p.apiHookDeliveryList, about("List what was sent to a hook, newest first"))
+			huma.Get(api, "/hooks/{name}/deliveries/{delivery}", p.apiHookDelivery, about("Show a delivery: what was sent, and every answer"))
+			huma.Post(api, "/hooks/{name}/deliveries/{delivery}/resend", p.apiHookResend, about("Send a delivery again, under the same number"), answers(http.StatusAccepted))
 		}
 
 		if p.checking() != nil {

@@ -14,6 +14,7 @@ type Frame struct {
 	All     []Section
 	Inbox   int  // how many requests wait for the actor
 	Asks    bool // there are requests
+	Notices bool // there is a page of notices
 	Account bool // there are pages of one's own account
 }
 

@@ -1,0 +1,299 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// hooked is a Muster with hooks and notices in memory.
+type hooked struct {
+	*fake
+	hooks   []app.Hook
+	sent    map[string][]app.HookDelivery
+	told    []app.Notice
+	changes []app.HookRequest
+}
+
+var (
+	_ Hooking  = (*hooked)(nil)
+	_ Noticing = (*hooked)(nil)
+)
+
+func (f *hooked) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
+	a, err := f.fake.ActorOfToken(ctx, token, from)
+	if a.User == "root" {
+		a.Role = app.RoleSuperadmin
+	}
+	return a, err
+}
+
+func (f *hooked) admin(a app.Actor) error {
+	if !a.May("Hooks") {
+		return app.Errorf(app.EForbidden, "Only admins may look after hooks.")
+	}
+	return nil
+}
+
+func (f *hooked) Hooks(_ context.Context, a app.Actor) ([]app.Hook, error) {
+	return f.hooks, f.admin(a)
+}
+
+func (f *hooked) Hook(_ context.Context, a app.Actor, name string) (app.Hook, error) {
+	for _, h := range f.hooks {
+		if h.Name == name {
+			return h, f.admin(a)
+		}
+	}
+	return app.Hook{}, app.Errorf(app.ENotFound, "There is no hook %q.", name)
+}
+
+func (f *hooked) SaveHook(_ context.Context, a app.Actor, r app.HookRequest) (app.SavedHook, error) {
+	f.changes = append(f.changes, r)
+	if strings.HasPrefix(r.URL, "http:") {
+		return app.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "Notices are sent over https."}
+	}
+	i := slices.IndexFunc(f.hooks, func(h app.Hook) bool { return h.Name == r.Name })
+	s := app.SavedHook{Made: i < 0}
+	if s.Made {
+		f.hooks = append(f.hooks, app.Hook{Name: r.Name, URL: "https://…", State: app.HookActive, CreatedBy: a.User})
+		i, s.Secret = len(f.hooks)-1, "whsec_made"
+	}
+	if r.Rotate {
+		s.Secret = "whsec_turned"
+	}
+	if r.Enabled != nil {
+		f.hooks[i].State = map[bool]app.HookState{true: app.HookActive, false: app.HookOff}[*r.Enabled]
+	}
+	s.Hook = f.hooks[i]
+	return s, f.admin(a)
+}
+
+func (f *hooked) DeleteHook(_ context.Context, a app.Actor, name string) error {
+	f.hooks = slices.DeleteFunc(f.hooks, func(h app.Hook) bool { return h.Name == name })
+	return f.admin(a)
+}
+
+func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (app.HookDelivery, error) {
+	d := app.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "This is a test", State: app.DeliveryWaiting, QueuedAt: f.now()}
+	f.sent[name] = append([]app.HookDelivery{d}, f.sent[name]...)
+	return d, f.admin(a)
+}
+
+func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []app.HookDelivery, err error) {
+	for _, d := range f.sent[hook] {
+		if (before == 0 || d.ID < before) && len(list) < limit {
+			list = append(list, d)
+		}
+	}
+	return list, f.admin(a)
+}
+
+func (f *hooked) HookDelivery(_ context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error) {
+	for _, d := range f.sent[hook] {
+		if d.ID == id {
+			return d, f.admin(a)
+		}
+	}
+	return app.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+}
+
+func (f *hooked) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error) {
+	for i := range f.sent[hook] {
+		if f.sent[hook][i].ID == id {
+			f.sent[hook][i].State = app.DeliveryWaiting
+			return f.sent[hook][i], f.admin(a)
+		}
+	}
+	return app.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+}
+
+func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int) (list []app.Notice, err error) {
+	for _, n := range f.told {
+		if (before == 0 || n.ID < before) && len(list) < limit && (a.May("Hooks") || slices.Contains(n.Users, a.User)) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// hooksAt signs somebody in to a portal with two hooks: one that works and one that was stopped.
+func hooksAt(t *testing.T, user string) (*site, *hooked) {
+	t.Helper()
+	var f *hooked
+	s := visit(t, func(c *Config) {
+		f = &hooked{fake: c.Muster.(*fake), sent: map[string][]app.HookDelivery{}}
+		c.Muster = f
+	})
+	s.signIn(user)
+	now := f.now()
+	f.hooks = []app.Hook{
+		{Name: "chat", URL: "https://hooks.slack.com/services/T1/B1/…", Format: app.HookSlack, State: app.HookActive, CreatedBy: "root", SecretAt: now.Add(-time.Hour), Waiting: 2,
+			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &app.HookLast{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
+		{Name: "old", URL: "https://old.example.com/…", Format: app.HookMuster, State: app.HookStopped, Why: "The receiver answered 410 Gone.", Failures: 1,
+			Last: &app.HookLast{Delivery: 3, At: now.Add(-2 * time.Hour), Status: 410, Code: app.ENotFound, Error: "It answered 410 Gone."}},
+	}
+	for i := range 30 {
+		f.sent["chat"] = append(f.sent["chat"], app.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: app.DeliveryMade,
+			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Took: 84 * time.Millisecond})
+	}
+	f.sent["chat"][0] = app.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Somebody broke the glass", State: app.DeliveryFailed, Attempts: 2,
+		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Took: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
+		Request: `{"text":"*Somebody* <b>"}`, Log: []app.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
+			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
+	for i := range 40 {
+		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", Path: "/clusters", Users: []string{"root"}}
+		if i == 3 {
+			n = app.Notice{ID: 37, At: n.At, Kind: app.NoticeLease, Title: "The lease of web ends", Path: "/clusters/web", Action: "/clusters/web/extend", ActionName: "Extend", Users: []string{"ada"}}
+		}
+		if i == 4 {
+			n.Path, n.Action, n.ActionName = "https://evil.example.com", "//evil.example.com", "Win"
+		}
+		f.told = append(f.told, n)
+	}
+	return s, f
+}
+
+func TestHookPages(t *testing.T) {
+	s, f := hooksAt(t, "root")
+	s.get("/admin").reads(http.StatusOK, "Hooks Where notices are sent to")
+	s.get("/admin/hooks").reads(http.StatusOK, "2 hooks, 1 on.", "chat on https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Failed in a row 0 Waiting 2",
+		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
+	a := s.get("/admin/hooks/chat")
+	a.reads(http.StatusOK, "Somebody broke the glass alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 1 h ago", "Lease of <web> leases delivered 200 84 ms 1", "Older")
+	if strings.Contains(a.body, "/deliveries/75\"") || !strings.Contains(a.body, "before=76") {
+		t.Error("the page does not end after 25 deliveries")
+	}
+	s.get("/admin/hooks/chat?before=76").reads(http.StatusOK, "Newest")
+	s.get("/admin/hooks/chat?before=x").reads(http.StatusUnprocessableEntity)
+	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster stopped this hook. The receiver answered 410 Gone.", "Switch on", "Nothing was sent here yet")
+	s.get("/admin/hooks/none").reads(http.StatusNotFound, "There is no hook")
+	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no answer – ", "hooks.slack.com did not answer within 10s.",
+		`{ "text": "*Somebody* <b>" }`, "Send again")
+	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)
+	s.get("/admin/hooks/chat/delete").reads(http.StatusOK, "Delete the hook chat?")
+
+	if a := s.post("/admin/hooks/chat/deliveries/100/resend", nil); a.status != http.StatusSeeOther || f.sent["chat"][0].State != app.DeliveryWaiting {
+		t.Errorf("resend: %d", a.status)
+	}
+	if a := s.post("/admin/hooks/chat/test", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/hooks/chat#list" {
+		t.Errorf("test: %d", a.status)
+	}
+	s.get("/admin/hooks/chat").reads(http.StatusOK, "This is a test test waiting")
+	part := s.get("/admin/hooks/chat", "Muster-Part", "list")
+	if !strings.HasPrefix(part.body, "<section") || !strings.Contains(part.body, `data-refresh="/admin/hooks/chat"`) {
+		t.Errorf("the part is %.200s", part.body)
+	}
+	for path, want := range map[string]app.HookState{"off": app.HookOff, "on": app.HookActive} {
+		if a := s.post("/admin/hooks/chat/"+path, nil); a.status != http.StatusSeeOther || f.hooks[0].State != want {
+			t.Errorf("%s: %d, %s", path, a.status, f.hooks[0].State)
+		}
+	}
+	s.post("/admin/hooks/none/rotate", nil).reads(http.StatusNotFound)
+	s.post("/admin/hooks/chat/rotate", nil).reads(http.StatusOK, "whsec_turned", "shown only now")
+	s.get("/admin/hooks/chat").lacks("whsec_")
+	if a := s.post("/admin/hooks/old/delete", nil); a.status != http.StatusSeeOther || len(f.hooks) != 1 {
+		t.Errorf("delete: %d, %d left", a.status, len(f.hooks))
+	}
+}
+
+func TestHookForm(t *testing.T) {
+	s, f := hooksAt(t, "root")
+	in := url.Values{"new": {"true"}, "name": {"ops"}, "url": {"http://ops.example.com"}, "format": {"mail"}, "to": {" ops@example.com "}, "kinds": {"lease", "alarm"}}
+	a := s.post("/admin/hooks", in)
+	a.reads(http.StatusUnprocessableEntity, "Notices are sent over https.")
+	for _, want := range []string{`value="ops"`, `value="lease" checked`, `value="mail" selected`, `value="http://ops.example.com"`} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("the form forgets %s", want)
+		}
+	}
+	in.Set("url", "https://ops.example.com")
+	s.post("/admin/hooks", in).reads(http.StatusOK, "ops", "whsec_made")
+	last := f.changes[len(f.changes)-1]
+	if last.Name != "ops" || *last.To != "ops@example.com" || len(*last.Kinds) != 2 || last.Format != app.HookMail {
+		t.Errorf("saved as %+v", last)
+	}
+	s.post("/admin/hooks", in).reads(http.StatusConflict, "There is already a hook of this name.")
+	change := url.Values{"name": {"ops"}, "format": {"muster"}}
+	if a := s.post("/admin/hooks", change); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/hooks/ops" {
+		t.Errorf("a change: %d", a.status)
+	}
+	if last = f.changes[len(f.changes)-1]; last.URL != "" || len(*last.Kinds) != 0 {
+		t.Errorf("changed by %+v", last)
+	}
+	change.Set("url", "http://x")
+	s.post("/admin/hooks", change).reads(http.StatusUnprocessableEntity, "Notices are sent over https.", "Change the hook")
+	change.Set("name", "none")
+	s.post("/admin/hooks", change).reads(http.StatusNotFound)
+}
+
+func TestNoticePage(t *testing.T) {
+	s, _ := hooksAt(t, "ada")
+	s.get("/clusters").reads(http.StatusOK, "Notices")
+	a := s.get("/notices")
+	a.reads(http.StatusOK, "What you and your groups were told", "leases 3 h ago The lease of web ends Extend")
+	a.lacks("Budget", "Send them elsewhere", "Older")
+	for _, path := range []string{"/admin/hooks", "/admin/hooks/chat", "/admin/hooks/chat/deliveries/100"} {
+		s.get(path).reads(http.StatusForbidden, "Only admins")
+	}
+	s, _ = hooksAt(t, "root")
+	a = s.get("/notices")
+	a.reads(http.StatusOK, "Budget nearly used 90 % of it", "Older", "Send them elsewhere")
+	if strings.Contains(a.body, "evil") || a.header.Get("Content-Security-Policy") == "" {
+		t.Error("a notice leads away")
+	}
+	s.get("/notices?before=11").reads(http.StatusOK, "Newest")
+}
+
+func TestHookAPI(t *testing.T) {
+	s, f := hooksAt(t, "ada")
+	api := func(method, path, body, user string) seen {
+		r := s.request(method, "/api/v1"+path, body, "Authorization", "Bearer token-of-"+user)
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		return s.do(r)
+	}
+	var list struct{ Hooks []map[string]any }
+	if a := api("GET", "/hooks", "", "root"); a.status != 200 || json.Unmarshal([]byte(a.body), &list) != nil || len(list.Hooks) != 2 || list.Hooks[0]["state"] != "active" {
+		t.Errorf("the list: %d %s", a.status, a.body)
+	}
+	if a := api("GET", "/hooks", "", "ada"); a.status != http.StatusForbidden {
+		t.Errorf("a user's list: %d", a.status)
+	}
+	a := api("PUT", "/hooks/new", `{"url":"https://x.example.com","kinds":["lease"],"enabled":true}`, "root")
+	if a.status != 200 || !strings.Contains(a.body, `"secret":"whsec_made"`) || !strings.Contains(a.body, `"made":true`) {
+		t.Errorf("saving: %d %s", a.status, a.body)
+	}
+	if last := f.changes[len(f.changes)-1]; last.Name != "new" || last.To != nil || last.Enabled == nil || len(*last.Kinds) != 1 {
+		t.Errorf("saved as %+v", last)
+	}
+	if a := api("PUT", "/hooks/new", `{"url":"http://x"}`, "root"); a.status != 422 || !strings.Contains(a.body, `"field":"url"`) {
+		t.Errorf("a wrong URL: %d %s", a.status, a.body)
+	}
+	if a := api("POST", "/hooks/chat/test", "", "root"); a.status != 202 || !strings.Contains(a.body, `"kind":"test"`) {
+		t.Errorf("a test: %d %s", a.status, a.body)
+	}
+	if a := api("GET", "/hooks/chat/deliveries?limit=2", "", "root"); a.status != 200 || !strings.Contains(a.body, `"next":100`) {
+		t.Errorf("deliveries: %d %s", a.status, a.body)
+	}
+	if a := api("GET", "/hooks/chat/deliveries/100", "", "root"); a.status != 200 || !strings.Contains(a.body, `"response":`) {
+		t.Errorf("a delivery: %d %s", a.status, a.body)
+	}
+	if a := api("POST", "/hooks/chat/deliveries/100/resend", "", "root"); a.status != 202 {
+		t.Errorf("resend: %d %s", a.status, a.body)
+	}
+	if a := api("DELETE", "/hooks/chat", "", "root"); a.status != 204 || len(f.hooks) != 2 {
+		t.Errorf("delete: %d", a.status)
+	}
+	if a := api("GET", "/notices?limit=1", "", "ada"); a.status != 200 || !strings.Contains(a.body, `"next":37`) {
+		t.Errorf("notices: %d %s", a.status, a.body)
+	}
+}
