@@ -27,6 +27,7 @@ func serveCommand(c *cli) *cobra.Command {
 		mode    string
 		upkeep  upkeepConfig
 		hooks   hookFlags
+		signIn  signInFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
@@ -63,6 +64,10 @@ func serveCommand(c *cli) *cobra.Command {
 			if err := upkeep.check(); err != nil {
 				return err
 			}
+			people, err := signIn.read(os.LookupEnv)
+			if err != nil {
+				return err
+			}
 			data, err := c.dataDir()
 			if err != nil {
 				return err
@@ -79,7 +84,7 @@ func serveCommand(c *cli) *cobra.Command {
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
 				Upkeep:   upkeep,
 				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
-				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, Hooks: leading,
+				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, SignIn: people, Hooks: leading,
 			})
 		},
 	}
@@ -89,6 +94,7 @@ func serveCommand(c *cli) *cobra.Command {
 	cmd.Flags().Var(&tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
 	cmd.Flags().IntVar(&most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
 	upkeep.declare(cmd)
+	signIn.declare(cmd)
 	cmd.Flags().StringVar(&mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
 	cmd.Flags().StringVar(&secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
 	cmd.Flags().StringVar(&secure.Key, "tls-key", "", "`file` with its key")

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type serverConfig struct {
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
 	TLS         tlsConfig
+	SignIn      signInConfig
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
 	Password    string // of the first admin; "" makes one up
@@ -191,7 +193,13 @@ func (s *server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), Secure: secure, CAFingerprint: s.fingerprint})
+	at := firstOf(s.SignIn.URL, s.URL)
+	elsewhere, err := s.SignIn.open(at)
+	if err != nil {
+		return err
+	}
+	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
+		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere})
 	mux := http.NewServeMux()
 	mux.Handle("/", s.portal)
 	s.workers = portal.NewWorkerAPI(s.app, s.Log)

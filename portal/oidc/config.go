@@ -1,0 +1,149 @@
+package oidc
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Config is one identity provider. Name, Issuer, ClientID, RedirectURL and at least one rule or default must be set.
+type Config struct {
+	Name         string // stands in addresses, and so in what is registered at the provider
+	Label        string // for people; "": the name
+	Issuer       string
+	ClientID     string
+	ClientSecret string   // "": a public client, which PKCE alone protects
+	Scopes       []string // beside openid; nil: profile and email
+	// The claims that tell of the person. Dots lead into objects, as in realm_access.roles.
+	NameClaim   string // "": preferred_username
+	EmailClaim  string // "": email; believed only where email_verified is true
+	GroupsClaim string // "": groups
+	Rules       []Rule
+	Default     *app.Grant // for people whom no rule fits; nil: they are refused
+	// RedirectURL is where browsers come back to, HomeURL where they go once they have signed out there.
+	RedirectURL, HomeURL string
+	HTTP                 *http.Client     // nil: one that gives up after 10 s
+	Now                  func() time.Time // nil: time.Now
+}
+
+// Rule says what a group at the provider opens here.
+type Rule struct {
+	Group string
+	Grant app.Grant
+}
+
+var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+
+const ruleForm = "Write it as GROUP -> TENANT:ROLE, or GROUP -> TENANT:ROLE:GROUP,GROUP with groups here."
+
+// ParseRule reads a rule such as "admins -> acme:admin" or "dev team -> acme:user:builders,ops".
+func ParseRule(text string) (Rule, error) {
+	group, grant, ok := strings.Cut(text, "->")
+	if group = strings.TrimSpace(group); !ok || group == "" {
+		return Rule{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: fmt.Sprintf("%q is not a rule.", text), Hint: ruleForm}
+	}
+	g, err := ParseGrant(grant)
+	return Rule{group, g}, err
+}
+
+// ParseGrant reads what stands behind the arrow of a rule, such as "acme:admin".
+func ParseGrant(text string) (app.Grant, error) {
+	parts := strings.Split(strings.TrimSpace(text), ":")
+	bad := func(message string) (app.Grant, error) {
+		return app.Grant{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: message, Hint: ruleForm}
+	}
+	if len(parts) < 2 || len(parts) > 3 || strings.TrimSpace(parts[0]) == "" {
+		return bad(fmt.Sprintf("%q does not say which tenant and role.", strings.TrimSpace(text)))
+	}
+	g := app.Grant{Tenant: strings.TrimSpace(parts[0]), Role: app.Role(strings.TrimSpace(parts[1]))}
+	switch {
+	case !g.Role.Known():
+		return bad(fmt.Sprintf("There is no role %q.", g.Role))
+	case g.Role == app.RoleRobot:
+		return bad("Robots do not sign in.")
+	case g.Role == app.RoleSuperadmin && g.Tenant != app.DefaultTenant:
+		return bad(fmt.Sprintf("Superadmins have their account in the tenant %q.", app.DefaultTenant))
+	}
+	if len(parts) == 3 {
+		for name := range strings.SplitSeq(parts[2], ",") {
+			if name = strings.TrimSpace(name); name == "" {
+				return bad(fmt.Sprintf("A group is missing in %q.", strings.TrimSpace(text)))
+			}
+			g.Groups = append(g.Groups, name)
+		}
+		slices.Sort(g.Groups)
+		g.Groups = slices.Compact(g.Groups)
+	}
+	return g, nil
+}
+
+// check says what is wrong with a provider's settings.
+func (c Config) check() error {
+	bad := func(field, message, hint string) error {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("identity provider %q: %s", c.Name, message), Hint: hint}
+	}
+	switch {
+	case !providerName.MatchString(c.Name) || c.Name == "tenant":
+		return bad("name", "its name must have 1 to 31 small letters, digits and '-', and must not be \"tenant\".", "It stands in addresses.")
+	case c.ClientID == "":
+		return bad("client_id", "the client id is missing.", "The provider gives it where you register Muster.")
+	case len(c.Rules) == 0 && c.Default == nil:
+		return bad("rules", "there are neither rules nor a default, so nobody could come in.", ruleForm)
+	}
+	if err := safeURL(c.Issuer); err != nil {
+		return bad("issuer", err.Error(), "It is the address below which the provider has .well-known/openid-configuration.")
+	}
+	if err := safeURL(c.RedirectURL); err != nil {
+		return bad("url", "where people come back to: "+err.Error(), "Give the portal's own address with --public-url https://….")
+	}
+	return nil
+}
+
+// safeURL lets only addresses through that nobody on the way can change: https, or this host.
+func safeURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
+		return fmt.Errorf("%q is not an address such as https://sso.example.org", text)
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
+		return nil
+	}
+	return fmt.Errorf("%q must begin with https://", text)
+}
+
+// grants says what a person's groups open, one grant for each tenant: the mightiest role, and all groups together.
+func (c Config) grants(groups []string) []app.Grant {
+	by := map[string]app.Grant{}
+	for _, r := range c.Rules {
+		if !slices.Contains(groups, r.Group) {
+			continue
+		}
+		g, ok := by[r.Grant.Tenant]
+		if !ok || slices.Index(app.Roles, r.Grant.Role) < slices.Index(app.Roles, g.Role) {
+			g.Role = r.Grant.Role
+		}
+		g.Tenant = r.Grant.Tenant
+		g.Groups = append(slices.Clone(g.Groups), r.Grant.Groups...)
+		by[g.Tenant] = g
+	}
+	if len(by) == 0 && c.Default != nil {
+		by[c.Default.Tenant] = *c.Default
+	}
+	all := make([]app.Grant, 0, len(by))
+	for _, g := range by {
+		slices.Sort(g.Groups)
+		g.Groups = slices.Compact(g.Groups)
+		all = append(all, g)
+	}
+	slices.SortFunc(all, func(a, b app.Grant) int { return strings.Compare(a.Tenant, b.Tenant) })
+	return all
+}

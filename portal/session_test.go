@@ -1,0 +1,407 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"muster/app"
+	"muster/app/store"
+)
+
+const horse = "correct horse battery"
+
+// town is a site over the real use cases and a database, with people in it.
+type town struct {
+	*site
+	app *app.App
+}
+
+func newTown(t *testing.T, change ...func(*Config)) *town {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c := newClock()
+	w := &town{app: app.New(app.Deps{Store: s, Catalog: app.NewCatalog, Now: c.now})}
+	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
+		w.user(t, app.DefaultTenant, name, role, c.now())
+	}
+	w.user(t, "acme", "zoe", app.RoleUser, c.now())
+	w.site = visit(t, append([]func(*Config){func(cfg *Config) { cfg.Muster, cfg.Now = w.app, c.now }}, change...)...)
+	w.clock = c
+	return w
+}
+
+func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Time) {
+	t.Helper()
+	if err := w.app.Store.CreateUser(t.Context(), app.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var hashed = app.HashPassword(horse)
+
+// another is another browser at the same portal.
+func (w *town) another() *town {
+	w.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := *w.site
+	s.http = &http.Client{Jar: jar, Transport: w.http.Transport, CheckRedirect: w.http.CheckRedirect}
+	return &town{site: &s, app: w.app}
+}
+
+// enter signs a user in, of the first tenant unless another is named.
+func (w *town) enter(user string, tenant ...string) *town {
+	w.t.Helper()
+	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "tenant": tenant})
+	if a.status != http.StatusSeeOther {
+		w.t.Fatalf("the sign-in of %s answers %d: %s", user, a.status, a.text())
+	}
+	return w
+}
+
+// in tells whether the browser is signed in.
+func (w *town) in() bool {
+	w.t.Helper()
+	switch a := w.get("/account"); {
+	case a.status == http.StatusOK:
+		return true
+	case a.status == http.StatusSeeOther && strings.HasPrefix(a.header.Get("Location"), "/signin"):
+		return false
+	default:
+		w.t.Fatalf("the account answers %d: %s", a.status, a.text())
+		return false
+	}
+}
+
+// as is the actor that a user is by itself, for use cases that tests call.
+func (w *town) as(user string) app.Actor {
+	w.t.Helper()
+	a, err := w.app.ActorOf(context.Background(), app.DefaultTenant, user)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+// ends gives the numbers in the buttons that end a sign-in.
+func (a seen) ends() []string {
+	var ids []string
+	for d := range a.tree().Descendants() {
+		if d.Type == html.ElementNode && d.Data == "input" && attr(d, "name") == "id" {
+			ids = append(ids, attr(d, "value"))
+		}
+	}
+	return ids
+}
+
+func TestSignInsAreSeenAndEnded(t *testing.T) {
+	here := newTown(t).enter("ada")
+	phone := here.another()
+	phone.http.Transport = agent{"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 Version/18.1 Mobile/15E148 Safari/604.1", here.http.Transport}
+	phone.enter("ada")
+
+	a := here.get("/account")
+	a.reads(http.StatusOK, "ada", "Your account in default", "this one", "Safari on iPhone", "from 127.0.0.1", "by password")
+	ids := a.ends()
+	if len(ids) != 1 {
+		t.Fatalf("%d sign-ins can be ended, not the one of the phone", len(ids))
+	}
+	if !phone.in() {
+		t.Fatal("the phone is not signed in")
+	}
+	if a := here.post("/account/sign-ins/end", url.Values{"id": ids}); a.status != http.StatusSeeOther {
+		t.Fatalf("the end answers %d: %s", a.status, a.text())
+	}
+	here.get("/account").reads(http.StatusOK, "The sign-in was ended.")
+	here.get("/account").lacks("The sign-in was ended.", "Safari on iPhone")
+	if phone.in() {
+		t.Error("the phone is signed in although its sign-in was ended")
+	}
+	phone.get("/signin").reads(http.StatusOK, "This sign-in was ended.")
+	phone.get("/signin").lacks("This sign-in was ended.")
+	here.post("/account/sign-ins/end", url.Values{"id": ids}).reads(http.StatusNotFound, "There is no such sign-in (any more).")
+
+	// All others at once.
+	phone.enter("ada")
+	laptop := here.another().enter("ada")
+	here.post("/account/sign-ins/end-all", nil)
+	here.get("/account").reads(http.StatusOK, "2 other sign-ins ended.")
+	if phone.in() || laptop.in() || !here.in() {
+		t.Error("others are signed in, or this one is not")
+	}
+}
+
+type agent struct {
+	name string
+	http.RoundTripper
+}
+
+func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("User-Agent", a.name)
+	return a.RoundTripper.RoundTrip(r)
+}
+
+func TestSignInsOfOthersAreTheirs(t *testing.T) {
+	ada := newTown(t).enter("ada")
+	eve := ada.another().enter("eve")
+	zoe := ada.another().enter("zoe", "acme")
+	own, err := ada.app.Sessions(t.Context(), ada.as("abe"), "ada")
+	if err != nil || len(own) != 1 {
+		t.Fatalf("an admin sees %d sign-ins of ada: %v", len(own), err)
+	}
+	id := strconv.FormatInt(own[0].ID, 10)
+	for name, other := range map[string]*town{"eve": eve, "zoe": zoe} {
+		if a := other.post("/account/sign-ins/end", url.Values{"id": {id}}); a.status != http.StatusNotFound {
+			t.Errorf("%s is answered %d", name, a.status)
+		}
+		other.post("/account/sign-ins/end-all", nil)
+		other.get("/account").lacks(">"+id+"<", "ada")
+	}
+	if _, err := ada.app.Sessions(t.Context(), ada.as("eve"), "ada"); app.CodeOf(err) != app.EForbidden {
+		t.Errorf("eve sees the sign-ins of ada: %v", err)
+	}
+	if err := ada.app.RevokeSession(t.Context(), ada.as("eve"), "ada", own[0].ID); app.CodeOf(err) != app.EForbidden {
+		t.Errorf("eve ends a sign-in of ada: %v", err)
+	}
+	if !ada.in() {
+		t.Fatal("ada is not signed in any more")
+	}
+	if err := ada.app.RevokeSession(t.Context(), ada.as("abe"), "ada", own[0].ID); err != nil || ada.in() {
+		t.Errorf("an admin cannot end a sign-in of ada: %v", err)
+	}
+}
+
+func TestChangesCountAtOnce(t *testing.T) {
+	w := newTown(t).enter("ada")
+	if a := w.get("/queue"); a.status != http.StatusForbidden {
+		t.Fatalf("the queue answers a user %d", a.status)
+	}
+	admin := app.RoleAdmin
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Role: &admin}); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/account").reads(http.StatusOK, "Role admin")
+	off := true
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if w.in() {
+		t.Error("who is disabled is signed in")
+	}
+	w.get("/signin").reads(http.StatusOK, "This account is disabled.")
+	on := false
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &on}); err != nil {
+		t.Fatal(err)
+	}
+	w.enter("ada")
+	// A password that somebody else sets ends all sign-ins, and must be changed first of all.
+	secret, err := w.app.ResetUserPassword(t.Context(), w.as("root"), "ada")
+	if err != nil || w.in() {
+		t.Fatalf("after a reset the sign-in counts: %v", err)
+	}
+	if a := w.post("/signin", url.Values{"user": {"ada"}, "password": {secret}, "next": {"/clusters"}}); a.status != http.StatusSeeOther {
+		t.Fatalf("the one-time password is answered %d: %s", a.status, a.text())
+	}
+	for _, path := range []string{"/", "/account", "/clusters/new", "/step-up", "/link?token=x"} {
+		if a := w.get(path); a.status != http.StatusSeeOther || a.header.Get("Location") != "/account/password" {
+			t.Errorf("%s answers %d and leads to %q", path, a.status, a.header.Get("Location"))
+		}
+	}
+	if a := w.post("/account/sign-ins/end-all", nil); a.header.Get("Location") != "/account/password" {
+		t.Errorf("a form answers %d", a.status)
+	}
+	w.get("/account/password").reads(http.StatusOK, "Choose a password of your own", "somebody else has seen it")
+	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/" {
+		t.Errorf("the change answers %d: %s", a.status, a.text())
+	}
+	if !w.in() {
+		t.Error("after the change the sign-in does not count")
+	}
+}
+
+func TestPasswordIsChanged(t *testing.T) {
+	w := newTown(t).enter("ada")
+	other := w.another().enter("ada")
+	change := func(old, wanted, again string) seen {
+		t.Helper()
+		return w.post("/account/password", url.Values{"old": {old}, "new": {wanted}, "again": {again}})
+	}
+	for _, c := range []struct{ old, wanted, again, at, says string }{
+		{"", "four words of mine", "four words of mine", "err-old", "The password that you have is missing."},
+		{horse, "four words of mine", "four words of yours", "err-again", "The two are not the same."},
+		{horse, "short", "short", "err-new", "That password is too short: it has 5 characters."},
+		{horse, "aaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaa", "err-new", "That password has too few different characters."},
+		{horse, "Password2024!", "Password2024!", "err-new", "That password is one of the first that others try."},
+		{horse, "qwertyuiopas", "qwertyuiopas", "err-new", "That password is a row of the keyboard."},
+		{horse, horse, horse, "err-new", "That is the password that you have."},
+		{"wrong horse", "four words of mine", "four words of mine", "err-old", "That is not your password."},
+	} {
+		if got := change(c.old, c.wanted, c.again).at(c.at); !strings.HasPrefix(got, c.says) {
+			t.Errorf("%q to %q: at %s stands %q, not %q", c.old, c.wanted, c.at, got, c.says)
+		}
+	}
+	if !other.in() {
+		t.Fatal("refusals ended a sign-in")
+	}
+	here, _ := url.Parse(w.srv.URL)
+	before := w.http.Jar.Cookies(here)[0].Value
+	if a := change(horse, "four words of mine", "four words of mine"); a.status != http.StatusSeeOther {
+		t.Fatalf("the change answers %d: %s", a.status, a.text())
+	}
+	if w.http.Jar.Cookies(here)[0].Value == before {
+		t.Error("the browser has the same token as before")
+	}
+	if other.in() || !w.in() {
+		t.Error("another sign-in outlived the password, or this one did not")
+	}
+	other.get("/signin").reads(http.StatusOK, "This sign-in was ended.")
+	if a := other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}); a.status != http.StatusUnauthorized {
+		t.Errorf("the old password is answered %d", a.status)
+	}
+	// Guessing the old one is limited as the sign-in is.
+	for range attemptsPerUser {
+		change("wrong horse", "other words of mine", "other words of mine")
+	}
+	change("four words of mine", "other words of mine", "other words of mine").reads(http.StatusTooManyRequests, "Too many attempts.")
+}
+
+func TestSignInsEndByThemselves(t *testing.T) {
+	w := newTown(t).enter("ada")
+	for range 13 { // used every 11 hours, for six days
+		w.clock.pass(11 * time.Hour)
+		if !w.in() {
+			t.Fatal("a sign-in that is used has ended")
+		}
+	}
+	w.clock.pass(25 * time.Hour)
+	if w.in() {
+		t.Error("a sign-in counts after a day without use")
+	}
+	w.get("/signin").reads(http.StatusOK, "a sign-in does not hold for ever")
+	w.enter("ada")
+	began := w.clock.now()
+	for w.in() {
+		w.clock.pass(5 * time.Hour)
+	}
+	if age := w.clock.now().Sub(began); age < app.SessionLife || age > app.SessionLife+5*time.Hour {
+		t.Errorf("a sign-in that is always used ended after %s", age)
+	}
+}
+
+func TestSignOutEnds(t *testing.T) {
+	w := newTown(t).enter("ada")
+	here, _ := url.Parse(w.srv.URL)
+	stolen := w.http.Jar.Cookies(here)
+	thief := w.another()
+	thief.http.Jar.SetCookies(here, stolen)
+	if !thief.in() {
+		t.Fatal("a copied cookie does not work, so the test shows nothing")
+	}
+	if a := w.post("/signout", nil); a.header.Get("Location") != "/signin" {
+		t.Errorf("the sign-out leads to %q", a.header.Get("Location"))
+	}
+	if thief.in() {
+		t.Error("a copied cookie outlives the sign-out")
+	}
+	w.enter("ada").enter("eve")
+	left, err := w.app.Sessions(t.Context(), w.as("abe"), "ada")
+	if err != nil || len(left) != 0 {
+		t.Errorf("when somebody else signs in in the same browser, %d sign-ins of the first are left: %v", len(left), err)
+	}
+}
+
+func TestAdminsEndSignIns(t *testing.T) {
+	w := newTown(t).enter("ada")
+	zoe := w.another().enter("zoe", "acme")
+	if n, err := w.app.RevokeAllSessions(t.Context(), w.as("abe"), "ada"); n != 1 || err != nil || w.in() {
+		t.Errorf("%d sign-ins of ada ended: %v", n, err)
+	}
+	if n, err := w.app.RevokeAllSessions(t.Context(), w.as("abe"), "zoe"); n != 0 || err != nil || !zoe.in() {
+		t.Errorf("an admin ended %d sign-ins of another tenant: %v", n, err)
+	}
+	token := w.as("abe")
+	token.Token = "ci"
+	if _, err := w.app.RevokeAllSessions(t.Context(), token, "ada"); app.CodeOf(err) != app.EForbidden {
+		t.Errorf("a token ends sign-ins: %v", err)
+	}
+}
+
+func TestBrowserNames(t *testing.T) {
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0":                                                               "Firefox on Linux",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0":        "Edge on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15":                "Safari on a Mac",
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36":                      "Chrome on Android",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.0.0 Mobile/15E148 Safari": "Chrome on iPhone",
+		"curl/8.5.0": "curl/8.5.0", "": "A browser", "<script>alert(1)</script>": "A browser", strings.Repeat("x", 500): "A browser",
+	} {
+		if got := browserOf(agent); got != want {
+			t.Errorf("%q is %q, not %q", agent, got, want)
+		}
+	}
+}
+
+func TestAccountPagesAreClean(t *testing.T) {
+	w := newTown(t).enter("ada")
+	w.another().enter("ada")
+	path, err := w.app.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"/account", "/account/password", "/step-up?next=/account", path} {
+		clean(t, p, w.get(p))
+	}
+}
+
+// clean checks what the content security policy and assistive technology need of a page.
+func clean(t *testing.T, name string, a seen) {
+	t.Helper()
+	if a.status != http.StatusOK {
+		t.Fatalf("%s answers %d: %s", name, a.status, a.text())
+	}
+	var labelled []string
+	headings := 0
+	ids := map[string]bool{}
+	for n := range a.tree().Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "h1" {
+			headings++
+		}
+		if n.Data == "label" {
+			labelled = append(labelled, attr(n, "for"))
+		}
+		if id := attr(n, "id"); id != "" && ids[id] {
+			t.Errorf("%s: the id %s is there twice", name, id)
+		}
+		ids[attr(n, "id")] = true
+		if has(n, "style") || n.Data == "style" || n.Data == "script" && attr(n, "src") == "" {
+			t.Errorf("%s: there is an inline style or script", name)
+		}
+	}
+	for n := range a.tree().Descendants() {
+		if n.Data == "input" && attr(n, "type") != "hidden" && !slices.Contains(labelled, attr(n, "id")) {
+			t.Errorf("%s: the input %s has no label", name, attr(n, "name"))
+		}
+	}
+	if headings != 1 {
+		t.Errorf("%s: there are %d first headings", name, headings)
+	}
+}
