@@ -22,7 +22,7 @@ func (a *App) SignIn(ctx context.Context, tenant, user, password string, v Visit
 }
 
 // EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
-// accounts already. A wanted password, when given, is used instead of a random one.
+// accounts already. A wanted password, when given, is used instead of a random one, which must be changed at the first sign-in.
 func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, err error) {
 	n, err := a.Store.CountUsers(ctx)
 	if err != nil || n > 0 {
@@ -32,7 +32,7 @@ func (a *App) EnsureAdmin(ctx context.Context, wanted string) (password string, 
 		password = NewPassword()
 	}
 	err = a.Store.CreateUser(ctx, User{Tenant: DefaultTenant, Name: "admin", Role: RoleSuperadmin,
-		PasswordHash: HashPassword(password), CreatedAt: a.Now()})
+		PasswordHash: HashPassword(password), MustChange: wanted == "", CreatedAt: a.Now()})
 	if CodeOf(err) == EConflict { // another server has just made it, and tells its password
 		return "", nil
 	}

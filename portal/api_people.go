@@ -91,7 +91,7 @@ func (p *Portal) apiUserCreate(ctx context.Context, in *struct{ Body app.NewUser
 }
 
 func (p *Portal) apiUserChange(ctx context.Context, in *struct {
-	apiUserName
+	Name string `path:"name" maxLength:"63" doc:"The user's name"`
 	Body app.UserChange
 }) (*apiUser, error) {
 	v, err := p.people().ChangeUser(ctx, caller(ctx), in.Name, in.Body)
@@ -131,7 +131,7 @@ func gone(name string) *deleted {
 }
 
 func (p *Portal) apiUserDelete(ctx context.Context, in *struct {
-	apiUserName
+	Name       string `path:"name" maxLength:"63" doc:"The user's name"`
 	TransferTo string `query:"transfer_to" maxLength:"63" doc:"The user who gets the live clusters"`
 }) (*deleted, error) {
 	if err := p.people().DeleteUser(ctx, caller(ctx), in.Name, in.TransferTo); err != nil {

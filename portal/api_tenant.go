@@ -92,7 +92,7 @@ func (p *Portal) apiTenantCreate(ctx context.Context, in *struct{ Body app.NewTe
 }
 
 func (p *Portal) apiTenantChange(ctx context.Context, in *struct {
-	apiTenantName
+	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
 	Body app.TenantChange
 }) (*apiTenant, error) {
 	t, err := p.tenancy().ChangeTenant(ctx, caller(ctx), in.Name, in.Body)

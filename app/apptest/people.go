@@ -140,9 +140,13 @@ func (t *storeTest) lastAdmins() {
 	a, root, boss := t.house()
 	yes, user, admin := true, app.RoleUser, app.RoleAdmin
 	takeAway := map[string]func(by app.Actor, name string) error{
-		"disable": func(by app.Actor, name string) error { return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Disabled: &yes})) },
-		"demote":  func(by app.Actor, name string) error { return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Role: &user})) },
-		"delete":  func(by app.Actor, name string) error { return a.DeleteUser(t.ctx, by, name, "") },
+		"disable": func(by app.Actor, name string) error {
+			return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Disabled: &yes}))
+		},
+		"demote": func(by app.Actor, name string) error {
+			return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Role: &user}))
+		},
+		"delete": func(by app.Actor, name string) error { return a.DeleteUser(t.ctx, by, name, "") },
 	}
 	in, err := a.ActIn(t.ctx, root, tenant)
 	t.must(err)

@@ -63,7 +63,8 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	}
 	d.server, err = newServer(ctx, serverConfig{
 		Data: data, Listen: defaultListen, AnyPort: true, Catalogs: catalogs, RedisURL: os.Getenv("REDIS_URL"), Workers: defaultWorkers,
-		Log: newLogger(&lockedWriter{w: d.log}, slog.LevelInfo), Env: os.LookupEnv,
+		Password: app.NewPassword(), // nobody shall have to change it in a demo
+		Log:      newLogger(&lockedWriter{w: d.log}, slog.LevelInfo), Env: os.LookupEnv,
 	})
 	if err != nil {
 		return err
