@@ -1,0 +1,343 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"muster/app"
+)
+
+// What there is about people, rules and money in the matrix.
+
+// boss is an admin of the scene's tenant, who makes things for others.
+func (s *scene) boss() app.Actor {
+	return app.Actor{Tenant: s.tenant, User: "boss", Role: app.RoleAdmin, ProvenAt: time.Now()}
+}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil && app.CodeOf(err) != app.EConflict { // it is there already
+		s.t.Fatal(err)
+	}
+}
+
+// user makes the account of the owner; in another tenant one whose name is not to be found here.
+func (s *scene) user() string {
+	s.used = true
+	name := s.owner
+	if s.tenant != here {
+		name = s.fresh("stranger")
+	}
+	s.must(s.server.store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	return name
+}
+
+// lesser makes an account that anybody who may change accounts may change.
+func (s *scene) lesser() string {
+	s.used = true
+	name := s.fresh("lesser")
+	s.must(s.server.store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	return name
+}
+
+func (s *scene) token() int64 {
+	name := s.user()
+	_, err := s.server.app.IssueToken(s.t.Context(), s.tenant, name, s.fresh("token"))
+	s.must(err)
+	all, err := s.server.app.Tokens(s.t.Context(), s.boss(), name)
+	s.must(err)
+	newest := int64(0)
+	for _, t := range all {
+		newest = max(newest, t.ID)
+	}
+	return newest
+}
+
+func (s *scene) session() (user string, id int64) {
+	user = s.user()
+	id, err := s.server.store.BeginSession(s.t.Context(), app.Session{Tenant: s.tenant, User: user, At: time.Now(), SeenAt: time.Now()})
+	s.must(err)
+	return user, id
+}
+
+func (s *scene) group() string {
+	s.used = true
+	name := s.fresh("group")
+	_, err := s.server.app.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	s.must(err)
+	return name
+}
+
+func (s *scene) secret() string {
+	s.used = true
+	name := s.fresh("SECRET")
+	s.must(s.server.app.SetSecret(s.t.Context(), s.boss(), name, []byte("value")))
+	return name
+}
+
+func (s *scene) quota() string {
+	s.used = true
+	name, most := s.fresh("quotagroup"), 1e6
+	_, err := s.server.app.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	s.must(err)
+	_, err = s.server.app.SetQuota(s.t.Context(), s.boss(), app.Quota{Scope: app.QuotaGroup, Name: name, Limits: app.Limits{Nodes: &most}})
+	s.must(err)
+	return name
+}
+
+func aPolicy(name string) app.Policy {
+	return app.Policy{Name: name, Order: 100, Enabled: true, When: "nodes > 100000", Effect: app.PolicyRefuse, Reason: "too many"}
+}
+
+func (s *scene) policy() string {
+	s.used = true
+	name := s.fresh("policy")
+	_, err := s.server.app.SavePolicy(s.t.Context(), s.boss(), aPolicy(name))
+	s.must(err)
+	return name
+}
+
+// request makes one that waits for an approver.
+func (s *scene) request() int64 {
+	s.used = true
+	p := app.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1}}
+	_, err := s.server.app.SavePolicy(s.t.Context(), s.boss(), p)
+	s.must(err)
+	r := app.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 7}}
+	a, err := s.server.app.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
+	if err != nil || a.Request.Status != app.RequestWaiting {
+		s.t.Fatalf("%+v, %v", a.Request, err)
+	}
+	return a.Request.ID
+}
+
+// byRule are use cases of which not the role alone decides who may: their own tests try who does.
+var byRule = map[string]string{
+	"Confirm":           "whoever asked",
+	"Withdraw":          "whoever asked",
+	"Review":            "whom the policy names",
+	"BreakGlass":        "whom the policy names",
+	"ChangePassword":    "it takes the old one",
+	"StepUp":            "it takes the password",
+	"StepUpBy":          "it takes the identity provider",
+	"ShowLink":          "it takes the link",
+	"ConfirmLink":       "it takes the link",
+	"RemoveIdentity":    "there has to be one",
+	"CreateToken":       "it takes a session",
+	"CreateRobotToken":  "there has to be a robot",
+	"ResetUserPassword": "nobody resets that of somebody mightier",
+	"DeleteTenant":      "nothing may be left",
+}
+
+// moreTries are those about people, rules and money.
+var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"User": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.User(ctx, s.actor, s.user())
+		return err
+	},
+	"Users": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.Users(ctx, s.actor, app.UserFilter{})
+		return err
+	},
+	"CreateUser": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.CreateUser(ctx, s.actor, app.NewUser{Name: s.fresh("new"), Role: app.RoleViewer})
+		return err
+	},
+	"ChangeUser": func(ctx context.Context, a *app.App, s *scene) error {
+		name := "Ada"
+		_, err := a.ChangeUser(ctx, s.actor, s.lesser(), app.UserChange{FullName: &name})
+		return err
+	},
+	"ResetUserPassword": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ResetUserPassword(ctx, s.actor, s.lesser())
+		return err
+	},
+	"DeleteUser": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.DeleteUser(ctx, s.actor, s.lesser(), "")
+	},
+	"Groups": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Groups(ctx, s.actor); return err },
+	"SaveGroup": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.SaveGroup(ctx, s.actor, app.GroupChange{Name: s.fresh("g")})
+		return err
+	},
+	"DeleteGroup": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteGroup(ctx, s.actor, s.group()) },
+	"Tokens": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Tokens(ctx, s.actor, s.user())
+		return err
+	},
+	"CreateToken": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.CreateToken(ctx, s.actor, app.NewAPIToken{Label: s.fresh("t")})
+		return err
+	},
+	"CreateRobotToken": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.CreateRobotToken(ctx, s.actor, app.NewAPIToken{Label: s.fresh("t"), User: s.lesser()})
+		return err
+	},
+	"RevokeToken": func(ctx context.Context, a *app.App, s *scene) error { return a.RevokeToken(ctx, s.actor, s.token()) },
+
+	"Sessions": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Sessions(ctx, s.actor, s.user())
+		return err
+	},
+	"RevokeSession": func(ctx context.Context, a *app.App, s *scene) error {
+		user, id := s.session()
+		return a.RevokeSession(ctx, s.actor, user, id)
+	},
+	"RevokeAllSessions": func(ctx context.Context, a *app.App, s *scene) error {
+		user, _ := s.session()
+		_, err := a.RevokeAllSessions(ctx, s.actor, user)
+		return err
+	},
+	"ChangePassword": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.ChangePassword(ctx, s.actor, "the old one", "another good passphrase")
+	},
+	"StepUp": func(ctx context.Context, a *app.App, s *scene) error { return a.StepUp(ctx, s.actor, "a password") },
+	"StepUpBy": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.StepUpBy(ctx, s.actor, "https://idp.example.com", "ada")
+	},
+	"ShowLink": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ShowLink(ctx, s.actor, "a link")
+		return err
+	},
+	"ConfirmLink": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ConfirmLink(ctx, s.actor, "a link")
+		return err
+	},
+	"Identities": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Identities(ctx, s.actor, s.user())
+		return err
+	},
+	"RemoveIdentity": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.RemoveIdentity(ctx, s.actor, s.user(), "slack", "T1/U1")
+	},
+
+	"Tenant": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Tenant(ctx, s.actor, here)
+		return err
+	},
+	"Tenants": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Tenants(ctx, s.actor); return err },
+	"TenantNames": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.TenantNames(ctx, s.actor)
+		return err
+	},
+	"CreateTenant": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.CreateTenant(ctx, s.actor, app.NewTenant{Name: s.fresh("tenant")})
+		return err
+	},
+	"ChangeTenant": func(ctx context.Context, a *app.App, s *scene) error {
+		about := "changed"
+		_, err := a.ChangeTenant(ctx, s.actor, here, app.TenantChange{About: &about})
+		return err
+	},
+	"DeleteTenant": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteTenant(ctx, s.actor, there) },
+	"ActIn": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ActIn(ctx, s.actor, there)
+		return err
+	},
+
+	"Requests": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Requests(ctx, s.actor, app.RequestFilter{})
+		return err
+	},
+	"Request": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Request(ctx, s.actor, s.request())
+		return err
+	},
+	"Ask": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Ask(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		return err
+	},
+	"Confirm": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Confirm(ctx, s.actor, s.request(), "")
+		return err
+	},
+	"Withdraw": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Withdraw(ctx, s.actor, s.request(), "")
+		return err
+	},
+	"Review": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Review(ctx, s.actor, s.request(), app.ReviewRequest{Verdict: app.VerdictApprove})
+		return err
+	},
+	"BreakGlass": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
+		return err
+	},
+	"PolicyList": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PolicyList(ctx, s.actor)
+		return err
+	},
+	"Policy": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Policy(ctx, s.actor, s.policy())
+		return err
+	},
+	"PolicyZone": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PolicyZone(ctx, s.actor)
+		return err
+	},
+	"SavePolicy": func(ctx context.Context, a *app.App, s *scene) error {
+		name := s.fresh("p")
+		_, err := a.SavePolicy(ctx, s.actor, aPolicy(name))
+		if err == nil {
+			err = a.DeletePolicy(ctx, s.actor, name)
+		}
+		return err
+	},
+	"DeletePolicy": func(ctx context.Context, a *app.App, s *scene) error { return a.DeletePolicy(ctx, s.actor, s.policy()) },
+	"TryPolicy": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.TryPolicy(ctx, s.actor, app.Try{Policy: aPolicy("tried"), Past: 10})
+		return err
+	},
+	"SetPolicyZone": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.SetPolicyZone(ctx, s.actor, "Europe/Berlin")
+	},
+
+	"Secrets": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Secrets(ctx, s.actor); return err },
+	"SetSecret": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.SetSecret(ctx, s.actor, "A_SECRET", []byte("x"))
+	},
+	"DeleteSecret": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteSecret(ctx, s.actor, s.secret()) },
+	"Audit": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, err := a.Audit(ctx, s.actor, app.AuditFilter{})
+		return err
+	},
+	"ExportAudit": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.Deed) error { return nil })
+	},
+	"VerifyAudit": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.VerifyAudit(ctx, s.actor, here)
+		return err
+	},
+
+	"Quotas":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Quotas(ctx, s.actor); return err },
+	"QuotaLeft": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.QuotaLeft(ctx, s.actor); return err },
+	"SetQuota": func(ctx context.Context, a *app.App, s *scene) error {
+		most := 1e6
+		_, err := a.SetQuota(ctx, s.actor, app.Quota{Scope: app.QuotaEachUser, Limits: app.Limits{Nodes: &most}})
+		return err
+	},
+	"DeleteQuota": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.DeleteQuota(ctx, s.actor, app.QuotaGroup, s.quota())
+	},
+	"SetTenantQuota": func(ctx context.Context, a *app.App, s *scene) error {
+		most := 1e6
+		_, err := a.SetTenantQuota(ctx, s.actor, app.Limits{Nodes: &most})
+		return err
+	},
+	"ExtendLease": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), app.LeaseRequest{By: time.Hour, Reason: "because of a test"})
+		return err
+	},
+	"LeaseOutlook": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.LeaseOutlook(ctx, s.actor, s.cluster())
+		return err
+	},
+}
+
+// allTries calls every use case.
+func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error {
+	all := maps.Clone(tries)
+	maps.Copy(all, moreTries)
+	return all
+}
