@@ -47,10 +47,14 @@ type policyInput struct {
 
 type tryInput struct{ Body app.Try }
 
-type zoneInput struct {
-	Body struct {
-		TimeZone string `json:"time_zone" maxLength:"64" doc:"Such as Europe/Berlin"`
-	}
+type policyDeleted struct {
+	Deleted string `json:"deleted" doc:"The policy's name"`
+}
+
+type zoneInput struct{ Body policyZone }
+
+type policyZone struct {
+	TimeZone string `json:"time_zone" maxLength:"64" doc:"Such as Europe/Berlin"`
 }
 
 func (p *Portal) apiPolicyList(ctx context.Context, _ *struct{}) (*body[policyList], error) {
@@ -84,11 +88,11 @@ func (p *Portal) apiPolicySave(ctx context.Context, in *policyInput) (*body[app.
 	return &body[app.Policy]{saved}, nil
 }
 
-func (p *Portal) apiPolicyDelete(ctx context.Context, in *policyPath) (*struct{}, error) {
+func (p *Portal) apiPolicyDelete(ctx context.Context, in *policyPath) (*body[policyDeleted], error) {
 	if err := p.ruling().DeletePolicy(ctx, caller(ctx), in.Name); err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return nil, nil
+	return &body[policyDeleted]{policyDeleted{in.Name}}, nil
 }
 
 func (p *Portal) apiPolicyTry(ctx context.Context, in *tryInput) (*body[app.Trial], error) {
@@ -99,9 +103,9 @@ func (p *Portal) apiPolicyTry(ctx context.Context, in *tryInput) (*body[app.Tria
 	return &body[app.Trial]{t}, nil
 }
 
-func (p *Portal) apiPolicyZone(ctx context.Context, in *zoneInput) (*struct{}, error) {
+func (p *Portal) apiPolicyZone(ctx context.Context, in *zoneInput) (*body[policyZone], error) {
 	if err := p.ruling().SetPolicyZone(ctx, caller(ctx), in.Body.TimeZone); err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return nil, nil
+	return &body[policyZone]{in.Body}, nil
 }

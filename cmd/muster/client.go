@@ -25,6 +25,7 @@ type client struct {
 	reload func() (clientSettings, error)
 	home   string // the client's own directory; "" means that of the user
 	actIn  string // the tenant in which a superadmin acts; "": its own
+	status int    // of the last answer
 }
 
 // Limits of one call. A long poll may take its own wait on top.
@@ -56,9 +57,16 @@ func clusterPath(id string, rest ...string) string {
 	return strings.Join(append([]string{"/clusters", url.PathEscape(id)}, rest...), "/")
 }
 
-func (c *client) create(ctx context.Context, r app.ClusterRequest) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodPost, "/clusters", nil, r, &v)
-	return v, err
+// create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
+func (c *client) create(ctx context.Context, r app.ClusterRequest) (app.ClusterView, error) {
+	answer, err := c.ask(ctx, r)
+	switch {
+	case err != nil:
+		return app.ClusterView{}, err
+	case answer.Cluster == nil:
+		return app.ClusterView{}, waitsError(answer.Request)
+	}
+	return *answer.Cluster, nil
 }
 
 func (c *client) cluster(ctx context.Context, id string) (v app.ClusterView, err error) {
@@ -189,6 +197,7 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 		return c.unreachable(err)
 	}
 	defer resp.Body.Close()
+	c.status = resp.StatusCode
 	b, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
 	if err != nil {
 		return c.unreachable(err)

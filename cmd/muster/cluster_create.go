@@ -101,11 +101,15 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if len(args) == 1 {
 				r.Name = args[0]
 			}
-			v, err := cl.create(cmd.Context(), r)
+			answer, err := cl.ask(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
-			return c.started(cmd.Context(), cl, v, w, 0)
+			v, err := c.decided(cmd.Context(), cl, answer, w)
+			if v == nil || err != nil {
+				return err
+			}
+			return c.started(cmd.Context(), cl, *v, w, 0)
 		},
 	}
 	layout.declare(cmd.Flags())

@@ -43,6 +43,8 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", queueCommand(c)),
+		grouped("clusters", requestCommand(c)),
+		grouped("people", policyCommand(c)),
 		grouped("people", userCommand(c)),
 		grouped("people", groupCommand(c)),
 		grouped("people", tokenCommand(c)),

@@ -126,7 +126,7 @@ func (s *server) open(ctx context.Context) error {
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: time.Now, Budgets: budget, Tries: jobs.Tries,
+		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries,
 		Provisioned: true, HookGuard: s.guard()})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (s *server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Undo: s.app.UndoFailed, Log: s.Log, Now: time.Now}).Run(ctx)
+		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Undo: s.app.UndoFailed, Log: s.Log, Now: wallClock}).Run(ctx)
 	})
 	wg.Go(func() {
 		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.

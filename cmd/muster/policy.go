@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func policyCommand(c *cli) *cobra.Command {
+	return family("policy", "List, save, delete and try policies about requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
+		policyDeleteCommand(c), policyTryCommand(c), policyZoneCommand(c))
+}
+
+func policyListCommand(c *cli) *cobra.Command {
+	var words bool
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: atMost(0)}
+	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
+	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+		list, err := cl.policies(ctx)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(list)
+		}
+		if words {
+			t := newTable("WORD", "TYPE", "WHAT IT IS")
+			for _, w := range list.Words {
+				t.add(w.Name, w.Type, w.Text)
+			}
+			return t.write(c.stdout)
+		}
+		t := newTable("ORDER>", "NAME", "EFFECT", "WHEN", "VERSION>", "BY")
+		for _, p := range list.Policies {
+			effect := string(p.Effect)
+			if !p.Enabled {
+				effect = "off (" + effect + ")"
+			}
+			t.add(strconv.Itoa(p.Order), p.Name, effect, firstLine(p.When), strconv.Itoa(p.Version), p.SavedBy)
+		}
+		return t.write(c.stdout)
+	})
+}
+
+func firstLine(s string) string {
+	before, _, more := bytes.Cut([]byte(s), []byte("\n"))
+	if more {
+		return string(before) + " …"
+	}
+	return string(before)
+}
+
+func policyShowCommand(c *cli) *cobra.Command {
+	var versions bool
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: exactly("NAME")}
+	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		all, err := cl.policy(ctx, args[0])
+		switch {
+		case err != nil:
+			return err
+		case versions:
+			return c.printJSON(all)
+		case len(all) == 0 || all[0].Deleted:
+			return app.Errorf(app.ENotFound, "There is no policy %q.", args[0])
+		}
+		return c.printJSON(all[0])
+	})
+}
+
+// readPolicy reads a policy from a file, or from stdin where it is called "-".
+func (c *cli) readPolicy(file string) (p app.Policy, err error) {
+	var b []byte
+	if file == "-" {
+		b, err = io.ReadAll(io.LimitReader(c.stdin, 1<<20))
+	} else {
+		b, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return p, usagef("%v", err).hint("Give the name of a JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
+	}
+	p.Enabled = true
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return p, usagef("%s is not a policy: %v", file, err).hint(`It looks like {"name": "small", "order": 10, "when": "nodes > 10", "effect": "refuse", "reason": "At most 10."}`)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return p, usagef("%s holds more than one JSON object", file)
+	}
+	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
+	return p, nil
+}
+
+func policySaveCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "save FILE", Short: "Save a policy from a JSON file, or - for stdin", Args: exactly("FILE"),
+		Long: "Save a policy from a JSON file, or - for stdin. Where the file has a version, it must be the current one; so a policy that\n" +
+			"somebody else has changed meanwhile is not overwritten. Lengths of time are in nanoseconds."}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		p, err := c.readPolicy(args[0])
+		if err != nil {
+			return err
+		}
+		if p, err = cl.savePolicy(ctx, p); err != nil {
+			return err
+		}
+		return c.say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
+	})
+}
+
+func policyDeleteCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: exactly("NAME")}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		if err := cl.deletePolicy(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
+	})
+}
+
+func policyTryCommand(c *cli) *cobra.Command {
+	var t app.Try
+	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: exactly("FILE")}
+	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		var err error
+		if t.Policy, err = c.readPolicy(args[0]); err != nil {
+			return err
+		}
+		trial, err := cl.tryPolicy(ctx, t)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(trial)
+		}
+		fmt.Fprintf(c.stdout, "Of the %s of the past, %d would be decided otherwise.\n", plural(trial.Looked, "request"), trial.Otherwise)
+		if trial.Partial {
+			fmt.Fprintln(c.stdout, "There was no time for all of them.")
+		}
+		if len(trial.Cases) == 0 {
+			return nil
+		}
+		table := newTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
+		for _, k := range trial.Cases {
+			table.add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
+		}
+		return table.write(c.stdout)
+	})
+}
+
+func policyZoneCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone by which policies tell weekday and hour", Args: atMost(1)}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		zone := ""
+		if len(args) == 1 {
+			zone = args[0]
+			if err := cl.setPolicyZone(ctx, zone); err != nil {
+				return err
+			}
+		} else {
+			list, err := cl.policies(ctx)
+			if err != nil {
+				return err
+			}
+			zone = list.TimeZone
+		}
+		return c.say(map[string]string{"time_zone": zone}, "%s", zone)
+	})
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// askEvery is how often a request is looked at while somebody waits for the decision.
+const askEvery = 2 * time.Second
+
+func waitsError(r app.Request) error {
+	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r)),
+		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
+}
+
+// decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
+// says so and gives nil.
+func (c *cli) decided(ctx context.Context, cl *client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
+	r := answer.Request
+	switch {
+	case answer.Cluster != nil:
+		return answer.Cluster, nil
+	case w.wait:
+		return c.awaitDecision(ctx, cl, r, w.timeout)
+	case c.json():
+		return nil, c.printJSON(r)
+	}
+	fmt.Fprintf(c.stdout, "Request %d waits for %s.\n", r.ID, requestNeeds(r))
+	for _, ch := range r.Decision.Changes {
+		fmt.Fprintf(c.stdout, "The lease is %s instead of %s: %s\n", leaseText(ch.To), leaseText(ch.From), firstOf(ch.Reason, "policy "+ch.Policy))
+	}
+	fmt.Fprintf(c.stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
+	return nil, nil
+}
+
+// awaitDecision waits until a request has ended, and gives its cluster where it runs.
+func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
+	whole := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	note := func(text string) { fmt.Fprintln(c.stderr, text) }
+	p := &patient{client: cl, limit: max(c.patience, serverPatience), note: note}
+	said := ""
+	for {
+		now := fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r))
+		if r.Status == app.RequestOffered {
+			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
+				plural(r.Offer.Layout.Size(), "node"), leaseText(r.Offer.Lease), r.ID)
+		}
+		if r.Status.Open() && now != said {
+			said = now
+			note(now)
+		}
+		switch {
+		case r.Status == app.RequestAccepted:
+			note(fmt.Sprintf("request %d is approved", r.ID))
+			v, err := cl.cluster(whole, r.Cluster)
+			return &v, err
+		case !r.Status.Open():
+			return nil, &app.Error{Code: app.EForbidden, Reason: "request_" + string(r.Status), Message: fmt.Sprintf("request %d is %s: %s", r.ID, r.Status, r.Message)}
+		}
+		err := ctx.Err()
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(askEvery):
+				err = p.try(ctx, func(ctx context.Context) (err error) {
+					r, err = cl.request(ctx, r.ID)
+					return err
+				})
+			}
+		}
+		hint := fmt.Sprintf("See how it stands: muster request show %d", r.ID)
+		switch {
+		case err == nil:
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, span(timeout)), Hint: hint}
+		case errors.Is(err, context.Canceled):
+			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d goes on waiting", r.ID), Hint: hint}
+		default:
+			return nil, err
+		}
+	}
+}
