@@ -46,6 +46,13 @@ func (a *App) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (
 	if s.Issuer == "" || s.ID == "" {
 		return Session{}, Errorf(EUnauthorized, "The identity provider did not say who you are.")
 	}
+	if err := checkUserName(s.Name); err != nil {
+		return Session{}, &Error{Code: EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which cannot be the name of an account here.", cmp.Or(s.Label, s.Provider), s.Name),
+			Hint: "Ask whoever looks after this Muster to take your name from another claim."}
+	}
+	if checkEmail(s.Email) != nil {
+		s.Email = ""
+	}
 	open := make([]string, len(s.Grants))
 	for i, g := range s.Grants {
 		open[i] = g.Tenant

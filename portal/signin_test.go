@@ -2,7 +2,9 @@ package portal
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +136,137 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("%d entries are kept", len(a.m))
 		}
 	})
+}
+
+// TestCrowd checks that a flood of wrong passwords from everywhere neither gets far nor locks the owner out.
+func TestCrowd(t *testing.T) {
+	c := newClock()
+	a := newAttempts(c.now)
+	tried := 0
+	for i := range 5000 {
+		from := "10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250)
+		for range 3 {
+			if a.begin(attemptKey{from, "t/ada"}, false) == 0 {
+				tried++
+			}
+		}
+	}
+	if tried != attemptsInCrowd {
+		t.Errorf("a crowd of 5000 addresses had %d attempts", tried)
+	}
+	if !a.crowded("t/ada") || a.crowded("t/eve") {
+		t.Error("the crowd is not seen, or where there is none")
+	}
+	home := attemptKey{"192.0.2.7", "t/ada"}
+	for i := range attemptsPerUser {
+		if wait := a.begin(home, true); wait != 0 {
+			t.Errorf("attempt %d from where the owner was before must wait %s", i, wait)
+		}
+	}
+	if a.begin(home, true) == 0 {
+		t.Error("from a known address the attempts have no end")
+	}
+	if wait := a.begin(attemptKey{"192.0.2.8", "t/ada"}, false); wait <= 0 || wait > attemptsWindow {
+		t.Errorf("a stranger waits %s", wait)
+	}
+	if wait := a.begin(attemptKey{"192.0.2.8", "t/eve"}, false); wait != 0 {
+		t.Errorf("another user waits %s", wait)
+	}
+	c.pass(attemptsWindow)
+	if a.crowded("t/ada") || a.begin(attemptKey{"192.0.2.8", "t/ada"}, false) != 0 {
+		t.Error("it is held against the account for longer than it is remembered")
+	}
+}
+
+func TestOneNeighbourhoodIsOneAddress(t *testing.T) {
+	a := newAttempts(newClock().now)
+	for i := range attemptsPerUser {
+		if a.begin(attemptKey{"2001:db8:1:2::" + strconv.Itoa(i), "t/ada"}, false) != 0 {
+			t.Fatalf("attempt %d must wait", i)
+		}
+	}
+	if a.begin(attemptKey{"2001:db8:1:2:ffff::1", "t/ada"}, false) == 0 {
+		t.Error("who has a network of their own has no end of attempts")
+	}
+	if a.begin(attemptKey{"2001:db8:1:3::1", "t/ada"}, false) != 0 {
+		t.Error("the network beside it must wait")
+	}
+}
+
+func TestOwnersGetInDespiteACrowd(t *testing.T) {
+	w := newTown(t).enter("ada")
+	for i := range 2 * attemptsInCrowd {
+		w.p.attempts.begin(attemptKey{"10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), "default/ada"}, false)
+	}
+	w.another().enter("ada")
+	for i := range 2 * attemptsInCrowd {
+		w.p.attempts.begin(attemptKey{"10.2." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), "default/vera"}, false)
+	}
+	w.post("/signin", url.Values{"user": {"vera"}, "password": {horse}}).reads(http.StatusTooManyRequests, "Too many attempts.")
+}
+
+func TestProxies(t *testing.T) {
+	var believed proxies
+	for _, p := range []string{"10.0.0.0/8", "::1/128"} {
+		believed = append(believed, netip.MustParsePrefix(p))
+	}
+	for _, c := range []struct {
+		who   proxies
+		from  string
+		heads []string
+		want  string
+	}{
+		{nil, "10.0.0.1:99", []string{"1.2.3.4"}, "10.0.0.1"},
+		{believed, "192.0.2.1:99", []string{"1.2.3.4"}, "192.0.2.1"},
+		{believed, "10.0.0.1:99", nil, "10.0.0.1"},
+		{believed, "10.0.0.1:99", []string{"1.2.3.4"}, "1.2.3.4"},
+		{believed, "10.0.0.1:99", []string{"6.6.6.6, 1.2.3.4"}, "1.2.3.4"},
+		{believed, "10.0.0.1:99", []string{"6.6.6.6, 1.2.3.4, 10.0.0.2"}, "1.2.3.4"},
+		{believed, "10.0.0.1:99", []string{"6.6.6.6", "1.2.3.4"}, "1.2.3.4"},
+		{believed, "10.0.0.1:99", []string{"1.2.3.4:5678"}, "1.2.3.4"},
+		{believed, "10.0.0.1:99", []string{"[2001:db8::1]:5678"}, "2001:db8::1"},
+		{believed, "10.0.0.1:99", []string{"2001:db8::1"}, "2001:db8::1"},
+		{believed, "10.0.0.1:99", []string{"1.2.3.4, unknown"}, "10.0.0.1"},
+		{believed, "10.0.0.1:99", []string{"1.2.3.4, unknown, 10.0.0.3"}, "10.0.0.3"},
+		{believed, "10.0.0.1:99", []string{"10.0.0.9"}, "10.0.0.9"},
+		{believed, "10.0.0.1:99", []string{strings.Repeat("10.0.0.2, ", 100) + "10.0.0.2"}, "10.0.0.2"},
+		{believed, "[::ffff:10.0.0.1]:99", []string{"1.2.3.4"}, "1.2.3.4"},
+		{believed, "[::1]:99", []string{"::ffff:1.2.3.4"}, "1.2.3.4"},
+		{believed, "@", []string{"1.2.3.4"}, "@"},
+	} {
+		r := &http.Request{RemoteAddr: c.from, Header: http.Header{"X-Forwarded-For": c.heads}}
+		if got := c.who.visitor(r); got != c.want {
+			t.Errorf("%s with %q is %s, not %s", c.from, c.heads, got, c.want)
+		}
+	}
+}
+
+func TestVisitorsBehindAProxyAreTold(t *testing.T) {
+	w := newTown(t, func(c *Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	w.http.Transport = forwarded{"203.0.113.9", w.http.Transport}
+	w.enter("ada")
+	w.get("/account").reads(http.StatusOK, "from 203.0.113.9")
+	other := w.another()
+	for range attemptsPerUser {
+		other.post("/signin", url.Values{"user": {"ada"}, "password": {"wrong"}})
+	}
+	other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}).reads(http.StatusTooManyRequests)
+	other.http.Transport = forwarded{"203.0.113.10", other.http.Transport.(forwarded).RoundTripper}
+	other.enter("ada")
+
+	plain := newTown(t)
+	plain.http.Transport = forwarded{"203.0.113.9", plain.http.Transport}
+	plain.enter("ada").get("/account").lacks("203.0.113.9")
+}
+
+type forwarded struct {
+	address string
+	http.RoundTripper
+}
+
+func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("X-Forwarded-For", f.address)
+	return f.RoundTripper.RoundTrip(r)
 }
 
 func TestLocal(t *testing.T) {

@@ -1,0 +1,182 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func (w *town) link(external string) (path string, token url.Values) {
+	w.t.Helper()
+	path, err := w.app.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, secret, _ := strings.Cut(path, "token=")
+	return path, url.Values{"token": {secret}}
+}
+
+func (w *town) who(external string) string {
+	w.t.Helper()
+	a, err := w.app.ActorOfIdentity(w.t.Context(), "slack", external)
+	if app.CodeOf(err) == app.EUnauthorized {
+		return ""
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a.Tenant + "/" + a.User
+}
+
+func TestLink(t *testing.T) {
+	w := newTown(t)
+	path, token := w.link("U123")
+	a := w.get(path)
+	if want := "/signin?next=" + url.QueryEscape(path); a.header.Get("Location") != want {
+		t.Fatalf("a stranger is led to %q", a.header.Get("Location"))
+	}
+	a = w.post("/signin", url.Values{"user": {"ada"}, "password": {horse}, "next": {path}})
+	if a.header.Get("Location") != path {
+		t.Fatalf("the sign-in leads to %q", a.header.Get("Location"))
+	}
+	for range 3 { // looking, as browsers and chats do by themselves, changes nothing
+		w.get(path).reads(http.StatusOK, "Is this you too?", "Slack user U123 of workspace Acme", "your account ada in default", "Yes, link it", "another 10 min")
+	}
+	if w.who("U123") != "" {
+		t.Fatal("looking at a link has used it")
+	}
+	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request was sent by another site")
+	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
+		t.Fatalf("the confirmation answers %d: %s", a.status, a.text())
+	}
+	w.get("/account").reads(http.StatusOK, "Slack user U123 of workspace Acme is linked to your account.", "Slack, linked")
+	if w.who("U123") != "default/ada" {
+		t.Errorf("the identity is that of %q", w.who("U123"))
+	}
+	w.get(path).reads(http.StatusConflict, "This link was used already.")
+	w.post("/link", token).reads(http.StatusConflict, "This link was used already.")
+
+	// Whoever it is elsewhere is the account as it is now.
+	off := true
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if who := w.who("U123"); who != "" {
+		t.Errorf("who is disabled is %q in a chat", who)
+	}
+}
+
+func TestLinksThatDoNotWork(t *testing.T) {
+	w := newTown(t).enter("ada")
+	const none = "There is no such link."
+	w.get("/link").reads(http.StatusNotFound, none)
+	w.get("/link?token=forged").reads(http.StatusNotFound, none)
+	w.post("/link", url.Values{"token": {"forged"}}).reads(http.StatusNotFound, none)
+	w.post("/link", nil).reads(http.StatusNotFound, none)
+
+	old, oldToken := w.link("U1")
+	w.link("U1")
+	w.get(old).reads(http.StatusNotFound, none)
+	w.post("/link", oldToken).reads(http.StatusNotFound, none, "replaced by a newer one")
+
+	late, lateToken := w.link("U2")
+	w.clock.pass(app.LinkLife)
+	w.get(late).reads(http.StatusConflict, "This link is too old: it could be used for 10 minutes.")
+	w.post("/link", lateToken).reads(http.StatusConflict, "This link is too old")
+	if w.who("U2") != "" || w.who("U1") != "" {
+		t.Error("a link that does not work has linked")
+	}
+}
+
+func TestIdentitiesBelongToOne(t *testing.T) {
+	ada := newTown(t).enter("ada")
+	eve, zoe := ada.another().enter("eve"), ada.another().enter("zoe", "acme")
+	_, token := ada.link("U1")
+	ada.post("/link", token)
+
+	again, token := ada.link("U1")
+	eve.get(again).reads(http.StatusConflict, "Slack user U1 of workspace Acme is linked to ada already.")
+	eve.post("/link", token).reads(http.StatusConflict, "is linked to ada already.")
+	a := zoe.post("/link", token)
+	a.reads(http.StatusConflict, "is linked to an account of another tenant already.")
+	a.lacks("ada")
+	if ada.who("U1") != "default/ada" {
+		t.Errorf("the identity is that of %q now", ada.who("U1"))
+	}
+	ada.get(again).reads(http.StatusOK, "Is this you too?") // one's own may be linked anew
+
+	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
+	for _, other := range []*town{eve, zoe} {
+		other.post("/account/identities/remove", remove).reads(http.StatusNotFound, "That identity is not linked (any more).")
+	}
+	if err := ada.app.RemoveIdentity(t.Context(), ada.as("eve"), "ada", "slack", "U1"); app.CodeOf(err) != app.EForbidden {
+		t.Errorf("eve removes an identity of ada: %v", err)
+	}
+	if a := ada.post("/account/identities/remove", remove); a.status != http.StatusSeeOther || ada.who("U1") != "" {
+		t.Errorf("the removal answers %d, and the identity is that of %q", a.status, ada.who("U1"))
+	}
+	zoe.post("/link", token)
+	if ada.who("U1") != "acme/zoe" {
+		t.Errorf("a free identity went to %q", ada.who("U1"))
+	}
+}
+
+func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
+	w := newTown(t).enter("eve")
+	_, token := w.link("U9")
+	w.post("/link", token)
+	w.clock.pass(time.Minute)
+	if err := w.app.DeleteUser(t.Context(), w.as("root"), "eve", ""); err != nil {
+		t.Fatal(err)
+	}
+	if w.in() || w.who("U9") != "" {
+		t.Fatal("an account that is gone has a sign-in or an identity")
+	}
+	w.clock.pass(time.Minute)
+	w.user(t, app.DefaultTenant, "eve", app.RoleAdmin, w.clock.now())
+	if w.in() || w.who("U9") != "" {
+		t.Error("a new account of an old name has inherited a sign-in or an identity")
+	}
+}
+
+func TestRiskyThingsAskAgain(t *testing.T) {
+	w := newTown(t).enter("ada")
+	w.clock.pass(app.FreshWithin + time.Second)
+	path, token := w.link("U1")
+	a := w.post("/link", token, "Referer", w.srv.URL+path)
+	step := a.header.Get("Location")
+	if a.status != http.StatusSeeOther || step != "/step-up?next="+url.QueryEscape(path) {
+		t.Fatalf("%d to %q", a.status, step)
+	}
+	if a := w.post("/link", token, "Referer", "https://evil.example"+path); a.header.Get("Location") != "/step-up?next=%2F" {
+		t.Errorf("a page elsewhere says where to go next: %q", a.header.Get("Location"))
+	}
+	f := w.get(step).fields()
+	if f.Get("next") != path {
+		t.Fatalf("the form remembers %q", f.Get("next"))
+	}
+	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "The password is missing.")
+	w.post("/step-up", url.Values{"next": {path}, "password": {"wrong"}}).reads(http.StatusUnauthorized, "That is not your password.")
+	if w.who("U1") != "" {
+		t.Fatal("it was linked without a proof")
+	}
+	if a := w.post("/step-up", url.Values{"next": {"//evil.example"}, "password": {horse}}); a.header.Get("Location") != "/" {
+		t.Errorf("the proof leads to %q", a.header.Get("Location"))
+	}
+	w.clock.pass(app.FreshWithin)
+	if a := w.post("/link", token); a.header.Get("Location") == "/account#identities" {
+		t.Error("a link of 25 minutes ago is used") // it is too old by now
+	}
+	_, token = w.link("U1")
+	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
+		t.Errorf("with a proof of 15 minutes ago it answers %d to %q", a.status, a.header.Get("Location"))
+	}
+	for range attemptsPerUser {
+		w.post("/step-up", url.Values{"password": {"wrong"}})
+	}
+	w.post("/step-up", url.Values{"password": {horse}}).reads(http.StatusTooManyRequests, "Too many attempts.")
+}

@@ -1,0 +1,113 @@
+package oidc
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/app"
+)
+
+func TestRules(t *testing.T) {
+	for text, want := range map[string]string{
+		"admins -> acme:admin":                 "admins {acme admin []}",
+		"  dev team->acme:user:ops, builders ": "dev team {acme user [builders ops]}",
+		"cn=x,ou=y -> default:superadmin":      "cn=x,ou=y {default superadmin []}",
+		"a -> acme:superadmin":                 `Superadmins have their account in the tenant "default".`,
+		"a -> acme:robot":                      "Robots do not sign in.",
+		"a -> acme:king":                       `There is no role "king".`,
+		"a -> acme":                            `"acme" does not say which tenant and role.`,
+		"-> acme:user":                         `"-> acme:user" is not a rule.`,
+		"admins acme:user":                     `"admins acme:user" is not a rule.`,
+		"a -> acme:user:":                      `A group is missing in "acme:user:".`,
+		"a -> :user":                           `":user" does not say which tenant and role.`,
+	} {
+		r, err := ParseRule(text)
+		got := fmt.Sprint(r.Group, " ", r.Grant)
+		if err != nil {
+			got = app.AsError(err).Message
+		}
+		if got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	good := Config{Name: "sso", Issuer: "https://sso.example", ClientID: "muster", RedirectURL: "https://muster.example/signin/sso/callback", Default: &app.Grant{Tenant: "acme", Role: app.RoleUser}}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for field, spoil := range map[string]func(*Config){
+		"name":      func(c *Config) { c.Name = "tenant" },
+		"client_id": func(c *Config) { c.ClientID = "" },
+		"issuer":    func(c *Config) { c.Issuer = "http://sso.example" },
+		"rules":     func(c *Config) { c.Default = nil },
+		"url":       func(c *Config) { c.RedirectURL = "http://10.0.0.1/signin/sso/callback" },
+	} {
+		c := good
+		spoil(&c)
+		if _, err := New(c); err == nil || app.AsError(err).Field != field {
+			t.Errorf("a bad %s gives %v", field, err)
+		}
+	}
+}
+
+// TestGrants checks with any rules and groups that nobody gets what no rule of theirs gives.
+func TestGrants(t *testing.T) {
+	roles := []app.Role{app.RoleAdmin, app.RoleApprover, app.RoleUser, app.RoleViewer}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"a", "b", "c", "d"})
+		var c Config
+		for range rapid.IntRange(0, 6).Draw(t, "rules") {
+			c.Rules = append(c.Rules, Rule{name.Draw(t, "group"), app.Grant{Tenant: name.Draw(t, "tenant"), Role: rapid.SampledFrom(roles).Draw(t, "role"), Groups: rapid.SliceOfN(name, 0, 3).Draw(t, "to")}})
+		}
+		groups := rapid.SliceOfN(name, 0, 4).Draw(t, "groups")
+		in := " " + strings.Join(groups, " ") + " "
+		got := c.grants(groups)
+		for i, g := range got {
+			if i > 0 && got[i-1].Tenant >= g.Tenant {
+				t.Fatalf("tenants are out of order or twice: %v", got)
+			}
+			role, mightier, all := false, false, map[string]bool{}
+			for _, r := range c.Rules {
+				if r.Grant.Tenant != g.Tenant || !strings.Contains(in, " "+r.Group+" ") {
+					continue
+				}
+				role = role || r.Grant.Role == g.Role
+				mightier = mightier || strings.Index(fmt.Sprint(roles), string(r.Grant.Role)) < strings.Index(fmt.Sprint(roles), string(g.Role))
+				for _, n := range r.Grant.Groups {
+					all[n] = true
+				}
+			}
+			if !role || mightier || len(all) != len(g.Groups) {
+				t.Fatalf("groups %v and rules %v give %v", groups, c.Rules, g)
+			}
+		}
+		for _, r := range c.Rules {
+			if strings.Contains(in, " "+r.Group+" ") && !strings.Contains(fmt.Sprint(got), "{"+r.Grant.Tenant+" ") {
+				t.Fatalf("the rule %v is left out of %v", r, got)
+			}
+		}
+	})
+}
+
+func TestClaims(t *testing.T) {
+	c := claims{"a.b": "whole", "realm": map[string]any{"roles": []any{"x", 7, "y"}}, "one": "single", "v": "true"}
+	if c.text("a.b") != "whole" || c.text("realm.none") != "" || !c.yes("v") || c.yes("one") {
+		t.Error("claims are not read as they stand")
+	}
+	if l, err := c.list("realm.roles"); err != nil || fmt.Sprint(l) != "[x y]" {
+		t.Errorf("%v, %v", l, err)
+	}
+	if l, _ := c.list("one"); fmt.Sprint(l) != "[single]" {
+		t.Errorf("%v", l)
+	}
+	for name, want := range map[string]string{"Ada Lovelace": "ada-lovelace", "ADA": "ada", "..x": "x", "ä": "", strings.Repeat("a", 100): strings.Repeat("a", 63), "o'neil": "o-neil"} {
+		if got := accountName(name); got != want {
+			t.Errorf("%q makes the account %q, not %q", name, got, want)
+		}
+	}
+}

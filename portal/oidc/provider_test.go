@@ -1,0 +1,441 @@
+package oidc
+
+import (
+	"context"
+	"crypto"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"muster/app"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// liar is an identity provider that answers whatever a test wants, and checks what it was asked.
+type liar struct {
+	t     *testing.T
+	srv   *httptest.Server
+	keys  []*rsa.PrivateKey // published; the first signs
+	asked struct{ discovery, keys, tokens int }
+	mu    sync.Mutex
+	codes map[string]string // code to challenge; each works once
+
+	// What a test changes. nonce is put in unless bend takes it out.
+	alg     string
+	bend    func(c map[string]any)
+	told    map[string]any // added to what it says of itself
+	info    map[string]any // userinfo; nil: there is none
+	sign    *rsa.PrivateKey
+	noToken bool
+}
+
+var twoKeys = func() [2]*rsa.PrivateKey {
+	a, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	b, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return [2]*rsa.PrivateKey{a, b}
+}()
+
+func newLiar(t *testing.T) *liar {
+	t.Helper()
+	l := &liar{t: t, keys: []*rsa.PrivateKey{twoKeys[0]}, codes: map[string]string{}, alg: "RS256"}
+	l.srv = httptest.NewServer(http.HandlerFunc(l.serve))
+	t.Cleanup(l.srv.Close)
+	return l
+}
+
+func (l *liar) serve(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	answer := func(status int, v any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(v)
+	}
+	switch r.URL.Path {
+	case "/.well-known/openid-configuration":
+		l.asked.discovery++
+		d := map[string]any{"issuer": l.srv.URL, "authorization_endpoint": l.srv.URL + "/auth", "token_endpoint": l.srv.URL + "/token", "jwks_uri": l.srv.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}}
+		if l.info != nil {
+			d["userinfo_endpoint"] = l.srv.URL + "/info"
+		}
+		for k, v := range l.told {
+			d[k] = v
+		}
+		answer(http.StatusOK, d)
+	case "/keys":
+		l.asked.keys++
+		var keys []any
+		for _, k := range l.keys {
+			keys = append(keys, map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": kid(k), "n": b64(k.N.Bytes()), "e": b64(big.NewInt(int64(k.E)).Bytes())})
+		}
+		answer(http.StatusOK, map[string]any{"keys": keys})
+	case "/token":
+		l.asked.tokens++
+		_ = r.ParseForm()
+		sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
+		nonce, challenge, _ := strings.Cut(l.codes[r.PostForm.Get("code")], " ")
+		delete(l.codes, r.PostForm.Get("code"))
+		if challenge == "" || challenge != b64(sum[:]) {
+			answer(http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "secret-of-the-provider"})
+			return
+		}
+		if id, secret, _ := r.BasicAuth(); id != "muster" || secret != "hush" {
+			answer(http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+			return
+		}
+		out := map[string]any{"access_token": "at", "token_type": "Bearer", "expires_in": 60}
+		if !l.noToken {
+			out["id_token"] = l.token(nonce)
+		}
+		answer(http.StatusOK, out)
+	case "/info":
+		answer(http.StatusOK, l.info)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func b64(b []byte) string          { return base64.RawURLEncoding.EncodeToString(b) }
+func kid(k *rsa.PrivateKey) string { s := sha256.Sum256(k.N.Bytes()); return b64(s[:6]) }
+func unix(t time.Time) float64     { return float64(t.Unix()) }
+func jsonOf(v any) string          { b, _ := json.Marshal(v); return b64(b) }
+func (l *liar) signer() *rsa.PrivateKey {
+	if l.sign != nil {
+		return l.sign
+	}
+	return l.keys[0]
+}
+
+// token makes an ID token as it should be, and bends it.
+func (l *liar) token(nonce string) string {
+	now := time.Now()
+	c := map[string]any{"iss": l.srv.URL, "aud": "muster", "sub": "s1", "nonce": nonce, "iat": unix(now), "exp": unix(now.Add(time.Minute)), "auth_time": unix(now),
+		"preferred_username": "ada", "email": "ada@acme.example", "email_verified": true, "groups": []string{"admins"}}
+	if l.bend != nil {
+		l.bend(c)
+	}
+	head := jsonOf(map[string]any{"alg": l.alg, "kid": kid(l.signer()), "typ": "JWT"})
+	text := head + "." + jsonOf(c)
+	switch l.alg {
+	case "none":
+		return text + "."
+	case "HS256": // the old trick: the public key as the secret
+		m := hmac.New(sha256.New, l.keys[0].N.Bytes())
+		m.Write([]byte(text))
+		return text + "." + b64(m.Sum(nil))
+	}
+	sum := sha256.Sum256([]byte(text))
+	sig, err := rsa.SignPKCS1v15(rand.Reader, l.signer(), crypto.SHA256, sum[:])
+	if err != nil {
+		l.t.Error(err)
+	}
+	return text + "." + b64(sig)
+}
+
+func (l *liar) provider(change ...func(*Config)) *Provider {
+	l.t.Helper()
+	tr := &http.Transport{}
+	l.t.Cleanup(tr.CloseIdleConnections)
+	c := Config{Name: "sso", Label: "Acme SSO", Issuer: l.srv.URL, ClientID: "muster", ClientSecret: "hush", RedirectURL: "http://127.0.0.1/signin/sso/callback",
+		Rules: []Rule{{"admins", app.Grant{Tenant: "acme", Role: app.RoleAdmin}}}, HTTP: &http.Client{Transport: tr}}
+	for _, f := range change {
+		f(&c)
+	}
+	p, err := New(c)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return p
+}
+
+// leave is a person who signs in at the provider and is sent back; it gives what must be remembered, and the answer.
+func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values) {
+	l.t.Helper()
+	to, state, secret, err := p.Start(context.Background(), again)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	q := u.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" || q.Get("state") != state || strings.Contains(to, "hush") {
+		l.t.Errorf("the browser is sent to %s", to)
+	}
+	if again != (q.Get("prompt") == "login" && q.Get("max_age") == "0") {
+		l.t.Errorf("again is %v, and the browser is sent to %s", again, to)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	code := rand.Text()
+	l.codes[code] = q.Get("nonce") + " " + q.Get("code_challenge")
+	return secret, url.Values{"code": {code}, "state": {state}}
+}
+
+func (l *liar) try(p *Provider) (app.Subject, error) {
+	l.t.Helper()
+	secret, answer := l.leave(p, false)
+	return p.Finish(context.Background(), secret, answer)
+}
+
+// refused checks that an answer is refused with a sentence, and that neither it nor the log tells secrets.
+func refused(t *testing.T, err error, code app.Code, says string) {
+	t.Helper()
+	if app.CodeOf(err) != code || !strings.Contains(app.AsError(err).Message, says) {
+		t.Errorf("the answer is %v (%s), not %s with %q", err, app.CodeOf(err), code, says)
+	}
+	for _, secret := range []string{"hush", "secret-of-the-provider", "id_token\":"} {
+		if err != nil && strings.Contains(fmt.Sprintf("%+v", err), secret) {
+			t.Errorf("the error tells %q: %v", secret, err)
+		}
+	}
+}
+
+func TestGoodAnswer(t *testing.T) {
+	s, err := func() (app.Subject, error) { l := newLiar(t); return l.try(l.provider()) }()
+	if err != nil || s.ID != "s1" || s.Name != "ada" || s.Email != "ada@acme.example" || len(s.Grants) != 1 || s.Grants[0].Role != app.RoleAdmin {
+		t.Fatalf("%+v, %v", s, err)
+	}
+}
+
+func TestBadTokens(t *testing.T) {
+	now := time.Now()
+	set := func(k string, v any) func(map[string]any) { return func(c map[string]any) { c[k] = v } }
+	for name, c := range map[string]struct {
+		bend func(map[string]any)
+		says string // "": it is good
+	}{
+		"another nonce":                {set("nonce", "other"), "It belongs to another sign-in."},
+		"no nonce":                     {func(c map[string]any) { delete(c, "nonce") }, "It belongs to another sign-in."},
+		"another audience":             {set("aud", "other"), "It was made for another service."},
+		"two audiences, of us first":   {set("aud", []string{"muster", "other"}), ""},
+		"two audiences, of us second":  {set("aud", []string{"other", "muster"}), "It was made for another service."},
+		"authorised for another":       {func(c map[string]any) { c["aud"], c["azp"] = []string{"muster", "other"}, "other" }, "It was made for another service."},
+		"authorised for us":            {func(c map[string]any) { c["aud"], c["azp"] = []string{"other", "muster"}, "muster" }, ""},
+		"another issuer":               {set("iss", "https://evil.example"), "It was made by another provider."},
+		"expired":                      {set("exp", unix(now.Add(-2*time.Minute))), "It has expired"},
+		"expired within the clocks":    {set("exp", unix(now.Add(-30*time.Second))), ""},
+		"not yet":                      {set("nbf", unix(now.Add(time.Hour))), "It is from the future"},
+		"issued in the future":         {set("iat", unix(now.Add(time.Hour))), "It is from the future"},
+		"issued a moment ahead":        {set("iat", unix(now.Add(30*time.Second))), ""},
+		"nobody":                       {set("sub", ""), "It does not tell who you are."},
+		"a very long somebody":         {set("sub", strings.Repeat("x", 300)), "It does not tell who you are."},
+		"parts of two sign-ins":        {set("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), "Its parts do not belong together."},
+		"groups that are no list":      {set("groups", map[string]any{"a": 1}), "It does not tell who you are."},
+		"a name of nothing but spaces": {func(c map[string]any) { c["preferred_username"], c["sub"] = "@@@", "s1" }, "It does not tell who you are."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLiar(t)
+			l.bend = c.bend
+			_, err := l.try(l.provider())
+			if c.says == "" {
+				if err != nil {
+					t.Errorf("it is refused: %v", err)
+				}
+				return
+			}
+			refused(t, err, app.EUnauthorized, c.says)
+		})
+	}
+}
+
+func TestSignatures(t *testing.T) {
+	const bad = "Its signature is not right."
+	t.Run("none", func(t *testing.T) {
+		l := newLiar(t)
+		l.alg = "none"
+		_, err := l.try(l.provider())
+		refused(t, err, app.EUnauthorized, bad)
+	})
+	t.Run("by the public key", func(t *testing.T) {
+		l := newLiar(t)
+		l.alg = "HS256"
+		_, err := l.try(l.provider())
+		refused(t, err, app.EUnauthorized, bad)
+	})
+	t.Run("by a key that is not the provider's", func(t *testing.T) {
+		l := newLiar(t)
+		l.sign = twoKeys[1]
+		_, err := l.try(l.provider())
+		refused(t, err, app.EUnauthorized, bad)
+	})
+	t.Run("by a new key of the provider's", func(t *testing.T) {
+		l := newLiar(t)
+		p := l.provider()
+		if _, err := l.try(p); err != nil {
+			t.Fatal(err)
+		}
+		l.mu.Lock()
+		l.keys = []*rsa.PrivateKey{twoKeys[1]}
+		l.mu.Unlock()
+		if _, err := l.try(p); err != nil {
+			t.Errorf("after the keys were changed: %v", err)
+		}
+		l.sign = twoKeys[0] // which is not published any more
+		_, err := l.try(p)
+		refused(t, err, app.EUnauthorized, bad)
+		if l.asked.discovery != 1 {
+			t.Errorf("the provider was asked %d times what it is", l.asked.discovery)
+		}
+	})
+	t.Run("no token at all", func(t *testing.T) {
+		l := newLiar(t)
+		l.noToken = true
+		_, err := l.try(l.provider())
+		refused(t, err, app.EUnauthorized, "It has no ID token.")
+	})
+}
+
+func TestCodesWorkOnceAndForTheirOwn(t *testing.T) {
+	l := newLiar(t)
+	p := l.provider()
+	secret, answer := l.leave(p, false)
+	if _, err := p.Finish(t.Context(), secret, answer); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Finish(t.Context(), secret, answer)
+	refused(t, err, app.EUnauthorized, "this sign-in was used already or took too long")
+
+	// A code that was stolen from another browser lacks its verifier, there and here.
+	_, stolen := l.leave(p, false)
+	mine, _ := l.leave(p, false)
+	_, err = p.Finish(t.Context(), mine, stolen)
+	refused(t, err, app.EUnauthorized, "this sign-in was used already or took too long")
+}
+
+func TestMixUp(t *testing.T) {
+	l := newLiar(t)
+	l.told = map[string]any{"authorization_response_iss_parameter_supported": true}
+	p := l.provider()
+	for _, c := range []struct {
+		iss  string
+		good bool
+	}{{l.srv.URL, true}, {"", false}, {"https://evil.example", false}} {
+		secret, answer := l.leave(p, false)
+		if c.iss != "" {
+			answer.Set("iss", c.iss)
+		}
+		before := l.asked.tokens
+		if _, err := p.Finish(t.Context(), secret, answer); c.good != (err == nil) {
+			t.Errorf("iss %q: %v", c.iss, err)
+		}
+		if !c.good && l.asked.tokens != before {
+			t.Errorf("iss %q: the code was given away", c.iss)
+		}
+	}
+}
+
+func TestAgainMeansAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   any
+		good bool
+	}{"just now": {unix(time.Now()), true}, "an hour ago": {unix(time.Now().Add(-time.Hour)), false}, "not told": {nil, false}, "in words": {"now", false}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLiar(t)
+			l.bend = func(claims map[string]any) {
+				if claims["auth_time"] = c.at; c.at == nil {
+					delete(claims, "auth_time")
+				}
+			}
+			p := l.provider()
+			secret, answer := l.leave(p, true)
+			_, err := p.Finish(t.Context(), secret, answer)
+			if c.good && err != nil {
+				t.Error(err)
+			}
+			if !c.good {
+				refused(t, err, app.EForbidden, "did not ask you again")
+			}
+		})
+	}
+}
+
+func TestUserinfo(t *testing.T) {
+	l := newLiar(t)
+	l.bend = func(c map[string]any) { delete(c, "groups") }
+	l.info = map[string]any{"sub": "s1", "groups": []string{"admins"}, "email": "root@acme.example", "preferred_username": "root"}
+	s, err := l.try(l.provider())
+	if err != nil || len(s.Grants) != 1 || s.Name != "ada" || s.Email != "ada@acme.example" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	l.info["sub"] = "s2"
+	_, err = l.try(l.provider())
+	refused(t, err, app.EUnauthorized, "It is about somebody else.")
+}
+
+func TestDiscovery(t *testing.T) {
+	for name, told := range map[string]map[string]any{
+		"another issuer":       {"issuer": "https://evil.example"},
+		"tokens without TLS":   {"token_endpoint": "http://sso.example/token"},
+		"a page without TLS":   {"authorization_endpoint": "http://sso.example/auth"},
+		"a script for a page":  {"authorization_endpoint": "javascript:alert(1)"},
+		"something very large": {"x": strings.Repeat("x", answerSize)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLiar(t)
+			l.told = told
+			_, _, _, err := l.provider().Start(t.Context(), false)
+			refused(t, err, app.ETransient, "does not answer as an identity provider should")
+		})
+	}
+	t.Run("a failure is remembered for a moment, what was known for longer", func(t *testing.T) {
+		now := time.Now()
+		l := newLiar(t)
+		l.told = map[string]any{"issuer": "https://evil.example"}
+		p := l.provider(func(c *Config) { c.Now = func() time.Time { return now } })
+		for range 5 {
+			_, _, _, _ = p.Start(t.Context(), false)
+		}
+		if l.asked.discovery != 1 {
+			t.Errorf("it was asked %d times at one moment", l.asked.discovery)
+		}
+		l.told = nil
+		now = now.Add(giveUpFor)
+		if _, err := l.try(p); err != nil {
+			t.Error(err)
+		}
+		now = now.Add(knownFor)
+		l.told = map[string]any{"issuer": "https://evil.example"}
+		if _, _, _, err := p.Start(t.Context(), false); err != nil {
+			t.Errorf("what was known is forgotten: %v", err)
+		}
+	})
+}
+
+func TestLeave(t *testing.T) {
+	l := newLiar(t)
+	if to := l.provider().Leave(t.Context()); to != "" {
+		t.Errorf("without a place to sign out, it is %q", to)
+	}
+	l.told = map[string]any{"end_session_endpoint": "javascript:alert(1)"}
+	if to := l.provider().Leave(t.Context()); to != "" {
+		t.Errorf("people are sent to %q", to)
+	}
+	l.told = map[string]any{"end_session_endpoint": l.srv.URL + "/bye?x=1"}
+	if to := l.provider(func(c *Config) { c.HomeURL = "http://localhost/signin" }).Leave(t.Context()); to != l.srv.URL+"/bye?client_id=muster&post_logout_redirect_uri=http%3A%2F%2Flocalhost%2Fsignin&x=1" {
+		t.Errorf("people are sent to %q", to)
+	}
+}
