@@ -41,6 +41,9 @@ type Command struct {
 	// be run by a fork of a shell, whose $$ is not its own. It then finds a path in the variable muster_scratch: files whose
 	// names begin with it and a dot are seen by this user alone, and emptied when the command has ended, however it did.
 	Once bool
+	// Text is for a command that runs Once and whose Stdin is text: the shell that runs Line finds it in the variable
+	// muster_input, which is not exported, where it can have it there, and on its standard input where it cannot.
+	Text bool
 }
 
 // Stream tells the standard output from the standard error of a command.

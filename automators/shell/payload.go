@@ -35,11 +35,12 @@ done
 `
 
 // runLine reads from standard input what is to be done, since a command line is seen by everyone on the node, and does it with
-// files that go away with it: in a working directory, or where the shell that it is given sees to them. It is the same for
-// every call.
+// files that go away with it: in a working directory, or where the shell that it is given sees to them; then nothing has to be done
+// after the script. It is the same for every call.
 const runLine = prologue + `if [ -n "${muster_scratch-}" ]; then
-muster_dir=$muster_scratch.
+muster_dir=$muster_scratch. muster_exec=exec
 else
+muster_exec=
 muster_dir=$muster_root/.run/$$.run
 trap 'rm -rf "$muster_root/.run/$$.run"' EXIT
 trap 'exit 129' HUP
@@ -49,7 +50,8 @@ rm -rf "$muster_dir" 2>/dev/null
 mkdir -m 700 "$muster_dir" || exit 1
 muster_dir=$muster_dir/
 fi
-if [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
+if [ -n "${muster_input-}" ]; then eval "$muster_input"
+elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
 `
 
@@ -84,6 +86,7 @@ func payload(call app.ServiceCall) (text string, warnings []string, err error) {
 	b.WriteString("MUSTER_CONFIG=${muster_dir}config.json MUSTER_STATE=$muster_root/" + app.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +
 		"[ -d \"$MUSTER_STATE\" ] || (umask 022; mkdir -p \"$MUSTER_STATE\") || exit 1\n")
+	b.WriteString("$muster_exec ")
 	for _, w := range interpreter(script) {
 		b.WriteString(app.ShellQuote(w) + " ")
 	}

@@ -98,7 +98,7 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 
 	var last lastLine
 	do := func(sudo bool) (int, error) {
-		return sh.Run(ctx, app.Command{Line: runLine, Stdin: strings.NewReader(text), Sudo: sudo, Once: true}, last.watch(out))
+		return sh.Run(ctx, app.Command{Line: runLine, Stdin: strings.NewReader(text), Sudo: sudo, Once: true, Text: true}, last.watch(out))
 	}
 	exit, err := do(true)
 	if app.CodeOf(err) == app.ECredentials {

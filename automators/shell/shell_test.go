@@ -233,7 +233,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 }
 
-// Under a claim, as a worker has it: one session, the same outcome in the next attempt, and nothing left in files.
+// Under a claim, as a worker has it: one session for many actions, the same outcome in the next attempt, and nothing left in files.
 func TestUnderAClaim(t *testing.T) {
 	s, c := connect(t, remotetest.Options{})
 	var first, second lines
@@ -260,7 +260,7 @@ func TestUnderAClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := s.Execs() - before; n != 10 {
+	if n := s.Execs() - before; n > 1 {
 		t.Errorf("%d sessions for 10 actions", n)
 	}
 

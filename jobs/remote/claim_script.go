@@ -3,11 +3,16 @@ package remote
 // quickClaimScript is what is tried first, since a node has to read it every time: it does what claimScript does where nothing
 // is in the way, and says "more" where something has to be looked at.
 const quickClaimScript = `t=$2
-if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
+` + stateRoot + quickClaim
+
+// stateRoot finds where the login user keeps state.
+const stateRoot = `if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then d=/var/lib/muster
 else d=$HOME/.muster; fi
-d=$d/.claims/$p
-no() { echo "$t $1" >&2; exit 125; }
+`
+
+const quickClaim = `d=$d/.claims/$p
+` + makePlace + `no() { echo "$t $1" >&2; exit 125; }
 { true >"$d/e.$e"; } 2>/dev/null || no more
 n=0
 for f in "$d"/e.*; do
@@ -33,6 +38,10 @@ for f in "$d"/e.*; do
 done
 `
 
+// makePlace makes the directory of a place that is new here.
+const makePlace = `[ -d "$d" ] || ( umask 022; [ -d "${d%/.claims/*}" ] || mkdir -p "${d%/.claims/*}"; umask 077; mkdir -p "$d" ) 2>/dev/null
+`
+
 // claimScript is the first thing that a session under a claim does. p, e, i and h are the place, the epoch, the step and
 // the digest of what is run ("-" where it may run any number of times); $2 is the token, $4 the kind of input.
 //
@@ -42,6 +51,7 @@ done
 //	e.<epoch>                          a claim was here
 //	r.<step>.<digest>.<epoch>.<token>  the record of a run: lines "p <pid> <token>", the last one counts
 //	x.<the same>                       once it holds something, the run has ended: the exit code; "w": withdrawn unbegun
+//	a.<the same>                       another attempt reads its outputs along; who had it hears of its end by the session's
 //	o. and v.<the same>                what it said after its connection was lost, on either output
 //	s.<the same>.<name>                files of a command that runs once, for as long as it runs; then they are empty
 //
@@ -52,12 +62,8 @@ done
 // And whoever finds a process gone looks once more whether it has ended meanwhile. Where a run's connection seems to be there
 // still, its outputs are read along after a second: its worker may be frozen, and nobody else would empty them.
 const claimScript = `t=$2
-if [ -n "$MUSTER_STATE_ROOT" ]; then d=$MUSTER_STATE_ROOT
-elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then d=/var/lib/muster
-else d=$HOME/.muster; fi
-d=$d/.claims/$p
-[ -d "$d" ] || ( umask 022; mkdir -p "${d%/.claims/*}"; umask 077; mkdir -p "$d" ) 2>/dev/null
-no() { echo "$t $1" >&2; exit 125; }
+` + stateRoot + `d=$d/.claims/$p
+` + makePlace + `no() { echo "$t $1" >&2; exit 125; }
 { true >"$d/e.$e"; } 2>/dev/null || no "nostate $d"
 n=0
 newest() {
@@ -167,7 +173,7 @@ while
 s=$((s+1))
 case $o in
 "") if [ -f "$d/o.$l" ] && [ -f "$d/v.$l" ]; then exec 5<"$d/o.$l" 6<"$d/v.$l"; o=file
-elif [ "$s" -gt 5 ] && [ -p "/proc/$q/fd/7" ] && [ -r "/proc/$q/fd/7" ]; then
+elif [ "$s" -gt 5 ] && [ -p "/proc/$q/fd/7" ] && [ -r "/proc/$q/fd/7" ] && true >"$d/a.$l" && [ ! -s "$d/x.$l" ]; then
 cat <"/proc/$q/fd/7" 2>/dev/null &
 cat <"/proc/$q/fd/8" 2>/dev/null >&2 &
 o=pipe
@@ -189,7 +195,7 @@ r=$d/r.$i.$h.$e.${t#muster-}
 newest
 if [ "$n" -gt 50 ]; then
 l=
-for f in "$d"/[erxovs].*; do
+for f in "$d"/[erxovsa].*; do
 b=${f##*/}
 case $b in
 e.*) [ "${b#e.}" -ge "$e" ] || l="$l $b" ;;

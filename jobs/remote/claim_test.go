@@ -60,7 +60,7 @@ func end(t testing.TB, done <-chan error) error {
 
 func TestClaimOldIsRefused(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
 		effect := app.Command{Line: "echo x >>" + file}
 		once := effect
@@ -95,7 +95,7 @@ func TestClaimBadPlace(t *testing.T) {
 
 func TestOnceIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
 		cmd := func(exit int, in string) app.Command {
 			return app.Command{Line: fmt.Sprintf("cat >>%s; echo did; exit %d", file, exit), Stdin: strings.NewReader(in), Once: true}
@@ -136,7 +136,7 @@ func TestOnceIsNotDoneAgain(t *testing.T) {
 // What is run, and what it is given, is not in any file of the node.
 func TestOnceKeepsNoInput(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "cat >/dev/null", Stdin: strings.NewReader("s3cr3t\n"), Once: true})
 		out, _ := exec.Command("grep", "-rl", "s3cr3t", n.State, n.Home, n.Temp).Output()
 		if len(out) > 0 {
@@ -148,7 +148,7 @@ func TestOnceKeepsNoInput(t *testing.T) {
 // The connection is cut while the script runs; the next attempt takes it over.
 func TestOnceSurvivesTheConnection(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, open := counting(n)
 		var first, second heard
 		done := begin(t.Context(), remote.Under(c, claim(1, 1)), cmd(), &first)
@@ -174,7 +174,7 @@ func TestOnceSurvivesTheConnection(t *testing.T) {
 // A worker that is frozen keeps its connection. The next attempt takes over what runs on it.
 func TestOnceTakenFromAZombie(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, open := counting(n)
 		var first, second heard
 		old := begin(t.Context(), remote.Under(c, claim(1, 1)), cmd(), &first)
@@ -199,7 +199,7 @@ func TestOnceTakenFromAZombie(t *testing.T) {
 
 func TestOnceCancelled(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, open := counting(n)
 		var h heard
 		ctx, cancel := context.WithCancel(t.Context())
@@ -244,7 +244,7 @@ func TestOnceCancelled(t *testing.T) {
 // A worker that lets go leaves its command to the next attempt.
 func TestOnceLeft(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, open := counting(n)
 		letGo := errors.New("let go")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -267,7 +267,7 @@ func TestOnceLeft(t *testing.T) {
 // step of its operation runs once it has to wait: ended, that would be done again.
 func TestClaimEndsLeftovers(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, _ := counting(n)
 		var h heard
 		done := begin(t.Context(), remote.Under(c, claim(1, 1)), cmd(), &h)
@@ -298,7 +298,7 @@ func TestClaimEndsLeftovers(t *testing.T) {
 // Whoever kills the shell that watches over a script has an unknown outcome: the rest is ended, and it is done again.
 func TestOnceWatcherKilled(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		cmd, count, open := counting(n)
 		var h heard
 		done := begin(t.Context(), remote.Under(c, claim(1, 1)), cmd(), &h)
@@ -353,7 +353,7 @@ sleep 0.1
 	if testing.Short() {
 		rounds = 3
 	}
-	onEach(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
 		seed := uint64(time.Now().UnixNano())
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		defer func() {
@@ -401,7 +401,7 @@ sleep 0.1
 // Two attempts at the same moment: the older one is refused or waited for.
 func TestOnceAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		for round := range 10 {
 			file := tempFile(n, fmt.Sprint("effect", round))
 			cmd := app.Command{Line: "echo x >>" + file + "; sleep 0.05", Once: true}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,9 @@ type Conn struct {
 	plainShell atomic.Bool            // the login shell is known to be an sh
 	hosts      atomic.Pointer[string] // what EnsureHosts has seen to over this connection
 
+	residence residence
+
+	ending atomic.Bool   // Close has begun
 	gone   chan struct{} // closed when the connection has ended, for whatever reason
 	once   sync.Once
 	closed error
@@ -60,6 +64,7 @@ func (c *Conn) Done() <-chan struct{} { return c.gone }
 // Close ends the connection and everything that runs on it. Closing twice does no harm.
 func (c *Conn) Close() error {
 	c.once.Do(func() {
+		c.ending.Store(true)
 		c.stopBeat()
 		select {
 		case <-c.gone: // it ended by itself; the socket is still ours to close
@@ -70,6 +75,20 @@ func (c *Conn) Close() error {
 	})
 	c.work.Wait()
 	return c.closed
+}
+
+// open opens a session. The SSH library never comes back from that where the connection has just ended, so whoever waits for it
+// has to look at gone as well.
+func (c *Conn) open() (ssh.Channel, <-chan *ssh.Request, error) {
+	select {
+	case <-c.gone:
+		return nil, nil, net.ErrClosed
+	default:
+	}
+	if c.ending.Load() {
+		return nil, nil, net.ErrClosed
+	}
+	return c.conn.OpenChannel("session", nil)
 }
 
 // refuse answers what the machine asks of us, which is nothing that we do, until the connection ends.

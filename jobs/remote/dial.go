@@ -44,12 +44,14 @@ type settings struct {
 	rate      int // bytes a second
 	burst     int // bytes that may come at once
 	drain     time.Duration
+	resident  bool // commands under a claim may be run by a resident
 }
 
 func defaults() settings {
 	return settings{
 		dialLimit: dialLimit, keepalive: keepalive, authGrace: authGrace,
 		killAfter: killAfter, outputMax: outputMax, rate: outputRate, burst: outputBurst, drain: drainGrace,
+		resident: true,
 	}
 }
 

@@ -123,8 +123,7 @@ func (s *sink) quiet(while time.Duration) bool {
 // read splits r into lines until it ends. A last line without a line break counts; first, if not nil, sees every line
 // and keeps those from being passed on for which it returns true.
 func (s *sink) read(stream app.Stream, r io.Reader, first func(line []byte) (rest []byte, mine bool)) {
-	pass := func(line []byte) {
-		line = bytes.TrimSuffix(line, []byte("\r"))
+	readLines(r, s.working, func(line []byte) {
 		if first != nil {
 			rest, mine := first(line)
 			if mine && len(rest) == 0 {
@@ -133,13 +132,23 @@ func (s *sink) read(stream app.Stream, r io.Reader, first func(line []byte) (res
 			line = rest
 		}
 		s.line(stream, line)
-	}
+	})
+}
+
+// working counts the readers that are working, by one more or less.
+func (s *sink) working(by int64) {
+	s.last.Store(time.Now().UnixNano())
+	s.busy.Add(by)
+}
+
+// readLines gives the lines of r to pass until r ends, and tells when it begins and ceases to work (1, -1).
+func readLines(r io.Reader, working func(by int64), pass func(line []byte)) {
 	// It grows with what comes and shrinks again: thousands of commands may wait at the same time.
 	buf := make([]byte, 0, chunkFirst)
+	line := func(l []byte) { pass(bytes.TrimSuffix(l, []byte("\r"))) }
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
-		s.busy.Add(1)
-		s.last.Store(time.Now().UnixNano())
+		working(1)
 		full := len(buf)+n == cap(buf)
 		buf = buf[:len(buf)+n]
 		rest := buf
@@ -149,20 +158,19 @@ func (s *sink) read(stream app.Stream, r io.Reader, first func(line []byte) (res
 				break
 			}
 			if i >= 0 {
-				pass(rest[:i])
+				line(rest[:i])
 				rest = rest[i+1:]
 				continue
 			}
 			cut := cutAt(rest, lineMax)
-			pass(rest[:cut])
+			line(rest[:cut])
 			rest = rest[cut:]
 		}
 		if err != nil && len(rest) > 0 {
-			pass(rest)
+			line(rest)
 		}
 		buf = resized(buf, rest, full)
-		s.last.Store(time.Now().UnixNano())
-		s.busy.Add(-1)
+		working(-1)
 		if err != nil {
 			return
 		}

@@ -24,23 +24,42 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// onEach runs a test against the server in this process and against OpenSSH.
+// onEach runs a test against the server in this process and against OpenSSH, with a resident where there can be one and
+// with a session for each command.
 func onEach(t *testing.T, test func(t *testing.T, n *remotetest.Node, c *remote.Conn)) {
 	t.Helper()
-	t.Run("in-process", func(t *testing.T) {
-		t.Parallel()
-		s := remotetest.Start(t, remotetest.Options{})
-		test(t, &s.Node, dial(t, s.Target()))
-	})
-	t.Run("in-process, neither signals nor sessions", func(t *testing.T) {
-		t.Parallel()
-		s := remotetest.Start(t, remotetest.Options{NoSignals: true, NoSession: true})
-		test(t, &s.Node, dial(t, s.Target()))
-	})
-	t.Run("openssh", func(t *testing.T) {
-		t.Parallel()
-		n := remotetest.OpenSSH(t)
-		test(t, n, dial(t, n.Target()))
+	nodes := map[string]func(t *testing.T) *remotetest.Node{
+		"in-process": func(t *testing.T) *remotetest.Node { return &remotetest.Start(t, remotetest.Options{}).Node },
+		"in-process, neither signals nor sessions": func(t *testing.T) *remotetest.Node {
+			return &remotetest.Start(t, remotetest.Options{NoSignals: true, NoSession: true}).Node
+		},
+		"openssh": func(t *testing.T) *remotetest.Node { return remotetest.OpenSSH(t) },
+	}
+	for name, start := range nodes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := start(t)
+			test(t, n, dial(t, n.Target()))
+		})
+	}
+}
+
+// onEachWay is onEach for what a resident does, also on machines without one.
+func onEachWay(t *testing.T, test func(t *testing.T, n *remotetest.Node, c *remote.Conn)) {
+	t.Helper()
+	onEach(t, test)
+	t.Run("without a resident", func(t *testing.T) {
+		noBash := func(t *testing.T) string { return tools(t, map[string]string{"bash": "exit 126"}) }
+		t.Run("in-process", func(t *testing.T) {
+			t.Parallel()
+			s := remotetest.Start(t, remotetest.Options{Env: []string{noBash(t)}})
+			test(t, &s.Node, dial(t, s.Target()))
+		})
+		t.Run("openssh", func(t *testing.T) {
+			t.Parallel()
+			n := remotetest.OpenSSHWith(t, strings.Replace(noBash(t), "$PATH", os.Getenv("PATH"), 1))
+			test(t, n, dial(t, n.Target()))
+		})
 	})
 }
 

@@ -60,7 +60,15 @@ func (r *running) wait(ctx context.Context) (int, error) {
 		case err := <-r.broken:
 			r.kill(ctx)
 			return 0, fmt.Errorf("reading the standard input: %w", err)
+		case <-r.ends:
+			r.ends = nil // without an exit code the resident is about to tell one by its own end
+			if r.code = int(r.result.Load()); r.code >= 0 {
+				r.keep = true
+			}
 		}
+	}
+	if r.unserved(ctx) {
+		return 0, errNoResident
 	}
 	if r.code < 0 {
 		if ctx.Err() != nil {
@@ -87,9 +95,33 @@ func (r *running) wait(ctx context.Context) (int, error) {
 		}
 	}
 	if r.pid.Load() == 0 {
+		if r.resident != nil {
+			return 0, r.conn.openError(ctx, errRefused)
+		}
 		return 0, r.neverStarted()
 	}
 	return r.code, nil
+}
+
+// unserved tells that the resident has ended, or was never there, without having begun the command: that would have been said
+// first.
+func (r *running) unserved(ctx context.Context) bool {
+	if r.resident == nil || r.keep {
+		return false
+	}
+	r.drain(ctx)
+	select {
+	case <-r.conn.gone:
+		return false
+	default:
+	}
+	if r.pid.Load() != 0 || r.said.Load() != nil || ctx.Err() != nil {
+		return false
+	}
+	if !r.resident.hasGreeted() {
+		r.conn.residence.cannot()
+	}
+	return true
 }
 
 // request takes what the machine says of the session; the exit code is all that we want to know.
@@ -157,8 +189,12 @@ func (r *running) drain(ctx context.Context) {
 	}
 }
 
-// leave ends the session, and takes what is still said about it.
+// leave ends the session, and takes what is still said about it. A resident stays for others where it can.
 func (r *running) leave() {
+	r.giveBack()
+	if r.keep {
+		return
+	}
 	_ = r.ch.Close()
 	if r.reqs != nil {
 		go ssh.DiscardRequests(r.reqs) // ends when the machine has closed the session too, or the connection has
@@ -171,7 +207,7 @@ func (r *running) kill(ctx context.Context) {
 	switch fed := r.fed.Load(); {
 	case r.lifeline && !fed:
 		_ = r.ch.Close() // half an input is none: nothing begins
-	case r.once:
+	case r.once || r.resident != nil:
 		_, _ = r.ch.Write([]byte("kill\n"))
 		_ = r.ch.CloseWrite()
 	default:
@@ -210,6 +246,9 @@ func (r *running) over(limit time.Duration) bool {
 		select {
 		case req, ok := <-r.reqs:
 			r.request(req, ok)
+		case <-r.ends:
+			r.ends = nil
+			r.code = int(r.result.Load())
 		case <-late.C:
 			return false
 		}

@@ -30,7 +30,7 @@ func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *
 	if err != nil {
 		return 0, fmt.Errorf("reading the standard input: %w", err)
 	}
-	v := invocation{line: cmd.Line, sudo: cmd.Sudo && c.target.user() != "root", once: cmd.Once}
+	v := invocation{line: cmd.Line, sudo: cmd.Sudo && c.target.user() != "root", once: cmd.Once, variable: cmd.Once && cmd.Text}
 	if claim != nil {
 		if v.claim, err = claim.settings(cmd, in); err != nil {
 			return 0, err
@@ -42,17 +42,18 @@ func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *
 	v.full = in.stream != nil // which can be sent once only
 	for tries := 0; ; tries++ {
 		exit, err := c.session(ctx, v, in, sink, claim)
-		if again := err == errMore || err == errLone; !again || tries == 4 {
+		if again := err == errMore || err == errLone || err == errNoResident; !again || tries == 4 {
 			return exit, err
 		}
-		v.full = true
+		v.full = v.full || err != errNoResident
 	}
 }
 
 // These ask for another session. An attempt that was waited for may end without telling how.
 var (
-	errMore = &app.Error{Code: app.ETransient, Message: "What is left of earlier attempts on the machine has to be looked at"}
-	errLone = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without an outcome"}
+	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash to stay there"}
+	errMore       = &app.Error{Code: app.ETransient, Message: "What is left of earlier attempts on the machine has to be looked at"}
+	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without an outcome"}
 )
 
 // alone is how many seconds are left of ctx.
@@ -64,36 +65,57 @@ func alone(ctx context.Context) int {
 	return int(math.Ceil(max(left, 0).Seconds()))
 }
 
-// session carries out one session.
+// session carries out one session, or what the resident does instead of one.
 func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, claim *Claim) (int, error) {
 	if ctx.Err() != nil {
 		return 0, ended(ctx, "the command")
 	}
 	v.token = newToken()
-	var data []byte
-	v.input, data = in.sent(v.token)
-	request, err := v.request(c.plainShell.Load())
-	if err != nil {
-		return 0, err
+	var resident *resident
+	if c.set.resident && v.fitsResident(in) {
+		resident = c.residence.borrow(v.once)
 	}
 	r := &running{
-		conn: c, token: v.token, sudo: v.sudo, once: v.once, lifeline: v.input != inputStream, claim: claim, sink: sink,
+		conn: c, token: v.token, sudo: v.sudo, once: v.once, lifeline: true, claim: claim, sink: sink, resident: resident,
 		opened: make(chan error, 1), started: make(chan struct{}), drained: make(chan struct{}),
 		code: -1,
 	}
+	r.result.Store(-1)
+	r.readers.Store(2)
 	if in.stream != nil {
 		r.broken = make(chan error, 1)
 	}
-	go r.talk(request, data, in.stream)
+	if resident != nil {
+		r.ends = r.drained
+		go r.talkTo(resident, resident.ask(v, in))
+	} else {
+		var data []byte
+		v.input, data = in.sent(v.token)
+		r.lifeline = v.input != inputStream
+		request, err := v.request(c.plainShell.Load())
+		if err != nil {
+			return 0, err
+		}
+		go r.talk(request, data, in.stream)
+	}
+	var err error
 	select {
 	case err = <-r.opened:
+	case <-c.gone:
+		if r.abandoned.CompareAndSwap(false, true) {
+			r.giveBack()
+			return 0, c.lost(nil)
+		}
+		err = <-r.opened
 	case <-ctx.Done():
 		if r.abandoned.CompareAndSwap(false, true) {
+			r.giveBack()
 			return 0, ended(ctx, "the command") // whoever opens a door that nobody wants any more closes it
 		}
 		err = <-r.opened
 	}
 	if err != nil {
+		r.giveBack()
 		return 0, c.openError(ctx, err)
 	}
 	defer r.leave()
@@ -138,11 +160,16 @@ type running struct {
 	code    int // -1 is unknown
 	readers atomic.Int32
 	drained chan struct{} // closed when both outputs have ended
+
+	resident *resident     // that carries it out; nil where it has a session of its own
+	ends     chan struct{} // drained, where that tells that it may have ended, else nil
+	result   atomic.Int32  // the exit code that the resident has told, -1 where it has not
+	keep     bool          // the resident can carry out others
 }
 
 // talk opens the session, says what is to be run, sends the input and reads the output.
 func (r *running) talk(request, data []byte, stream io.Reader) {
-	ch, reqs, err := r.conn.conn.OpenChannel("session", nil)
+	ch, reqs, err := r.conn.open()
 	if err != nil {
 		r.opened <- err
 		return
@@ -156,7 +183,6 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 		return
 	}
 	r.ch, r.reqs = ch, reqs
-	r.readers.Store(2)
 	r.opened <- nil
 	go func() {
 		r.sink.read(app.StreamErr, ch.Stderr(), r.hello)
@@ -174,6 +200,52 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 	}
 	r.sink.read(app.StreamOut, ch, nil)
 	r.silent()
+}
+
+// talkTo has the resident carry it out, and begins one where there is none.
+func (r *running) talkTo(s *resident, message []byte) {
+	if s.ch == nil {
+		ch, reqs, err := r.conn.open()
+		if err == nil {
+			if _, err = ch.SendRequest("exec", false, s.request()); err != nil {
+				_ = ch.Close()
+				go ssh.DiscardRequests(reqs)
+			}
+		}
+		if err != nil {
+			r.opened <- err
+			return
+		}
+		if r.abandoned.Load() {
+			_ = ch.Close()
+			ssh.DiscardRequests(reqs)
+			return
+		}
+		s.ch, s.reqs = ch, reqs
+		s.serve(r)
+		go s.read(app.StreamOut, ch)
+		go s.read(app.StreamErr, ch.Stderr())
+	} else {
+		s.serve(r)
+	}
+	ch, reqs := s.ch, s.reqs
+	if !r.abandoned.CompareAndSwap(false, true) {
+		_ = ch.Close()
+		ssh.DiscardRequests(reqs)
+		return
+	}
+	r.ch, r.reqs = ch, reqs
+	r.opened <- nil
+	if _, err := ch.Write(message); err == nil {
+		r.fed.Store(true)
+	}
+}
+
+// giveBack gives back the resident, if one was borrowed.
+func (r *running) giveBack() {
+	if r.resident != nil {
+		r.conn.residence.giveBack(r.keep)
+	}
 }
 
 // silent counts the outputs that have ended.

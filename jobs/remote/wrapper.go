@@ -48,19 +48,21 @@ func (v invocation) wrapper() string {
 	claim, stream := v.claim != "", v.input == inputStream
 	lines, none := strings.HasPrefix(v.input, inputLines), v.input == inputNone
 	text := lines || strings.HasPrefix(v.input, inputText)
-	part(claim, `r=$7
+	part(claim && !v.resident, `r=$7
 case $3 in [ny]) eval "$6" ;; esac
+`)
+	part(v.resident, `muster_claim
 `)
 	part(v.sudo, `if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
 w=$1 t=$2 m=$4 c=$5 a=$8
 exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" s "$m" "$c" "" "$r" "$a"
 fi
 `)
-	part(true, `if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
+	part(!v.resident, `if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
 exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8"
 fi
 `)
-	part(v.once, `if [ "$3" != l ] && [ -z "$SSH_CONNECTION" ] && command -v setsid >/dev/null; then
+	part(v.once && !v.resident, `if [ "$3" != l ] && [ -z "$SSH_CONNECTION" ] && command -v setsid >/dev/null; then
 exec 3<&0
 trap : TERM HUP
 setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8" <&3 3<&- &
@@ -72,8 +74,10 @@ fi
 `)
 	part(true, `echo "$2 $$ $SHELL" >&2
 `)
-	part(claim, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
+	part(claim && !v.resident, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
 MUSTER_RUN=$2; export MUSTER_RUN
+`)
+	part(v.resident, `MUSTER_RUN=$u; export MUSTER_RUN
 `)
 	part(v.once, `s=${r%/r.*}/s.${r##*/r.}
 clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
@@ -82,7 +86,7 @@ clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
 	case stream && !claim:
 		b.WriteString(`exec sh -c "$5"`)
 		return b.String()
-	case stream:
+	case stream, v.resident: // which has read it already
 	case none:
 		b.WriteString(`exec 3<&0 </dev/null
 `)
@@ -147,9 +151,17 @@ w=$!
 	// What runs once is run by a fork of this shell, which saves the start of another one.
 	run, rest := `sh -c "$5" 3<&-`, ""
 	if v.once {
-		run = `( exec 3<&- 7<&- 8<&-; muster_scratch=$s; trap "exit 143" TERM HUP; eval "$5" )`
+		given := ""
+		if text && v.variable {
+			given = " muster_input=$x"
+		}
+		run = `( exec 3<&- 7<&- 8<&-; muster_scratch=$s` + given + `; trap "exit 143" TERM HUP; eval "$5" )`
 	}
-	if text {
+	switch {
+	case !text || v.variable:
+	case v.resident: // a bash, some of which write the other kind of text to a file
+		run = `printf %s "$x" | ` + run
+	default:
 		rest = ` <<muster
 $x
 muster`
@@ -169,7 +181,10 @@ c=$?
 `)
 	part(!stream, `exec 2>/dev/null
 kill -KILL "$w"
-[ -z "$k" ] || kill -KILL "-$$"
+`)
+	part(v.resident, `wait "$w"
+`) // the group is looked at for what is left of it
+	part(!stream, `[ -z "$k" ] || kill -KILL "-$$"
 `)
 	part(true, `exit "$c"
 `)
@@ -200,12 +215,12 @@ var quotedWrappers sync.Map // of variant, string
 
 // variant is what a wrapper depends on.
 type variant struct {
-	sudo, once, claim bool
-	input             byte
+	sudo, once, claim, variable bool
+	input                       byte
 }
 
 func (v invocation) quotedWrapper() string {
-	kind := variant{v.sudo, v.once, v.claim != "", v.input[0]}
+	kind := variant{v.sudo, v.once, v.claim != "", v.variable, v.input[0]}
 	if kind.input <= '9' {
 		kind.input = '0'
 	}
@@ -227,6 +242,10 @@ type invocation struct {
 	full  bool   // the claim is to be looked at closely
 	once  bool
 	alone int // seconds
+	// variable tells that a text goes into the variable muster_input of what runs once, and not to its standard input.
+	variable bool
+	// resident is for the wrapper that is a function of a resident shell, see resident.go.
+	resident bool
 }
 
 // request gives the payload of the request to run it. A login shell that is known to be an sh need not start another one

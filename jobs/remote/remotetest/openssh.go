@@ -20,6 +20,12 @@ import (
 // installed the test is skipped, or fails when the environment has CI=true.
 func OpenSSH(t testing.TB) *Node {
 	t.Helper()
+	return OpenSSHWith(t)
+}
+
+// OpenSSHWith is OpenSSH for commands that have more in their environment.
+func OpenSSHWith(t testing.TB, env ...string) *Node {
+	t.Helper()
 	sshd := findSSHD()
 	if sshd == "" {
 		if os.Getenv("CI") == "true" {
@@ -54,7 +60,7 @@ func OpenSSH(t testing.TB) *Node {
 		"AuthorizedKeysFile " + write("authorized_keys", AuthorizedKey(userKey)+"\n"),
 		"PidFile none", "StrictModes no", "UsePAM no", "PermitRootLogin yes", "PasswordAuthentication no",
 		"KbdInteractiveAuthentication no", "PrintMotd no", "MaxStartups 100",
-		fmt.Sprintf("SetEnv HOME=%s TMPDIR=%s MUSTER_STATE_ROOT=%s", n.Home, n.Temp, n.State),
+		strings.Join(append([]string{fmt.Sprintf("SetEnv HOME=%s TMPDIR=%s MUSTER_STATE_ROOT=%s", n.Home, n.Temp, n.State)}, env...), " "),
 	}, "\n") + "\n"
 
 	for range 5 {

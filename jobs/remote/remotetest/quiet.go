@@ -3,10 +3,12 @@ package remotetest
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -105,6 +107,31 @@ func quietConn(raw net.Conn, conf *ssh.ServerConfig) {
 	}
 }
 
+// quietResident says that it carries out commands as the resident of package remote does.
+func quietResident(ch ssh.Channel, name string) {
+	defer ch.Close()
+	_, _ = fmt.Fprintf(ch.Stderr(), "%s resident\n", name)
+	for in := bufio.NewReader(ch); ; {
+		head, err := in.ReadString('\n')
+		words := strings.Fields(head)
+		if err != nil || len(words) < 6 {
+			return
+		}
+		var text strings.Builder
+		for _, size := range words[3:6] {
+			n, _ := strconv.ParseInt(size, 10, 64)
+			_, _ = io.CopyN(&text, in, n)
+		}
+		_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", words[0])
+		if strings.Contains(text.String(), "wait for ever") {
+			_, _ = fmt.Fprintln(ch, "begun")
+			continue
+		}
+		_, _ = fmt.Fprintf(ch, "\n%s end 0\n", words[0])
+		_, _ = fmt.Fprintf(ch.Stderr(), "\n%s end 0\n", words[0])
+	}
+}
+
 var token = regexp.MustCompile(`muster-[0-9a-f]{16}`)
 
 func quietSession(ch ssh.Channel, reqs <-chan *ssh.Request) {
@@ -118,6 +145,10 @@ func quietSession(ch ssh.Channel, reqs <-chan *ssh.Request) {
 		}
 		once.Do(func() {
 			line := string(r.Payload)
+			if strings.Contains(line, "exec bash ") {
+				go quietResident(ch, token.FindString(line))
+				return
+			}
 			if t := token.FindString(line); t != "" {
 				_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", t)
 			}
