@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -23,19 +24,20 @@ import (
 // foreignMark is in everything of the other tenant that may not be read from here, and in no name that is asked for.
 const foreignMark = "zqmark"
 
-// foreign is what the other tenant has: values for the parameters of routes, by their name.
+// foreign is what the other tenant has: values for the parameters of routes, by the word before them.
 type foreign struct {
 	*matrix
+	boss   app.Actor
 	values map[string][]string
 }
 
-func (f *foreign) knows(parameter string, values ...string) {
-	f.values[parameter] = append(f.values[parameter], values...)
+func (f *foreign) knows(noun string, values ...string) {
+	f.values[noun] = append(f.values[noun], values...)
 }
 
 func newForeign(t testing.TB) *foreign {
 	f := &foreign{matrix: newMatrix(t), values: map[string][]string{}}
-	ctx, a := t.Context(), f.server.app
+	ctx := t.Context()
 	n := apptest.NewCluster(there, "theirs", 2, time.Now(), apptest.Chain(2))
 	n.Cluster.Owner, n.PrivateKey = foreignMark+"-owner", []byte(foreignMark+"-key")
 	n.Operation.Operation.Requester = n.Cluster.Owner
@@ -46,10 +48,36 @@ func newForeign(t testing.TB) *foreign {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.knows("id", n.Cluster.ID, n.Cluster.Name)
-	f.knows("operation", fmt.Sprint(op.ID), "0")
-	f.knows("node", "n1")
-	_ = a
+	f.knows("clusters", n.Cluster.ID, n.Cluster.Name)
+	f.knows("operations", fmt.Sprint(op.ID), "0")
+	f.knows("nodes", "n1")
+	// What there is beside clusters is made as in the matrix, and then marked.
+	s := &scene{matrix: f.matrix, tenant: there, owner: foreignMark + "-owner"}
+	f.boss = s.boss()
+	hook := s.hook()
+	f.knows("hooks", hook)
+	f.knows("deliveries", fmt.Sprint(s.delivery(hook)))
+	f.knows("requests", fmt.Sprint(s.request()))
+	f.knows("tenants", there)
+	f.knows("tokens", fmt.Sprint(s.token()))
+	f.knows("groups", s.group())
+	f.knows("secrets", s.secret())
+	f.knows("quotas", s.quota())
+	user, session := s.session()
+	f.knows("sessions", fmt.Sprint(session))
+	f.knows("users", user)
+	policy, about, full := s.policy(), foreignMark+" about", foreignMark+" Ada"
+	f.knows("policies", policy)
+	marked := aPolicy("marked")
+	marked.Reason = foreignMark + " reason"
+	f.knows("policies", marked.Name)
+	_, err = f.server.app.SavePolicy(ctx, f.boss, marked)
+	s.must(err)
+	_, err = f.server.app.SaveGroup(ctx, f.boss, app.GroupChange{Name: "marked", About: &about})
+	s.must(err)
+	f.knows("groups", "marked")
+	_, err = f.server.app.ChangeUser(ctx, f.boss, user, app.UserChange{FullName: &full})
+	s.must(err)
 	return f
 }
 
@@ -91,22 +119,23 @@ func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
 	return v
 }
 
-var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
+var parameter = regexp.MustCompile(`([a-z-]+)/\{[a-z_]+\}`)
 
 // fill puts values into a route: those of the other tenant, or, with noise, anything.
 func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
 	return parameter.ReplaceAllStringFunc(pattern, func(p string) string {
-		known := f.values[p[1:len(p)-1]]
+		noun, _, _ := strings.Cut(p, "/")
+		known := f.values[noun]
 		switch {
 		case noise && rnd.IntN(2) == 0:
 			all := slices.Concat(slices.Collect(maps.Values(f.values))...)
 			v := []byte(all[rnd.IntN(len(all))])
 			v[rnd.IntN(len(v))] = byte(rnd.IntN(256))
-			return url.PathEscape(string(v))
+			return noun + "/" + url.PathEscape(string(v))
 		case len(known) == 0:
-			return "theirs"
+			return noun + "/theirs"
 		}
-		return url.PathEscape(known[rnd.IntN(len(known))])
+		return noun + "/" + url.PathEscape(known[rnd.IntN(len(known))])
 	})
 }
 
@@ -222,5 +251,38 @@ func (f *foreign) state() string {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return fmt.Sprintf("%+v", v)
+	text := ""
+	add := func(what any, err error) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		b, err := json.MarshalIndent(what, "", " ")
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		text += "\n" + string(b)
+	}
+	a := f.server.app
+	add(v, nil)
+	requests, err := a.Requests(ctx, f.boss, app.RequestFilter{})
+	add(requests, err)
+	policies, err := a.PolicyList(ctx, f.boss)
+	add(policies, err)
+	groups, err := a.Groups(ctx, f.boss)
+	add(groups, err)
+	secrets, err := a.Secrets(ctx, f.boss)
+	add(secrets, err)
+	quotas, err := a.Quotas(ctx, f.boss)
+	add(len(quotas), err)
+	for _, hook := range f.values["hooks"] {
+		deliveries, err := a.HookDeliveries(ctx, f.boss, hook, 0, 100)
+		add(len(deliveries), err)
+	}
+	for _, user := range f.values["users"] {
+		tokens, err := a.Tokens(ctx, f.boss, user)
+		add(len(tokens), err)
+		sessions, err := a.Sessions(ctx, f.boss, user)
+		add(len(sessions), err)
+	}
+	return text
 }
