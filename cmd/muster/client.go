@@ -205,6 +205,9 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 	if resp.StatusCode >= http.StatusBadRequest {
 		return refusal(resp, b)
 	}
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
 	if err := json.Unmarshal(b, out); err != nil {
 		return &app.Error{Code: app.EInternal, Message: fmt.Sprintf("%s did not answer as a muster server does", c.settings.URL),
 			Hint: "Check the URL: it is the address of the portal, without /api.", Err: err}

@@ -45,6 +45,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", queueCommand(c)),
 		grouped("clusters", requestCommand(c)),
 		grouped("people", policyCommand(c)),
+		grouped("clusters", hookCommand(c)),
 		grouped("people", userCommand(c)),
 		grouped("people", groupCommand(c)),
 		grouped("people", tokenCommand(c)),

@@ -1,0 +1,436 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// testPatience is how long `muster hook test` waits for what becomes of the test.
+const testPatience = 20 * time.Second
+
+func hookPath(name string, rest ...string) string {
+	return strings.Join(append([]string{"/hooks", url.PathEscape(name)}, rest...), "/")
+}
+
+func (c *client) hooks(ctx context.Context) ([]app.Hook, error) {
+	var out struct {
+		Hooks []app.Hook `json:"hooks"`
+	}
+	err := c.callInto(ctx, "/hooks", nil, &out)
+	return out.Hooks, err
+}
+
+func (c *client) saveHook(ctx context.Context, r app.HookRequest) (s app.SavedHook, err error) {
+	err = c.call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
+	return s, err
+}
+
+func (c *client) deleteHook(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
+}
+
+func (c *client) testHook(ctx context.Context, name string) (d app.HookDelivery, err error) {
+	err = c.call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
+	return d, err
+}
+
+func (c *client) hookDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.HookDelivery, next int64, err error) {
+	var out struct {
+		Deliveries []app.HookDelivery `json:"deliveries"`
+		Next       int64              `json:"next"`
+	}
+	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
+	err = c.callInto(ctx, hookPath(name, "deliveries"), q, &out)
+	return out.Deliveries, out.Next, err
+}
+
+func (c *client) hookDelivery(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+	err = c.callInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
+	return d, err
+}
+
+func (c *client) resend(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+	err = c.call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
+	return d, err
+}
+
+func hookCommand(c *cli) *cobra.Command {
+	cmd := family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
+		hookListCommand(c), hookSaveCommand(c), hookDeleteCommand(c), hookTestCommand(c), hookDeliveriesCommand(c), hookResendCommand(c))
+	c.serverFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+func hookListCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List hooks and how they stand", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.hooks(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printHooks(all)
+		}}
+}
+
+func (c *cli) printHooks(all []app.Hook) error {
+	if c.json() {
+		return c.printJSON(map[string][]app.Hook{"hooks": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.stdout, "No hooks. Make one: muster hook save NAME --url https://…")
+		return err
+	}
+	now := time.Now()
+	t := newTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
+	for _, h := range all {
+		kinds, last := "all", "-"
+		if len(h.Kinds) > 0 {
+			kinds = ""
+			for i, k := range h.Kinds {
+				if i > 0 {
+					kinds += ","
+				}
+				kinds += string(k)
+			}
+		}
+		if h.Last != nil {
+			last = answerWords(h.Last.Status) + " " + span(now.Sub(h.Last.At)) + " ago"
+		}
+		t.add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
+	}
+	if err := t.write(c.stdout); err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.Why != "" {
+			fmt.Fprintf(c.stdout, "%s was stopped: %s\n", h.Name, h.Why)
+		}
+	}
+	return nil
+}
+
+func answerWords(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return strconv.Itoa(status)
+}
+
+func hookSaveCommand(c *cli) *cobra.Command {
+	var (
+		address, file, secretFile, format, to string
+		kinds                                 []string
+		rotate, on, off                       bool
+	)
+	cmd := &cobra.Command{Use: "save NAME", Short: "Make a hook or change it; what is not given stays",
+		Long: "Make a hook or change the one of that name; what is not given stays. The secret of a new hook is printed once.\n\n" +
+			"URLs of chats are secrets: give them with --url-file (- reads standard input), so that no other process sees them.",
+		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster",
+		Args:    exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r := app.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
+			if address != "" && file != "" {
+				return usagef("--url and --url-file are for one at a time")
+			}
+			if on && off {
+				return usagef("--on and --off are for one at a time")
+			}
+			if file == "-" && secretFile == "-" {
+				return usagef("only one of --url-file and --secret-file can be standard input")
+			}
+			if file != "" {
+				if r.URL, err = c.readWord(file, "url-file"); err != nil {
+					return err
+				}
+			}
+			if secretFile != "" {
+				if r.Secret, err = c.readWord(secretFile, "secret-file"); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("kind") {
+				list := []app.NoticeKind{}
+				for _, k := range kinds {
+					if k != "all" {
+						list = append(list, app.NoticeKind(k))
+					}
+				}
+				r.Kinds = &list
+			}
+			if cmd.Flags().Changed("to") {
+				r.To = &to
+			}
+			if on || off {
+				r.Enabled = &on
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			s, err := cl.saveHook(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return c.printSaved(s)
+		}}
+	flags := cmd.Flags()
+	flags.StringVar(&address, "url", "", "`URL` that notices are sent to")
+	flags.StringVar(&file, "url-file", "", "`file` that holds the URL; - is standard input")
+	flags.StringVar(&format, "as", "", "what the receiver understands: muster, slack or mail")
+	flags.StringVar(&to, "to", "", "`addresses` that a mail gateway sends to, with commas between")
+	flags.StringSliceVar(&kinds, "kind", nil, "a `kind` of notice that it wants: "+kindNames()+" or all; may be repeated")
+	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret to sign with; - is standard input")
+	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one signs too for a day")
+	flags.BoolVar(&on, "on", false, "switch it on, also when it was stopped")
+	flags.BoolVar(&off, "off", false, "switch it off")
+	return cmd
+}
+
+func kindNames() string {
+	var names []string
+	for _, k := range app.NoticeKinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// readWord reads a secret from where no other process sees it.
+func (c *cli) readWord(file, flag string) (string, error) {
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = io.ReadAll(io.LimitReader(c.stdin, 4096))
+	} else {
+		b, err = readLimited(file, 4096)
+	}
+	text := strings.TrimSpace(string(b))
+	var path *os.PathError
+	switch {
+	case errors.As(err, &path):
+		return "", &app.Error{Code: app.EInvalid, Field: flag, Message: "--" + flag + " cannot be read: " + path.Error()}
+	case err != nil:
+		return "", err
+	case text == "":
+		return "", usagef("--%s is empty", flag)
+	}
+	return text, nil
+}
+
+func (c *cli) printSaved(s app.SavedHook) error {
+	if c.json() {
+		return c.printJSON(s)
+	}
+	word := "changed"
+	if s.Made {
+		word = "made"
+	}
+	fmt.Fprintf(c.stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, s.URL)
+	if s.Secret != "" {
+		fmt.Fprintf(c.stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
+	}
+	return nil
+}
+
+func hookDeleteCommand(c *cli) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !isTerminal(c.stdin) {
+				return usagef("deleting needs --yes when nobody can be asked")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.confirm(cmd.Context(), "Delete the hook "+args[0]+"?", "the hook was not deleted"); err != nil {
+					return err
+				}
+			}
+			if err := cl.deleteHook(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]string{"deleted": args[0]})
+			}
+			_, err = fmt.Fprintf(c.stdout, "Hook %s deleted.\n", args[0])
+			return err
+		}}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func hookTestCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "test NAME", Short: "Send a test notice and say what became of it", Args: exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.testHook(cmd.Context(), args[0])
+			for end := time.Now().Add(testPatience); err == nil && d.State == app.DeliveryWaiting && time.Now().Before(end); {
+				select {
+				case <-cmd.Context().Done():
+					return cmd.Context().Err()
+				case <-time.After(250 * time.Millisecond):
+				}
+				d, err = cl.hookDelivery(cmd.Context(), args[0], d.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return c.tested(args[0], d)
+		}}
+}
+
+// tested says what became of a test; one that failed is an error.
+func (c *cli) tested(hook string, d app.HookDelivery) error {
+	if c.json() {
+		if err := c.printJSON(d); err != nil {
+			return err
+		}
+	}
+	switch d.State {
+	case app.DeliveryFailed:
+		return &app.Error{Code: app.EInvalid, Message: "the test did not arrive: " + d.Error}
+	case app.DeliveryWaiting:
+		return &app.Error{Code: app.ETimeout, Message: "the test was not sent yet", Hint: "See `muster hook deliveries " + hook + "` in a moment."}
+	}
+	if c.json() {
+		return nil
+	}
+	_, err := fmt.Fprintf(c.stdout, "The test arrived: %d after %s\n", d.Status, d.Took.Round(time.Millisecond))
+	return err
+}
+
+func hookDeliveriesCommand(c *cli) *cobra.Command {
+	var before int64
+	var limit int
+	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a hook, or show one delivery with every answer",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > 200 {
+				return usagef("--limit must be from 1 to 200, not %d", limit)
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				id, err := deliveryNumber(args[1])
+				if err != nil {
+					return err
+				}
+				d, err := cl.hookDelivery(cmd.Context(), args[0], id)
+				if err != nil {
+					return err
+				}
+				return c.printDelivery(d)
+			}
+			list, next, err := cl.hookDeliveries(cmd.Context(), args[0], before, limit)
+			if err != nil {
+				return err
+			}
+			return c.printDeliveries(list, next)
+		}}
+	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	return cmd
+}
+
+func deliveryNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, usagef("%q is not the number of a delivery", text)
+	}
+	return id, nil
+}
+
+func (c *cli) printDeliveries(list []app.HookDelivery, next int64) error {
+	if c.json() {
+		return c.printJSON(map[string]any{"deliveries": list, "next": next})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.stdout, "Nothing was sent.")
+		return err
+	}
+	now := time.Now()
+	t := newTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
+	for _, d := range list {
+		answer := "-"
+		if d.Attempts > 0 {
+			answer = answerWords(d.Status)
+		}
+		t.add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, span(now.Sub(d.QueuedAt)), d.Title)
+	}
+	if err := t.write(c.stdout); err != nil || next == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stderr, "Older ones: --before %d\n", next)
+	return err
+}
+
+func (c *cli) printDelivery(d app.HookDelivery) error {
+	if c.json() {
+		return c.printJSON(d)
+	}
+	fmt.Fprintf(c.stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
+	for _, a := range d.Log {
+		fmt.Fprintf(c.stdout, "\n%d  %s  %s  %s\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Round(time.Millisecond))
+		for _, text := range []string{a.Error, a.Response} {
+			if text != "" {
+				fmt.Fprintln(c.stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))
+			}
+		}
+	}
+	if d.Request != "" {
+		fmt.Fprintf(c.stdout, "\nSent:\n%s\n", d.Request)
+	}
+	return nil
+}
+
+func hookResendCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Send a delivery again, under the same message id", Args: exactly("NAME", "NUMBER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := deliveryNumber(args[1])
+			if err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.resend(cmd.Context(), args[0], id)
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(d)
+			}
+			_, err = fmt.Fprintf(c.stdout, "Delivery %d is sent again: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
+			return err
+		}}
+}
+
+func tryWords(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return strconv.Itoa(n) + " tries"
+}
