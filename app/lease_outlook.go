@@ -82,7 +82,9 @@ func (a *App) LeaseOutlook(ctx context.Context, actor Actor, cluster string) (Le
 	if c.ExpiresAt.IsZero() && !o.Deleting {
 		return o, nil
 	}
-	o.addOperations(ops)
+	if err := a.addOperations(ctx, &o, c, ops, now); err != nil {
+		return o, err
+	}
 	return o, a.addOutside(ctx, &o, c, now)
 }
 
@@ -113,13 +115,21 @@ func (a *App) warnings(ctx context.Context, c Cluster, now time.Time) ([]LeaseWa
 	return list, nil
 }
 
-func (o *LeaseOutlook) addOperations(ops []Operation) {
+func (a *App) addOperations(ctx context.Context, o *LeaseOutlook, c Cluster, ops []Operation, now time.Time) error {
 	for i, op := range ops {
 		kind := op.Kind.Words()
+		over, err := a.overdue(ctx, c, op)
+		if err != nil {
+			return err
+		}
 		switch {
 		case op.endsCluster(i == 0) && op.Status == OperationFailed:
 			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("The %s failed: %s It is tried again by itself, at the latest after an hour, until it succeeds.",
 				kind, sentence(op.Message)))
+		case op.Kind == OperationDelete && op.Status == OperationPaused && over != nil:
+			o.add(ObstacleOperation, time.Time{}, false, over.text(op, now))
+		case op.Kind == OperationDelete && op.Status == OperationPaused:
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", Length(a.leaseGrace())))
 		case op.endsCluster(i == 0) && op.Status == OperationPaused:
 			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
 		case op.Kind == OperationDelete || op.Kind == OperationRollBack, op.Status.Ended():
@@ -130,6 +140,7 @@ func (o *LeaseOutlook) addOperations(ops []Operation) {
 				"The %s is %s. At the end of the lease its running steps are told to stop, and the delete begins when they have.", kind, op.Status))
 		}
 	}
+	return nil
 }
 
 // addOutside adds what lies outside of the cluster.

@@ -31,6 +31,7 @@ type Store interface {
 	SecretStore
 	HookStore
 	LeaseStore
+	UsageStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

@@ -35,6 +35,7 @@ func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
 		{"each warning of an end comes once", (*moneyTest).warns},
 		{"many extend at the same time", (*moneyTest).extendsAtOnce},
 		{"what would keep a lease from ending is told", (*moneyTest).outlook},
+		{"usage adds up to what machines stood for", (*moneyTest).usage},
 		{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -274,6 +274,7 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 	}
 	err = m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END
 			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM resources x
-		WHERE (x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`+where, args...).Scan(&cost)
+		WHERE (x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?
+			AND (x.gone_at = 0 OR x.gone_at > x.made_at)`+where, args...).Scan(&cost)
 	return cost / float64(time.Hour.Microseconds()), wrapped(err)
 }

@@ -1,0 +1,167 @@
+package apptest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"muster/app"
+)
+
+// stood is a machine, for sums that are done by hand.
+type stood struct {
+	keys       map[app.UsageBy]string
+	owner      string
+	price, cpu float64
+	made, gone time.Time // gone may be zero
+}
+
+// machines makes clusters of three owners and lets their machines come and go at random within 100 days; the clock stands at
+// the end.
+func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
+	t.Helper()
+	begin := t.clock.Now()
+	const days = 100
+	for c := range 12 {
+		n := NewCluster(tenant, fmt.Sprintf("c%d", c), 4, begin, Chain(4))
+		n.Cluster.Owner, n.Cluster.Template, n.Cluster.Provider = fmt.Sprintf("u%d", c%3), fmt.Sprintf("t%d", c%2), fmt.Sprintf("p%d", c%4)
+		n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: float64(c % 3)}}
+		_, err := t.s.CreateCluster(t.ctx, n)
+		t.must(err)
+		for _, node := range n.Nodes {
+			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[app.UsageBy]string{
+				app.UsageByNothing: "", app.UsageByTenant: tenant, app.UsageByUser: n.Cluster.Owner, app.UsageByTemplate: n.Cluster.Template,
+				app.UsageByProvider: n.Cluster.Provider, app.UsageByHardware: "small", app.UsageByCluster: n.Cluster.ID}}
+			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
+			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
+			seen := app.Seen{Kind: app.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
+			t.must(t.s.NoteResources(t.ctx, n.Cluster.Provider, node.Intent, m.made, []app.Seen{seen}))
+			if end := m.made.Add(lived); end.Before(begin.Add(days * 24 * time.Hour)) {
+				m.gone, seen.Gone = end, true
+				t.must(t.s.NoteResources(t.ctx, n.Cluster.Provider, node.Intent, m.gone, []app.Seen{seen}))
+			}
+			all = append(all, m)
+		}
+	}
+	t.clock.Move(days * 24 * time.Hour)
+	return all
+}
+
+// byHand is usage by the book: every machine against every part of the time.
+func byHand(all []stood, f app.UsageFilter, owner string) map[string]app.UsageSum {
+	sums := map[string]app.UsageSum{}
+	begin := f.From
+	if f.Step != app.UsageWhole {
+		begin = f.Step.Start(f.From)
+	}
+	for at := begin; at.Before(f.To); {
+		next := f.To
+		if f.Step != app.UsageWhole {
+			next = f.Step.Next(at)
+		}
+		for _, m := range all {
+			if owner != "" && m.owner != owner {
+				continue
+			}
+			a, b := m.made, m.gone
+			if b.IsZero() || b.After(f.To) {
+				b = f.To
+			}
+			for _, x := range []time.Time{f.From, at} {
+				if a.Before(x) {
+					a = x
+				}
+			}
+			if b.After(next) {
+				b = next
+			}
+			h := b.Sub(a).Hours()
+			if h <= 0 {
+				continue
+			}
+			key := at.Format(time.RFC3339Nano) + " " + m.keys[f.By]
+			s := sums[key]
+			s.NodeHours += h
+			s.CoreHours += h * m.cpu
+			s.Cost += h * m.price
+			if m.price == 0 {
+				s.Unpriced += h
+			}
+			sums[key] = s
+		}
+		at = next
+	}
+	return sums
+}
+
+func (t *moneyTest) usage() {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	all := t.machines(random)
+	a := t.muster(t.s)
+	now := t.clock.Now()
+	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
+	for range 60 {
+		f := app.UsageFilter{By: app.UsageBys[random.IntN(len(app.UsageBys))], Step: app.UsageSteps[random.IntN(len(app.UsageSteps))]}
+		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
+		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
+		if random.IntN(3) == 0 {
+			f.From, f.To = app.UsageDay.Start(f.From), app.UsageDay.Start(f.To).Add(24*time.Hour)
+		}
+		who, owner := boss, ""
+		if random.IntN(3) == 0 {
+			who = app.Actor{Tenant: tenant, User: "u1", Role: app.RoleUser}
+			if f.By != app.UsageByTenant {
+				owner = "u1"
+			}
+		}
+		u, err := a.Usage(t.ctx, who, f)
+		t.must(err)
+		want := byHand(all, app.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
+		name := fmt.Sprintf("%s to %s by %s a %s for %s", u.From, u.To, f.By, f.Step, who.User)
+		total := app.UsageSum{}
+		for _, l := range u.Lines {
+			key := l.Start.Format(time.RFC3339Nano) + " " + l.Key
+			w := want[key]
+			if !same(l.NodeHours, w.NodeHours) || !same(l.CoreHours, w.CoreHours) || !same(l.Cost, w.Cost) || !same(l.Unpriced, w.Unpriced) {
+				t.Fatalf("%s: %s is %+v, want %+v", name, key, l.UsageSum, w)
+			}
+			delete(want, key)
+			total.Cost += l.Cost
+		}
+		for key, w := range want {
+			if w.NodeHours > 1e-6 {
+				t.Fatalf("%s: %s is missing: %+v", name, key, w)
+			}
+		}
+		if !same(total.Cost, u.Total.Cost) {
+			t.Errorf("%s: the total is %g, the lines cost %g", name, u.Total.Cost, total.Cost)
+		}
+	}
+	// What is to come is not counted, and other tenants see nothing of it.
+	u, err := a.Usage(t.ctx, boss, app.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
+	t.must(err)
+	if !u.To.Equal(now) {
+		t.Errorf("counted until %s", u.To)
+	}
+	u, err = a.Usage(t.ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, app.UsageFilter{From: now.AddDate(-1, 0, 0)})
+	t.must(err)
+	if len(u.Lines) != 0 || u.Total != (app.UsageSum{}) {
+		t.Errorf("another tenant sees %+v", u)
+	}
+	root := app.Actor{Tenant: "other", User: "root", Role: app.RoleSuperadmin}
+	u, err = a.UsageOfAll(t.ctx, root, app.UsageFilter{From: now.AddDate(-1, 0, 0), By: app.UsageByTenant})
+	t.must(err)
+	if len(u.Lines) != 1 || u.Lines[0].Key != tenant {
+		t.Errorf("of all tenants: %+v", u.Lines)
+	}
+	_, err = a.UsageOfAll(t.ctx, boss, app.UsageFilter{})
+	t.code(err, app.EForbidden)
+	for _, f := range []app.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: app.UsageHour},
+		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+		_, err := a.Usage(t.ctx, boss, f)
+		t.code(err, app.EInvalid)
+	}
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// yearOfMachines fills a store with machines of a year, 50 users and 10 tenants of which the first has nearly all.
+func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
+	t.Helper()
+	year := 365 * 24 * time.Hour
+	err := s.write(t.Context(), func(t *tx) error {
+		return t.execSet(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+			`(?, 'machine', ?, ?, ?, ?, 'n1', '', ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
+				made := end.Add(-year + time.Duration(i)*(year/time.Duration(count)))
+				gone := made.Add(time.Duration(1+i%200) * 37 * time.Minute)
+				tenant, at := "t", micros(gone)
+				if i%20 == 0 {
+					tenant = fmt.Sprintf("t%d", i%9)
+				}
+				if gone.After(end) {
+					at = 0
+				}
+				id := fmt.Sprintf("m%d", i)
+				return append(args, id, id, fmt.Sprintf("p%d", i%3), tenant, fmt.Sprintf("c%d", i/4), float64(i%7)/10, micros(made), at, fmt.Sprintf("u%d", i%50),
+					fmt.Sprintf("t%d", i%12), fmt.Sprintf("h%d", i%5), float64(i%9))
+			})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cpuTime is what this process has used so far, which others on the host do not add to.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestAYearOfUsage tells how long sums over a year of 100,000 machines take. It measures only where it is asked for, with
+// USAGE=100000; else it tries a tenth and how much comes out of the database.
+func TestAYearOfUsage(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	yearOfUsage(t, s)
+}
+
+func yearOfUsage(t *testing.T, s *Store) {
+	count := 10_000
+	if os.Getenv("USAGE") != "" {
+		count = 100_000
+	}
+	end := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
+	yearOfMachines(t, s, count, end)
+	for _, c := range []struct {
+		by   app.UsageBy
+		unit time.Duration
+		from time.Time
+		all  string
+		most int // changes that leave the database
+	}{
+		{app.UsageByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
+		{app.UsageByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
+		{app.UsageByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
+		{app.UsageByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
+		{app.UsageByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
+	} {
+		began, busy := time.Now(), cpuTime()
+		changes := 0
+		hours := 0.0
+		err := s.Usage(t.Context(), app.UsageQuery{Tenant: c.all, From: c.from, To: end, By: c.by, Unit: c.unit}, func(d app.UsageDelta) error {
+			changes++
+			hours += d.Nodes
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hours != 0 || changes == 0 || changes > c.most {
+			t.Errorf("by %s: %d changes, want at most %d; %g machines have no end", c.by, changes, c.most, hours)
+		}
+		t.Logf("%d machines, by %s, since %s, each %s: %s (%s of CPU) for %d changes", count, c.by, c.from.Format(time.DateOnly), c.unit,
+			time.Since(began).Round(time.Millisecond), (cpuTime() - busy).Round(time.Millisecond), changes)
+	}
+	m := measuring{row: func(q string, args ...any) scanner { return s.reads.QueryRowContext(t.Context(), q, args...) }, now: end}
+	for _, st := range []app.QuotaStanding{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
+		began := time.Now()
+		if err := m.measure(&st, "t", 0, true); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("spent this month of %s: %.2f in %s", st.Scope, st.Months[0], time.Since(began).Round(100*time.Microsecond))
+	}
+}
