@@ -54,6 +54,7 @@ var rooms = []room{
 	{"portal/*", []string{"app", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
 	{"webhook", []string{"app"}, "what is sent to the outside is app's to say"},
 	{"migrations", nil, "numbered SQL has no logic"},
+	{"kms", []string{"app"}, "a key in a service knows nothing of what it seals"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
 }
 
@@ -66,6 +67,7 @@ var homes = []struct {
 	{"database/sql", []string{"app/store"}, "rows in SQL are the store's; everything else asks for app's values"},
 	{"modernc.org/sqlite", []string{"app/store"}, "the driver goes with database/sql"},
 	{"github.com/jackc/pgx", []string{"app/store"}, "so does that of PostgreSQL"},
+	{"gocloud.dev/secrets", []string{"kms"}, "key services are spoken to in one place"},
 	{"github.com/pressly/goose", []string{"app/store"}, "migrations are run by the one who owns the tables"},
 	{"go.yaml.in/yaml", []string{"app/catalog", "cmd/muster"}, "YAML is a form of catalog files, and of the settings that cmd reads"},
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
@@ -116,7 +118,7 @@ var alsoPure = []string{"net/url", "net/netip", "net/mail"}
 // The top of the tree: a folder is a room, and a new room is a decision. True marks those that must be there; bin is
 // what make leaves and git never sees.
 var top = map[string]bool{
-	"app": true, "automators": true, "bin": false, "bot": false, "cmd": true, "deploy": false, "docs": false, "examples": true, "jobs": true,
+	"app": true, "automators": true, "bin": false, "bot": false, "cmd": true, "deploy": false, "docs": false, "examples": true, "jobs": true, "kms": true,
 	"migrations": true, "planner": true, "portal": true, "providers": true, "solver": true,
 	"webhook": true,
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,21 +18,21 @@ func (s *server) openStore(ctx context.Context) (err error) {
 	if s.id, err = serverID(filepath.Join(s.Data, "server.id")); err != nil {
 		return err
 	}
-	file := filepath.Join(s.Data, "secret.key")
-	key, made, err := databaseKey(s.Key, file)
+	keeper, made, err := openKey(ctx, s.Key, s.Data)
 	if err != nil {
 		return err
 	}
+	s.onClose(keeper.Close)
 	where := s.Database
 	s.StoreNote = "PostgreSQL at DATABASE_URL"
 	if where == "" {
 		where, s.StoreNote = filepath.Join(s.Data, "muster.db"), "SQLite in the data directory"
 	}
-	s.store, err = store.Open(ctx, where, key)
+	s.store, err = store.OpenWith(ctx, where, keeper)
 	var refused *app.Error
 	if made && errors.As(err, &refused) && refused.Reason == "wrong_key" {
 		// A key that opens nothing must not lie there as if it did.
-		_ = os.Remove(file)
+		_ = os.Remove(filepath.Join(s.Data, keyFile))
 		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "This server has no secret key, and the database was made with one.",
 			Hint: "Give all servers on one database the same MUSTER_SECRET_KEY: the 64 hex digits of secret.key\n" +
 				"in the data directory of the server that made it."}
@@ -43,28 +42,6 @@ func (s *server) openStore(ctx context.Context) (err error) {
 	}
 	s.onClose(s.store.Close)
 	return nil
-}
-
-// databaseKey gives the key that secrets are sealed with: the given one, or the one in the file, made when it is absent.
-func databaseKey(given, file string) (key []byte, made bool, err error) {
-	text := given
-	if text == "" {
-		b, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			key := make([]byte, store.KeySize)
-			_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
-			return key, true, writePrivate(file, []byte(hex.EncodeToString(key)+"\n"))
-		}
-		if err != nil {
-			return nil, false, fmt.Errorf("secret key: %w", err)
-		}
-		text = string(b)
-	}
-	key, err = hex.DecodeString(strings.TrimSpace(text))
-	if err != nil || len(key) != store.KeySize {
-		return nil, false, usagef("the secret key is not %d hex digits", 2*store.KeySize).hint("Make one with: openssl rand -hex %d", store.KeySize)
-	}
-	return key, false, nil
 }
 
 // serverID gives what tells this server, which is to say its data directory, from others on the same database. It is made

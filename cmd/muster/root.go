@@ -39,6 +39,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("server", demoCommand(c)),
 		grouped("server", provisionerCommand(c)),
 		grouped("server", provisionersCommand(c)),
+		grouped("server", secretsCommand(c)),
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),

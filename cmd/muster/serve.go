@@ -36,8 +36,9 @@ func serveCommand(c *cli) *cobra.Command {
 			"its database in the data directory and its queue in the process.\n\n" +
 			"Environment: DATABASE_URL (postgres://user:password@host/database of a PostgreSQL 13 or newer, which several servers may\n" +
 			"share; default: SQLite in the data directory), REDIS_URL (a Redis to use as queue; needed with DATABASE_URL),\n" +
-			"MUSTER_SECRET_KEY (64 hex digits that secrets are sealed with, the same for all servers on a database; default: a key file\n" +
-			"in the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
+			"MUSTER_SECRET_KEY (the key that wraps those that secrets are sealed with, the same for all servers on a database: 64 hex\n" +
+			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
+			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
