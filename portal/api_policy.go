@@ -36,12 +36,13 @@ type policyVersions struct {
 	Versions []app.Policy `json:"versions" nullable:"false" doc:"The newest first"`
 }
 
-type policyPath struct {
+// PolicyPath names a policy. It is exported since huma leaves out embedded fields that are not.
+type PolicyPath struct {
 	Name string `path:"name" maxLength:"63" doc:"The policy's name"`
 }
 
 type policyInput struct {
-	policyPath
+	PolicyPath
 	Body app.Policy
 }
 
@@ -69,7 +70,7 @@ func (p *Portal) apiPolicyList(ctx context.Context, _ *struct{}) (*body[policyLi
 	return &body[policyList]{policyList{zone, orEmpty(list), orEmpty(p.ruling().PolicyWords())}}, nil
 }
 
-func (p *Portal) apiPolicyShow(ctx context.Context, in *policyPath) (*body[policyVersions], error) {
+func (p *Portal) apiPolicyShow(ctx context.Context, in *PolicyPath) (*body[policyVersions], error) {
 	all, err := p.ruling().Policy(ctx, caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -88,7 +89,7 @@ func (p *Portal) apiPolicySave(ctx context.Context, in *policyInput) (*body[app.
 	return &body[app.Policy]{saved}, nil
 }
 
-func (p *Portal) apiPolicyDelete(ctx context.Context, in *policyPath) (*body[policyDeleted], error) {
+func (p *Portal) apiPolicyDelete(ctx context.Context, in *PolicyPath) (*body[policyDeleted], error) {
 	if err := p.ruling().DeletePolicy(ctx, caller(ctx), in.Name); err != nil {
 		return nil, p.fail(ctx, err)
 	}

@@ -49,31 +49,32 @@ type requestList struct {
 	Requests []app.Request `json:"requests" nullable:"false"`
 }
 
-type requestPath struct {
+// RequestPath names a request. It is exported since huma leaves out embedded fields that are not.
+type RequestPath struct {
 	ID int64 `path:"id" minimum:"1" doc:"The request's number"`
 }
 
 type reviewInput struct {
-	requestPath
+	RequestPath
 	Body app.ReviewRequest
 }
 
 type confirmInput struct {
-	requestPath
+	RequestPath
 	Body struct {
 		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the offer, as it was shown"`
 	}
 }
 
 type withdrawInput struct {
-	requestPath
+	RequestPath
 	Body struct {
 		Reason string `json:"reason,omitempty" maxLength:"1000"`
 	}
 }
 
 type breakGlassInput struct {
-	requestPath
+	RequestPath
 	Body struct {
 		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the request, as it was shown"`
 		Reason   string `json:"reason" maxLength:"1000" doc:"At least 10 letters; everybody concerned reads it"`
@@ -88,7 +89,7 @@ func (p *Portal) apiRequestList(ctx context.Context, in *requestListInput) (*bod
 	return &body[requestList]{requestList{orEmpty(list)}}, nil
 }
 
-func (p *Portal) apiRequestShow(ctx context.Context, in *requestPath) (*body[app.Request], error) {
+func (p *Portal) apiRequestShow(ctx context.Context, in *RequestPath) (*body[app.Request], error) {
 	return p.request(ctx)(p.requesting().Request(ctx, caller(ctx), in.ID))
 }
 

@@ -1,0 +1,332 @@
+package portal
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	ruling "muster/app/policy"
+	"muster/app/store"
+	"muster/planner"
+	"muster/solver"
+)
+
+type fastKeys struct{}
+
+func (fastKeys) NewKey(string) ([]byte, string, error) {
+	return []byte("private"), "ssh-ed25519 AAAA test", nil
+}
+
+// office is a portal on the real use cases, with solver, planner, policies and a store on disk.
+type office struct {
+	*testing.T
+	app   *app.App
+	store *store.Store
+	clock *clock
+	sites map[string]*site // by user
+	p     *Portal
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
+	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
+		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*site{}}
+	o.clock.t = time.Now() // sessions of the store go by it
+	o.app = app.New(app.Deps{Store: s, Solver: solver.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: ruling.New(),
+		Catalog: func() *app.Catalog { return c }, Now: o.clock.now})
+	hash := app.HashPassword("correct horse")
+	for name, role := range map[string]app.Role{"ada": app.RoleUser, "bob": app.RoleApprover, "cy": app.RoleApprover, "boss": app.RoleAdmin, "vic": app.RoleViewer} {
+		u := app.User{Tenant: app.DefaultTenant, Name: name, Role: role, PasswordHash: hash, CreatedAt: o.clock.now()}
+		if err := s.CreateUser(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// at gives the portal as a user sees it, signed in.
+func (o *office) at(user string) *site {
+	o.Helper()
+	if s := o.sites[user]; s != nil {
+		return s
+	}
+	s := visit(o.T, func(c *Config) { c.Muster, c.Now = o.app, o.clock.now })
+	s.signIn(user)
+	o.sites[user] = s
+	return s
+}
+
+// actor gives who a user is for the use cases.
+func (o *office) actor(user string) app.Actor {
+	o.Helper()
+	u, err := o.store.User(o.Context(), app.DefaultTenant, user)
+	if err != nil {
+		o.Fatal(err)
+	}
+	a := u.Actor()
+	a.ProvenAt = o.clock.now()
+	return a
+}
+
+// api makes a call with a token of a user.
+func (o *office) api(user, method, path string, in, out any) (int, http.Header) {
+	o.Helper()
+	token, err := o.app.IssueToken(o.Context(), app.DefaultTenant, user, "test")
+	if err != nil {
+		o.Fatal(err)
+	}
+	b, err := json.Marshal(in)
+	if err != nil {
+		o.Fatal(err)
+	}
+	s := o.at(user)
+	a := s.do(s.request(method, "/api/v1"+path, string(b), "Authorization", "Bearer "+token, "Content-Type", "application/json"))
+	if out != nil {
+		if err := json.Unmarshal([]byte(a.body), out); err != nil {
+			o.Fatalf("%s %s: %v: %.300s", method, path, err, a.body)
+		}
+	}
+	return a.status, a.header
+}
+
+func (o *office) rules(all ...app.Policy) {
+	o.Helper()
+	for _, p := range all {
+		if _, err := o.app.SavePolicy(o.Context(), o.actor("boss"), p); err != nil {
+			o.Fatal(err)
+		}
+	}
+}
+
+var officeRules = []app.Policy{
+	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: app.PolicyAllow},
+	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: app.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
+	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: app.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
+	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: app.PolicyApprove, Reason: "More than 3 are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
+}
+
+// The same request comes to the same by every face: the use case itself, the REST API, and the page.
+func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
+	const day = 24 * time.Hour
+	type outcome struct {
+		status app.RequestStatus
+		why    string
+		lease  time.Duration
+		nodes  int
+	}
+	for i, c := range []struct {
+		name  string
+		user  string
+		size  int
+		lease time.Duration
+		want  outcome
+	}{
+		{"small", "ada", 1, day, outcome{app.RequestAccepted, "", day, 1}},
+		{"dear", "ada", 3, day, outcome{app.RequestAccepted, "", 4 * time.Hour, 3}},
+		{"dear, and short", "ada", 3, time.Hour, outcome{app.RequestAccepted, "", time.Hour, 3}},
+		{"many", "ada", 4, day, outcome{app.RequestWaiting, "", 4 * time.Hour, 4}},
+		{"too many", "ada", 11, day, outcome{app.RequestRefused, "At most 10 nodes; you asked for 11.", day, 11}},
+		{"of an approver", "bob", 5, day, outcome{app.RequestWaiting, "", 4 * time.Hour, 5}},
+		{"of an admin", "boss", 11, day, outcome{app.RequestAccepted, "", day, 11}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, face := range []string{"use case", "api", "portal"} {
+				o := newOffice(t)
+				o.rules(officeRules...)
+				r := app.ClusterRequest{Name: fmt.Sprintf("web%d", i), LayoutRequest: app.LayoutRequest{Template: "web", Size: c.size}, Lease: &c.lease}
+				preview, err := o.app.Preview(t.Context(), o.actor(c.user), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch face {
+				case "use case":
+					_, err := o.app.Ask(t.Context(), o.actor(c.user), r)
+					if (err != nil) != (c.want.status == app.RequestRefused) {
+						t.Fatal(err)
+					}
+				case "api":
+					var said map[string]any
+					status, header := o.api(c.user, http.MethodPost, "/clusters", r, &said)
+					want := map[app.RequestStatus]int{app.RequestAccepted: 201, app.RequestWaiting: 202, app.RequestRefused: 403}[c.want.status]
+					if status != want || status == 403 && (said["detail"] != c.want.why || said["kind"] != "policy") || status == 202 && header.Get("Location") != "/api/v1/requests/1" {
+						t.Fatalf("the API answers %d, %v, to be found at %s", status, said, header.Get("Location"))
+					}
+				case "portal":
+					a := o.at(c.user).post("/clusters", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {r.Name}, "size": {fmt.Sprint(c.size)},
+						"services": {"web"}, "lease": {c.lease.String()}, "plan_hash": {preview.PlanHash}})
+					switch c.want.status {
+					case app.RequestRefused:
+						a.reads(http.StatusForbidden, c.want.why)
+					default:
+						to := a.header.Get("Location")
+						if a.status != http.StatusSeeOther || strings.HasPrefix(to, "/requests/") != (c.want.status == app.RequestWaiting || c.want.lease != c.lease) {
+							t.Fatalf("the page answers %d to %s: %s", a.status, to, a.text())
+						}
+					}
+				}
+				q, err := o.app.Request(t.Context(), o.actor("vic"), 1)
+				if err != nil {
+					t.Fatalf("%s: %v", face, err)
+				}
+				got := outcome{q.Status, q.Message, q.Terms.Lease, q.Terms.Layout.Size()}
+				if c.want.status == app.RequestRefused {
+					got.lease = c.want.lease
+				}
+				if got != c.want || q.Requester != c.user || (q.Cluster != "") != (c.want.status == app.RequestAccepted) {
+					t.Errorf("by the %s: %+v, want %+v", face, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
+	o := newOffice(t)
+	o.rules(officeRules...)
+	ask := func(size string) seen {
+		return o.at("ada").post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {"x"}, "size": {size}, "services": {"web"}})
+	}
+	a := ask("11")
+	a.reads(200, "A policy would refuse this", "At most 10 nodes; you asked for 11.")
+	if !strings.Contains(a.body, "disabled") {
+		t.Error("it can be asked for nevertheless")
+	}
+	ask("4").reads(200, "It needs approval", "1 with the role approver", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
+	ask("1").lacks("It needs approval", "policy")
+}
+
+func TestARequestIsDecidedOnInThePortal(t *testing.T) {
+	o := newOffice(t)
+	o.rules(officeRules...)
+	ada, bob, cy := o.at("ada"), o.at("bob"), o.at("cy")
+	ada.get("/requests").reads(200, "Nothing waits for you", "There are none")
+	wait := func(name string) string {
+		a := ada.post("/clusters", ada.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {name}, "size": {"6"}, "services": {"web"}}).fields())
+		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/requests/") {
+			t.Fatalf("asking gives %d: %s", a.status, a.text())
+		}
+		return a.header.Get("Location")
+	}
+	page := wait("web")
+	a := ada.get(page)
+	a.reads(200, "web", "waiting", "ada asked for it", "0 of 1 with the role approver", "What policies said", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw the request")
+	a.lacks("Your decision", "Break the glass")
+	bob.get("/requests").reads(200, "1 request waits for you", "web")
+	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
+		t.Errorf("the menu does not say that one waits: %.200s", n)
+	}
+	vic := o.at("vic").get(page)
+	vic.reads(200, "web")
+	vic.lacks("Your decision", "Withdraw the request")
+
+	// A mistake is said beside the form, and what was typed stays.
+	form := bob.get(page)
+	hash := form.fields().Get("plan_hash")
+	if len(hash) != 64 {
+		t.Fatalf("the form carries the hash %q", hash)
+	}
+	bob.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}}).reads(422, "ada wants to know why")
+	bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"many"}}).reads(422, "whole number", "less will do")
+	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan is not the one that was shown")
+	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "Nobody approves what he asked for himself")
+
+	// Conditions, taken by who asked.
+	if a := bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"2"}, "lease": {"90m"}}); a.status != http.StatusSeeOther {
+		t.Fatalf("offering gives %d: %s", a.status, a.text())
+	}
+	a = ada.get(page)
+	a.reads(200, "offered", "bob offers this instead", "2 instead of 6", "less will do", "Take it")
+	ada.get("/requests").reads(200, "1 request waits for you")
+	offered, err := o.app.Request(t.Context(), o.actor("ada"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {hash}}).reads(409, "not the one that was shown")
+	if a := ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {offered.Offer.PlanHash}}); a.status != http.StatusSeeOther {
+		t.Fatalf("confirming gives %d: %s", a.status, a.text())
+	}
+	ada.get(page).reads(200, "accepted", "To the cluster", "bob approved with conditions")
+
+	// Denied, withdrawn, and approved.
+	page = wait("web2")
+	cy.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}, "reason": {"too dear"}})
+	ada.get(page).reads(200, "denied", "too dear")
+	page = wait("web3")
+	ada.post(page+"/withdraw", url.Values{"act": {"withdraw"}})
+	cy.get(page).reads(200, "withdrawn")
+	page = wait("web4")
+	cy.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}})
+	ada.get(page).reads(200, "accepted", "cy approved")
+	ada.get("/requests/99").reads(404, "There is no request 99")
+	ada.get("/requests/x").reads(404)
+
+	// The glass.
+	page = wait("web5")
+	boss := o.at("boss")
+	boss.get(page).reads(200, "Break the glass")
+	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"help"}}).reads(422, "at least 10 letters")
+	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"the shop is down"}})
+	ada.get(page).reads(200, "glass broken", "Somebody broke the glass", "the shop is down")
+}
+
+func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
+	o := newOffice(t)
+	o.rules(app.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: app.PolicyAllow})
+	boss := o.at("boss")
+	boss.get("/admin").reads(200, "Policies")
+	boss.get("/admin/policies").reads(200, "first", "nothing after it is looked at", "New policy", "Time zone")
+	o.at("bob").get("/admin/policies").lacks("New policy")
+	o.at("ada").get("/admin/policies").reads(403)
+	boss.get("/admin/policies/new").reads(200, "What it can ask about", "cost_per_hour")
+	if _, err := o.app.Ask(t.Context(), o.actor("ada"), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	in := url.Values{"name": {"small"}, "order": {"1"}, "when": {"nodes > 2 && node < 9"}, "effect": {"refuse"}, "reason": {"Not ${nodes}."}, "enabled": {"on"},
+		"t_nodes": {"10"}, "t_cost": {"1"}, "t_lease": {"8h"}, "past": {"50"}}
+	boss.post("/admin/policies", in).reads(422, `when, line 1, column 14: "node" is not known`, "Did you mean nodes?", "nodes > 2 && node < 9")
+	in.Set("when", "nodes > 2")
+	boss.post("/admin/policies/try", in).reads(200, "What it would do", "accept", "refuse: Not 10.", "Of the 1 newest request", "1 would be decided otherwise", "refuse: Not 3.")
+	if a := boss.post("/admin/policies", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/policies/small" {
+		t.Fatalf("saving gives %d: %s", a.status, a.text())
+	}
+	form := boss.get("/admin/policies/small").fields()
+	form.Set("when", "nodes > 2") // what is in a textarea, the helper does not read
+	form.Set("effect", "approve")
+	form.Set("count", "2")
+	form.Set("group", "finance")
+	form.Set("remind", "4h")
+	form.Set("high", "on")
+	if a := boss.post("/admin/policies", form); a.status != http.StatusSeeOther {
+		t.Fatalf("saving gives %d: %s", a.status, a.text())
+	}
+	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
+	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")
+	all, err := o.app.PolicyList(t.Context(), o.actor("boss"))
+	if err != nil || len(all) != 2 || all[0].Approval == nil || all[0].Approval.RemindAfter != 4*time.Hour || !all[0].Approval.High {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	form.Set("count", "two")
+	boss.post("/admin/policies", form).reads(422, "is not a whole number")
+	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "There is no time zone", "Europe/Berlin")
+	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
+	boss.post("/admin/policies/small/delete", nil)
+	boss.get("/admin/policies").lacks("small")
+}
