@@ -28,6 +28,16 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/provisioners", Name: "Provisioners", Text: "Who carries out the work, with which slots for whom.",
 			Group: page.GroupInstallation, UseCase: "Provisioners"})
 	}
+	if p.people() != nil {
+		all = append(all,
+			page.Section{Path: "/admin/users", Name: "Users", Text: "Who works in this tenant, and as what.", Group: page.GroupPeople, UseCase: "Users"},
+			page.Section{Path: "/admin/groups", Name: "Groups", Text: "Whom policies, approvals and quotas name.", Group: page.GroupPeople, UseCase: "Groups"},
+			page.Section{Path: "/admin/tokens", Name: "API tokens", Text: "With what programs act here.", Group: page.GroupPeople, UseCase: "CreateRobotToken"})
+	}
+	if p.tenancy() != nil {
+		all = append(all, page.Section{Path: "/admin/tenants", Name: "Tenants", Text: "The parts of the installation, with clusters, slots and users.",
+			Group: page.GroupInstallation, UseCase: "Tenants"})
+	}
 	return all
 }
 

@@ -56,6 +56,11 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
 			r.Post("/account/identities/remove", member(p.identityRemove))
+			if p.ownTokens() != nil {
+				r.Get("/account/tokens/new", member(p.tokenNew))
+				r.Post("/account/tokens/new", member(p.tokenMake))
+				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
+			}
 			r.Get("/step-up", member(p.stepUpAsk))
 			r.Post("/step-up", member(p.stepUp))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
@@ -122,6 +127,27 @@ func (p *Portal) routes() http.Handler {
 		// For admins
 		r.Get("/admin", member(p.adminHome))
 		r.Get("/queue", member(p.queueShow))
+		if p.people() != nil {
+			r.Get("/admin/users", member(p.userList))
+			r.Post("/admin/users", member(p.userCreate))
+			r.Get("/admin/users/new", member(p.userNew))
+			r.Get("/admin/users/{user}", member(p.userShow))
+			r.Post("/admin/users/{user}", member(p.userChange))
+			r.Post("/admin/users/{user}/reset-password", member(p.userReset))
+			r.Post("/admin/users/{user}/delete", member(p.userDelete))
+			r.Get("/admin/groups", member(p.groupList))
+			r.Post("/admin/groups", member(p.groupSave))
+			r.Post("/admin/groups/delete", member(p.groupDelete))
+			r.Get("/admin/tokens", member(p.tokenList))
+			r.Post("/admin/tokens", member(p.robotTokenCreate))
+			r.Post("/admin/tokens/revoke", member(p.adminTokenRevoke))
+		}
+		if p.tenancy() != nil {
+			r.Post("/tenant", member(p.tenantSwitch))
+			r.Get("/admin/tenants", member(p.tenantList))
+			r.Post("/admin/tenants", member(p.tenantSave))
+			r.Post("/admin/tenants/delete", member(p.tenantDelete))
+		}
 		if p.ruling() != nil {
 			r.Get("/admin/policies", member(p.policyList))
 			r.Post("/admin/policies", member(p.policySave))

@@ -77,6 +77,9 @@ func (p *Portal) whoever(r *http.Request) (app.Actor, error) {
 			return
 		}
 		here.actor, here.err = p.muster.ActorOfSession(r.Context(), id, visitOf(r))
+		if here.err == nil {
+			here.actor, here.err = p.actingBySession(r.Context(), here.actor)
+		}
 		if e := app.AsError(here.err); here.err != nil && e.Code == app.EUnauthorized {
 			p.sessions.Remove(r.Context(), keySignIn)
 			p.sessions.Put(r.Context(), keyWhy, e.Message)

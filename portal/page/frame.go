@@ -12,10 +12,11 @@ type Frame struct {
 	Htmx    bool   // the page has a form that updates itself
 	At      string // the part of the portal that the page belongs to: "clusters", "new", "admin"
 	All     []Section
-	Inbox   int  // how many requests wait for the actor
-	Asks    bool // there are requests
-	Notices bool // there is a page of notices
-	Account bool // there are pages of one's own account
+	Tenants []string // between which the actor may switch; none for most people
+	Inbox   int      // how many requests wait for the actor
+	Asks    bool     // there are requests
+	Notices bool     // there is a page of notices
+	Account bool     // there are pages of one's own account
 }
 
 // May tells whether something is shown; the use cases have the last word.

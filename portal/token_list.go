@@ -1,0 +1,90 @@
+package portal
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func (p *Portal) tokenList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showTokens(w, r, http.StatusOK, a, page.TokenForm{Days: strconv.Itoa(app.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+}
+
+func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed page.TokenForm) error {
+	if !a.May("CreateRobotToken") {
+		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
+	}
+	tokens, err := p.people().Tokens(r.Context(), a, "")
+	if err != nil {
+		return err
+	}
+	robots, _, err := p.people().Users(r.Context(), a, app.UserFilter{Role: app.RoleRobot, Limit: 500})
+	if err != nil {
+		return err
+	}
+	l := page.TokenList{Now: p.now(), Tokens: tokens, Form: typed, Done: p.sessions.PopString(r.Context(), keyDone),
+		Scopes: slices.DeleteFunc(app.ScopesOf(app.RoleRobot), func(s app.Scope) bool { return s == app.ScopeRead })}
+	for _, u := range robots {
+		if !u.Disabled() {
+			l.Robots = append(l.Robots, u.Name)
+		}
+	}
+	f := p.frame(r, "API tokens")
+	f.At = "admin"
+	p.render(w, r, status, page.TokenListPage(f, l))
+	return nil
+}
+
+func (p *Portal) robotTokenCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	typed := page.TokenForm{User: r.PostForm.Get("user"), Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days")),
+		Scopes: r.PostForm["scope"]}
+	n := app.NewAPIToken{User: typed.User, Label: typed.Label}
+	for _, s := range typed.Scopes {
+		n.Scopes = append(n.Scopes, app.Scope(s))
+	}
+	var err error
+	if typed.Days != "" {
+		if n.Days, err = strconv.Atoi(typed.Days); err != nil || n.Days == 0 {
+			err = &app.Error{Code: app.EInvalid, Field: "days", Message: "This is not a number of days.", Hint: "For example 90."}
+		}
+	}
+	var t app.Token
+	var secret string
+	if err == nil {
+		t, secret, err = p.people().CreateRobotToken(r.Context(), a, n)
+	}
+	if err != nil {
+		known, ok := mendable(err)
+		if !ok {
+			return err
+		}
+		typed.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
+		if slices.Contains([]string{"user", "label", "days", "scopes"}, known.Field) {
+			typed.Field = known.Field
+		}
+		return p.showTokens(w, r, statusOf(err), a, typed)
+	}
+	return p.showOnce(w, r, page.Once{Title: "A token for " + t.User, Text: "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
+		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Back to the tokens"})
+}
+
+func (p *Portal) adminTokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
+	}
+	if err := p.people().RevokeToken(r.Context(), a, id); err != nil {
+		return err
+	}
+	return p.peopleDone(w, r, "The token was revoked.", "/admin/tokens")
+}
