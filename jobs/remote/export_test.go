@@ -59,10 +59,3 @@ func (p *Pool) Idle() int {
 }
 
 func WrapperFor(input string) string { return invocation{input: input}.wrapper() }
-
-// Residents tells how many commands residents have carried out over the connection, and whether one is there.
-func (c *Conn) Resident() bool {
-	c.residence.mu.Lock()
-	defer c.residence.mu.Unlock()
-	return c.residence.here != nil && !c.residence.none
-}

@@ -1,7 +1,14 @@
 package remote_test
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/jobs/remote"
@@ -18,5 +25,161 @@ func TestResidentStays(t *testing.T) {
 	}
 	if n := s.Execs(); n != 1 {
 		t.Errorf("%d sessions for 10 commands", n)
+	}
+	// What others may read does not follow what may have left something behind.
+	mustRun(t, remote.Under(c, claim(11, 11)), app.Command{Line: "true"})
+	if n := s.Execs(); n != 2 {
+		t.Errorf("%d sessions in all, want 2", n)
+	}
+}
+
+// Where there is no bash, that is found out once for a connection.
+func TestResidentIsNotToBeHad(t *testing.T) {
+	t.Parallel()
+	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"bash": "exit 127"})}})
+	c := dial(t, s.Target())
+	for i := range 5 {
+		mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "true", Once: true})
+	}
+	if n := s.Execs(); n != 6 {
+		t.Errorf("%d sessions for 5 commands, want 6", n)
+	}
+}
+
+// What a command says, is given and ends with is the same, however it is run.
+func TestResidentPassesOn(t *testing.T) {
+	t.Parallel()
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		epoch := int64(0)
+		under := func() app.Shell {
+			epoch++
+			return remote.Under(c, claim(epoch, int(epoch)))
+		}
+		for _, once := range []bool{false, true} {
+			for _, said := range []string{"", "\n", "\n\n", "a", "a\n", "\na\n\nb\n\n\n", strings.Repeat("x", 65530), strings.Repeat("x", 64<<10) + "\n", "ä\\n$x `\n  b"} {
+				var h heard
+				exit, err := under().Run(t.Context(), app.Command{Line: "cat; echo err >&2; exit 7", Stdin: strings.NewReader(said), Once: once}, h.add)
+				want := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
+				if said == "" {
+					want = nil
+				}
+				if err != nil || exit != 7 || !slices.Equal(h.of(app.StreamOut), want) || !slices.Equal(h.of(app.StreamErr), []string{"err"}) {
+					t.Fatalf("once %t, %.20q: exit %d, %v, %.100q", once, said, exit, err, h.all())
+				}
+			}
+		}
+		for line, exit := range map[string]int{"kill -KILL 0": 137, "exit 255": 255, "no-such-command": 127, "exit 143": 143} {
+			got, err := under().Run(t.Context(), app.Command{Line: line}, nil)
+			if err != nil || got != exit {
+				t.Errorf("%s: exit %d, %v; want %d", line, got, err, exit)
+			}
+		}
+		if got := mustRun(t, under(), app.Command{Line: `printf '%s|' "${muster_input-$(cat)}"; cat`, Stdin: strings.NewReader("a 'b'\n$c\n"), Once: true, Text: true}); !strings.HasPrefix(strings.Join(got, "\n"), "a 'b'\n$c") {
+			t.Errorf("the text came as %q", got)
+		}
+	})
+}
+
+// What a command leaves behind is not heard among the lines of others.
+func TestResidentLeftBehind(t *testing.T) {
+	t.Parallel()
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		c = dialWith(t, n.Target(), remote.Limits{Drain: 200 * time.Millisecond})
+		for i, leave := range []string{"", "setsid "} {
+			gate := tempFile(n, fmt.Sprint("gate", i))
+			mustRun(t, remote.Under(c, claim(int64(10*i+1), 10*i+1)), app.Command{
+				Line: leave + "sh -c 'echo $$ >" + gate + ".pid; until [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done; echo late; echo late >&2' &", Once: true})
+			eventually(t, "it begins", func() bool { return len(pidsIn(gate+".pid")) == 1 })
+			late := pidsIn(gate + ".pid")[0]
+			mustRun(t, remote.Under(c, claim(int64(10*i+2), 10*i+2)), app.Command{Line: "touch " + gate, Once: true})
+			eventually(t, "it has spoken", func() bool { return !running(late) })
+			// Those who make something of what they hear hear nothing else; a log may have it, until it is noticed.
+			for j := range 4 {
+				var h heard
+				once := j%2 == 0
+				if _, err := remote.Under(c, claim(int64(10*i+3+j), 10*i+3+j)).Run(t.Context(), app.Command{Line: "echo mine", Once: once}, h.add); err != nil {
+					t.Fatal(err)
+				}
+				got := h.of(app.StreamOut)
+				if once && leave != "" {
+					got = slices.DeleteFunc(got, func(l string) bool { return l == "late" })
+				}
+				if !slices.Equal(got, []string{"mine"}) {
+					t.Errorf("%q: %q", leave, got)
+				}
+			}
+		}
+	})
+}
+
+// Whoever kills the resident ends neither what runs once nor the use of the connection.
+func TestResidentKilled(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		file := tempFile(n, "resident")
+		pid := func(i int) int { return pidsIn(file)[i] }
+		mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "echo $$ >>" + file, Once: true})
+		_ = syscall.Kill(pid(0), syscall.SIGKILL)
+		eventually(t, "it is dead", func() bool { return !running(pid(0)) })
+		mustRun(t, remote.Under(c, claim(2, 2)), app.Command{Line: "echo $$ >>" + file, Once: true})
+
+		cmd, count, open := counting(n)
+		var first, second heard
+		mustRun(t, remote.Under(c, claim(3, 3)), app.Command{Line: "echo $$ >>" + file, Once: true})
+		done := begin(t.Context(), remote.Under(c, claim(4, 4)), cmd(), &first)
+		eventually(t, "it begins", func() bool { return count() == 1 })
+		_ = syscall.Kill(pid(2), syscall.SIGKILL)
+		if end(t, done) == nil {
+			t.Error("it is said to have succeeded")
+		}
+		done = begin(t.Context(), remote.Under(c, claim(5, 4)), cmd(), &second)
+		eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+		open()
+		if err := end(t, done); err != nil || count() != 1 {
+			t.Fatalf("%v, begun %d times: %q", err, count(), second.all())
+		}
+	})
+}
+
+// A plain command that is carried out by a resident ends with its connection, and when it is cancelled; then others are not
+// in its way.
+func TestResidentCancelled(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		file := tempFile(n, "pids")
+		wait := app.Command{Line: "echo $$ >>" + file + "; sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true"}
+		for i, stop := range []func(cancel func()){func(cancel func()) { cancel() }, func(func()) { _ = c.Close() }} {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := begin(ctx, remote.Under(c, claim(int64(2*i+1), 2*i+1)), wait, new(heard))
+			eventually(t, "two processes", func() bool { return len(pidsIn(file)) == 2*i+2 })
+			stop(cancel)
+			if err := end(t, done); err == nil {
+				t.Error("it is said to have succeeded")
+			}
+			eventually(t, "they end", func() bool { return !slices.ContainsFunc(pidsIn(file), running) })
+			if i == 0 {
+				mustRun(t, remote.Under(c, claim(2, 2)), app.Command{Line: "true"})
+			}
+		}
+	})
+}
+
+// Bytes are counted as such, whatever the language of the node.
+func TestResidentCountsBytes(t *testing.T) {
+	t.Parallel()
+	for _, lang := range []string{"C", "C.UTF-8"} {
+		s := remotetest.Start(t, remotetest.Options{Env: []string{"LANG=" + lang, "LC_ALL=" + lang}})
+		c := dial(t, s.Target())
+		for i, n := range []int{1, 100, 10000} {
+			text := strings.Repeat("ä€", n)
+			got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "wc -c; echo $LC_ALL", Stdin: strings.NewReader(text), Once: true})
+			if len(got) != 2 || strings.TrimSpace(got[0]) != strconv.Itoa(len(text)) || got[1] != lang {
+				t.Errorf("%s: %q", lang, got)
+			}
+		}
+		if s.Execs() != 1 {
+			t.Errorf("%s: %d sessions", lang, s.Execs())
+		}
 	}
 }
