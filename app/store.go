@@ -23,6 +23,7 @@ type Store interface {
 	ReceiptStore
 	NodeReportStore
 	OrphanStore
+	RetentionStore
 	NoticeStore
 	RequestStore
 	PolicyStore

@@ -34,6 +34,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"names of live clusters are unique", (*storeTest).names},
 		{"the feed replays from any number", (*storeTest).feed},
 		{"logs of an old attempt are dropped", (*storeTest).logs},
+		{"old events and logs are forgotten", (*storeTest).retention},
 		{"bells are rung once, and again when lost", (*storeTest).bells},
 		{"accounts and tokens", (*storeTest).people},
 		{"people come, change and go", (*storeTest).accountsOfPeople},

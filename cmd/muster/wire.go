@@ -277,6 +277,7 @@ func (s *server) lead(ctx context.Context) {
 		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: s.providers, Catalog: s.catalog.Load,
 			Log: s.Log, Tags: s.Tags}).Run(ctx)
 	})
+	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Wait()
 }

@@ -1,0 +1,69 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// shelf is what is left of so many rows, of which each batch deletes ten.
+type shelf struct {
+	events, logs    int
+	eventsTo, logTo time.Time
+}
+
+func (s *shelf) DropEvents(_ context.Context, before time.Time, from int64) (int64, int, error) {
+	s.eventsTo = before
+	return take(&s.events, from)
+}
+
+func (s *shelf) DropLogs(_ context.Context, before time.Time, from int64) (int64, int, error) {
+	s.logTo = before
+	return take(&s.logs, from)
+}
+
+func take(left *int, from int64) (int64, int, error) {
+	n := min(*left, 10)
+	if *left -= n; *left == 0 {
+		return 0, n, nil
+	}
+	return from + 10, n, nil
+}
+
+func TestRetention(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		name         string
+		events, logs time.Duration
+		left         shelf
+	}{
+		{"both", 90 * day, 30 * day, shelf{}},
+		{"events for ever", 0, 30 * day, shelf{events: 95}},
+		{"logs for ever", 90 * day, 0, shelf{logs: 25}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shelf{events: 95, logs: 25}
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			r := &Retention{Store: s, Events: c.events, Logs: c.logs, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+			began := time.Now()
+			go func() { defer close(done); r.Run(ctx) }()
+			time.Sleep(time.Minute)
+			if s.events != c.left.events || s.logs != c.left.logs {
+				t.Errorf("%s: %d rows and %d lines are left", c.name, s.events, s.logs)
+			}
+			if c.events > 0 && !s.eventsTo.Equal(began.Add(-c.events)) || c.logs > 0 && s.logTo.After(began.Add(time.Second-c.logs)) {
+				t.Errorf("%s: deleted up to %s and %s", c.name, s.eventsTo, s.logTo)
+			}
+			s.logs += 5
+			time.Sleep(time.Hour)
+			if s.logs > c.left.logs+5 || c.logs > 0 && s.logs > 0 {
+				t.Errorf("%s: an hour later %d lines are left", c.name, s.logs)
+			}
+			stop()
+			<-done
+		})
+	}
+}
