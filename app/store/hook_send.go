@@ -33,7 +33,7 @@ func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 			if err := t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, hooksNoticed).Scan(&from); err != nil {
 				return err
 			}
-			if err := t.row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS some`,
+			if err := t.row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS batch`,
 				from, from, mostNotices).Scan(&top); err != nil {
 				return err
 			}

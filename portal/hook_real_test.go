@@ -1,0 +1,43 @@
+//go:build real
+
+package portal
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"muster/portal/portaltest"
+)
+
+// TestHookPagesInABrowser looks at the pages of hooks and notices on a desk and on a phone, and changes a hook.
+func TestHookPagesInABrowser(t *testing.T) {
+	s, f := hooksAt(t, "root")
+	srv := httptest.NewServer(s.p)
+	t.Cleanup(srv.Close)
+	b := portaltest.Open(t, srv.URL)
+	b.Open("/signin")
+	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
+	b.Until(`location.pathname=="/clusters"`)
+	for name, path := range map[string]string{"hooks": "/admin/hooks", "hook": "/admin/hooks/chat", "hook-stopped": "/admin/hooks/old", "hook-delivery": "/admin/hooks/chat/deliveries/100",
+		"hook-delete": "/admin/hooks/chat/delete", "notices": "/notices"} {
+		b.Open(path)
+		b.Until(`document.querySelector("h1")`)
+		b.Shoot(name)
+	}
+	b.Open("/admin/hooks")
+	b.Do(chromedp.SendKeys(chromedp.ID("name"), "ops"), chromedp.SendKeys(chromedp.ID("url"), "http://ops.example.com"), chromedp.Submit(chromedp.ID("name")))
+	b.Until(`document.querySelector("#err-url").textContent.includes("https")`)
+	b.Shoot("hooks-refused")
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById("url").value=""`), chromedp.SendKeys(chromedp.ID("url"), "https://ops.example.com"), chromedp.Submit(chromedp.ID("name")))
+	b.Until(`document.querySelector("#secret-text")`)
+	b.Shoot("hook-secret")
+	if len(f.hooks) != 3 {
+		t.Errorf("%d hooks", len(f.hooks))
+	}
+	// A delivery that waits is followed until it has ended.
+	b.Open("/admin/hooks/old")
+	b.Do(chromedp.Click(chromedp.CSS(`form[action$="/test"] button`)))
+	b.Until(`document.querySelector("#list").dataset.refresh`)
+}
