@@ -99,6 +99,9 @@ func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weigh
 	if w.draft, w.preview, err = a.prepare(ctx, r); err != nil {
 		return w, err
 	}
+	if err := a.checkSecretsOf(ctx, actor.Tenant, r, w.draft, w.preview.Layout.Provider); err != nil {
+		return w, err
+	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return w, err

@@ -81,6 +81,8 @@ type Assignment struct {
 	Automators []string // for bootstrap: those that the node's services use, sorted
 	Call       *ServiceAction
 	Config     map[string]any // expanded for this node
+	// Secrets are the values of the tenant's secrets that stand in what was handed out: nothing that the step says may hold one.
+	Secrets []string `json:",omitempty"`
 	// Hosts are names that the node must be able to resolve. Where they are nil although HostsHash is set, the step comes
 	// from another host, and the worker asks for those of a hash that it does not know yet.
 	Hosts     []HostEntry `json:"-"`

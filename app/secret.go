@@ -78,6 +78,9 @@ func (a *App) DeleteSecret(ctx context.Context, actor Actor, name string) error 
 	if err := checkSecretName(name); err != nil {
 		return err
 	}
+	if err := a.keepNeeded(ctx, actor.Tenant, name); err != nil {
+		return err
+	}
 	return a.Store.DeleteSecret(ctx, actor, name, a.Now())
 }
 
@@ -216,4 +219,87 @@ func (a *App) secretValues(ctx context.Context, tenant string, names []string, w
 		}
 	}
 	return values, nil
+}
+
+// checkSecretsOf refuses a request whose cluster would need secrets that the tenant does not have. Only the catalog may refer to
+// secrets: who asks for a cluster gets a shell on it, and could else read any of them.
+func (a *App) checkSecretsOf(ctx context.Context, tenant string, r ClusterRequest, d draft, provider string) error {
+	if named := secretNames(r.Config); len(named) > 0 {
+		return &Error{Code: EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
+			Hint: "Ask an admin to let the template or a service refer to it."}
+	}
+	where := map[string]string{}
+	note := func(place string, values ...any) {
+		for _, n := range secretNames(values...) {
+			if where[n] == "" {
+				where[n] = place
+			}
+		}
+	}
+	note("Template "+r.Template, d.definition.Config)
+	for _, name := range slices.Sorted(maps.Keys(d.definition.Services)) {
+		for _, act := range d.definition.Services[name].Actions {
+			note("Service "+name, act.Fields)
+		}
+	}
+	if spec := a.Deps.Catalog().Providers[provider]; spec != nil {
+		note("Provider "+provider, spec.Settings)
+	}
+	return a.checkSecrets(ctx, tenant, func(n string) string { return where[n] }, slices.Sorted(maps.Keys(where)))
+}
+
+// giveSecrets puts values in place of the references of a step that is handed out, and lists them for its worker.
+func (a *App) giveSecrets(ctx context.Context, as *Assignment, oc *operationConfig) error {
+	named, where := []string(nil), "Service "+as.Service
+	switch {
+	case as.Call != nil:
+		named = append(slices.Clone(oc.named), secretNames(as.Call.Fields)...)
+	case as.Provider.Settings != nil:
+		named, where = secretNames(as.Provider.Settings), "Provider "+as.Provider.Name
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	values, err := a.secretValues(ctx, as.Tenant, named, where)
+	if err != nil {
+		return err
+	}
+	if as.Call != nil {
+		call := *as.Call
+		call.Fields = withSecrets(call.Fields, values)
+		as.Call, as.Config = &call, withSecrets(as.Config, values)
+	} else {
+		as.Provider.Settings = withSecrets(as.Provider.Settings, values)
+	}
+	as.Secrets = slices.Sorted(maps.Values(values))
+	return nil
+}
+
+// SecretsOf gives the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
+// where the tenant does not have one of them.
+func (a *App) SecretsOf(ctx context.Context, tenant string, spec ProviderSpec) (ProviderSpec, error) {
+	values, err := a.secretValues(ctx, tenant, secretNames(spec.Settings), "Provider "+spec.Name)
+	if err == nil {
+		spec.Settings = withSecrets(spec.Settings, values)
+	}
+	return spec, err
+}
+
+// HasSecrets tells whether the settings of a provider refer to secrets, so that each tenant has an account of its own there.
+func (s ProviderSpec) HasSecrets() bool { return len(secretNames(s.Settings)) > 0 }
+
+// keepNeeded refuses to delete a secret without which machines could not be given back.
+func (a *App) keepNeeded(ctx context.Context, tenant, name string) error {
+	live, err := a.Store.Clusters(ctx, tenant, ClusterFilter{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	specs := a.Deps.Catalog().Providers
+	for _, c := range live {
+		if spec := specs[c.Provider]; spec != nil && slices.Contains(secretNames(spec.Settings), name) {
+			return &Error{Code: EConflict, Reason: "in_use", Message: fmt.Sprintf("Cluster %q stands at provider %s, which needs %s to delete it.", c.Name, c.Provider, name),
+				Hint: "Delete the cluster first, or set another value."}
+		}
+	}
+	return nil
 }

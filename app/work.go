@@ -209,7 +209,7 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		}
 		as.HostsHash = hostsHash(as.Hosts)
 	}
-	return as, nil
+	return as, a.giveSecrets(ctx, as, oc)
 }
 
 func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {

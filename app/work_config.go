@@ -27,6 +27,7 @@ type operationConfig struct {
 	id         int64
 	definition Definition
 	secrets    ClusterSecrets
+	named      []string // the tenant's secrets that the configuration refers to, sorted
 
 	mu     sync.Mutex
 	macros *MacroConfig
@@ -50,6 +51,7 @@ func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operat
 		}
 		return nil, err
 	}
+	oc.named = secretNames(oc.definition.Config)
 	return cc.keep(oc), nil
 }
 

@@ -240,15 +240,16 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	defer cancel()
 	ctx, hold := w.heart.hold(ctx, as.Fence, as.Deadline)
 	defer hold.letGo()
-	out := w.logs.of(as.Fence)
+	hide := newRedactor(as.Secrets)
+	out := hide.over(w.logs.of(as.Fence))
 	began := time.Now()
 	r := app.Report{Fence: as.Fence, Action: as.Action}
-	r.Err = w.failure(ctx, as, safely(func() error {
+	r.Err = hide.error(w.failure(ctx, as, safely(func() error {
 		if err := w.learnHosts(ctx, as); err != nil {
 			return err
 		}
 		return w.act(ctx, as, out, &r)
-	}))
+	})))
 	if r.Err != nil {
 		r.Retry = retryOf(r.Err, as)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step

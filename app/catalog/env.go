@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"muster/app"
 )
 
 var (
@@ -41,9 +43,25 @@ func (c *checker) resolve(e *entry, settings map[string]any) (out map[string]any
 	return walk(settings, []any{"settings"}).(map[string]any), ok
 }
 
+var (
+	secretReference = regexp.MustCompile(`\$\{secret:([^}]*)\}`)
+	secretName      = regexp.MustCompile(`^` + app.SecretName + `$`)
+)
+
+// checkSecretReferences tells whether a text holds no ${secret:NAME}: those stand for what a tenant has set, and are put in only
+// when a step is handed out.
+func (c *checker) checkSecretReferences(e *entry, s string, path []any) bool {
+	for _, m := range secretReference.FindAllStringSubmatch(s, -1) {
+		if !secretName.MatchString(m[1]) {
+			c.report(e, SeverityError, path, "write ${secret:NAME}, with capital letters, digits and underscores", "%s: %q is not the name of a secret", e.spell(path), m[1])
+		}
+	}
+	return !strings.Contains(s, "${secret:")
+}
+
 // expand replaces the references in one text. A value that was looked up is not looked into again.
 func (c *checker) expand(e *entry, s string, path []any) (string, bool) {
-	ok := true
+	ok := c.checkSecretReferences(e, s, path)
 	out := envReference.ReplaceAllStringFunc(s, func(ref string) string {
 		name := envReference.FindStringSubmatch(ref)[1]
 		if !envName.MatchString(name) {

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,7 +26,7 @@ type providerSet struct {
 	budget       providers.Budget // nil: no limit
 
 	mu     sync.Mutex
-	opened map[string]app.Provider
+	opened map[string]app.Provider // by accountKey
 }
 
 var _ jobs.Providers = (*providerSet)(nil)
@@ -32,7 +35,8 @@ var _ jobs.Providers = (*providerSet)(nil)
 func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if open := p.opened[spec.Name]; open != nil {
+	key := accountKey(spec)
+	if open := p.opened[key]; open != nil {
 		return open, nil
 	}
 	// The account outlives the step that asked for it first.
@@ -44,8 +48,18 @@ func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 	if p.opened == nil {
 		p.opened = map[string]app.Provider{}
 	}
-	p.opened[spec.Name] = open
+	p.opened[key] = open
 	return open, nil
+}
+
+// accountKey tells accounts apart: those of tenants with secrets of their own, and of one whose secret was changed.
+func accountKey(spec app.ProviderSpec) string {
+	settings, err := json.Marshal(spec.Settings)
+	if err != nil {
+		return spec.Name
+	}
+	sum := sha256.Sum256(settings)
+	return spec.Name + " " + hex.EncodeToString(sum[:])
 }
 
 // Close lets go of what the accounts hold. Machines stay.
@@ -75,6 +89,9 @@ func (s *server) notes(ctx context.Context) (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		if specs[name].Type != "sandbox" {
 			continue // other accounts are opened when they are needed
+		}
+		if specs[name].HasSecrets() {
+			continue // each tenant has its own
 		}
 		p, err := s.providers.Provider(ctx, *specs[name])
 		if err != nil {

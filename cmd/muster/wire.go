@@ -274,7 +274,7 @@ func (s *server) lead(ctx context.Context) {
 		if s.Database != "" {
 			name = rand.Text()
 		}
-		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: s.providers, Catalog: s.catalog.Load,
+		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load,
 			Log: s.Log, Tags: s.Tags}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
