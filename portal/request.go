@@ -92,6 +92,16 @@ func (p *Portal) requestShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	return p.showRequest(w, r, a, http.StatusOK, page.RequestForm{})
 }
 
+// requestBack leads from where a form was answered to the request itself, for those who load that page again.
+func (p *Portal) requestBack(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	id, err := requestID(r)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/requests/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+	return nil
+}
+
 // showRequest shows a request, with what was typed into its forms where that could not be done.
 func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.RequestForm) error {
 	id, err := requestID(r)

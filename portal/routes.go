@@ -100,6 +100,7 @@ func (p *Portal) routes() http.Handler {
 		if p.requesting() != nil {
 			r.Get("/requests", member(p.requestList))
 			r.Get("/requests/{request}", member(p.requestShow))
+			r.Get("/requests/{request}/{act:review|confirm|withdraw|break-glass}", member(p.requestBack))
 			r.Post("/requests/{request}/review", member(p.requestAct(p.requestReview)))
 			r.Post("/requests/{request}/confirm", member(p.requestAct(p.requestConfirm)))
 			r.Post("/requests/{request}/withdraw", member(p.requestAct(p.requestWithdraw)))
