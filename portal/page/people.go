@@ -88,7 +88,7 @@ func userState(u app.User) (mark, word string) {
 	case u.Disabled():
 		return "dropped", "disabled"
 	case u.MustChange:
-		return "waiting", "has not signed in yet"
+		return "waiting", "one-time password"
 	}
 	return "succeeded", "active"
 }
@@ -286,4 +286,12 @@ func slotWords(t app.Tenant) string {
 		most = "at most " + strconv.Itoa(t.Slots)
 	}
 	return most + ", " + strconv.Itoa(t.SlotsHeld) + " given now"
+}
+
+// mayDo says for what a token is good.
+func mayDo(t app.Token) string {
+	if len(t.Scopes) == 0 {
+		return "all that the user may"
+	}
+	return scopesOf(t)
 }

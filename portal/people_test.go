@@ -1,0 +1,340 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
+type crowd struct {
+	*fake
+	users   []app.UserView
+	groups  []app.Group
+	asked   []string
+	changed app.UserChange
+}
+
+var (
+	_ People  = (*crowd)(nil)
+	_ Tenancy = (*crowd)(nil)
+)
+
+func people(t *testing.T) (*site, *crowd) {
+	t.Helper()
+	var c *crowd
+	s := visit(t, func(cfg *Config) {
+		f := cfg.Muster.(*fake)
+		c = &crowd{fake: f, groups: []app.Group{
+			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []app.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
+			{Name: "eng", Members: []app.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
+		for _, u := range []app.User{
+			{Name: "ada", FullName: "Ada <Lovelace>", Role: app.RoleUser, Groups: []string{"data", "eng"}, SeenAt: f.now().Add(-2 * time.Hour)},
+			{Name: "bob", Role: app.RoleApprover, DisabledAt: f.now()},
+			{Name: "ci", Role: app.RoleRobot},
+			{Name: "root", Role: app.RoleSuperadmin, SeenAt: f.now()},
+		} {
+			u.Tenant = app.DefaultTenant
+			c.users = append(c.users, app.UserView{User: u})
+		}
+		c.users[0].Here, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
+		cfg.Muster = c
+	})
+	return s, c
+}
+
+// only keeps away those who may not, as the use cases do.
+func (c *crowd) only(a app.Actor, useCase, what string) error {
+	if !a.May(useCase) {
+		return app.Errorf(app.EForbidden, "Your role does not allow that.")
+	}
+	c.asked = append(c.asked, a.Name()+" in "+a.Tenant+": "+what)
+	return nil
+}
+
+func (c *crowd) Users(_ context.Context, a app.Actor, f app.UserFilter) (users []app.User, more bool, err error) {
+	for _, v := range c.users {
+		if strings.Contains(v.Name, f.Search) && (f.Role == "" || f.Role == v.Role) && v.Name > f.After {
+			users = append(users, v.User)
+		}
+	}
+	return users, f.Search == "" && f.Role == "" && f.After == "", c.only(a, "Users", "users")
+}
+
+func (c *crowd) User(_ context.Context, a app.Actor, name string) (app.UserView, error) {
+	for _, v := range c.users {
+		if v.Name == name {
+			return v, c.only(a, "User", "user "+name)
+		}
+	}
+	return app.UserView{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+}
+
+func (c *crowd) CreateUser(_ context.Context, a app.Actor, n app.NewUser) (app.UserView, string, error) {
+	if n.Name == "ada" {
+		return app.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `There is already a user "ada".`}
+	}
+	err := c.only(a, "CreateUser", "create "+n.Name+" "+string(n.Role)+" "+strings.Join(n.Groups, ","))
+	if n.Role == app.RoleRobot {
+		return app.UserView{User: app.User{Name: n.Name, Role: n.Role}}, "", err
+	}
+	return app.UserView{User: app.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
+}
+
+func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch app.UserChange) (app.UserView, error) {
+	if ch.Email != nil && *ch.Email == "wrong" {
+		return app.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address."}
+	}
+	if name == "root" && *ch.Disabled {
+		return app.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give somebody else that role first."}
+	}
+	c.changed = ch
+	if err := c.only(a, "ChangeUser", "change "+name); err != nil {
+		return app.UserView{}, err
+	}
+	return c.User(ctx, a, name)
+}
+
+func (c *crowd) ResetUserPassword(_ context.Context, a app.Actor, name string) (string, error) {
+	return "fresh-" + name, c.only(a, "ResetUserPassword", "reset "+name)
+}
+
+func (c *crowd) DeleteUser(_ context.Context, a app.Actor, name, to string) error {
+	if name == "ada" && to == "" {
+		return &app.Error{Code: app.EConflict, Message: "ada still owns 2 clusters: web, db.", Hint: "Delete them, or say which other user gets them."}
+	}
+	return c.only(a, "DeleteUser", "delete "+name+" to "+to)
+}
+
+func (c *crowd) Groups(_ context.Context, a app.Actor) ([]app.Group, error) {
+	return c.groups, c.only(a, "Groups", "groups")
+}
+
+func (c *crowd) SaveGroup(_ context.Context, a app.Actor, ch app.GroupChange) (app.Group, error) {
+	if slices.Contains(*ch.Members, "zoe") {
+		return app.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `There is no user "zoe".`}
+	}
+	return app.Group{}, c.only(a, "SaveGroup", "group "+ch.Name+" "+*ch.About+" "+strings.Join(*ch.Members, ","))
+}
+
+func (c *crowd) DeleteGroup(_ context.Context, a app.Actor, name string) error {
+	return c.only(a, "DeleteGroup", "no group "+name)
+}
+
+func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]app.Token, error) {
+	all := []app.Token{
+		{ID: 7, User: "ci", Label: "nightly", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, CreatedBy: "root", ExpiresAt: c.now().Add(49 * time.Hour), UsedAt: c.now().Add(-time.Minute), UsedFrom: "192.0.2.1"},
+		{ID: 6, User: "ada", Label: "old", Scopes: []app.Scope{app.ScopeRead}, CreatedBy: "ada", ExpiresAt: c.now().Add(-time.Hour)},
+	}
+	return all, c.only(a, "Tokens", "tokens")
+}
+
+func (c *crowd) CreateToken(_ context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error) {
+	return app.Token{User: a.User, Label: n.Label}, "secret-own", c.only(a, "CreateToken", "token "+n.Label)
+}
+
+func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error) {
+	if n.Days > 365 {
+		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "A token holds from 1 to 365 days, not 400."}
+	}
+	return app.Token{User: n.User, Label: n.Label}, "secret-of-" + n.User, c.only(a, "CreateRobotToken", "robot token "+n.Label)
+}
+
+func (c *crowd) RevokeToken(_ context.Context, a app.Actor, id int64) error {
+	if id != 7 {
+		return app.Errorf(app.ENotFound, "There is no token %d.", id)
+	}
+	return c.only(a, "RevokeToken", "revoke 7")
+}
+
+func (c *crowd) Tenants(_ context.Context, a app.Actor) ([]app.Tenant, error) {
+	return []app.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsHeld: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
+}
+
+func (c *crowd) TenantNames(_ context.Context, a app.Actor) ([]string, error) {
+	return []string{"blue", app.DefaultTenant}, nil
+}
+
+func (c *crowd) Tenant(_ context.Context, a app.Actor, name string) (app.Tenant, error) {
+	return app.Tenant{Name: name}, c.only(a, "Tenant", "tenant "+name)
+}
+
+func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n app.NewTenant) (app.Tenant, string, error) {
+	if n.Name == "Blue" {
+		return app.Tenant{}, "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has small letters."}
+	}
+	return app.Tenant{Name: n.Name}, "one-time-" + n.Admin.Name, c.only(a, "CreateTenant", "tenant "+n.Name)
+}
+
+func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch app.TenantChange) (app.Tenant, error) {
+	return app.Tenant{Name: name, Slots: *ch.Slots}, c.only(a, "ChangeTenant", "change tenant "+name)
+}
+
+func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error {
+	return &app.Error{Code: app.EConflict, Message: "The tenant blue cannot be deleted yet. It has 2 clusters (web, db)."}
+}
+
+func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
+	switch {
+	case !a.May("ActIn"):
+		return a, app.Errorf(app.EForbidden, "Your role does not allow that.")
+	case tenant == a.Home:
+		a.Tenant, a.Home = a.Home, ""
+	case tenant == "blue":
+		a.Home, a.Tenant = a.Tenant, tenant
+	default:
+		return a, app.Errorf(app.ENotFound, "There is no tenant %q.", tenant)
+	}
+	return a, nil
+}
+
+func TestUserPages(t *testing.T) {
+	s, c := people(t)
+	s.signIn("root")
+	home := s.get("/admin").body
+	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
+		if !strings.Contains(home, `href="`+path+`"`) {
+			t.Errorf("a superadmin is not led to %s", path)
+		}
+	}
+	a := s.get("/admin/users")
+	a.reads(http.StatusOK, "ada Ada <Lovelace> user data eng active seen 2 h ago", "bob approver no groups disabled", "ci robot", "There are more.")
+	if !strings.Contains(a.body, `href="/admin/users?after=root"`) {
+		t.Error("nothing leads to the next page")
+	}
+	if a := s.get("/admin/users?q=ci"); strings.Contains(a.text(), "Lovelace") || !strings.Contains(a.body, `value="ci"`) {
+		t.Errorf("a search finds %s", a.text())
+	}
+	s.get("/admin/users?q="+strings.Repeat("x", 200)).reads(http.StatusUnprocessableEntity, "too long")
+
+	a = s.get("/admin/users/ada")
+	a.reads(http.StatusOK, "3 API tokens", "2 clusters: web and db", "From an identity provider: eng.", "Who gets the clusters")
+	if strings.Contains(a.body, ">robot:") {
+		t.Error("a person may become a robot")
+	}
+	s.get("/admin/users/nobody").reads(http.StatusNotFound, "There is no user")
+	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
+		t.Fatalf("saved: %d %s", a.status, a.text())
+	}
+	if ch := c.changed; *ch.Role != app.RoleApprover || *ch.FullName != "Ada" || len(*ch.Groups) != 1 || *ch.Disabled {
+		t.Errorf("changed to %+v", ch)
+	}
+	s.get("/admin/users/ada").reads(http.StatusOK, "ada was changed.")
+	a = s.post("/admin/users/ada", url.Values{"role": {"user"}, "email": {"wrong"}, "full_name": {"Typed"}})
+	a.reads(http.StatusUnprocessableEntity, "This is not an e-mail address.")
+	if !strings.Contains(a.body, `value="Typed"`) || !strings.Contains(a.body, `value="wrong"`) {
+		t.Error("what was typed is lost")
+	}
+	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give somebody else that role first.")
+
+	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "A new password for ada", "It is not shown again.")
+	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick that you are sure.")
+	s.post("/admin/users/ada/delete", url.Values{"sure": {"yes"}}).reads(http.StatusConflict, "ada still owns 2 clusters: web, db.")
+	if a := s.post("/admin/users/ada/delete", url.Values{"sure": {"yes"}, "transfer_to": {"bob"}}); a.status != http.StatusSeeOther || c.asked[len(c.asked)-1] != "root in default: delete ada to bob" {
+		t.Errorf("deleted: %d %v", a.status, c.asked)
+	}
+	s.get("/admin/users").reads(http.StatusOK, "ada was deleted.")
+
+	s.get("/admin/users/new").reads(http.StatusOK, "New user", "one-time password, once")
+	a = s.post("/admin/users", url.Values{"name": {"dan"}, "role": {"user"}, "group": {"data"}})
+	a.reads(http.StatusOK, "dan is there", "It must be changed at the first sign-in")
+	if !strings.Contains(a.body, `value="one-time-dan"`) {
+		t.Error("the password is not shown")
+	}
+	a = s.post("/admin/users", url.Values{"name": {"ada"}, "role": {"user"}, "group": {"data"}, "email": {"a@b.c"}})
+	a.reads(http.StatusConflict, "There is already a user")
+	if !strings.Contains(a.body, `value="a@b.c"`) || !strings.Contains(a.body, `aria-invalid`) {
+		t.Error("what was typed is lost, or the field is not marked")
+	}
+}
+
+func TestGroupAndTokenPages(t *testing.T) {
+	s, c := people(t)
+	s.signIn("root")
+	last := func() string { return c.asked[len(c.asked)-1] }
+	a := s.get("/admin/groups")
+	a.reads(http.StatusOK, "data 2 members <The data team> ada bob", "eng 1 member bob It comes from an identity provider")
+	if !strings.Contains(a.body, ">ada</textarea>") {
+		t.Error("the form has others than those put into it here")
+	}
+	if a := s.post("/admin/groups", url.Values{"name": {"data"}, "about": {"x"}, "members": {"ada, bob\ncleo"}}); a.status != http.StatusSeeOther || last() != "root in default: group data x ada,bob,cleo" {
+		t.Errorf("saved: %d %s", a.status, last())
+	}
+	s.post("/admin/groups", url.Values{"name": {"data"}, "new": {"yes"}}).reads(http.StatusConflict, "There is already a group of that name.")
+	a = s.post("/admin/groups", url.Values{"name": {"data"}, "members": {"zoe"}})
+	a.reads(http.StatusUnprocessableEntity, "There is no user")
+	if !strings.Contains(a.body, ">zoe</textarea>") || !strings.Contains(a.body, "<details class=\"more gap\" open>") {
+		t.Error("what was typed is lost, or its form is closed")
+	}
+	if s.post("/admin/groups/delete", url.Values{"name": {"data"}}); last() != "root in default: no group data" {
+		t.Errorf("deleted: %s", last())
+	}
+
+	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 60 s ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
+	a = s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"30"}, "scope": {"cluster"}})
+	a.reads(http.StatusOK, "A token for ci", "It is not shown again.")
+	if !strings.Contains(a.body, `value="secret-of-ci"`) {
+		t.Error("the token is not shown")
+	}
+	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "A token holds from 1 to 365 days")
+	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"ten"}}).reads(http.StatusUnprocessableEntity, "This is not a number of days.")
+	if s.post("/admin/tokens/revoke", url.Values{"id": {"7"}}); last() != "root in default: revoke 7" {
+		t.Errorf("revoked: %s", last())
+	}
+	s.post("/admin/tokens/revoke", url.Values{"id": {"8"}}).reads(http.StatusNotFound, "There is no token 8.")
+}
+
+func TestTenantPagesAndSwitch(t *testing.T) {
+	s, c := people(t)
+	s.signIn("root")
+	s.get("/admin/tenants").reads(http.StatusOK, "blue Act here Blue & bold Clusters 2 Users 9 Worker slots at most 4, 3 given now", "default you act here Clusters 0 Users 4 Worker slots as the server says")
+	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"Blue"}, "admin": {"ann"}}).reads(http.StatusUnprocessableEntity, "A tenant's name has small letters.")
+	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"red"}, "admin": {"ann"}}).reads(http.StatusOK, "red is there", "Give ann this password.")
+	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "This is not a number of slots.")
+	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "It has 2 clusters (web, db).")
+
+	// Switched, every page is of the other tenant, until it is switched back.
+	if a := s.post("/tenant", url.Values{"tenant": {"blue"}}); a.status != http.StatusSeeOther {
+		t.Fatalf("switched: %d", a.status)
+	}
+	a := s.get("/admin/users")
+	a.reads(http.StatusOK, "Who works in blue")
+	if last := c.asked[len(c.asked)-1]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
+		t.Errorf("in blue it is asked by %s", last)
+	}
+	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "There is no tenant")
+	s.post("/tenant", url.Values{"tenant": {app.DefaultTenant}})
+	s.get("/admin/users").reads(http.StatusOK, "Who works in default")
+
+	// Others see no switch, and cannot.
+	s, c = people(t)
+	s.signIn("ada")
+	if a := s.get("/clusters"); strings.Contains(a.body, `action="/tenant"`) {
+		t.Error("a user is shown the switch")
+	}
+	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role does not allow that.")
+	for _, path := range []string{"/admin/users", "/admin/users/new", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
+		s.get(path).reads(http.StatusForbidden, "Your role does not allow that.")
+	}
+	_ = c
+}
+
+func TestTenantHeader(t *testing.T) {
+	s, _ := people(t)
+	get := func(user, tenant string) seen {
+		return s.do(s.request(http.MethodGet, "/api/v1/users", "", "Authorization", "Bearer token-of-"+user, "Muster-Tenant", tenant))
+	}
+	if a := get("ada", "blue"); a.status != http.StatusForbidden {
+		t.Errorf("a user acts in blue: %d %s", a.status, a.body)
+	}
+	// The fake's tokens are all of users, so their own tenant is the only one.
+	if a := s.do(s.request(http.MethodGet, "/api/v1/tokens", "", "Authorization", "Bearer token-of-ada", "Muster-Tenant", app.DefaultTenant)); a.status != http.StatusOK {
+		t.Errorf("a user names its own tenant: %d %s", a.status, a.body)
+	}
+}
