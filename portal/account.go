@@ -53,6 +53,12 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
 	}
+	if t := p.ownTokens(); t != nil {
+		in.HasTokens = true
+		if in.Tokens, err = t.Tokens(ctx, atHome(a), a.User); err != nil {
+			return err
+		}
+	}
 	p.render(w, r, http.StatusOK, page.AccountPage(f, in))
 	return nil
 }

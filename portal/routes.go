@@ -57,6 +57,11 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
 			r.Post("/account/identities/remove", member(p.identityRemove))
 
+			if p.ownTokens() != nil {
+				r.Get("/account/tokens/new", member(p.tokenNew))
+				r.Post("/account/tokens/new", member(p.tokenMake))
+				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
+			}
 			r.Get("/step-up", member(p.stepUpAsk))
 			r.Post("/step-up", member(p.stepUp))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))

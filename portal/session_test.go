@@ -357,6 +357,47 @@ func TestBrowserNames(t *testing.T) {
 	}
 }
 
+func TestOwnTokens(t *testing.T) {
+	w := newTown(t).enter("ada")
+	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "ask for clusters and change them")
+	w.get("/account/tokens/new").lacks("look after the tenant")
+	for _, c := range []struct{ label, days, scope, at, says string }{
+		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "That is not a number of days."}, {"ci", "99999", "cluster", "err-days", ""},
+		{"ci", "3", "admin", "err-scopes", "The role user allows nothing of the scope"},
+	} {
+		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
+		if got == "" || !strings.HasPrefix(got, c.says) {
+			t.Errorf("%+v: there stands %q", c, got)
+		}
+	}
+	a := w.post("/account/tokens/new", url.Values{"label": {"ci"}, "days": {"3"}, "scopes": {"cluster"}})
+	a.reads(http.StatusCreated, "Your token ci", "shown this once")
+	token := a.at("token")
+	who, err := w.app.ActorOfToken(t.Context(), token, "")
+	if err != nil || who.User != "ada" || len(who.Scopes) != 2 {
+		t.Fatalf("the token %q is that of %+v, %v", token, who, err)
+	}
+	page := w.get("/account")
+	page.reads(http.StatusOK, "ci", "may do read, cluster", "last used just now")
+	page.lacks(token)
+	all, err := w.app.Tokens(t.Context(), w.as("ada"), "")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d tokens: %v", len(all), err)
+	}
+	id := url.Values{"id": {strconv.FormatInt(all[0].ID, 10)}}
+	eve := w.another().enter("eve")
+	if a := eve.post("/account/tokens/revoke", id); a.status != http.StatusForbidden && a.status != http.StatusNotFound {
+		t.Errorf("another user is answered %d", a.status)
+	}
+	if a := w.post("/account/tokens/revoke", id); a.status != http.StatusSeeOther {
+		t.Errorf("the owner is answered %d: %s", a.status, a.text())
+	}
+	if _, err := w.app.ActorOfToken(t.Context(), token, ""); app.CodeOf(err) != app.EUnauthorized {
+		t.Errorf("a revoked token counts: %v", err)
+	}
+	w.get("/account").reads(http.StatusOK, "The token was revoked.")
+}
+
 func TestAccountPagesAreClean(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.another().enter("ada")
@@ -364,7 +405,7 @@ func TestAccountPagesAreClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"/account", "/account/password", "/step-up?next=/account", path} {
+	for _, p := range []string{"/account", "/account/password", "/account/tokens/new", "/step-up?next=/account", path} {
 		clean(t, p, w.get(p))
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -104,4 +105,38 @@ type StepUp struct {
 type Link struct {
 	Kind, External, Label, Token string
 	Ends                         time.Duration
+}
+
+// NewToken is the page on which an API token of one's own is made; with Made it shows that one.
+type NewToken struct {
+	Label, Days string
+	Scopes      []app.Scope // that can be had
+	Chosen      []app.Scope
+	Made        string
+	Field       string
+	Complaint   Complaint
+}
+
+func (t NewToken) at(field string) Complaint {
+	if t.Field != field {
+		return Complaint{}
+	}
+	return t.Complaint
+}
+
+func (t NewToken) has(s app.Scope) bool { return s == app.ScopeRead || slices.Contains(t.Chosen, s) }
+
+// scopeWords says what a scope lets a token do.
+func scopeWords(s app.Scope) string {
+	switch s {
+	case app.ScopeRead:
+		return "look at what you see"
+	case app.ScopeCluster:
+		return "ask for clusters and change them"
+	case app.ScopeApprove:
+		return "decide on requests"
+	case app.ScopeAdmin:
+		return "look after the tenant"
+	}
+	return string(s)
 }
