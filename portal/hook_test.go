@@ -167,7 +167,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks").reads(http.StatusOK, "2 hooks, 1 on.", "chat on https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Failed in a row 0 Waiting 2",
 		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
 	a := s.get("/admin/hooks/chat")
-	a.reads(http.StatusOK, "Somebody broke the glass alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 1 h ago", "Lease of <web> leases delivered 200 84 ms 1", "Older")
+	a.reads(http.StatusOK, "Somebody broke the glass alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 tries 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 try", "Older")
 	if strings.Contains(a.body, "/deliveries/75\"") || !strings.Contains(a.body, "before=76") {
 		t.Error("the page does not end after 25 deliveries")
 	}

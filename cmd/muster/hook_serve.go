@@ -54,6 +54,6 @@ func (s *server) guard() *webhook.Guard { return &webhook.Guard{Allow: s.Hooks.A
 
 // deliverer sends what people are to be told to the hooks of their tenants.
 func (s *server) deliverer(name string) *webhook.Deliverer {
-	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return s.URL }, Log: s.Log, Now: time.Now,
+	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return firstOf(s.SignIn.URL, s.URL) }, Log: s.Log, Now: time.Now,
 		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: versionName()})}
 }

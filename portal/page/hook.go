@@ -245,3 +245,10 @@ func title(d app.HookDelivery) string {
 	}
 	return d.Title
 }
+
+func triesWords(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return strconv.Itoa(n) + " tries"
+}

@@ -909,7 +909,7 @@ func HookDeliveriesPart(h HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Deliveries\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Notice</th><th scope=\"col\">State</th><th scope=\"col\">Answer</th><th scope=\"col\">Tries</th><th scope=\"col\">When</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Deliveries\"><table class=\"nodes sent-list\"><thead><tr><th scope=\"col\">Notice</th><th scope=\"col\">State</th><th scope=\"col\">Answer</th><th scope=\"col\">Tries</th><th scope=\"col\">When</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1031,9 +1031,9 @@ func HookDeliveriesPart(h HookShow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var43 string
-				templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(d.Attempts))
+				templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(triesWords(d.Attempts))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 236, Col: 38}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 236, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 				if templ_7745c5c3_Err != nil {
@@ -1708,7 +1708,7 @@ func NoticeListPage(f Frame, l NoticeList) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					var templ_7745c5c3_Var77 = []any{"chip", templ.KV("chip-alarm", n.Kind == app.NoticeAlarm)}
+					var templ_7745c5c3_Var77 = []any{"chip", templ.KV("danger-quiet", n.Kind == app.NoticeAlarm)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var77...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1733,7 +1733,7 @@ func NoticeListPage(f Frame, l NoticeList) templ.Component {
 					var templ_7745c5c3_Var79 string
 					templ_7745c5c3_Var79, templ_7745c5c3_Err = templ.JoinStringErrs(noticeWord(n.Kind))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 370, Col: 101}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 370, Col: 103}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var79))
 					if templ_7745c5c3_Err != nil {
