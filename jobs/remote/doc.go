@@ -11,6 +11,9 @@
 // Under gives a shell that works under a claim: the node refuses it once it has seen a newer one, and a command that asks for
 // Once has its effect once, whatever is cut or killed; see claim.go, and "On the node" in docs/engine.md.
 //
+// Commands under a claim are carried out by a shell that stays on the machine, where it has bash and they need no sudo; see
+// resident.go. Any other command has a session.
+//
 // A command runs in a process group of its own, tied to its session by a lifeline: a small watcher on the node reads
 // the session's standard input, and when that ends (ctx has ended, or this process is gone, or the network is) it
 // ends the group, so that no attempt of a step works on beside the next. (What runs once under a claim goes on, for the next

@@ -34,6 +34,8 @@ import (
 //     attempt that takes over, until the time is up;
 //   - empty the files that a command that runs once has made beside its record, since they may hold secrets.
 //
+// A resident shell (resident.go) has it as a function, without the parts that it has seen to itself; "$$" is its fork's $q there.
+//
 // Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
 // It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
 // would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
