@@ -29,6 +29,7 @@ const (
 type Visit struct {
 	From    string // the address
 	Browser string // in a few words for people, such as "Firefox on Linux"
+	Looking bool   // nobody asked for anything: a page looks whether it is still wanted
 }
 
 // Session is a sign-in of a person.
@@ -143,7 +144,7 @@ func (a *App) ActorOfSession(ctx context.Context, id int64, v Visit) (Actor, err
 	if err := s.over(u, now); err != nil {
 		return Actor{}, err
 	}
-	if now.Sub(s.SeenAt) >= seenEvery {
+	if now.Sub(s.SeenAt) >= seenEvery && !v.Looking {
 		// That it cannot be noted keeps nobody from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.SawSession(note, s, now)

@@ -120,6 +120,7 @@ type Portal struct {
 	url       string
 	proxies   proxies
 	elsewhere []IdentityProvider
+	attend    time.Duration // between two looks whether a stream's sign-in still counts
 	now       func() time.Time
 	handler   http.Handler
 
@@ -136,7 +137,7 @@ func New(c Config) *Portal {
 	}
 	p := &Portal{
 		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
-		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers,
+		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, attend: attendEvery,
 		closing: make(chan struct{}), streams: newStreams(),
 	}
 	if p.log == nil {

@@ -34,7 +34,7 @@ func (p *Portal) routes() http.Handler {
 		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
 		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
 		newcomer := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.newcomer(h)) }
-		stream := func(h memberHandler) http.HandlerFunc { return p.member(h) }
+		stream := func(h memberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
 
 		// Coming and going
 		r.Get("/signin", page(p.signInShow))

@@ -326,6 +326,38 @@ func TestSignOutEnds(t *testing.T) {
 	}
 }
 
+// TestStreamsEndWithTheSignIn checks that a page that is kept up to date is not, once its sign-in was ended.
+func TestStreamsEndWithTheSignIn(t *testing.T) {
+	w := newTown(t).enter("ada")
+	w.p.attend = time.Millisecond
+	own, err := w.app.Sessions(t.Context(), w.as("abe"), "ada")
+	if err != nil || len(own) != 1 {
+		t.Fatalf("%d sign-ins: %v", len(own), err)
+	}
+	began, ended := make(chan struct{}), make(chan struct{})
+	w.p.handler = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
+		close(began)
+		<-r.Context().Done()
+		close(ended)
+		return nil
+	})))
+	go func() { _, _ = w.http.Do(w.request("GET", "/live", "")) }()
+	<-began
+	w.clock.pass(time.Hour)
+	select {
+	case <-ended:
+		t.Fatal("the stream ended although nothing happened")
+	case <-time.After(20 * time.Millisecond): // many looks
+	}
+	if now, _ := w.app.Sessions(t.Context(), w.as("abe"), "ada"); len(now) != 1 || !now[0].SeenAt.Equal(own[0].SeenAt) {
+		t.Errorf("looking counts as use: %+v", now)
+	}
+	if err := w.app.RevokeSession(t.Context(), w.as("abe"), "ada", own[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+}
+
 func TestAdminsEndSignIns(t *testing.T) {
 	w := newTown(t).enter("ada")
 	zoe := w.another().enter("zoe", "acme")
