@@ -84,6 +84,7 @@ type UsageFilter struct {
 	From, To time.Time
 	By       UsageBy   // "" is none
 	Step     UsageStep // "" is none
+	Mine     bool      // only what belongs to the one who asks
 }
 
 // UsageSum is how much was used. Hours of machines whose price was not known count as free, and are in Unpriced too; cores
@@ -165,7 +166,7 @@ func (a *App) Usage(ctx context.Context, actor Actor, f UsageFilter) (Usage, err
 		return Usage{}, err
 	}
 	q := UsageQuery{Tenant: actor.Tenant}
-	if reach, _ := actor.reach("Usage"); reach == own && f.By != UsageByTenant {
+	if reach, _ := actor.reach("Usage"); f.Mine || reach == own && f.By != UsageByTenant {
 		q.Owner = actor.User
 	}
 	return a.usage(ctx, q, f)

@@ -20,6 +20,12 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/hooks", Name: "Hooks", Text: "Where notices are sent to: chats, mail, programs of your own.",
 			Group: page.GroupPeople, UseCase: "SaveHook"})
 	}
+	if p.money() != nil {
+		all = append(all,
+			page.Section{Path: "/admin/quotas", Name: "Quotas", Text: "What tenant, groups and users may have at most, and how much they do.",
+				Group: page.GroupMoney, UseCase: "Quotas"},
+			page.Section{Path: "/usage", Name: "Usage", Text: "Node hours and cost, by user, template, provider and time.", Group: page.GroupMoney, UseCase: "Quotas"})
+	}
 	if p.machines() != nil {
 		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"})

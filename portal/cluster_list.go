@@ -20,7 +20,7 @@ func (p *Portal) clusterList(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, "Clusters")
 	f.At = "clusters"
-	l := page.ClusterList{Now: p.now(), Clusters: clusters, Deleted: deleted, New: f.May("CreateCluster")}
+	l := page.ClusterList{Now: p.now(), Clusters: clusters, Deleted: deleted, New: f.May("CreateCluster"), Month: p.monthCost(r, a)}
 	if r.Header.Get("Muster-Part") == "list" {
 		p.render(w, r, http.StatusOK, page.ClusterListPart(l))
 		return nil

@@ -41,6 +41,7 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	if r.Header.Get("HX-Request") != "" {
+		n.view.Left = p.quotaLeft(r, a)
 		p.render(w, r, http.StatusOK, page.ClusterNewPart(n.view, n.changed))
 		return nil
 	}
@@ -55,6 +56,9 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 func (p *Portal) showClusterNew(w http.ResponseWriter, r *http.Request, status int, n *clusterForm) {
 	f := p.frame(r, "New cluster")
 	f.At, f.Htmx = "new", true
+	if f.Actor != nil {
+		n.view.Left = p.quotaLeft(r, *f.Actor)
+	}
 	p.render(w, r, status, page.ClusterNewPage(f, n.view))
 }
 

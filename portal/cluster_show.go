@@ -28,6 +28,13 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
+	if p.money() != nil && c.View.Status != app.ClusterDeleted {
+		o, err := p.money().LeaseOutlook(r.Context(), a, c.View.ID)
+		if err != nil {
+			return err
+		}
+		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.May("ExtendLease", o.Owner), Admin: a.May("ExtendLease", ""), Cost: c.View.CostPerHour}
+	}
 	f := p.frame(r, c.View.Name)
 	f.At = "clusters"
 	if c.Running() {

@@ -126,6 +126,16 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", member(p.hookResend))
 		}
 
+		// Money
+		if p.money() != nil {
+			r.Get("/usage", member(p.usageShow))
+			r.Get("/clusters/{id}/extend", member(p.leaseExtendAsk))
+			r.Post("/clusters/{id}/lease", member(p.leaseExtend))
+			r.Get("/admin/quotas", member(p.quotaPage))
+			r.Post("/admin/quotas", member(p.quotaSave))
+			r.Post("/admin/quotas/delete", member(p.quotaDelete))
+		}
+
 		// For admins
 		r.Get("/admin", member(p.adminHome))
 		r.Get("/queue", member(p.queueShow))
@@ -229,6 +239,16 @@ func (p *Portal) routes() http.Handler {
 			huma.Get(api, "/orphans", p.apiOrphanList, about("List machines that nobody stands behind, for admins"))
 			huma.Post(api, "/orphans/{orphan}", p.apiOrphanDecide, about("Have an orphan deleted, or kept"), answers(http.StatusAccepted))
 			huma.Put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
+		}
+
+		if p.money() != nil {
+			huma.Get(api, "/quotas", p.apiQuotaList, about("List quotas and how much of each is used, for admins"))
+			huma.Put(api, "/quotas", p.apiQuotaSet, about("Set the quota of a group, of a user, for each user, or of the tenant"))
+			huma.Delete(api, "/quotas", p.apiQuotaDelete, about("Lift a quota"))
+			huma.Get(api, "/quotas/left", p.apiQuotaLeft, about("Tell what is left for you, and by which limit"))
+			huma.Get(api, "/clusters/{id}/lease", p.apiLeaseShow, about("Tell when a lease ends, who was warned, and what would keep it from ending"))
+			huma.Post(api, "/clusters/{id}/lease", p.apiLeaseExtend, about("Move the end of a lease"), answers(http.StatusOK))
+			huma.Get(api, "/usage", p.apiUsage, about("Tell what was used, and what it cost"), usageForms)
 		}
 
 		if p.people() != nil {

@@ -44,65 +44,71 @@ func TestPagesAreClean(t *testing.T) {
 	_, all := pages(t)
 	for name, a := range all {
 		t.Run(name, func(t *testing.T) {
-			if csp := a.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-				t.Errorf("the policy is %q", csp)
-			}
-			for h, want := range map[string]string{
-				"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
-			} {
-				if a.header.Get(h) != want {
-					t.Errorf("%s is %q", h, a.header.Get(h))
-				}
-			}
-			ids, refs, labelled := map[string]bool{}, []string{}, map[string]bool{}
-			headings := 0
-			for n := range a.tree().Descendants() {
-				if n.Type != html.ElementNode {
-					continue
-				}
-				if n.Data == "style" || n.Data == "script" && attr(n, "src") == "" {
-					t.Errorf("there is an inline %s", n.Data)
-				}
-				if n.Data == "h1" {
-					headings++
-				}
-				if n.Data == "label" && attr(n, "for") != "" {
-					labelled[attr(n, "for")] = true
-				}
-				if n.Data == "img" && !has(n, "alt") {
-					t.Error("a picture has no words")
-				}
-				for _, at := range n.Attr {
-					switch {
-					case at.Key == "style", strings.HasPrefix(at.Key, "on"):
-						t.Errorf("%s has an inline %s", n.Data, at.Key)
-					case at.Key == "id" && ids[at.Val]:
-						t.Errorf("the id %s is there twice", at.Val)
-					case at.Key == "id":
-						ids[at.Val] = true
-					case at.Key == "aria-describedby" || at.Key == "data-copy":
-						refs = append(refs, strings.Fields(at.Val)...)
-					case at.Key == "src" || at.Key == "href" && n.Data == "link":
-						if !strings.HasPrefix(at.Val, "/static/") {
-							t.Errorf("%s is fetched from %s", n.Data, at.Val)
-						}
-					}
-				}
-			}
-			for n := range a.tree().Descendants() {
-				if (n.Data == "input" && attr(n, "type") != "hidden" || n.Data == "select") && !labelled[attr(n, "id")] && !insideLabel(n) {
-					t.Errorf("the %s %s has no label", n.Data, attr(n, "name"))
-				}
-			}
-			for _, r := range refs {
-				if !ids[r] {
-					t.Errorf("nothing has the id %s", r)
-				}
-			}
-			if headings != 1 {
-				t.Errorf("there are %d first headings", headings)
-			}
+			wantClean(t, a)
 		})
+	}
+}
+
+// wantClean checks one page.
+func wantClean(t *testing.T, a seen) {
+	t.Helper()
+	if csp := a.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+		t.Errorf("the policy is %q", csp)
+	}
+	for h, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+	} {
+		if a.header.Get(h) != want {
+			t.Errorf("%s is %q", h, a.header.Get(h))
+		}
+	}
+	ids, refs, labelled := map[string]bool{}, []string{}, map[string]bool{}
+	headings := 0
+	for n := range a.tree().Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "style" || n.Data == "script" && attr(n, "src") == "" {
+			t.Errorf("there is an inline %s", n.Data)
+		}
+		if n.Data == "h1" {
+			headings++
+		}
+		if n.Data == "label" && attr(n, "for") != "" {
+			labelled[attr(n, "for")] = true
+		}
+		if n.Data == "img" && !has(n, "alt") {
+			t.Error("a picture has no words")
+		}
+		for _, at := range n.Attr {
+			switch {
+			case at.Key == "style", strings.HasPrefix(at.Key, "on"):
+				t.Errorf("%s has an inline %s", n.Data, at.Key)
+			case at.Key == "id" && ids[at.Val]:
+				t.Errorf("the id %s is there twice", at.Val)
+			case at.Key == "id":
+				ids[at.Val] = true
+			case at.Key == "aria-describedby" || at.Key == "data-copy":
+				refs = append(refs, strings.Fields(at.Val)...)
+			case at.Key == "src" || at.Key == "href" && n.Data == "link":
+				if !strings.HasPrefix(at.Val, "/static/") {
+					t.Errorf("%s is fetched from %s", n.Data, at.Val)
+				}
+			}
+		}
+	}
+	for n := range a.tree().Descendants() {
+		if (n.Data == "input" && attr(n, "type") != "hidden" || n.Data == "select") && !labelled[attr(n, "id")] && !insideLabel(n) {
+			t.Errorf("the %s %s has no label", n.Data, attr(n, "name"))
+		}
+	}
+	for _, r := range refs {
+		if !ids[r] {
+			t.Errorf("nothing has the id %s", r)
+		}
+	}
+	if headings != 1 {
+		t.Errorf("there are %d first headings", headings)
 	}
 }
 

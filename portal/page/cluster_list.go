@@ -12,8 +12,9 @@ import (
 type ClusterList struct {
 	Now      time.Time
 	Clusters []app.ClusterSummary
-	Deleted  bool // those that are gone are shown too
-	New      bool // the actor may create one
+	Deleted  bool          // those that are gone are shown too
+	New      bool          // the actor may create one
+	Month    *app.UsageSum // what the actor's machines cost this month so far; nil where that is not known
 }
 
 // Moving tells whether anything on the page is about to change by itself.

@@ -25,7 +25,8 @@ type ClusterNew struct {
 	Preview *Preview
 	Open    bool // the advanced part is unfolded
 
-	Explanation *Explanation // why there is no preview; nil where that is not known
+	Explanation *Explanation    // why there is no preview; nil where that is not known
+	Left        []app.QuotaLine // what is left for the actor, the tightest limit of each measure
 }
 
 // Explanation says why there is no layout. Problems are what is wrong with the request; Conflict is what cannot hold

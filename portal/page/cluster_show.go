@@ -25,6 +25,7 @@ type ClusterShow struct {
 	Receipts bool        // there is a page that accounts for its machines
 	Checks   bool        // there is a page that tells what its nodes were found to be
 	Waiting  app.Waiting // the groups only; empty where nothing waits
+	Lease    *LeaseBox   // nil where it is not known
 }
 
 // Failure is a step that failed, with the last that it said.

@@ -1,0 +1,55 @@
+package portal
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// leaseExtend moves the end of a lease as the form says.
+func (p *Portal) leaseExtend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	ask, err := leaseRequest(r)
+	if err != nil {
+		return err
+	}
+	o, err := p.money().ExtendLease(r.Context(), a, chi.URLParam(r, "id"), ask)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/clusters/"+o.Cluster+"#lease", http.StatusSeeOther)
+	return nil
+}
+
+// leaseRequest reads what was pressed or filled in.
+func leaseRequest(r *http.Request) (ask app.LeaseRequest, err error) {
+	f := r.PostForm
+	ask.Reason = f.Get("reason")
+	switch {
+	case f.Get("forever") != "":
+		ask.Forever = true
+	case f.Get("by") != "":
+		ask.By, err = app.ParseLength(f.Get("by"))
+	default:
+		ask.Until, err = app.ParseMoment(f.Get("until"))
+	}
+	return ask, err
+}
+
+// leaseExtendAsk is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
+func (p *Portal) leaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	o, moved, err := p.money().LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Extend the lease of "+o.Name)
+	f.At = "clusters"
+	p.render(w, r, http.StatusOK, page.LeaseExtendPage(f, page.LeaseBox{Now: p.now(), Outlook: o, May: a.May("ExtendLease", o.Owner)}, moved))
+	return nil
+}

@@ -1,0 +1,330 @@
+package portal
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// treasurer is a Muster that also counts money. Its rules are the real ones; what it keeps is in memory.
+type treasurer struct {
+	*fake
+	quotas []app.QuotaUse
+	usage  app.Usage
+	asked  []app.UsageFilter
+	moved  []app.LeaseRequest
+	rules  app.Lease
+}
+
+var _ Money = (*treasurer)(nil)
+
+func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]app.QuotaUse, error) {
+	if !a.May("Quotas") {
+		return nil, app.Errorf(app.EForbidden, "Only admins see quotas.")
+	}
+	return f.quotas, nil
+}
+
+func (f *treasurer) QuotaLeft(_ context.Context, a app.Actor) (app.QuotaLeft, error) {
+	l := app.QuotaLine{Measure: app.MeasureNodes, Scope: app.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
+	return app.QuotaLeft{User: a.User, Month: "2030-05", Lines: []app.QuotaLine{l}, Tightest: []app.QuotaLine{l}}, nil
+}
+
+func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q app.Quota) (app.QuotaUse, error) {
+	if !a.May("SetQuota") {
+		return app.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
+	}
+	if q.Name == "" && q.Scope != app.QuotaEachUser {
+		return app.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
+	}
+	u := app.QuotaUse{Quota: q}
+	f.quotas = append(f.quotas, u)
+	return u, nil
+}
+
+func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l app.Limits) (app.QuotaUse, error) {
+	if !a.May("SetTenantQuota") {
+		return app.QuotaUse{}, app.Errorf(app.EForbidden, "Only superadmins do that.")
+	}
+	u := app.QuotaUse{Quota: app.Quota{Scope: app.QuotaTenant, Limits: l}}
+	f.quotas = append(f.quotas, u)
+	return u, nil
+}
+
+func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope app.QuotaScope, name string) error {
+	for i, q := range f.quotas {
+		if q.Scope == scope && q.Name == name {
+			f.quotas = append(f.quotas[:i], f.quotas[i+1:]...)
+			return nil
+		}
+	}
+	return app.Errorf(app.ENotFound, "There is no such quota.")
+}
+
+func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (app.LeaseOutlook, error) {
+	v, err := f.Cluster(ctx, a, cluster)
+	if err != nil {
+		return app.LeaseOutlook{}, err
+	}
+	if !a.May("ExtendLease", v.Owner) {
+		return app.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
+	}
+	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.now(), r)
+	if err != nil || beyond != nil && r.Reason == "" {
+		if err == nil {
+			err = beyond
+		}
+		return app.LeaseOutlook{}, err
+	}
+	f.moved = append(f.moved, r)
+	f.mu.Lock()
+	f.find(cluster).ExpiresAt = until
+	f.mu.Unlock()
+	return f.LeaseOutlook(ctx, a, cluster)
+}
+
+func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (app.LeaseOutlook, error) {
+	v, err := f.Cluster(ctx, a, cluster)
+	if err != nil {
+		return app.LeaseOutlook{}, err
+	}
+	return app.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
+		Warnings:  []app.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
+		Obstacles: []app.LeaseObstacle{{Kind: app.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
+}
+
+func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (app.LeaseOutlook, bool, error) {
+	if signature != "good" {
+		return app.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link was not made here."}
+	}
+	o, err := f.LeaseOutlook(ctx, a, cluster)
+	return o, end == "old", err
+}
+
+func (f *treasurer) Usage(_ context.Context, _ app.Actor, q app.UsageFilter) (app.Usage, error) {
+	f.asked = append(f.asked, q)
+	if q.By == "colour" {
+		return app.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Usage cannot be added up by that.", Hint: "Say user."}
+	}
+	u := f.usage
+	u.By, u.Step = q.By, q.Step
+	return u, nil
+}
+
+func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q app.UsageFilter) (app.Usage, error) {
+	if !a.May("UsageOfAll") {
+		return app.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
+	}
+	return f.Usage(ctx, a, q)
+}
+
+// treasury signs somebody in to a portal that counts money.
+func treasury(t *testing.T, user string) (*site, *treasurer) {
+	t.Helper()
+	var f *treasurer
+	s := visit(t, func(c *Config) {
+		f = &treasurer{fake: c.Muster.(*fake), rules: app.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
+		c.Muster = f
+	})
+	now := f.now()
+	f.usage = app.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: app.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
+	for i, key := range []string{"ada", "=cmd|' /C calc'!A0", "<b>bob</b>", "+x", "-y", "@z", "k6", "k7", "k8", "k9"} {
+		f.usage.Lines = append(f.usage.Lines, app.UsageLine{Start: app.UsageDay.Start(now).AddDate(0, 0, -i%3), Key: key,
+			UsageSum: app.UsageSum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
+	}
+	s.signIn(user)
+	return s, f
+}
+
+func TestQuotaPage(t *testing.T) {
+	s, f := treasury(t, "root")
+	limits := app.Limits{}.With(app.MeasureNodes, 50).With(app.MeasurePerMonth, 100)
+	s.get("/admin/quotas").reads(http.StatusOK, "Nothing is limited yet")
+	f.quotas = []app.QuotaUse{{Quota: app.Quota{Scope: app.QuotaGroup, Name: "<data>", Limits: limits}, Used: app.Amounts{Nodes: 38, PerMonth: 120.5}}}
+	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
+	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Money per month 120.50 of 100", "Change a quota")
+	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
+		t.Errorf("the form holds %v", got)
+	}
+	if !strings.Contains(a.body, `width="76.00%"`) || !strings.Contains(a.body, "bar-full") {
+		t.Error("the bars are not drawn as they should be")
+	}
+	if a := s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {" 7 "}, "per_hour": {"1,5"}}); a.status != http.StatusSeeOther {
+		t.Errorf("saving: %d %s", a.status, a.text())
+	}
+	q := f.quotas[1]
+	if nodes, _ := q.Limits.Of(app.MeasureNodes); nodes != 7 || q.Name != "ada" || *q.Limits.PerHour != 1.5 || q.Limits.Clusters != nil {
+		t.Errorf("saved %+v", q)
+	}
+	if a := s.post("/admin/quotas", url.Values{"scope": {"tenant"}, "name": {"is of no use"}, "cpu": {"9"}}); a.status != http.StatusSeeOther || f.quotas[2].Scope != app.QuotaTenant {
+		t.Errorf("the tenant's: %d %+v", a.status, f.quotas)
+	}
+	a = s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {"many"}})
+	a.reads(http.StatusUnprocessableEntity, "A limit is a number.")
+	if got := a.fields(); got.Get("nodes") != "many" || got.Get("name") == "" {
+		t.Errorf("what was typed is lost: %v", got)
+	}
+	s.post("/admin/quotas", url.Values{"scope": {"user"}, "nodes": {"3"}}).reads(http.StatusUnprocessableEntity, "Whose quota is it?")
+	if a := s.post("/admin/quotas/delete", url.Values{"scope": {"user"}, "name": {"ada"}}); a.status != http.StatusSeeOther || len(f.quotas) != 2 {
+		t.Errorf("lifting: %d", a.status)
+	}
+	s.post("/admin/quotas/delete", url.Values{"scope": {"user"}, "name": {"ada"}}).reads(http.StatusNotFound)
+
+	s, _ = treasury(t, "ada")
+	s.get("/admin/quotas").reads(http.StatusForbidden)
+	s.get("/clusters/new").reads(http.StatusOK, `Left for you before this: 12 of 50 nodes (the group "data")`)
+	if strings.Contains(s.get("/clusters").body, `href="/admin"`) {
+		t.Error("a user is led to what admins look after")
+	}
+}
+
+func TestLeaseBox(t *testing.T) {
+	s, _ := treasury(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Lease Ends in 24 h, at 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "By at most 12 h at once, and at most 3 d after it was made. Now until 3 May 2030 00:00 UTC at the latest.", "4 h (in 20 h)", "No provisioner can take <this>. Somebody has to do something")
+}
+
+func TestLeaseIsMoved(t *testing.T) {
+	s, f := treasury(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h0m0s"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
+		t.Errorf("the button: %d %s", a.status, a.text())
+	}
+	if len(f.moved) != 1 || f.moved[0].By != 12*time.Hour {
+		t.Errorf("asked for %+v", f.moved)
+	}
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"until": {"2030-05-02T18:30"}}); a.status != http.StatusSeeOther || !f.moved[1].Until.Equal(time.Date(2030, 5, 2, 18, 30, 0, 0, time.UTC)) {
+		t.Errorf("the date: %d %+v", a.status, f.moved)
+	}
+	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `"tomorrow" is not a moment.`)
+	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
+	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
+	// A page of another site cannot press the button, and looking at an address does not either.
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"1h"}}, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); a.status != http.StatusForbidden {
+		t.Errorf("from elsewhere: %d", a.status)
+	}
+	before := len(f.moved)
+	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "Show the cluster")
+	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
+	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "not made here")
+	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %d", a.status)
+	}
+	if len(f.moved) != before {
+		t.Error("looking has moved the lease")
+	}
+	s.post("/signout", nil)
+	if a := s.get("/clusters/" + id + "/extend?end=1&sig=good"); a.status != http.StatusSeeOther || !strings.Contains(a.header.Get("Location"), "/signin") {
+		t.Errorf("the link lets in who has not signed in: %d", a.status)
+	}
+	s.signIn("vera")
+	s.get("/clusters/" + id).lacks("Extend by")
+}
+
+func TestUsagePage(t *testing.T) {
+	s, f := treasury(t, "root")
+	a := s.get("/usage?by=user&step=day&from=2030-04-28&to=2030-05-01")
+	a.reads(http.StatusOK, "Cost 9.50 Node hours 36.00 Core hours 72.00 Without a price 2.00 node hours", "Wed 1 May ada 2.50 10.00 2.00", "<b>bob</b>", "3 others", "up to")
+	if strings.Contains(a.body, "<b>bob</b>") || strings.Contains(a.body, "style=") {
+		t.Error("the page is not safe")
+	}
+	last := f.asked[len(f.asked)-1]
+	if !last.From.Equal(time.Date(2030, 4, 28, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 2, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("a day as the end is not meant with all of it: %+v", last)
+	}
+	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, "cannot be added up by that", "Say user.")
+	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "is not a moment")
+	a = s.get("/usage?by=user&format=csv")
+	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
+		t.Fatalf("CSV: %d %s", a.status, a.header.Get("Content-Type"))
+	}
+	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
+	if err != nil || len(rows) != 11 || fmt.Sprint(rows[0]) != "[start user node_hours core_hours cost unpriced_node_hours]" {
+		t.Fatalf("%v: %v", err, rows)
+	}
+	for _, r := range rows[1:] {
+		if strings.ContainsAny(r[1][:1], "=+-@\t\r") {
+			t.Errorf("a spreadsheet would run %q", r[1])
+		}
+	}
+	s.get("/usage?all=true").reads(http.StatusOK, "all tenants")
+
+	s, f = treasury(t, "ada")
+	s.get("/usage?all=true").reads(http.StatusForbidden)
+	s.get("/clusters").reads(http.StatusOK, "This month your machines have cost 9.50 in 36.00 node hours.")
+	if q := f.asked[len(f.asked)-1]; !q.Mine {
+		t.Errorf("asked for %+v", q)
+	}
+}
+
+func TestMoneyAPI(t *testing.T) {
+	s, f := treasury(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	api := func(method, path, body string, headers ...string) seen {
+		r := s.request(method, "/api/v1"+path, body, append([]string{"Authorization", "Bearer token-of-ada", "Content-Type", "application/json"}, headers...)...)
+		return s.do(r)
+	}
+	var o app.LeaseOutlook
+	a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"by":3600000000000}`)
+	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || !o.Until.Equal(f.now().Add(25*time.Hour)) || len(o.Obstacles) != 1 {
+		t.Errorf("extend: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"until":"2030-05-02T00:00:00Z"}`); a.status != http.StatusOK {
+		t.Errorf("until: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"forever":true}`); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"kind":"lease"`) {
+		t.Errorf("for ever: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
+		t.Errorf("outlook: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodGet, "/quotas/left", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"left":12`) {
+		t.Errorf("left: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodGet, "/quotas", ""); a.status != http.StatusForbidden {
+		t.Errorf("quotas for a user: %d", a.status)
+	}
+	if a := api(http.MethodPut, "/quotas", `{"scope":"user","name":"ada","limits":{"nodes":3}}`); a.status != http.StatusForbidden {
+		t.Errorf("setting for a user: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodPut, "/quotas", `{"scope":"galaxy","limits":{"nodes":3}}`); a.status != http.StatusUnprocessableEntity {
+		t.Errorf("a scope that does not exist: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodDelete, "/quotas?scope=user&name=nobody", ""); a.status != http.StatusNotFound {
+		t.Errorf("deleting what is not there: %d %s", a.status, a.body)
+	}
+	if a := api(http.MethodGet, "/usage?by=user&step=day", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"node_hours":10`) || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("usage: %d %s", a.status, a.body)
+	}
+	for _, a := range []seen{api(http.MethodGet, "/usage?by=user&format=csv", ""), api(http.MethodGet, "/usage?by=user", "", "Accept", "text/csv")} {
+		if a.status != http.StatusOK || !strings.HasPrefix(a.body, "start,user,node_hours") || !strings.Contains(a.body, "'=cmd|") {
+			t.Errorf("CSV: %d %s", a.status, a.body)
+		}
+	}
+	if a := api(http.MethodGet, "/usage?all=true", ""); a.status != http.StatusForbidden {
+		t.Errorf("all tenants for a user: %d", a.status)
+	}
+	if a := api(http.MethodGet, "/usage?from=soon", ""); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"field":"from"`) {
+		t.Errorf("a moment that is none: %d %s", a.status, a.body)
+	}
+}
+
+func TestMoneyPagesAreClean(t *testing.T) {
+	s, f := treasury(t, "root")
+	f.quotas = []app.QuotaUse{{Quota: app.Quota{Scope: app.QuotaEachUser, Limits: app.Limits{}.With(app.MeasureCPU, 0)}}, {Quota: app.Quota{Scope: app.QuotaTenant,
+		Limits: app.Limits{}.With(app.MeasurePerHour, 2.5)}}}
+	id := s.cluster(root, "lake", "hadoop", 2)
+	for _, path := range []string{"/usage", "/usage?step=none&by=none", "/usage?from=never", "/admin/quotas", "/clusters/" + id, "/clusters/" + id + "/extend?end=1&sig=good",
+		"/clusters/new", "/clusters"} {
+		t.Run(path, func(t *testing.T) { wantClean(t, s.get(path)) })
+	}
+}

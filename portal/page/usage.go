@@ -1,0 +1,257 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Usage is the page of what was used.
+type Usage struct {
+	Now       time.Time
+	Actor     app.Actor
+	Usage     app.Usage
+	From, To  string // as they were typed
+	By        app.UsageBy
+	Step      app.UsageStep
+	All       bool // of all tenants
+	MayAll    bool
+	Everybody bool // the actor sees what others use
+	Error     Complaint
+}
+
+// Sentence says what it is that is shown.
+func (u Usage) Sentence() string {
+	whose := "everybody in " + u.Actor.Tenant
+	switch {
+	case u.All:
+		whose = "all tenants"
+	case u.Usage.User != "":
+		whose = u.Usage.User
+	}
+	return fmt.Sprintf("What the machines of %s have used from %s until %s, in UTC. It is counted from when a machine was made until it was proven gone, at the price of when it was made.",
+		whose, dayWords(u.Usage.From), dayWords(u.Usage.To))
+}
+
+func dayWords(t time.Time) string {
+	if t.Equal(app.UsageDay.Start(t)) {
+		return t.Format("2 Jan 2006")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
+// Link is this page with something changed.
+func (u Usage) Link(key, value string) string {
+	q := url.Values{"by": {string(u.By)}, "step": {string(u.Step)}}
+	for k, v := range map[string]string{"from": u.From, "to": u.To} {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	if u.All {
+		q.Set("all", "true")
+	}
+	if key != "" {
+		q.Set(key, value)
+	}
+	return "/usage?" + q.Encode()
+}
+
+// mostBars is how many parts of the time a chart has room for; the latest are drawn.
+const mostBars = 92
+
+// mostHues is how many keys a chart tells apart; the rest is drawn as one.
+const mostHues = 7
+
+// Chart is usage over time as stacked bars.
+type Chart struct {
+	Bars   []ChartBar
+	Keys   []Hue
+	Top    string // what the height stands for
+	Hidden int    // parts of the time before those that are drawn
+}
+
+// ChartBar is one part of the time. X and Width are percentages of the picture's width.
+type ChartBar struct {
+	X, Width string
+	Title    string
+	Parts    []ChartPart
+}
+
+// ChartPart is what one key has of a bar, in the units of the picture's height.
+type ChartPart struct {
+	Hue       int
+	Y, Height string
+}
+
+// ChartHeight is the height of the picture.
+const ChartHeight = 160
+
+// NewChart draws one measure of usage.
+func (u Usage) NewChart(measure func(app.UsageSum) float64) Chart {
+	totals := map[string]float64{}
+	for _, l := range u.Usage.Lines {
+		totals[l.Key] += measure(l.UsageSum)
+	}
+	keys := sortedKeys(totals)
+	hue := map[string]int{}
+	c := Chart{}
+	for i, k := range keys {
+		hue[k] = min(i, mostHues)
+		if i < mostHues || i == mostHues && len(keys) == mostHues+1 {
+			c.Keys = append(c.Keys, Hue{Name: keyWords(u.By, k), Index: i})
+		}
+	}
+	if len(keys) > mostHues+1 {
+		c.Keys = append(c.Keys, Hue{Name: fmt.Sprintf("%d others", len(keys)-mostHues), Index: mostHues})
+	}
+	starts := u.parts()
+	c.Hidden = max(len(starts)-mostBars, 0)
+	starts = starts[c.Hidden:]
+	sums := map[time.Time]map[int]float64{}
+	highest := 0.0
+	for _, l := range u.Usage.Lines {
+		if sums[l.Start] == nil {
+			sums[l.Start] = map[int]float64{}
+		}
+		sums[l.Start][hue[l.Key]] += measure(l.UsageSum)
+	}
+	for _, s := range starts {
+		highest = max(highest, sumOf(sums[s]))
+	}
+	c.Top = Amount2(highest)
+	for i, s := range starts {
+		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], highest))
+	}
+	return c
+}
+
+func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, highest float64) ChartBar {
+	pitch := 100 / float64(n)
+	b := ChartBar{X: decimal(float64(i)*pitch+pitch*0.1) + "%", Width: decimal(pitch*0.8) + "%",
+		Title: u.PartWords(start) + ": " + Amount2(sumOf(parts))}
+	y := float64(ChartHeight)
+	for h := range mostHues + 1 {
+		if v := parts[h]; v > 0 && highest > 0 {
+			height := v / highest * ChartHeight
+			y -= height
+			b.Parts = append(b.Parts, ChartPart{Hue: h, Y: decimal(y), Height: decimal(height)})
+		}
+	}
+	return b
+}
+
+func sumOf(parts map[int]float64) (sum float64) {
+	for h := range mostHues + 1 {
+		sum += parts[h]
+	}
+	return sum
+}
+
+// parts are all parts of the time, also those in which nothing was used.
+func (u Usage) parts() (starts []time.Time) {
+	if u.Usage.Step == app.UsageWhole || u.Usage.Step == "" {
+		return []time.Time{u.Usage.From}
+	}
+	for at := u.Usage.Step.Start(u.Usage.From); at.Before(u.Usage.To); at = u.Usage.Step.Next(at) {
+		starts = append(starts, at)
+	}
+	return starts
+}
+
+// PartWords names a part of the time.
+func (u Usage) PartWords(start time.Time) string {
+	switch u.Usage.Step {
+	case app.UsageHour:
+		return start.UTC().Format("2 Jan 15:04")
+	case app.UsageDay:
+		return start.UTC().Format("Mon 2 Jan")
+	case app.UsageWeek:
+		return "week of " + start.UTC().Format("2 Jan 2006")
+	case app.UsageMonth:
+		return start.UTC().Format("January 2006")
+	}
+	return "the whole time"
+}
+
+// mostRows is how many lines the table shows; the CSV has them all.
+const mostRows = 500
+
+// Rows are the lines of the table, the latest first.
+func (u Usage) Rows() []app.UsageLine {
+	rows := slices.Clone(u.Usage.Lines)
+	slices.SortStableFunc(rows, func(a, b app.UsageLine) int { return b.Start.Compare(a.Start) })
+	return rows[:min(len(rows), mostRows)]
+}
+
+// More is how many lines there was no room for.
+func (u Usage) More() int { return max(len(u.Usage.Lines)-mostRows, 0) }
+
+// Ends are the first and the last part of the time that a chart draws, for its axis.
+func (u Usage) Ends(c Chart) (first, last string) {
+	starts := u.parts()[c.Hidden:]
+	return u.PartWords(starts[0]), u.PartWords(starts[len(starts)-1])
+}
+
+func keyWords(by app.UsageBy, key string) string {
+	switch {
+	case by == app.UsageByNothing || by == "":
+		return "all"
+	case key == "":
+		return "not known"
+	}
+	return key
+}
+
+// sortedKeys gives the keys with the greatest first.
+func sortedKeys(m map[string]float64) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })
+	return keys
+}
+
+// Amount2 writes a number with two digits, or more where it is small.
+func Amount2(x float64) string {
+	if x > 0 && x < 0.1 {
+		return strconv.FormatFloat(x, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// UsageByWords names what usage is added up by.
+func UsageByWords(b app.UsageBy) string {
+	if b == app.UsageByNothing {
+		return "nothing"
+	}
+	return string(b)
+}
+
+// UsageStepWords names a step.
+func UsageStepWords(s app.UsageStep) string {
+	if s == app.UsageWhole {
+		return "the whole time"
+	}
+	return string(s)
+}
+
+func usageCost(s app.UsageSum) float64  { return s.Cost }
+func usageNodes(s app.UsageSum) float64 { return s.NodeHours }
+
+// MonthLine says what the actor has spent this month.
+func (l ClusterList) MonthLine() string {
+	if l.Month.NodeHours == 0 {
+		return "This month your machines have cost nothing so far."
+	}
+	return fmt.Sprintf("This month your machines have cost %s in %s node hours.", Amount2(l.Month.Cost), Amount2(l.Month.NodeHours))
+}

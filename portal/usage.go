@@ -1,0 +1,159 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+type usageInput struct {
+	From   string        `query:"from" maxLength:"64" doc:"A day or a moment, in UTC where it names no zone; the beginning of this month where it is left out"`
+	To     string        `query:"to" maxLength:"64" doc:"Likewise; now where it is left out"`
+	By     app.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"What it is added up by"`
+	Step   app.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Parts of the calendar in UTC; weeks begin on Monday"`
+	All    bool          `query:"all" doc:"Of all tenants, for superadmins"`
+	Format string        `query:"format" enum:"json,csv" doc:"As the Accept header says where it is left out"`
+	Accept string        `header:"Accept" hidden:"true"`
+}
+
+// usageOutput is JSON or CSV, as it was asked for.
+type usageOutput struct {
+	ContentType string `header:"Content-Type"`
+	Disposition string `header:"Content-Disposition"`
+	Body        []byte
+}
+
+// usageForms tells programs what comes back.
+func usageForms(o *huma.Operation) {
+	o.Responses = map[string]*huma.Response{"200": {Description: "What was used", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+}
+
+func (p *Portal) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+	f, err := usageFilter(url.Values{"from": {in.From}, "to": {in.To}, "by": {string(in.By)}, "step": {string(in.Step)}})
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	u, err := p.usage(ctx, caller(ctx), f, in.All)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	if in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv") {
+		b, err := usageCSV(u)
+		return &usageOutput{ContentType: "text/csv; charset=utf-8", Disposition: `attachment; filename="usage.csv"`, Body: b}, err
+	}
+	b, err := json.Marshal(u)
+	return &usageOutput{ContentType: "application/json", Body: b}, err
+}
+
+func (p *Portal) usage(ctx context.Context, a app.Actor, f app.UsageFilter, all bool) (app.Usage, error) {
+	if all {
+		return p.money().UsageOfAll(ctx, a, f)
+	}
+	return p.money().Usage(ctx, a, f)
+}
+
+// usageFilter reads what is asked for. A day as the end is meant with all of it.
+func usageFilter(q url.Values) (f app.UsageFilter, err error) {
+	f.By, f.Step = app.UsageBy(q.Get("by")), app.UsageStep(q.Get("step"))
+	read := func(field string, into *time.Time) {
+		text := strings.TrimSpace(q.Get(field))
+		if text == "" || err != nil {
+			return
+		}
+		if *into, err = app.ParseMoment(text); err != nil {
+			app.AsError(err).Field = field
+		}
+		if field == "to" && len(text) == len(time.DateOnly) {
+			*into = into.AddDate(0, 0, 1)
+		}
+	}
+	read("from", &f.From)
+	read("to", &f.To)
+	return f, err
+}
+
+// usageCSV writes lines for spreadsheets.
+func usageCSV(u app.Usage) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
+	_ = w.Write([]string{"start", string(u.By), "node_hours", "core_hours", "cost", "unpriced_node_hours"})
+	for _, l := range u.Lines {
+		_ = w.Write([]string{l.Start.UTC().Format(time.RFC3339), sheetCell(l.Key), number(l.NodeHours), number(l.CoreHours), number(l.Cost), number(l.Unpriced)})
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// sheetCell keeps a spreadsheet from taking a name for a formula.
+func sheetCell(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	v := page.Usage{Now: p.now(), Actor: a, From: q.Get("from"), To: q.Get("to"), All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
+	if !q.Has("by") {
+		q.Set("by", string(app.UsageByTemplate))
+		if v.Everybody {
+			q.Set("by", string(app.UsageByUser))
+		}
+	}
+	if !q.Has("step") {
+		q.Set("step", string(app.UsageDay))
+	}
+	v.By, v.Step = app.UsageBy(q.Get("by")), app.UsageStep(q.Get("step"))
+	f, err := usageFilter(q)
+	if err == nil {
+		v.Usage, err = p.usage(r.Context(), a, f, v.All)
+	}
+	status := http.StatusOK
+	if e := app.AsError(err); err != nil && (e.Code == app.EInvalid || e.Code == app.ETooLarge) {
+		status, v.Error = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}
+	} else if err != nil {
+		return err
+	}
+	if q.Get("format") == "csv" && err == nil {
+		b, err := usageCSV(v.Usage)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		w.Header().Set("Content-Disposition", `attachment; filename="usage.csv"`)
+		_, _ = w.Write(b)
+		return nil
+	}
+	fr := p.frame(r, "Usage")
+	fr.At = "clusters"
+	p.render(w, r, status, page.UsagePage(fr, v))
+	return nil
+}
+
+// monthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth
+// more than this line, so a failure is only logged.
+func (p *Portal) monthCost(r *http.Request, a app.Actor) *app.UsageSum {
+	if p.money() == nil || !a.May("Usage") {
+		return nil
+	}
+	u, err := p.money().Usage(r.Context(), a, app.UsageFilter{Mine: true})
+	if err != nil {
+		p.logError(r, err, http.StatusInternalServerError)
+		return nil
+	}
+	return &u.Total
+}
