@@ -105,7 +105,7 @@ func LeftWords(l app.QuotaLine) string {
 	return Amount(l.Left) + " of " + Amount(l.Limit) + " " + what + " (" + whose + ")"
 }
 
-func scopeWords(s app.QuotaScope) string {
+func quotaScopeWords(s app.QuotaScope) string {
 	return map[app.QuotaScope]string{app.QuotaTenant: "the whole tenant", app.QuotaGroup: "a group", app.QuotaEachUser: "each user", app.QuotaUser: "a user"}[s]
 }
 

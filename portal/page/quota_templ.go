@@ -356,7 +356,7 @@ func quotaForm(l QuotaList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var17 string
-				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(scopeWords(s))
+				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(quotaScopeWords(s))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/quota.templ`, Line: 79, Col: 91}
 				}
