@@ -42,6 +42,7 @@ type App struct {
 	money   moneyTimes
 	configs configCache
 	workers workerKey
+	refused refusals
 }
 
 // New gives the use cases on top of their needs.

@@ -141,6 +141,9 @@ func (a *App) ClusterKey(ctx context.Context, actor Actor, cluster string) (user
 	if len(secrets.PrivateKey) == 0 {
 		return "", nil, Errorf(EConflict, "Cluster %q is gone, and its key with it.", c.Name)
 	}
+	if err := a.Store.NoteDeed(ctx, actor.deed(a.Now(), "cluster.key", c.ID, "")); err != nil {
+		return "", nil, err
+	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil || len(nodes) == 0 {
 		return "root", secrets.PrivateKey, err

@@ -44,6 +44,14 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/tenants", Name: "Tenants", Text: "The parts of the installation, with clusters, slots and users.",
 			Group: page.GroupInstallation, UseCase: "Tenants"})
 	}
+	if p.secreting() != nil {
+		all = append(all, page.Section{Path: "/admin/secrets", Name: "Secrets", Text: "Values that catalogs refer to, and nobody reads back.",
+			Group: page.GroupPeople, UseCase: "Secrets"})
+	}
+	if p.auditing() != nil {
+		all = append(all, page.Section{Path: "/admin/audit", Name: "Audit", Text: "Who did what, when and from where.",
+			Group: page.GroupPeople, UseCase: "Audit"})
+	}
 	return all
 }
 

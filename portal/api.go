@@ -159,7 +159,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			p.writeProblem(w, r, err)
 			return
 		}
-		next(huma.WithValue(ctx, actorKey{}, a))
+		next(huma.WithContext(ctx, a.In(context.WithValue(ctx.Context(), actorKey{}, a))))
 	}
 }
 
@@ -172,6 +172,7 @@ func caller(ctx context.Context) app.Actor {
 // fail turns an error of a use case into a problem, and logs what is not told.
 func (p *Portal) fail(ctx context.Context, err error) error {
 	e, a := known(err)
+	p.noteRefusal(ctx, caller(ctx), "api", err)
 	if a.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		p.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.Any("error", err), slog.Int("status", a.status),
 			slog.String("request", requestOf(ctx).id))

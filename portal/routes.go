@@ -138,6 +138,15 @@ func (p *Portal) routes() http.Handler {
 
 		// For admins
 		r.Get("/admin", member(p.adminHome))
+		if p.secreting() != nil {
+			r.Get("/admin/secrets", member(p.secretList))
+			r.Post("/admin/secrets", member(p.secretSet))
+			r.Post("/admin/secrets/{secret}/delete", member(p.secretDelete))
+		}
+		if p.auditing() != nil {
+			r.Get("/admin/audit", member(p.auditList))
+			r.Get("/admin/audit/export", stream(p.auditExport))
+		}
 		r.Get("/queue", member(p.queueShow))
 		if p.people() != nil {
 			r.Get("/admin/users", member(p.userList))
@@ -274,6 +283,16 @@ func (p *Portal) routes() http.Handler {
 		}
 		if p.noticing() != nil {
 			huma.Get(api, "/notices", p.apiNoticeList, about("List what you were told, newest first; for admins all of the tenant"))
+		}
+		if p.secreting() != nil {
+			huma.Get(api, "/secrets", p.apiSecretList, about("List the names of the tenant's secrets, for admins"))
+			huma.Put(api, "/secrets/{name}", p.apiSecretSet, about("Set a secret: the body is its value"), answers(http.StatusNoContent))
+			huma.Delete(api, "/secrets/{name}", p.apiSecretDelete, about("Delete a secret"), answers(http.StatusNoContent))
+		}
+		if p.auditing() != nil {
+			huma.Get(api, "/audit", p.apiAuditList, about("Read the audit, newest first"))
+			huma.Get(api, "/audit/export", p.apiAuditExport, about("Export the audit, oldest first"), streaming)
+			huma.Get(api, "/audit/verify", p.apiAuditVerify, about("Walk the chain of the audit and say whether it is whole"))
 		}
 		if p.hooking() != nil {
 			huma.Get(api, "/hooks", p.apiHookList, about("List where notices are sent to, for admins"))

@@ -23,9 +23,13 @@ type sealedColumn struct {
 // is none of these.
 var sealedColumns = []sealedColumn{
 	{table: "clusters", column: "ssh_key", place: "clusters/", keys: []string{"id"}},
+	{table: "hooks", column: "url", place: "hook_urls/", keys: []string{"tenant", "name"}},
+	{table: "hooks", column: "secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
+	{table: "hooks", column: "old_secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "nodes", column: "secret", place: "nodes/", keys: []string{"cluster", "name"}},
 	{table: "hooks", column: "url", place: "hook_urls/", keys: []string{"tenant", "name"}},
 	{table: "hooks", column: "secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
+	{table: "hooks", column: "old_secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "hooks", column: "old_secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},

@@ -164,10 +164,16 @@ func (c *client) call(ctx context.Context, method, path string, q url.Values, in
 	return c.do(ctx, method, path, q, in, out)
 }
 
+// rawBody is sent as it is.
+type rawBody []byte
+
 // do makes one call, once.
 func (c *client) do(ctx context.Context, method, path string, q url.Values, in, out any) error {
 	var body io.Reader
-	if in != nil {
+	kind := "application/json"
+	if raw, ok := in.(rawBody); ok {
+		body, kind = bytes.NewReader(raw), "application/octet-stream"
+	} else if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return err
@@ -184,7 +190,7 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", kind)
 	}
 	if c.settings.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.settings.Token)

@@ -40,6 +40,8 @@ func commands(c *cli) []*cobra.Command {
 		grouped("server", provisionerCommand(c)),
 		grouped("server", provisionersCommand(c)),
 		grouped("server", secretsCommand(c)),
+		grouped("server", secretCommand(c)),
+		grouped("server", auditCommand(c)),
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/app"
+)
+
+// auditFlags choose entries.
+type auditFlags struct{ tenant, who, act, object, from, to string }
+
+func (f *auditFlags) declare(flags *pflag.FlagSet) {
+	flags.StringVar(&f.who, "who", "", "entries of one `user`")
+	flags.StringVar(&f.act, "act", "", "entries whose act `begins` so, as in cluster.")
+	flags.StringVar(&f.object, "object", "", "entries about one `object`")
+	flags.StringVar(&f.from, "from", "", "not before this `day` or time")
+	flags.StringVar(&f.to, "to", "", "before this `day` or time")
+	flags.StringVar(&f.tenant, "of", "", "of this `tenant`, * for all (superadmins)")
+}
+
+func (f *auditFlags) query() url.Values {
+	q := url.Values{}
+	for k, v := range map[string]string{"tenant": f.tenant, "who": f.who, "act": f.act, "object": f.object, "from": f.from, "to": f.to} {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	return q
+}
+
+func auditCommand(c *cli) *cobra.Command {
+	return family("audit", "Tell who did what, and prove that nothing of it was changed", auditListCommand(c), auditExportCommand(c), auditVerifyCommand(c))
+}
+
+func auditListCommand(c *cli) *cobra.Command {
+	var f auditFlags
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List entries of the audit, the newest first", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			q := f.query()
+			q.Set("limit", strconv.Itoa(limit))
+			var out struct {
+				Entries []app.Deed `json:"entries"`
+				More    bool       `json:"more"`
+			}
+			if err := cl.callInto(cmd.Context(), "/audit", q, &out); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(out)
+			}
+			t := newTable("NUMBER>", "WHEN", "WHO", "ACT", "OBJECT", "FROM")
+			for _, d := range out.Entries {
+				t.add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
+			}
+			return t.write(c.stdout)
+		},
+	}
+	f.declare(cmd.Flags())
+	cmd.Flags().IntVar(&limit, "limit", 100, "at most so many `entries`, 500 at most")
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+func auditExportCommand(c *cli) *cobra.Command {
+	var f auditFlags
+	var form string
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write the audit to standard output, the oldest entry first", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			q := f.query()
+			q.Set("format", form)
+			return cl.download(cmd.Context(), "/audit/export", q, c.stdout)
+		},
+	}
+	f.declare(cmd.Flags())
+	cmd.Flags().StringVar(&form, "as", "jsonl", "jsonl or csv")
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+// auditVerifyCommand also compares a chain with what an earlier call has printed, which finds a chain that was made anew as a
+// whole, by somebody who has the secret key too.
+func auditVerifyCommand(c *cli) *cobra.Command {
+	var tenant, expect string
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Walk the chain of the audit; exit 1 where an entry is missing or not what it was", Args: atMost(0),
+		Example: "  muster audit verify --expect 1204:9f86d081884c7d65…",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			number, hash, kept := strings.Cut(expect, ":")
+			n, err := strconv.ParseInt(number, 10, 64)
+			if expect != "" && (!kept || err != nil || n < 1) {
+				return usagef("--expect is NUMBER:HASH as `muster audit verify` prints it, not %q", expect)
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Chains []app.AuditProof `json:"chains"`
+			}
+			if err := cl.callInto(cmd.Context(), "/audit/verify", url.Values{"tenant": {tenant}}, &out); err != nil {
+				return err
+			}
+			if expect != "" {
+				for i := range out.Chains {
+					if err := cl.expect(cmd.Context(), &out.Chains[i], n, hash); err != nil {
+						return err
+					}
+				}
+			}
+			return c.printProofs(out.Chains)
+		},
+	}
+	cmd.Flags().StringVar(&tenant, "of", "", "of this `tenant`, * for all (superadmins)")
+	cmd.Flags().StringVar(&expect, "expect", "", "`NUMBER:HASH` that was printed before and kept elsewhere")
+	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+func (c *cli) printProofs(all []app.AuditProof) error {
+	whole := true
+	for _, p := range all {
+		whole = whole && p.Whole
+	}
+	if c.json() {
+		if err := c.printJSON(map[string][]app.AuditProof{"chains": all}); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range all {
+			if p.Whole {
+				fmt.Fprintf(c.stdout, "%s: whole, %s, %d:%s\n", p.Tenant, plural(int(p.Entries), "entry"), p.Entries, p.Hash)
+			} else {
+				fmt.Fprintf(c.stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
+			}
+		}
+	}
+	if !whole {
+		return &app.Error{Code: app.EConflict, Reason: "broken", Message: "the audit is not what was written"}
+	}
+	return nil
+}
+
+// expect compares one entry with a hash that was kept.
+func (c *client) expect(ctx context.Context, p *app.AuditProof, number int64, hash string) error {
+	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
+	var out struct {
+		Entries []app.Deed `json:"entries"`
+	}
+	if err := c.callInto(ctx, "/audit", q, &out); err != nil {
+		return err
+	}
+	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
+		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("Entry %d has not the hash that was kept.", number)
+	}
+	return nil
+}
+
+// download writes an answer as it comes, however long it is.
+func (c *client) download(ctx context.Context, path string, q url.Values, to io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.settings.URL, "/")+"/api/v1"+path+"?"+q.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.settings.Token)
+	if c.actIn != "" {
+		req.Header.Set("Muster-Tenant", c.actIn)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
+		return refusal(resp, b)
+	}
+	if _, err := io.Copy(to, resp.Body); err != nil {
+		return c.unreachable(err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// secretCommand keeps named values of a tenant. Values come from a file or standard input, never from the command line, which
+// every process of the host can read.
+func secretCommand(c *cli) *cobra.Command {
+	var file string
+	set := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Set a secret; its value is read from --file or standard input",
+		Long: "Set a secret, or replace it. The value is read from --file, or from standard input until its end; a line end at the end\n" +
+			"of it is left out. Catalogs refer to it as ${secret:NAME}. Nobody can read it back.",
+		Example: "  muster secret set REGISTRY_TOKEN --file token.txt",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			value, err := c.secretValue(file)
+			if err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if err := cl.setSecret(cmd.Context(), args[0], value); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]string{"name": args[0]})
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s is set.\n", args[0])
+			return err
+		},
+	}
+	set.Flags().StringVar(&file, "file", "", "`file` that holds the value")
+	list := &cobra.Command{
+		Use: "list", Short: "List the names of the tenant's secrets", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.secrets(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string][]app.Secret{"secrets": all})
+			}
+			t := newTable("NAME", "SET BY", "SET>", "LAST USED>")
+			for _, s := range all {
+				used := "never"
+				if s.UsedAt != nil {
+					used = span(time.Since(*s.UsedAt)) + " ago"
+				}
+				t.add(s.Name, s.SetBy, span(time.Since(s.SetAt))+" ago", used)
+			}
+			return t.write(c.stdout)
+		},
+	}
+	remove := &cobra.Command{
+		Use: "delete NAME", Short: "Delete a secret; steps that need it fail from then on", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			return cl.deleteSecret(cmd.Context(), args[0])
+		},
+	}
+	for _, sub := range []*cobra.Command{set, list, remove} {
+		c.serverFlags(sub.Flags())
+	}
+	return family("secret", "Keep values that catalogs refer to, and nobody reads back", set, list, remove)
+}
+
+func (c *cli) secretValue(file string) ([]byte, error) {
+	const most = app.MaxSecret + 2
+	var b []byte
+	var err error
+	if file != "" {
+		b, err = readLimited(file, most)
+	} else {
+		if isTerminal(c.stdin) {
+			fmt.Fprintln(c.stderr, "Type the value, and end with Ctrl-D on a line of its own. It is shown as you type; --file does not show it.")
+		}
+		b, err = io.ReadAll(io.LimitReader(c.stdin, most))
+	}
+	if err != nil {
+		return nil, &app.Error{Code: app.EInvalid, Field: "file", Message: "the value cannot be read: " + err.Error()}
+	}
+	return []byte(strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")), nil
+}
+
+func (c *client) setSecret(ctx context.Context, name string, value []byte) error {
+	return c.call(ctx, http.MethodPut, "/secrets/"+url.PathEscape(name), nil, rawBody(value), nil)
+}
+
+func (c *client) secrets(ctx context.Context) ([]app.Secret, error) {
+	var out struct {
+		Secrets []app.Secret `json:"secrets"`
+	}
+	err := c.callInto(ctx, "/secrets", nil, &out)
+	return out.Secrets, err
+}
+
+func (c *client) deleteSecret(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodDelete, "/secrets/"+url.PathEscape(name), nil, nil, nil)
+}

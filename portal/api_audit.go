@@ -1,0 +1,133 @@
+package portal
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"muster/app"
+)
+
+type auditChoice struct {
+	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
+	Who    string `query:"who" maxLength:"200" doc:"Who did it"`
+	Act    string `query:"act" maxLength:"100" doc:"How the act begins, as in cluster."`
+	Object string `query:"object" maxLength:"300" doc:"To what it was done"`
+	From   string `query:"from" maxLength:"40" doc:"Not before this day or time"`
+	To     string `query:"to" maxLength:"40" doc:"Before this day or time"`
+}
+
+func (c auditChoice) filter() (app.AuditFilter, error) {
+	return auditFilter(url.Values{"tenant": {c.Tenant}, "who": {c.Who}, "act": {c.Act}, "object": {c.Object}, "from": {c.From}, "to": {c.To}})
+}
+
+type auditListInput struct {
+	auditChoice
+	After       int64  `query:"after" minimum:"0" doc:"Only entries behind this number"`
+	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"With after, where entries of all tenants are asked for: its tenant"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many"`
+}
+
+type auditPage struct {
+	Entries []app.Deed `json:"entries"`
+	More    bool       `json:"more" doc:"There are entries behind the last one"`
+}
+
+func (p *Portal) apiAuditList(ctx context.Context, in *auditListInput) (*body[auditPage], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	f.After, f.AfterTenant, f.Limit = in.After, in.AfterTenant, in.Limit
+	list, more, err := p.auditing().Audit(ctx, caller(ctx), f)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[auditPage]{auditPage{orEmpty(list), more}}, nil
+}
+
+type auditExportInput struct {
+	auditChoice
+	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"In which form"`
+}
+
+func (p *Portal) apiAuditExport(ctx context.Context, in *auditExportInput) (*huma.StreamResponse, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	a := caller(ctx)
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		r, w := humachi.Unwrap(hc)
+		if err := p.sendAudit(ctx, w, a, f, in.Format); err != nil {
+			p.noteRefusal(ctx, a, "audit", err)
+			p.writeProblem(w, r, err)
+		}
+	}}, nil
+}
+
+type auditProofs struct {
+	Chains []app.AuditProof `json:"chains"`
+}
+
+type auditVerifyInput struct {
+	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
+}
+
+func (p *Portal) apiAuditVerify(ctx context.Context, in *auditVerifyInput) (*body[auditProofs], error) {
+	all, err := p.auditing().VerifyAudit(ctx, caller(ctx), in.Tenant)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[auditProofs]{auditProofs{orEmpty(all)}}, nil
+}
+
+// Secreting is a power that a Muster may have: to keep named values of a tenant. No face reads them back.
+type Secreting interface {
+	Secrets(ctx context.Context, a app.Actor) ([]app.Secret, error)
+	SetSecret(ctx context.Context, a app.Actor, name string, value []byte) error
+	DeleteSecret(ctx context.Context, a app.Actor, name string) error
+}
+
+func (p *Portal) secreting() Secreting {
+	s, _ := p.muster.(Secreting)
+	return s
+}
+
+type secretList struct {
+	Secrets []app.Secret `json:"secrets"`
+}
+
+func (p *Portal) apiSecretList(ctx context.Context, _ *struct{}) (*body[secretList], error) {
+	all, err := p.secreting().Secrets(ctx, caller(ctx))
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[secretList]{secretList{orEmpty(all)}}, nil
+}
+
+type secretName struct {
+	Name string `path:"name" maxLength:"64" doc:"The secret's name, such as REGISTRY_TOKEN"`
+}
+
+type secretSetInput struct {
+	secretName
+	// The value is the whole body, as it is, so that no value needs to be put in JSON. Its limit is told by the use case.
+	RawBody []byte `contentType:"application/octet-stream"`
+}
+
+func (p *Portal) apiSecretSet(ctx context.Context, in *secretSetInput) (*struct{}, error) {
+	if err := p.secreting().SetSecret(ctx, caller(ctx), in.Name, in.RawBody); err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return nil, nil
+}
+
+func (p *Portal) apiSecretDelete(ctx context.Context, in *secretName) (*struct{}, error) {
+	if err := p.secreting().DeleteSecret(ctx, caller(ctx), in.Name); err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return nil, nil
+}
