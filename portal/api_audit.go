@@ -10,7 +10,7 @@ import (
 	"muster/app"
 )
 
-type auditChoice struct {
+type AuditChoice struct {
 	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
 	Who    string `query:"who" maxLength:"200" doc:"Who did it"`
 	Act    string `query:"act" maxLength:"100" doc:"How the act begins, as in cluster."`
@@ -19,12 +19,12 @@ type auditChoice struct {
 	To     string `query:"to" maxLength:"40" doc:"Before this day or time"`
 }
 
-func (c auditChoice) filter() (app.AuditFilter, error) {
+func (c AuditChoice) filter() (app.AuditFilter, error) {
 	return auditFilter(url.Values{"tenant": {c.Tenant}, "who": {c.Who}, "act": {c.Act}, "object": {c.Object}, "from": {c.From}, "to": {c.To}})
 }
 
 type auditListInput struct {
-	auditChoice
+	AuditChoice
 	After       int64  `query:"after" minimum:"0" doc:"Only entries behind this number"`
 	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"With after, where entries of all tenants are asked for: its tenant"`
 	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many"`
@@ -49,7 +49,7 @@ func (p *Portal) apiAuditList(ctx context.Context, in *auditListInput) (*body[au
 }
 
 type auditExportInput struct {
-	auditChoice
+	AuditChoice
 	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"In which form"`
 }
 
@@ -108,12 +108,12 @@ func (p *Portal) apiSecretList(ctx context.Context, _ *struct{}) (*body[secretLi
 	return &body[secretList]{secretList{orEmpty(all)}}, nil
 }
 
-type secretName struct {
+type SecretName struct {
 	Name string `path:"name" maxLength:"64" doc:"The secret's name, such as REGISTRY_TOKEN"`
 }
 
 type secretSetInput struct {
-	secretName
+	SecretName
 	// The value is the whole body, as it is, so that no value needs to be put in JSON. Its limit is told by the use case.
 	RawBody []byte `contentType:"application/octet-stream"`
 }
@@ -125,7 +125,7 @@ func (p *Portal) apiSecretSet(ctx context.Context, in *secretSetInput) (*struct{
 	return nil, nil
 }
 
-func (p *Portal) apiSecretDelete(ctx context.Context, in *secretName) (*struct{}, error) {
+func (p *Portal) apiSecretDelete(ctx context.Context, in *SecretName) (*struct{}, error) {
 	if err := p.secreting().DeleteSecret(ctx, caller(ctx), in.Name); err != nil {
 		return nil, p.fail(ctx, err)
 	}
