@@ -316,3 +316,18 @@ func BenchmarkBalance(b *testing.B) {
 		app.Balance(p.demands, p.hosts, app.BalanceRules{})
 	}
 }
+
+func TestTenantsWithSlotsOfTheirOwn(t *testing.T) {
+	hosts := []app.BalanceHost{{ID: "a", Slots: 20, Holds: map[string]int{"big": 9}}, {ID: "b", Slots: 20}}
+	demands := []app.Demand{{Tenant: "big", Steps: 100}, {Tenant: "small", Steps: 100}, {Tenant: "other", Steps: 100}}
+	got := app.Balance(demands, hosts, app.BalanceRules{Most: 4, Own: map[string]int{"big": 6, "small": 1}})
+	total := map[string]int{}
+	for _, shares := range got {
+		for tenant, n := range shares {
+			total[tenant] += n
+		}
+	}
+	if want := map[string]int{"big": 6, "small": 1, "other": 4}; !maps.Equal(total, want) {
+		t.Errorf("slots %v, want %v: its own number counts, be it more or less than that of all", total, want)
+	}
+}

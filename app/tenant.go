@@ -46,11 +46,12 @@ type TenantLeft struct {
 	Unproven []string // deleted clusters of which it is not proven that nothing is left
 	Orphans  []string // machines that nobody stands behind
 	Intents  []string // nodes of deleted clusters whose machine may stand
+	Requests []string // that wait for somebody
 }
 
 // Nothing tells that nothing keeps it.
 func (l TenantLeft) Nothing() bool {
-	return len(l.Live)+len(l.Unproven)+len(l.Orphans)+len(l.Intents) == 0
+	return len(l.Live)+len(l.Unproven)+len(l.Orphans)+len(l.Intents)+len(l.Requests) == 0
 }
 
 // Refusal says what is left, by number and name.
@@ -75,6 +76,7 @@ func (l TenantLeft) Refusal(tenant string) error {
 	say(l.Unproven, "deleted cluster of which it is not proven yet that nothing is left", "deleted clusters of which it is not proven yet that nothing is left")
 	say(l.Orphans, "machine that nobody stands behind", "machines that nobody stands behind")
 	say(l.Intents, "node whose machine may still stand", "nodes whose machines may still stand")
+	say(l.Requests, "request that waits", "requests that wait")
 	return &Error{Code: EConflict, Reason: "not_empty", Message: fmt.Sprintf("The tenant %q cannot be deleted yet. It has %s.", tenant, strings.Join(parts, "; ")),
 		Hint: "Delete the clusters, decide on the machines, and wait until the reconciler has proven them gone: it looks every ten minutes."}
 }

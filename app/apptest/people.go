@@ -334,6 +334,10 @@ func (t *storeTest) tenantsCome() {
 	a, root, boss := t.house()
 	about := "nights"
 	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
+	for _, q := range []app.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaGroup, Name: "ops"}, {Scope: app.QuotaUser, Name: "boss"}} {
+		t.must(t.s.SetQuota(t.ctx, boss, q))
+	}
+	t.must(second(t.s.SavePolicy(t.ctx, app.Policy{Name: "big", Enabled: true, When: "nodes > 9", Effect: "refuse", Reason: "Too big."}, boss, t.clock.Now())))
 	t2, password, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: "blue", From: tenant, Admin: &app.NewUser{Name: "ann", Role: app.RoleUser}})
 	t.must(err)
 	if password == "" || t2.From != tenant || t2.Users != 1 || t2.CreatedBy != "root" {
@@ -350,6 +354,12 @@ func (t *storeTest) tenantsCome() {
 	}
 	if gs, err := a.Groups(t.ctx, in); err != nil || len(gs) != 1 || gs[0].About != "nights" || len(gs[0].Members) != 0 {
 		t.Errorf("copied groups: %+v (%v)", gs, err)
+	}
+	if qs, err := t.s.Quotas(t.ctx, "blue", t.clock.Now()); err != nil || len(qs) != 2 {
+		t.Errorf("copied quotas: %+v (%v)", qs, err)
+	}
+	if ps, err := t.s.Policies(t.ctx, "blue"); err != nil || len(ps) != 1 || ps[0].Name != "big" || ps[0].Version != 1 || ps[0].SavedBy != "root@default" {
+		t.Errorf("copied policies: %+v (%v)", ps, err)
 	}
 	if back, err := a.ActIn(t.ctx, in, app.DefaultTenant); err != nil || back.Home != "" || back.Tenant != app.DefaultTenant {
 		t.Errorf("back: %+v (%v)", back, err)

@@ -111,12 +111,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, a
 			return nil
 		}
 		// The audit of the new tenant begins with it.
-		by := who
-		if by.Home == "" {
-			by.Home = by.Tenant
-		}
-		by.Tenant = n.Name
-		if err := t.addUser(by, *admin); err != nil {
+		if err := t.addUser(in(who, n.Name), *admin); err != nil {
 			return err
 		}
 		return t.putInto(n.Name, admin.Name, admin.Groups)
@@ -203,6 +198,7 @@ func (t *tx) tenantLeft(name string) (l app.TenantLeft, err error) {
 		// Of clusters that live, the line above has said it.
 		{&l.Intents, `SELECT i.node || ' of ' || i.cluster FROM intents i LEFT JOIN clusters c ON c.id = i.cluster AND c.deleted_at = 0
 			WHERE i.tenant = ? AND i.ended_at = 0 AND c.id IS NULL ORDER BY i.cluster, i.node`},
+		{&l.Requests, `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND status IN ('waiting', 'offered') ORDER BY id`},
 	} {
 		if err := t.each(texts(q.into), q.query, name); err != nil {
 			return l, err

@@ -207,6 +207,9 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 		if err := others.Spare(u); err != nil {
 			return err
 		}
+		if err := t.nothingAsked(u); err != nil {
+			return err
+		}
 		moved, err := t.handOver(u, transferTo)
 		if err != nil {
 			return err
@@ -258,7 +261,21 @@ func (t *tx) handOver(u app.User, to string) (names []string, err error) {
 	if heir.Disabled() || heir.Role == app.RoleViewer {
 		return nil, &app.Error{Code: app.EConflict, Field: "transfer_to", Message: fmt.Sprintf("%s cannot have clusters: the account is disabled, or its role is viewer.", to)}
 	}
-	return names, t.exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name)
+	if err := t.exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
+		return nil, err
+	}
+	return names, t.exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
+}
+
+// nothingAsked refuses while requests of a user wait: approved, they would make clusters of nobody.
+func (t *tx) nothingAsked(u app.User) error {
+	var open []string
+	err := t.each(texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return &app.Error{Code: app.EConflict, Reason: "has_requests", Message: fmt.Sprintf("%s still asks for something: request %s.", u.Name, strings.Join(open[:min(len(open), 10)], ", ")),
+		Hint: "Withdraw or decide on it first."}
 }
 
 // Superadmin implements app.UserStore.
