@@ -58,7 +58,10 @@ type Need struct {
 func (n Need) Met() bool { return len(n.Approved) >= n.Count }
 
 // Words say who has to approve: "2 of the group finance".
-func (n Need) Words() string {
+func (n Need) Words() string { return fmt.Sprintf("%d %s", n.Count, n.Who()) }
+
+// Who says whose approval counts: "of the group finance".
+func (n Need) Who() string {
 	who := ""
 	switch {
 	case n.Group != "" && n.Role != "":
@@ -71,7 +74,7 @@ func (n Need) Words() string {
 	if !n.EscalatedAt.IsZero() {
 		who += " or of the group " + n.EscalateTo
 	}
-	return fmt.Sprintf("%d %s", n.Count, who)
+	return who
 }
 
 // fits tells whether somebody may approve here, whoever asked.

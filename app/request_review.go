@@ -183,6 +183,9 @@ func (a *App) ready(ctx context.Context, r Request) (NewCluster, error) {
 	if err := a.checkStanding(ctx, k); err != nil {
 		return NewCluster{}, err
 	}
+	if err := a.checkRequester(ctx, r); err != nil {
+		return NewCluster{}, err
+	}
 	plan, err := a.Planner.Plan(PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config})
 	if err != nil {
 		return NewCluster{}, err
@@ -205,6 +208,19 @@ func (a *App) checkStanding(ctx context.Context, k Kept) error {
 			Hint: "Deny or withdraw the request, and ask anew."}
 	}
 	return a.checkProvisioner(ctx, p)
+}
+
+// checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
+// none here.
+func (a *App) checkRequester(ctx context.Context, r Request) error {
+	if r.Requester != r.Owner {
+		return nil
+	}
+	u, err := a.Store.User(ctx, r.Tenant, r.Owner)
+	if CodeOf(err) == ENotFound || err == nil && u.Disabled() {
+		return &Error{Code: EConflict, Reason: "requester_gone", Message: fmt.Sprintf("%s, who asked, has no account any more, or a disabled one.", r.Requester), Hint: "Deny the request."}
+	}
+	return err
 }
 
 // tendRequests ends, reminds of and escalates requests for which it is time, of all tenants.

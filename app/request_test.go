@@ -51,6 +51,11 @@ func newBureau(t *testing.T) *bureau {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
+	for _, name := range []string{"ada", "bob", "cy", "p0", "p1", "p2", "p3", "p4", "p5"} {
+		if err := s.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.clock.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	b.store, b.catalog = s, c
 	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
 		Catalog: func() *app.Catalog { return b.catalog }, Now: b.clock.Now})
@@ -319,6 +324,20 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 	b.sql(`DROP TRIGGER power_cut`)
 	if r, err := b.approve(b.actor("bob", app.RoleUser, "finance"), r); err != nil || r.Status != app.RequestAccepted || b.clusters() != 1 {
 		t.Errorf("after the power is back: %+v, %v", r, err)
+	}
+}
+
+func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
+	b := newBureau(t)
+	one := fourEyes
+	one.Approval = &app.Approval{Count: 1, Group: "finance"}
+	b.rules(one)
+	r := b.wait(b.actor("ada", app.RoleUser), "web", 4)
+	b.sql(`DELETE FROM users WHERE name = 'ada'`)
+	_, err := b.approve(b.actor("bob", app.RoleUser, "finance"), r)
+	wantReason(t, err, "requester_gone")
+	if _, err := b.app.Review(t.Context(), b.actor("bob", app.RoleUser, "finance"), r.ID, app.ReviewRequest{Verdict: app.VerdictDeny, Reason: "she has left"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,9 +1,3 @@
-// Package policy understands the CEL in policies: it compiles and checks expressions, and evaluates them on the facts of a
-// request. It keeps no policies and decides nothing by itself; app.Decide has the rule by which they come together.
-//
-// Errors of Check are EInvalid, with the field, and line and column in the message. Those of Judge say that nobody can tell
-// whether a policy applies: what was asked for is then refused. Both are bounded: in the length and depth of expressions,
-// in the cost of an evaluation, and in its time.
 package policy
 
 import (
@@ -41,6 +35,7 @@ type Engine struct {
 	env   *cel.Env
 	mu    sync.Mutex
 	known map[key]compiled
+	zones sync.Map // by name; reading one takes longer than an evaluation
 }
 
 type key struct {
@@ -108,7 +103,7 @@ func (e *Engine) Judge(ctx context.Context, p app.Policy, f app.Facts) (j app.Ju
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	facts := activation(f)
+	facts := e.activation(f)
 	applies, err := e.eval(ctx, "when", p.When, truth, facts)
 	if err != nil {
 		return j, err
@@ -230,13 +225,9 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 }
 
 // activation gives facts their names in CEL.
-func activation(f app.Facts) map[string]any {
-	zone, err := time.LoadLocation(f.TimeZone)
-	name := f.TimeZone
-	if err != nil || name == "" {
-		zone, name = time.UTC, "UTC"
-	}
-	local := f.Now.In(zone)
+func (e *Engine) activation(f app.Facts) map[string]any {
+	zone := e.zone(f.TimeZone)
+	name, local := zone.String(), f.Now.In(zone)
 	cost := f.CostPerHour * f.Lease.Hours()
 	if f.Lease == 0 && f.CostPerHour > 0 {
 		cost = math.Inf(1) // what has no end costs more than any limit
@@ -248,6 +239,19 @@ func activation(f app.Facts) map[string]any {
 		"hardware": few(f.Hardware), "now": f.Now.UTC(), "time_zone": name,
 		"weekday": strings.ToLower(local.Weekday().String()), "hour": int64(local.Hour()),
 	}
+}
+
+// zone gives a time zone, UTC where there is none of the name.
+func (e *Engine) zone(name string) *time.Location {
+	if z, ok := e.zones.Load(name); ok {
+		return z.(*time.Location)
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	e.zones.Store(name, z)
+	return z
 }
 
 func few(list []string) []string {

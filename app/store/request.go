@@ -62,6 +62,9 @@ func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Reques
 func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 	r := n.Request
 	if r.Status.Open() {
+		if err := t.tenantOpen(r.Tenant); err != nil {
+			return r, err
+		}
 		if err := t.checkNameFree(r); err != nil {
 			return r, err
 		}
