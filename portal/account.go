@@ -49,7 +49,10 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	f := p.frame(r, "Your account")
 	f.At = "account"
 	in := page.Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.now(),
-		Done: p.sessions.PopString(ctx, keyDone)}
+		Done: p.sessions.PopString(ctx, keyDone), Labels: map[string]string{}}
+	for _, e := range p.elsewhere {
+		in.Labels[e.Name()] = e.Label()
+	}
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
 	}

@@ -410,7 +410,7 @@ func TestOwnTokens(t *testing.T) {
 		t.Fatalf("the token %q is that of %+v, %v", token, who, err)
 	}
 	page := w.get("/account")
-	page.reads(http.StatusOK, "ci", "may do read, cluster", "last used just now")
+	page.reads(http.StatusOK, "ci", "scopes: read, cluster", "last used just now")
 	page.lacks(token)
 	all, err := w.app.Tokens(t.Context(), w.as("ada"), "")
 	if err != nil || len(all) != 1 {

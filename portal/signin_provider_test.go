@@ -196,7 +196,7 @@ func TestSignInByProvider(t *testing.T) {
 	if at.Path != "/account" {
 		t.Fatalf("the sign-in ends at %s: %s", at, a.text())
 	}
-	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "by sso")
+	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "by Acme SSO")
 	a.lacks("Change your password")
 	u, err := w.app.Store.User(t.Context(), "acme", "ada")
 	if err != nil || u.PasswordHash != "" || u.Email != "ada@acme.example" || u.FullName != "Ada Lovelace" || u.CreatedBy != "sso" {

@@ -11,8 +11,9 @@ import (
 // Account is the page of one's own account.
 type Account struct {
 	Actor      app.Actor
-	Home       string // the tenant of the account
-	Provider   string // the identity provider that the sign-in came by; "" for a password
+	Home       string            // the tenant of the account
+	Provider   string            // the identity provider that the sign-in came by; "" for a password
+	Labels     map[string]string // of identity providers, by name
 	Sessions   []app.Session
 	Identities []app.Identity
 	Tokens     []app.Token
@@ -36,11 +37,14 @@ func (a Account) others() int {
 func (a Account) here(s app.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
 
 // came says how a sign-in began.
-func came(s app.Session) string {
-	if s.How == app.ByOIDC {
-		return "by " + s.Provider
+func (a Account) came(s app.Session) string {
+	switch {
+	case s.How != app.ByOIDC:
+		return "by password"
+	case a.Labels[s.Provider] != "":
+		return "by " + a.Labels[s.Provider]
 	}
-	return "by password"
+	return "by " + s.Provider
 }
 
 // fromWhere says where a sign-in came from.
@@ -69,7 +73,7 @@ func kindName(kind string) string {
 // scopesOf says what a token may do.
 func scopesOf(t app.Token) string {
 	if len(t.Scopes) == 0 {
-		return "all that you may"
+		return "all"
 	}
 	words := make([]string, len(t.Scopes))
 	for i, s := range t.Scopes {
