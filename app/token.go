@@ -40,7 +40,10 @@ func (a *App) ActorOfToken(ctx context.Context, token, from string) (Actor, erro
 		return Actor{}, &Error{Code: EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Make a new one."}
 	}
 	if now.Sub(t.UsedAt) >= seenEvery {
-		_ = a.Store.UsedToken(ctx, t, now, from) // that it cannot be noted keeps nobody from working
+		// That it cannot be noted keeps nobody from working, nor for long.
+		note, cancel := context.WithTimeout(ctx, time.Second)
+		_ = a.Store.UsedToken(note, t, now, from)
+		cancel()
 	}
 	actor := u.Actor()
 	actor.Scopes, actor.Token, actor.Via, actor.From = t.Scopes, t.Label, ViaAPI, from

@@ -62,7 +62,9 @@ func (a *App) ActorOf(ctx context.Context, tenant, user string) (Actor, error) {
 // saw notes that a user is there. That it cannot be noted keeps nobody from working.
 func (a *App) saw(ctx context.Context, u User) {
 	if now := a.Now(); now.Sub(u.SeenAt) >= seenEvery {
-		_ = a.Store.SawUser(ctx, u.Tenant, u.Name, now)
+		note, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_ = a.Store.SawUser(note, u.Tenant, u.Name, now)
 	}
 }
 

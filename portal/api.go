@@ -159,8 +159,23 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			p.writeProblem(w, r, err)
 			return
 		}
-		next(huma.WithContext(ctx, a.In(context.WithValue(ctx.Context(), actorKey{}, a))))
+		still := func(ctx context.Context) error {
+			_, err := p.muster.ActorOfToken(ctx, token, address(r))
+			return err
+		}
+		long := context.WithValue(ctx.Context(), stillKey{}, still)
+		next(huma.WithContext(ctx, a.In(context.WithValue(long, actorKey{}, a))))
 	}
+}
+
+type stillKey struct{}
+
+// still tells whether the token of a request that goes on for long counts yet.
+func still(ctx context.Context) error {
+	if f, ok := ctx.Value(stillKey{}).(func(context.Context) error); ok {
+		return f(ctx)
+	}
+	return nil
 }
 
 // caller gives whose token the request carried.

@@ -73,6 +73,9 @@ func (p *Portal) apiEventList(ctx context.Context, in *eventListInput) (*huma.St
 func (p *Portal) events(ctx context.Context, a app.Actor, id string, after int64) ([]app.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
+	if err := still(ctx); err != nil {
+		return nil, err
+	}
 	return p.muster.Events(ctx, a, id, after, eventBatch)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -337,4 +338,36 @@ func TestTenantHeader(t *testing.T) {
 	if a := s.do(s.request(http.MethodGet, "/api/v1/tokens", "", "Authorization", "Bearer token-of-ada", "Muster-Tenant", app.DefaultTenant)); a.status != http.StatusOK {
 		t.Errorf("a user names its own tenant: %d %s", a.status, a.body)
 	}
+}
+
+// revocable is a Muster whose tokens can be revoked all at once.
+type revocable struct {
+	*fake
+	gone atomic.Bool
+}
+
+func (m *revocable) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
+	if m.gone.Load() {
+		return app.Actor{}, app.Errorf(app.EUnauthorized, "This token is not valid (any more).")
+	}
+	return m.fake.ActorOfToken(ctx, token, from)
+}
+
+func TestAnEventStreamEndsWithItsToken(t *testing.T) {
+	var m *revocable
+	s := visit(t, func(c *Config) {
+		m = &revocable{fake: c.Muster.(*fake)}
+		c.Muster = m
+	})
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	r := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")
+	if _, ok := r.next(); !ok {
+		t.Fatal("the stream does not begin")
+	}
+	m.gone.Store(true)
+	s.f.advance(id, 1)
+	if e, ok := r.next(); ok {
+		t.Errorf("after its token was revoked a stream tells %+v", e)
+	}
+	eventually(t, func() bool { return s.f.watching(id) == 0 })
 }
