@@ -45,7 +45,7 @@ actions:
     echo "$MUSTER_NODE" >>%[1]s/done
 `
 
-func newTown(t *testing.T, provider string) *town {
+func newTown(t *testing.T, provider string, change ...func(*serverConfig)) *town {
 	t.Helper()
 	dir := t.TempDir()
 	nodes := fake.NewNodes(filepath.Join(dir, "nodes"))
@@ -79,8 +79,12 @@ constraints: {size: {min: 1, max: 20}}
 		t.Fatal(err)
 	}
 	var err error
-	w.server, err = newServer(t.Context(), serverConfig{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
-		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelInfo), Env: os.LookupEnv})
+	config := serverConfig{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
+		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelInfo), Env: os.LookupEnv}
+	for _, f := range change {
+		f(&config)
+	}
+	w.server, err = newServer(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,95 @@
+//go:build real && linux
+
+package main
+
+import (
+	"crypto/tls"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// served is the serial number of the certificate that new connections get.
+func (w *town) served() string {
+	w.Helper()
+	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
+		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it only looks at the certificate
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer c.Close()
+	return c.ConnectionState().PeerCertificates[0].SerialNumber.String()
+}
+
+// A new certificate is served as soon as its file has changed, to provisioners that are there and to those that come; one that
+// cannot be read changes nothing.
+func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
+	w := newTown(t, "")
+	w.start("early")
+	first, dir := w.served(), filepath.Join(w.server.Data, "tls")
+	if err := os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("half a certif"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the broken file is told of", 30*time.Second, func() bool {
+		if w.served() != first {
+			t.Fatal("another certificate is served")
+		}
+		return strings.Contains(w.log.String(), "the certificate cannot be read again")
+	})
+	if fingerprint, err := selfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.fingerprint {
+		t.Fatalf("a new certificate of the same CA: %s, %v", fingerprint, err)
+	}
+	took := w.until("the new certificate is served", 30*time.Second, func() bool { return w.served() != first })
+	t.Logf("the new certificate is served after %s", took.Round(time.Millisecond))
+	w.start("late")
+	for _, tenant := range []string{app.DefaultTenant, "other"} {
+		v := w.create(tenant, "c", 4)
+		w.active(tenant, v.ID, 60*time.Second)
+	}
+	if w.find("early") == nil || w.find("late") == nil {
+		t.Error("a provisioner is gone")
+	}
+}
+
+// --tenant-slots bounds a tenant on all provisioners together, whatever is free, and leaves the rest to others.
+func TestRealTenantSlotsBoundATenant(t *testing.T) {
+	const most = 2
+	w := newTown(t, "", func(c *serverConfig) { c.TenantSlots = most })
+	w.start("h1")
+	w.start("h2") // 4 slots each
+	release := w.hold()
+	defer release()
+	v := w.create("", "c", 6)
+	running := func() (n int) {
+		steps, err := w.server.app.Steps(t.Context(), w.admin(""), v.ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range steps {
+			if s.State == app.StepRunning {
+				n++
+			}
+		}
+		return n
+	}
+	w.until("the tenant has as many steps under way as it may", 60*time.Second, func() bool { return w.lines("begun") == most })
+	// While it may have no more, another tenant gets what is free at once.
+	other := w.create("other", "c", 4)
+	w.until("the other tenant's cluster is active", 90*time.Second, func() bool {
+		if n := running(); n > most {
+			t.Fatalf("%d steps of the tenant are under way, it may have %d", n, most)
+		}
+		o, err := w.server.app.Cluster(t.Context(), w.admin("other"), other.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Status == app.ClusterActive
+	})
+	release()
+	w.active("", v.ID, 90*time.Second)
+}
