@@ -30,10 +30,17 @@ func (r *refusals) take(tenant string, now time.Time) (ok bool, left int) {
 	return r.of[tenant] <= mostRefusals, left
 }
 
-// NoteRefusal writes into the audit that somebody was refused: what they asked for, in a word or a path, and why. At most 30 a
+// Refusal is that somebody was not allowed something.
+type Refusal struct {
+	Actor Actor
+	What  string // a path, or a word
+	Why   error
+}
+
+// NoteRefusal writes into the audit that somebody was refused. At most 30 a
 // minute of each tenant are written. Faces call it; what is not of interest to security is left out.
-func (a *App) NoteRefusal(ctx context.Context, actor Actor, what string, why error) {
-	code := CodeOf(why)
+func (a *App) NoteRefusal(ctx context.Context, r Refusal) {
+	actor, code := r.Actor, CodeOf(r.Why)
 	if code != EForbidden && code != EUnauthorized || actor.Tenant == "" {
 		return
 	}
@@ -41,11 +48,11 @@ func (a *App) NoteRefusal(ctx context.Context, actor Actor, what string, why err
 	if !ok {
 		return
 	}
-	detail := AsError(why).Reason
+	detail := AsError(r.Why).Reason
 	if left > 0 {
 		detail += fmt.Sprintf(" (%d more were left out in the minute before)", left)
 	}
-	d := actor.deed(a.Now(), "refused", what, detail)
+	d := actor.deed(a.Now(), "refused", r.What, detail)
 	if d.Who == "" {
 		d.Who = "unknown"
 	}

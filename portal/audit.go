@@ -21,7 +21,7 @@ type Auditing interface {
 	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.Deed) error) error
 	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]app.AuditProof, error)
 	// NoteRefusal keeps that somebody was refused.
-	NoteRefusal(ctx context.Context, a app.Actor, what string, why error)
+	NoteRefusal(ctx context.Context, r app.Refusal)
 }
 
 func (p *Portal) auditing() Auditing {
@@ -32,7 +32,7 @@ func (p *Portal) auditing() Auditing {
 // noteRefusal keeps in the audit what an actor was not allowed.
 func (p *Portal) noteRefusal(ctx context.Context, a app.Actor, what string, err error) {
 	if n := p.auditing(); n != nil && err != nil && app.CodeOf(err) == app.EForbidden {
-		n.NoteRefusal(ctx, a, what, err)
+		n.NoteRefusal(ctx, app.Refusal{Actor: a, What: what, Why: err})
 	}
 }
 

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// unaudited are use cases with a scope other than read that change nothing, and why.
+var unaudited = map[string]string{
+	"TryPolicy": "it tries a policy over what was asked before, and keeps nothing",
+	"TestHook":  "it sends a test, which stands in the hook's own list of deliveries",
+	"Redeliver": "it sends again what was sent, which stands in the hook's own list of deliveries",
+	"Sessions":  "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together",
+}
+
+// Whatever somebody changes stands in the audit, under their name, with an act; and no chain is broken by it.
+func TestEveryChangeIsInTheAudit(t *testing.T) {
+	m := newMatrix(t)
+	tries, seen := allTries(), 0
+	count := func(who string) (n int) {
+		t.Helper()
+		for after, tenant := int64(0), ""; ; {
+			list, err := m.server.store.Audit(t.Context(), app.AuditFilter{Who: who, Limit: app.MaxDeeds, OldestFirst: true, After: after, AfterTenant: tenant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n += len(list); len(list) < app.MaxDeeds {
+				return n
+			}
+			after, tenant = list[len(list)-1].Number, list[len(list)-1].Tenant
+		}
+	}
+	for _, p := range app.Permissions() {
+		try := tries[p.UseCase]
+		if p.Scope == app.ScopeRead || try == nil {
+			continue
+		}
+		actor := app.Actor{Tenant: here, User: "auditor", Role: app.RoleSuperadmin, Via: app.ViaAPI, From: "192.0.2.1", ProvenAt: time.Now()}
+		before := count("auditor")
+		s := &scene{matrix: m, actor: actor, tenant: here, owner: "auditor"}
+		if err := try(actor.In(t.Context()), m.server.app, s); err != nil {
+			t.Logf("%s was refused and changes nothing: %v", p.UseCase, err)
+			continue
+		}
+		if added := count("auditor") - before; added == 0 && unaudited[p.UseCase] == "" {
+			t.Errorf("%s changed something, and the audit does not say so", p.UseCase)
+		} else if added > 0 {
+			seen++
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d use cases were seen in the audit", seen)
+	}
+	proofs, err := m.server.app.VerifyAudit(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range proofs {
+		if !p.Whole {
+			t.Errorf("%+v", p)
+		}
+	}
+	t.Logf("%d use cases stand in the audit", seen)
+}
