@@ -1,13 +1,10 @@
 package portal
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +47,7 @@ func (p *Portal) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 		return nil, p.fail(ctx, err)
 	}
 	if in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv") {
-		b, err := usageCSV(u)
-		return &usageOutput{ContentType: "text/csv; charset=utf-8", Disposition: `attachment; filename="usage.csv"`, Body: b}, err
+		return &usageOutput{ContentType: "text/csv; charset=utf-8", Disposition: `attachment; filename="usage.csv"`, Body: u.CSV()}, nil
 	}
 	b, err := json.Marshal(u)
 	return &usageOutput{ContentType: "application/json", Body: b}, err
@@ -84,27 +80,6 @@ func usageFilter(q url.Values) (f app.UsageFilter, err error) {
 	return f, err
 }
 
-// usageCSV writes lines for spreadsheets.
-func usageCSV(u app.Usage) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
-	_ = w.Write([]string{"start", string(u.By), "node_hours", "core_hours", "cost", "unpriced_node_hours"})
-	for _, l := range u.Lines {
-		_ = w.Write([]string{l.Start.UTC().Format(time.RFC3339), sheetCell(l.Key), number(l.NodeHours), number(l.CoreHours), number(l.Cost), number(l.Unpriced)})
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
-}
-
-// sheetCell keeps a spreadsheet from taking a name for a formula.
-func sheetCell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
-	}
-	return s
-}
-
 func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	v := page.Usage{Now: p.now(), Actor: a, From: q.Get("from"), To: q.Get("to"), All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
@@ -129,13 +104,9 @@ func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	if q.Get("format") == "csv" && err == nil {
-		b, err := usageCSV(v.Usage)
-		if err != nil {
-			return err
-		}
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		w.Header().Set("Content-Disposition", `attachment; filename="usage.csv"`)
-		_, _ = w.Write(b)
+		_, _ = w.Write(v.Usage.CSV())
 		return nil
 	}
 	fr := p.frame(r, "Usage")

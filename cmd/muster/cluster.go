@@ -25,6 +25,8 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterRollBackCommand(c),
 		clusterDeleteCommand(c),
 		clusterReceiptCommand(c),
+		clusterLeaseCommand(c),
+		clusterExtendCommand(c),
 		clusterCheckCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}

@@ -45,6 +45,8 @@ func commands(c *cli) []*cobra.Command {
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", orphansCommand(c)),
+		grouped("clusters", quotaCommand(c)),
+		grouped("clusters", usageCommand(c)),
 		grouped("clusters", queueCommand(c)),
 		grouped("clusters", requestCommand(c)),
 		grouped("people", policyCommand(c)),

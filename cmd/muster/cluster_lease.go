@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func (c *client) lease(ctx context.Context, id string) (o app.LeaseOutlook, err error) {
+	err = c.callInto(ctx, clusterPath(id, "lease"), nil, &o)
+	return o, err
+}
+
+func (c *client) extendLease(ctx context.Context, id string, r app.LeaseRequest) (o app.LeaseOutlook, err error) {
+	err = c.call(ctx, http.MethodPost, clusterPath(id, "lease"), nil, r, &o)
+	return o, err
+}
+
+func clusterLeaseCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lease ID|NAME",
+		Short: "Show when a lease ends, who was warned, how it can be moved, and what would keep it from ending",
+		Args:  exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			o, err := cl.lease(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			return c.printLease(o)
+		},
+	}
+}
+
+func clusterExtendCommand(c *cli) *cobra.Command {
+	var by, until, reason string
+	var forever bool
+	cmd := &cobra.Command{
+		Use:   "extend ID|NAME",
+		Short: "Move the end of a lease, further away or nearer",
+		Long: "Move the end of a lease: --by 4h adds (--by -4h takes away), --until sets it, --forever takes the end away. What is allowed is\n" +
+			"the template's to say; admins may do more, with --reason.",
+		Args: exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ask := app.LeaseRequest{Forever: forever, Reason: reason}
+			given := 0
+			for _, is := range []bool{by != "", until != "", forever} {
+				if is {
+					given++
+				}
+			}
+			if given != 1 {
+				return usagef("say one of --by, --until and --forever").hint("For example: muster cluster extend %s --by 4h", args[0])
+			}
+			var err error
+			if by != "" {
+				ask.By, err = app.ParseLength(by)
+			} else if until != "" {
+				ask.Until, err = app.ParseMoment(until)
+			}
+			if err != nil {
+				e := app.AsError(err)
+				return usagef("%s", e.Message).hint("%s", e.Hint)
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			o, err := cl.extendLease(cmd.Context(), v.ID, ask)
+			if err != nil {
+				return err
+			}
+			return c.printLease(o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&by, "by", "", "`length` of time, such as 90m, 4h or 1d12h; below 0 shortens")
+	flags.StringVar(&until, "until", "", "`moment`, such as 2026-11-30 or \"2026-11-30 18:00\", in UTC")
+	flags.BoolVar(&forever, "forever", false, "no end")
+	flags.StringVar(&reason, "reason", "", "why an admin goes beyond what the template allows")
+	return cmd
+}
+
+func (c *cli) printLease(o app.LeaseOutlook) error {
+	if c.json() {
+		return c.printJSON(o)
+	}
+	now := time.Now()
+	switch {
+	case o.Gone:
+		fmt.Fprintf(c.stdout, "%s is gone.\n", o.Name)
+		return nil
+	case o.Until.IsZero():
+		fmt.Fprintf(c.stdout, "The lease of %s has no end.\n", o.Name)
+	case o.Over:
+		fmt.Fprintf(c.stdout, "The lease of %s ended %s ago, at %s UTC.\n", o.Name, span(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
+	default:
+		fmt.Fprintf(c.stdout, "The lease of %s ends in %s, at %s UTC.\n", o.Name, span(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
+	}
+	offer := o.Offer
+	switch {
+	case offer.Refusal != "":
+		fmt.Fprintln(c.stdout, offer.Refusal)
+	case !o.Until.IsZero() && !offer.Latest.IsZero() && offer.By > 0:
+		fmt.Fprintf(c.stdout, "It can be extended until %s UTC now.\n", offer.Latest.UTC().Format(time.DateTime))
+	case !o.Until.IsZero() && !offer.Latest.IsZero():
+		fmt.Fprintln(c.stdout, "It cannot be extended any further.")
+	}
+	for _, w := range o.Warnings {
+		said := "in " + span(w.At.Sub(now))
+		if !w.SentAt.IsZero() {
+			said = "told " + span(now.Sub(w.SentAt)) + " ago"
+		} else if w.Skipped {
+			said = "nobody was there to tell it in time"
+		}
+		fmt.Fprintf(c.stdout, "  warning %s before: %s\n", span(w.Before), said)
+	}
+	for _, x := range o.Obstacles {
+		mark := "note"
+		if x.Stop {
+			mark = "STOPS IT"
+		}
+		fmt.Fprintf(c.stdout, "  %s: %s\n", mark, x.Text)
+	}
+	return nil
+}

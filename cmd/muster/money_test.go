@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// treasurer answers for quotas, leases and usage, and writes down what it is asked.
+func treasurer(t *testing.T) (at []string, asked *[]string) {
+	asked = &[]string{}
+	now := time.Now()
+	mux := http.NewServeMux()
+	answer := func(v any) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			*asked = append(*asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+			if v == nil {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(v)
+		}
+	}
+	q := app.QuotaUse{Quota: app.Quota{Scope: app.QuotaGroup, Name: "data", Limits: app.Limits{}.With(app.MeasureNodes, 20).With(app.MeasurePerMonth, 99.5)},
+		Used: app.Amounts{Nodes: 25, PerMonth: 12}}
+	lease := app.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: app.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
+		Warnings:  []app.LeaseWarned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
+		Obstacles: []app.LeaseObstacle{{Text: "No provisioner can take this.", Stop: true}}}
+	usage := app.Usage{From: now.Add(-time.Hour), To: now, By: app.UsageByUser, Lines: []app.UsageLine{{Start: now, Key: "=ada", UsageSum: app.UsageSum{NodeHours: 2.5, Cost: 1.25}}},
+		Total: app.UsageSum{NodeHours: 2.5, Cost: 1.25, Unpriced: 1}}
+	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []app.QuotaUse{q}}))
+	mux.HandleFunc("PUT /api/v1/quotas", answer(q))
+	mux.HandleFunc("DELETE /api/v1/quotas", answer(nil))
+	mux.HandleFunc("GET /api/v1/quotas/left", answer(app.QuotaLeft{Lines: []app.QuotaLine{{Measure: app.MeasurePerHour, Scope: app.QuotaEachUser, Name: "ada", Limit: 3, Used: 1, Left: 2}}}))
+	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(app.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
+	mux.HandleFunc("GET /api/v1/clusters/{id}/lease", answer(lease))
+	mux.HandleFunc("POST /api/v1/clusters/{id}/lease", answer(lease))
+	mux.HandleFunc("GET /api/v1/usage", answer(usage))
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return []string{"--server", s.URL, "--token", "x"}, asked
+}
+
+func TestQuotasLeasesAndUsage(t *testing.T) {
+	home(t)
+	at, asked := treasurer(t)
+	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
+	wantResult(t, run("quota", "list"), exitDone, "group/data         -  25 of 20      -         -  12 of 99.50", "")
+	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), exitDone, "25 of 20 nodes are used already", "")
+	wantResult(t, run("quota", "set", "group/data"), exitUsage, "", "say what is limited")
+	wantResult(t, run("quota", "set", "data", "--nodes", "3"), exitUsage, "", "each-user, group/NAME")
+	wantResult(t, run("quota", "delete", "each-user"), exitDone, "The quota of each-user is lifted.", "")
+	wantResult(t, run("quota", "left"), exitDone, "per hour  each-user (ada)      3     1     2", "")
+	wantResult(t, run("cluster", "lease", "shop"), exitDone, "The lease of shop ends in 2h", "")
+	wantResult(t, run("cluster", "lease", "shop"), exitDone, "STOPS IT: No provisioner can take this.", "")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "1d12h", "--reason", "the fair"), exitDone, "It can be extended until", "")
+	wantResult(t, run("cluster", "extend", "shop", "--until", "2031-01-02 18:00"), exitDone, "shop", "")
+	wantResult(t, run("cluster", "extend", "shop", "--forever"), exitDone, "shop", "")
+	wantResult(t, run("cluster", "extend", "shop"), exitUsage, "", "one of --by, --until and --forever")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "1h", "--forever"), exitUsage, "", "one of --by")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "long"), exitUsage, "", "is not a length of time")
+	wantResult(t, run("usage", "--by", "user", "--step", "day", "--from", "2030-01-01"), exitDone, "2.50", "")
+	wantResult(t, run("usage"), exitDone, "The price of 1.00 node hours is not known", "")
+	wantResult(t, run("usage", "--csv"), exitDone, "'=ada,2.500000", "")
+	all := strings.Join(*asked, "\n")
+	for _, want := range []string{`PUT /api/v1/quotas {"limits":{"nodes":20},"name":"data","scope":"group"}`, "DELETE /api/v1/quotas?scope=each_user",
+		`POST /api/v1/clusters/c1/lease {"by":129600000000000,"reason":"the fair"}`, `POST /api/v1/clusters/c1/lease {"until":"2031-01-02T18:00:00Z"}`,
+		`POST /api/v1/clusters/c1/lease {"forever":true}`, "GET /api/v1/usage?by=user&from=2030-01-01&step=day"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the server was not asked %q, but:\n%s", want, all)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func (c *client) quotas(ctx context.Context) ([]app.QuotaUse, error) {
+	var out struct {
+		Quotas []app.QuotaUse `json:"quotas"`
+	}
+	err := c.callInto(ctx, "/quotas", nil, &out)
+	return out.Quotas, err
+}
+
+func (c *client) setQuota(ctx context.Context, q app.Quota) (u app.QuotaUse, err error) {
+	err = c.call(ctx, http.MethodPut, "/quotas", nil, map[string]any{"scope": q.Scope, "name": q.Name, "limits": q.Limits}, &u)
+	return u, err
+}
+
+func quotaCommand(c *cli) *cobra.Command {
+	cmd := family("quota", "Show and set what tenant, groups and users may have at most",
+		quotaListCommand(c), quotaSetCommand(c), quotaDeleteCommand(c), quotaLeftCommand(c))
+	cmd.Aliases = []string{"quotas"}
+	c.serverFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+// quotaScope reads who a quota is for: tenant, each-user, group/NAME or user/NAME.
+func quotaScope(word string) (app.QuotaScope, string, error) {
+	scope, name, named := strings.Cut(word, "/")
+	switch {
+	case word == "tenant":
+		return app.QuotaTenant, "", nil
+	case word == "each-user" || word == "each_user":
+		return app.QuotaEachUser, "", nil
+	case named && name != "" && (scope == "group" || scope == "user"):
+		return app.QuotaScope(scope), name, nil
+	}
+	return "", "", usagef("%q is nobody who can have a quota", word).hint("Say tenant, each-user, group/NAME or user/NAME.")
+}
+
+func quotaWord(scope app.QuotaScope, name string) string {
+	switch scope {
+	case app.QuotaTenant:
+		return "tenant"
+	case app.QuotaEachUser:
+		if name == "" {
+			return "each-user"
+		}
+		return "each-user (" + name + ")"
+	}
+	return string(scope) + "/" + name
+}
+
+func quotaListCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List quotas with how much of each is used",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.quotas(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.stdout, "Nothing is limited.")
+				return nil
+			}
+			t := newTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
+			for _, q := range all {
+				row := []string{quotaWord(q.Scope, q.Name)}
+				for _, m := range app.Measures {
+					cell := "-"
+					if limit, is := q.Limits.Of(m); is {
+						cell = figure(q.Used.Of(m)) + " of " + figure(limit)
+					}
+					row = append(row, cell)
+				}
+				t.add(row...)
+			}
+			return t.write(c.stdout)
+		},
+	}
+}
+
+// figure writes whole numbers as such, and others with two digits.
+func figure(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
+}
+
+func quotaSetCommand(c *cli) *cobra.Command {
+	values := map[app.Measure]*float64{}
+	names := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cpu",
+		app.MeasurePerHour: "per-hour", app.MeasurePerMonth: "per-month"}
+	cmd := &cobra.Command{
+		Use:   "set tenant|each-user|group/NAME|user/NAME",
+		Short: "Set a quota in place of the one that was there; what is not named is not limited",
+		Long: "Set a quota in place of the one that was there; what is not named is not limited. Setting less than is used takes nothing\n" +
+			"away: it only stops what is new. That of the tenant is for superadmins to set.",
+		Args: exactly("WHO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q := app.Quota{}
+			var err error
+			if q.Scope, q.Name, err = quotaScope(args[0]); err != nil {
+				return err
+			}
+			for _, m := range app.Measures {
+				if cmd.Flags().Changed(names[m]) {
+					q.Limits = q.Limits.With(m, *values[m])
+				}
+			}
+			if q.Limits.None() {
+				return usagef("say what is limited").hint("For example: muster quota set %s --nodes 20", args[0])
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			u, err := cl.setQuota(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(u)
+			}
+			fmt.Fprintf(c.stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
+			for _, m := range app.Measures {
+				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
+					fmt.Fprintf(c.stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
+				}
+			}
+			return nil
+		},
+	}
+	for _, m := range app.Measures {
+		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes",
+			app.MeasureCPU: "cores", app.MeasurePerHour: "money per hour", app.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
+	}
+	return cmd
+}
+
+func quotaDeleteCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete tenant|each-user|group/NAME|user/NAME",
+		Short: "Lift a quota",
+		Args:  exactly("WHO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			scope, name, err := quotaScope(args[0])
+			if err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if err := cl.deleteQuota(cmd.Context(), scope, name); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]string{"lifted": quotaWord(scope, name)})
+			}
+			_, err = fmt.Fprintf(c.stdout, "The quota of %s is lifted.\n", quotaWord(scope, name))
+			return err
+		},
+	}
+}
+
+func quotaLeftCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "left",
+		Short: "Show what is left for you, and by which limit",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var left app.QuotaLeft
+			if err := cl.callInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(left)
+			}
+			if len(left.Lines) == 0 {
+				fmt.Fprintln(c.stdout, "Nothing is limited for you.")
+				return nil
+			}
+			t := newTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
+			for _, l := range left.Lines {
+				t.add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
+			}
+			return t.write(c.stdout)
+		},
+	}
+}
+
+func (c *client) deleteQuota(ctx context.Context, scope app.QuotaScope, name string) error {
+	q := url.Values{"scope": {string(scope)}}
+	if name != "" {
+		q.Set("name", name)
+	}
+	return c.call(ctx, http.MethodDelete, "/quotas", q, nil, nil)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func (c *client) usage(ctx context.Context, q url.Values) (u app.Usage, err error) {
+	err = c.callInto(ctx, "/usage", q, &u)
+	return u, err
+}
+
+func usageCommand(c *cli) *cobra.Command {
+	var from, to, by, step string
+	var csv, all bool
+	cmd := &cobra.Command{
+		Use:   "usage",
+		Short: "Show what was used, and what it cost",
+		Long: "Show node hours, core hours and cost, from how long machines really stood and at the price of when they were made. Days, weeks\n" +
+			"(from Monday) and months are those of the calendar in UTC. Users see their own, and with --by tenant the sums of the tenant.",
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := url.Values{}
+			for key, value := range map[string]string{"from": from, "to": to, "by": by, "step": step} {
+				if value != "" {
+					q.Set(key, value)
+				}
+			}
+			if all {
+				q.Set("all", "true")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			u, err := cl.usage(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			switch {
+			case csv:
+				_, err := c.stdout.Write(u.CSV())
+				return err
+			case c.json():
+				return c.printJSON(u)
+			}
+			return c.printUsage(u)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "`moment` or day to begin with (default: the beginning of this month)")
+	flags.StringVar(&to, "to", "", "`moment` or day to end with, the whole day (default: now)")
+	flags.StringVar(&by, "by", "", "what to add up by: none, tenant, user, template, provider, hardware or cluster")
+	flags.StringVar(&step, "step", "", "for each: none, hour, day, week or month")
+	flags.BoolVar(&csv, "csv", false, "as CSV")
+	flags.BoolVar(&all, "all", false, "of all tenants, for superadmins")
+	c.serverFlags(flags)
+	return cmd
+}
+
+func (c *cli) printUsage(u app.Usage) error {
+	if len(u.Lines) == 0 {
+		fmt.Fprintln(c.stdout, "No machine stood in that time.")
+		return nil
+	}
+	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
+	t := newTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
+	for _, l := range u.Lines {
+		t.add(l.Start.UTC().Format("2006-01-02 15:04"), firstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), money(l.Cost))
+	}
+	t.add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), money(u.Total.Cost))
+	if err := t.write(c.stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))
+	if u.Total.Unpriced > 0 {
+		fmt.Fprintf(c.stdout, "The price of %s node hours is not known; they count as free.\n", hours(u.Total.Unpriced))
+	}
+	return nil
+}
