@@ -49,10 +49,7 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	f := p.frame(r, "Your account")
 	f.At = "account"
 	in := page.Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.now(),
-		Done: p.sessions.PopString(ctx, keyDone), Labels: map[string]string{}}
-	for _, e := range p.elsewhere {
-		in.Labels[e.Name()] = e.Label()
-	}
+		Done: p.sessions.PopString(ctx, keyDone), Labels: p.labels()}
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
 	}

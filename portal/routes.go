@@ -57,6 +57,9 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
 			r.Post("/account/identities/remove", member(p.identityRemove))
 
+			r.Get("/admin/users/{user}/sign-ins", member(p.userSignIns))
+			r.Post("/admin/users/{user}/sign-ins", member(p.userSignInEnd))
+			r.Post("/admin/users/{user}/identities", member(p.userIdentityRemove))
 			if p.ownTokens() != nil {
 				r.Get("/account/tokens/new", member(p.tokenNew))
 				r.Post("/account/tokens/new", member(p.tokenMake))

@@ -374,6 +374,34 @@ func TestAdminsEndSignIns(t *testing.T) {
 	}
 }
 
+func TestAdminsPageOfSignIns(t *testing.T) {
+	w := newTown(t).enter("ada")
+	zoe := w.another().enter("zoe", "acme")
+	_, token := w.link("U1")
+	w.post("/link", token)
+	abe, eve := w.another().enter("abe"), w.another().enter("eve")
+	eve.get("/admin/users/ada/sign-ins").reads(http.StatusForbidden, "belongs to ada")
+	eve.post("/admin/users/ada/sign-ins", url.Values{"id": {"all"}}).reads(http.StatusForbidden)
+	abe.get("/admin/users/zoe/sign-ins").reads(http.StatusNotFound)
+	abe.post("/admin/users/zoe/sign-ins", url.Values{"id": {"all"}})
+	a := abe.get("/admin/users/ada/sign-ins")
+	a.reads(http.StatusOK, "Sign-ins of ada", "by password", "Slack user U1 of workspace Acme")
+	clean(t, "sign-ins of ada", a)
+	abe.post("/admin/users/ada/identities", url.Values{"kind": {"slack"}, "external": {"U1"}})
+	if who := w.who("U1"); who != "" {
+		t.Errorf("the identity is that of %s yet", who)
+	}
+	if a := abe.post("/admin/users/ada/sign-ins", url.Values{"id": a.ends()}); a.header.Get("Location") != "/admin/users/ada/sign-ins" || w.in() {
+		t.Errorf("the end answers %d to %s", a.status, a.header.Get("Location"))
+	}
+	w.enter("ada")
+	abe.post("/admin/users/ada/sign-ins", url.Values{"id": {"all"}})
+	abe.get("/admin/users/ada/sign-ins").reads(http.StatusOK, "1 sign-in ended.", "Nowhere.")
+	if w.in() || !zoe.in() || !abe.in() {
+		t.Error("the wrong ones are signed in")
+	}
+}
+
 func TestBrowserNames(t *testing.T) {
 	for agent, want := range map[string]string{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0":                                                               "Firefox on Linux",
