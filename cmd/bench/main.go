@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"time"
 )
@@ -31,8 +32,20 @@ func main() {
 	only := flag.String("only", "", "measure only figures whose name has this `text` in it")
 	budget := flag.Duration("time", time.Second, "how long to measure each figure")
 	check := flag.Bool("check", false, "fail where a figure is over its limit")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	flag.Parse()
 	runtime.GOMAXPROCS(cores)
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	over, wrong, err := run(ctx, os.Stdout, figures(), *only, *budget)
 	if err == nil {
 		o, w := runEngine(ctx, os.Stdout, *only)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -19,8 +20,8 @@ import (
 const handshakes = 64
 
 // chainOfFive is a catalog whose nodes run five scripts each, one after another; the fourth waits for a service on
-// another node.
-func chainOfFive() *app.Catalog {
+// another node. More scripts may follow the five.
+func chainOfFive(more int) *app.Catalog {
 	c := eight()
 	script := func() *app.ServiceAction {
 		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
@@ -33,12 +34,17 @@ func chainOfFive() *app.Catalog {
 	c.Services["side"] = &app.Service{About: app.About{Name: "side"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script()}}
 	t := c.Templates["web"]
 	t.Defaults.Services = []string{"back", "head", "side"}
+	for i := range more {
+		name := fmt.Sprintf("side%d", i)
+		c.Services[name] = &app.Service{About: app.About{Name: name}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script()}}
+		t.Defaults.Services = append(t.Defaults.Services, name)
+	}
 	t.Constraints.Services = map[string]app.ServiceConstraint{"head": {Min: 1, MinSet: true, Max: 1}}
 	return c
 }
 
-// overSSH measures the engine with real connections to the sshd of OpenSSH.
-func overSSH(ctx context.Context) (c cost, connections float64, steps int, err error) {
+// overSSH measures the engine with real connections to the sshd of OpenSSH: five scripts a node, and more.
+func overSSH(ctx context.Context, more int) (c cost, connections float64, steps int, err error) {
 	f, err := startFarm(farmOpenSSH)
 	if err != nil {
 		return c, 0, 0, err
@@ -52,7 +58,7 @@ func overSSH(ctx context.Context) (c cost, connections float64, steps int, err e
 	if err != nil {
 		return c, 0, 0, err
 	}
-	r, err := newRig(ctx, rigConfig{catalog: chainOfFive(), cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: machines})
+	r, err := newRig(ctx, rigConfig{catalog: chainOfFive(more), cloud: cloud, tools: tools, tenants: []string{app.DefaultTenant}, slots: machines})
 	if err != nil {
 		return c, 0, 0, err
 	}
@@ -84,7 +90,7 @@ func forgetClaims(cluster string) {
 }
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.
-func bareSSH(ctx context.Context) (cost, error) {
+func bareSSH(ctx context.Context, more int) (cost, error) {
 	f, err := startFarm(farmOpenSSH)
 	if err != nil {
 		return cost{}, err
@@ -117,7 +123,7 @@ func bareSSH(ctx context.Context) (cost, error) {
 					return
 				}
 				defer conn.Close()
-				for step := range 5 {
+				for step := range 5 + more {
 					if step == 3 && i > 0 {
 						<-gate.Done()
 					}
