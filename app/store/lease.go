@@ -83,6 +83,8 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l app.L
 	return app.LeaseTimes{From: fromMicros(from), Until: fromMicros(until)}, clusterError(err, cluster)
 }
 
+const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
+
 // LeasesToWarn implements app.LeaseStore.
 func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []app.LeaseDue, err error) {
 	err = s.each(ctx, func(row scanner) error {
@@ -90,8 +92,7 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 		c, err := scanCluster(row, &from, &warn)
 		list = append(list, app.LeaseDue{Cluster: c, Times: app.LeaseTimes{From: fromMicros(from), Until: c.ExpiresAt}, WarnAt: fromMicros(warn)})
 		return err
-	}, `SELECT `+clusterColumns+`, c.lease_from, c.warn_at FROM clusters c WHERE c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?
-		ORDER BY c.warn_at LIMIT ?`, micros(now), limit)
+	}, `SELECT `+clusterColumns+`, c.lease_from, c.warn_at FROM clusters c WHERE `+leaseDue+` ORDER BY c.warn_at LIMIT ?`, micros(now), limit)
 	return list, err
 }
 

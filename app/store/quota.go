@@ -258,6 +258,9 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 	return err
 }
 
+// stoodSince finds the machines of a tenant that stood at some time since one moment and before another.
+const stoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
+
 // spent gives what machines have cost since a moment.
 func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
 	from, now := micros(since), micros(m.now)
@@ -274,7 +277,7 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 	}
 	err = m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END
 			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM resources x
-		WHERE (x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?
+		WHERE `+stoodSince+`
 			AND (x.gone_at = 0 OR x.gone_at > x.made_at)`+where, args...).Scan(&cost)
 	return cost / float64(time.Hour.Microseconds()), wrapped(err)
 }

@@ -72,10 +72,16 @@ func (t *tx) reserve(at time.Time, r app.Reservation) error {
 	return nil
 }
 
+// itsReservation finds that of a cluster or of a request, and givenBack those of them that hold.
+const (
+	itsReservation = `(r.cluster = ? AND r.cluster <> '' OR r.request = ? AND r.request > 0) AND r.tenant = ?`
+	givenBack      = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
+)
+
 // reserved gives the reservation of a cluster or else of a request; nil for none.
 func (t *tx) reserved(tenant, cluster string, request int64) (*keptReservation, error) {
-	r, err := scanReservation(t.row(`SELECT `+reservationColumns+` FROM reservations r WHERE r.tenant = ?
-		AND (r.cluster = ? AND r.cluster <> '' OR r.request = ? AND r.request > 0) ORDER BY r.id LIMIT 1`, tenant, cluster, request))
+	r, err := scanReservation(t.row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
+		cluster, request, tenant))
 	if isNoRows(err) {
 		return nil, nil
 	}
@@ -118,12 +124,11 @@ func (t *tx) keepReservation(id int64, r app.Reservation) error {
 // giveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
 // the other). Once more changes nothing.
 func (t *tx) giveBack(at time.Time, cluster string, request int64) error {
-	const which = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
-	if err := t.exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+which+`)`,
+	if err := t.exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
 		micros(at), cluster, request); err != nil {
 		return err
 	}
-	return t.exec(`UPDATE reservations SET ended_at = ? WHERE `+which, micros(at), cluster, request)
+	return t.exec(`UPDATE reservations SET ended_at = ? WHERE `+givenBack, micros(at), cluster, request)
 }
 
 // mostHolders is how many clusters a refusal names.

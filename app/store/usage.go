@@ -56,7 +56,7 @@ func usageWhere(q app.UsageQuery) (string, []any) {
 	from, to := micros(q.From), micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {
-		where = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
+		where = stoodSince
 		args = []any{q.Tenant, q.Tenant, from, to}
 	}
 	where += ` AND (x.gone_at = 0 OR x.gone_at > x.made_at)` // clocks differ

@@ -329,6 +329,14 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), app.LeaseRequest{By: time.Hour, Reason: "because of a test"})
 		return err
 	},
+	"Usage": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Usage(ctx, s.actor, app.UsageFilter{By: app.UsageByUser})
+		return err
+	},
+	"UsageOfAll": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.UsageOfAll(ctx, s.actor, app.UsageFilter{By: app.UsageByTenant})
+		return err
+	},
 	"LeaseOutlook": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.LeaseOutlook(ctx, s.actor, s.cluster())
 		return err

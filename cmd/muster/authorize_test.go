@@ -247,6 +247,7 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 // elsewhere are use cases that no scene tries, each with the test that does.
 var elsewhere = map[string]string{
 	"Watch":                  "it tells nothing, see its comment",
+	"LeaseLink":              "the store's suite of money in app/apptest, which has links that were signed",
 	"DecideOrphan":           "the store's suite of machines in app/apptest",
 	"DrainProvisioner":       "app/provisioner_test.go",
 	"RevokeProvisionerToken": "app/provisioner_test.go",

@@ -140,3 +140,17 @@ func (c *cli) printLease(o app.LeaseOutlook) error {
 	}
 	return nil
 }
+
+// printLeaseStops tells what would keep a lease from ending until somebody does something. Where that cannot be asked, as of an
+// older server, the rest is shown all the same.
+func (c *cli) printLeaseStops(ctx context.Context, cl *client, id string) {
+	o, err := cl.lease(ctx, id)
+	if err != nil {
+		return
+	}
+	for _, x := range o.Obstacles {
+		if x.Stop {
+			fmt.Fprintf(c.stdout, "\nThe end of the lease would give nothing back: %s\n", x.Text)
+		}
+	}
+}

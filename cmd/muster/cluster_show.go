@@ -53,6 +53,7 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 	if err := nodeTable(v.Nodes).write(c.stdout); err != nil {
 		return err
 	}
+	c.printLeaseStops(ctx, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
 		fmt.Fprint(c.stdout, "\nReach a node:\n")
 		r.write(c.stdout, v)
