@@ -435,3 +435,32 @@ func TestPlantedSecretsAreFound(t *testing.T) {
 		t.Error(s.leaks)
 	}
 }
+
+// A secret that is missing is told at the preview, with how to set it; and a request cannot refer to one.
+func TestSecretsAreAskedForAtThePreview(t *testing.T) {
+	r := newPlantedRun(t, "")
+	r.start("one") // without somebody to carry it out, that would be told first
+	ask := func(config map[string]any) *app.Error {
+		t.Helper()
+		_, err := r.server.app.Preview(t.Context(), r.admin(""), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
+		if err == nil {
+			return nil
+		}
+		return app.AsError(err)
+	}
+	for _, name := range []string{"CLOUD_SECRET", "DB_PASSWORD", "SCRIPT_KEY"} {
+		e := ask(nil)
+		if e == nil || e.Code != app.EInvalid || !strings.Contains(e.Message, name) || !strings.Contains(e.Hint, "muster secret set "+name) {
+			t.Fatalf("without %s: %+v", name, e)
+		}
+		if err := r.server.app.SetSecret(t.Context(), r.admin(""), name, []byte("value")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := ask(nil); e != nil {
+		t.Errorf("with all: %v", e)
+	}
+	if e := ask(map[string]any{"a": []any{map[string]any{"b": "${secret:DB_PASSWORD}"}}}); e == nil || e.Code != app.EInvalid || e.Field != "config" {
+		t.Errorf("a request reads a secret: %+v", e)
+	}
+}
