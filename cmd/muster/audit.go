@@ -149,7 +149,7 @@ func (c *cli) printProofs(all []app.AuditProof) error {
 	} else {
 		for _, p := range all {
 			if p.Whole {
-				fmt.Fprintf(c.stdout, "%s: whole, %s, %d:%s\n", p.Tenant, plural(int(p.Entries), "entry"), p.Entries, p.Hash)
+				fmt.Fprintf(c.stdout, "%s: whole to the end, %d:%s\n", p.Tenant, p.Entries, p.Hash)
 			} else {
 				fmt.Fprintf(c.stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
 			}
