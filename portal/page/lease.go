@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"time"
 
 	"muster/app"
@@ -89,4 +90,13 @@ func (l LeaseBox) Warned(w app.LeaseWarned) string {
 		return "in " + Rough(w.At.Sub(l.Now))
 	}
 	return "now"
+}
+
+// warnedSentence lists the warnings before the end.
+func (l LeaseBox) warnedSentence() string {
+	var all []string
+	for _, w := range l.Outlook.Warnings {
+		all = append(all, app.Length(w.Before)+" ("+l.Warned(w)+")")
+	}
+	return "Warnings before the end: " + strings.Join(all, ", ") + "."
 }

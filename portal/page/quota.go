@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -111,4 +112,13 @@ func quotaScopeWords(s app.QuotaScope) string {
 
 func quotaLink(q app.Quota) string {
 	return "/admin/quotas?" + url.Values{"scope": {string(q.Scope)}, "name": {q.Name}}.Encode() + "#set"
+}
+
+// leftSentence says what is left for the one who asks.
+func leftSentence(lines []app.QuotaLine) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, LeftWords(l))
+	}
+	return "Left for you before this: " + strings.Join(all, "; ") + "."
 }
