@@ -21,6 +21,8 @@ func (p *Portal) Routes() []Route {
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b Route) int { return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Method, b.Method)) })
+	slices.SortFunc(all, func(a, b Route) int {
+		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Method, b.Method))
+	})
 	return all
 }
