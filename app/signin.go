@@ -16,7 +16,14 @@ func (a *App) SignIn(ctx context.Context, tenant, user, password string, v Visit
 		return Session{}, err
 	}
 	if !passwordFits(u.PasswordHash, password) {
-		return Session{}, &Error{Code: EUnauthorized, Field: "password", Message: "That name and password do not fit together."}
+		err := &Error{Code: EUnauthorized, Reason: "wrong_password", Field: "password", Message: "That name and password do not fit together."}
+		// Whether there is such an account or not, the same is done, so that the time taken does not tell. Of tenants that are
+		// not there nothing is written: of their names there is no end.
+		if _, e := a.Store.Tenant(ctx, tenant); e == nil {
+			who := strings.ToValidUTF8(user[:min(len(user), 64)], "")
+			a.NoteRefusal(ctx, Refusal{Actor: Actor{Tenant: tenant, User: strings.TrimSpace(who), Via: ViaPortal, From: v.From}, What: "sign-in", Why: err})
+		}
+		return Session{}, err
 	}
 	return a.beginSession(ctx, u, ByPassword, "", v)
 }

@@ -14,6 +14,10 @@ func (r *Reconciler) open(ctx context.Context, name string) (app.Provider, *app.
 	if spec == nil {
 		return nil, nil, app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
 	}
+	if r.Elsewhere != nil && r.Elsewhere(*spec) {
+		return nil, spec, r.fromHere(spec, &app.Error{Code: app.ETransient, Reason: "elsewhere",
+			Message: "its machines are on the hosts of provisioners, and this server carries out nothing itself"})
+	}
 	cloud, err := r.Providers.Provider(ctx, *spec)
 	return cloud, spec, r.fromHere(spec, err)
 }

@@ -39,10 +39,12 @@ type Reconciler struct {
 	Store        ReconcileStore
 	Providers    Providers
 	Catalog      func() *app.Catalog
-	Tags         map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
-	Log          *slog.Logger
-	Policy       app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
-	Every        time.Duration    // zero: ten minutes
+	// Elsewhere tells that the machines of an account are on other hosts than this one, so that a list from here would lack them; nil: none.
+	Elsewhere func(app.ProviderSpec) bool
+	Tags      map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
+	Log       *slog.Logger
+	Policy    app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
+	Every     time.Duration    // zero: ten minutes
 
 	mu      sync.Mutex
 	next    map[string]time.Time // when an account is to be looked at

@@ -361,25 +361,34 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 	hangs := fake.New("a-hangs")
 	hangs.Order(fake.List, fake.Outcome{Hangs: true, Times: -1})
 	e := newEngine(t, func(_ *engine, c *app.Catalog) {
-		for _, name := range []string{"a-hangs", "b-shut"} {
+		for _, name := range []string{"a-hangs", "b-shut", "c-far"} {
 			c.Providers[name] = &app.ProviderSpec{About: app.About{Name: name}, Type: "fake"}
 		}
 		c.Providers["b-shut"].Provisioner = map[string]string{"region": "eu"}
 	})
 	e.leave(2)
-	defer e.reconciler(func(r *jobs.Reconciler) { r.Providers = manyClouds{"a-hangs": hangs, "cloud": e.cloud} })()
+	defer e.reconciler(func(r *jobs.Reconciler) {
+		r.Providers = manyClouds{"a-hangs": hangs, "c-far": fake.New("c-far"), "cloud": e.cloud}
+		r.Elsewhere = func(p app.ProviderSpec) bool { return p.Name == "c-far" }
+	})()
 	e.comesAbout("orphans of the good account are deleted", func() bool { return e.machines() == 0 })
 	e.comesAbout("the trouble of the others is told", func() bool {
 		accounts, err := e.store.Accounts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
+		told := 0
 		for _, a := range accounts {
-			if a.Provider == "b-shut" {
-				return a.Unlisted() && strings.Contains(a.Error, "cannot be listed from here: account b-shut is shut (its provider is for provisioners with region=eu, and this server has no tags")
+			for name, text := range map[string]string{
+				"b-shut": "cannot be listed from here: account b-shut is shut (its provider is for provisioners with region=eu, and this server has no tags",
+				"c-far":  "cannot be listed from here: its machines are on the hosts of provisioners",
+			} {
+				if a.Provider == name && a.Unlisted() && strings.Contains(a.Error, text) {
+					told++
+				}
 			}
 		}
-		return false
+		return told == 2
 	})
 }
 

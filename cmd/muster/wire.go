@@ -275,7 +275,9 @@ func (s *server) lead(ctx context.Context) {
 			name = rand.Text()
 		}
 		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load,
-			Log: s.Log, Tags: s.Tags}).Run(ctx)
+			Log: s.Log, Tags: s.Tags,
+			// The sandbox makes its machines on the host that works, which is another one where this server does not.
+			Elsewhere: func(p app.ProviderSpec) bool { return s.Workers == 0 && p.Type == "sandbox" }}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
