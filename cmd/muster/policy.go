@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"muster/app"
 )
@@ -87,13 +88,23 @@ func (c *cli) readPolicy(file string) (p app.Policy, err error) {
 		b, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return p, usagef("%v", err).hint("Give the name of a JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
+		return p, usagef("%v", err).hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
 	}
 	p.Enabled = true
+	// JSON is YAML too, and is left as it is, so that complaints are about what was written.
+	if text := bytes.TrimSpace(b); len(text) > 0 && text[0] != '{' {
+		var fields map[string]any
+		if err := yaml.Unmarshal(b, &fields); err != nil {
+			return p, usagef("%s is not a policy: %v", file, err)
+		}
+		if b, err = json.Marshal(fields); err != nil {
+			return p, usagef("%s is not a policy: %v", file, err)
+		}
+	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
-		return p, usagef("%s is not a policy: %v", file, err).hint(`It looks like {"name": "small", "order": 10, "when": "nodes > 10", "effect": "refuse", "reason": "At most 10."}`)
+		return p, usagef("%s is not a policy: %v", file, err).hint("It looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10.")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return p, usagef("%s holds more than one JSON object", file)

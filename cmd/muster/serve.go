@@ -116,7 +116,9 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	if s.fingerprint != "" {
 		fmt.Fprintf(c.stdout, "  CA        %s\n", s.fingerprint)
 	}
-	if s.AdminPassword != "" {
+	if s.AdminPassword != "" && s.AdminPassword == s.Password { // who gave it knows it, and this may go into a log
+		fmt.Fprintln(c.stdout, "  sign in   user admin, with the password that MUSTER_ADMIN_PASSWORD gives")
+	} else if s.AdminPassword != "" {
 		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}
 	for _, note := range s.notes(ctx) {
