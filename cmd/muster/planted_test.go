@@ -220,11 +220,16 @@ constraints: {size: {min: 1, max: 20}}
 // call asks the API, with the planted token.
 func (r *plantedRun) call(method, path, body string) (int, []byte) {
 	r.Helper()
+	return r.callAs(r.planted["API token"], method, path, body)
+}
+
+func (r *plantedRun) callAs(token, method, path, body string) (int, []byte) {
+	r.Helper()
 	req, err := http.NewRequestWithContext(r.Context(), method, r.server.URL+path, strings.NewReader(body))
 	if err != nil {
 		r.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+r.planted["API token"])
+	req.Header.Set("Authorization", "Bearer "+token)
 	if body != "" && strings.HasPrefix(body, "{") {
 		req.Header.Set("Content-Type", "application/json")
 	} else if body != "" {
@@ -271,7 +276,7 @@ func (r *plantedRun) signIn() {
 // crawl looks at every page that links lead to, and every GET of the API with the ids that there are.
 func (r *plantedRun) crawl(cluster string) {
 	r.Helper()
-	seen, todo := map[string]bool{}, []string{"/", "/admin", "/admin/audit?verify=1", "/admin/audit/export?format=csv", "/admin/secrets", "/clusters/" + cluster}
+	seen, todo := map[string]bool{}, []string{"/", "/admin", "/admin/audit?verify=1", "/admin/audit/export?format=csv", "/admin/secrets", "/admin/hooks/x", "/clusters/" + cluster}
 	link := regexp.MustCompile(`(?:href|data-refresh|data-live|hx-get)="(/[^"#]*)"`)
 	for len(todo) > 0 && len(seen) < 300 {
 		path := todo[0]
@@ -301,8 +306,39 @@ func (r *plantedRun) crawl(cluster string) {
 		if doc.Paths[path]["get"] == nil || strings.HasSuffix(path, "/key") {
 			continue
 		}
-		_, b := r.call("GET", "/api/v1"+fill.Replace(path), "")
-		r.look("API", path, b)
+		for who, token := range r.planted {
+			if strings.HasPrefix(who, "API token") {
+				_, b := r.callAs(token, "GET", "/api/v1"+fill.Replace(path), "")
+				r.look("API", path+" with "+who, b)
+			}
+		}
+	}
+}
+
+// plantRoles makes an account with a token for every role.
+func (r *plantedRun) plantRoles() {
+	r.Helper()
+	for _, role := range app.Roles {
+		name := "as-" + string(role)
+		err := r.server.store.CreateUser(r.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()})
+		if err != nil {
+			r.Fatal(err)
+		}
+		if r.planted["API token of "+name], err = r.server.app.IssueToken(r.Context(), app.DefaultTenant, name, "planted"); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// plantHook makes a hook, whose address and secret are both secret. It is switched off: nothing is to be sent from here.
+func (r *plantedRun) plantHook() {
+	r.Helper()
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)
+	r.planted["hook secret"], r.planted["hook address"] = base64.StdEncoding.EncodeToString(secret), "pl"+rand.Text()+"ant"
+	body := fmt.Sprintf(`{"url": "https://hooks.example.com/services/%s", "secret": "whsec_%s", "enabled": false}`, r.planted["hook address"], r.planted["hook secret"])
+	if status, b := r.call("PUT", "/api/v1/hooks/x", body); status >= 300 {
+		r.Fatalf("hook: %d %s", status, b)
 	}
 }
 
@@ -348,6 +384,8 @@ func (r *plantedRun) run(during func()) {
 			}
 		}
 	}
+	r.plantRoles()
+	r.plantHook()
 	hold, fail := filepath.Join(r.effect, "hold"), filepath.Join(r.effect, "fail")
 	if err := os.WriteFile(hold, nil, 0o600); err != nil {
 		r.Fatal(err)
