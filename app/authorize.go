@@ -57,15 +57,16 @@ var permissions = map[string]permission{
 	"Waiting":         {ScopeRead, all, all, all, all, all, all},
 
 	// Clusters
-	"CreateCluster":   {ScopeCluster, all, all, all, all, no, all},
-	"DeleteCluster":   {ScopeCluster, all, all, own, own, no, own},
-	"ClusterKey":      {ScopeCluster, all, all, own, own, no, own},
-	"CancelOperation": {ScopeCluster, all, all, own, own, no, own},
-	"PauseOperation":  {ScopeCluster, all, all, own, own, no, own},
-	"ResumeOperation": {ScopeCluster, all, all, own, own, no, own},
-	"ResumeCluster":   {ScopeCluster, all, all, own, own, no, own},
-	"RetryNode":       {ScopeCluster, all, all, own, own, no, own},
-	"RollBack":        {ScopeCluster, all, all, own, own, no, own},
+	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all},
+	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own},
+	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own},
+	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own},
+	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own},
+	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own},
+	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"RetryNode":          {ScopeCluster, all, all, own, own, no, own},
+	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":   {ScopeRead, all, all, all, all, all, all},

@@ -21,6 +21,10 @@ import (
 
 type testKeys struct{}
 
+func (testKeys) SignCertificate([]byte, app.CertificateOrder) (app.SignedCertificate, error) {
+	return app.SignedCertificate{}, app.Errorf(app.EInternal, "no certificates here")
+}
+
 func (testKeys) NewKey(string) ([]byte, string, error) {
 	return []byte("private"), "ssh-ed25519 AAAA test", nil
 }

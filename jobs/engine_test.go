@@ -19,6 +19,7 @@ import (
 	"muster/app/store"
 	"muster/automators/shell"
 	"muster/jobs"
+	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 	"muster/planner"
 	"muster/providers/fake"
@@ -76,7 +77,10 @@ func (f *flaky) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence)
 }
 
 // sameKeys gives every cluster the key that the SSH server knows.
-type sameKeys struct{ server *remotetest.Server }
+type sameKeys struct {
+	remote.Keys
+	server *remotetest.Server
+}
 
 func (k sameKeys) NewKey(string) ([]byte, string, error) {
 	return k.server.Target().PrivateKey, "ssh-ed25519 AAAA test", nil
@@ -139,7 +143,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	if change != nil {
 		change(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Planner: planner.New(), Keys: sameKeys{e.ssh},
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Planner: planner.New(), Keys: sameKeys{server: e.ssh},
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)

@@ -13,6 +13,9 @@ func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Outp
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
+		if err := ensureAccess(ctx, as, sh, out); err != nil {
+			return err
+		}
 		for _, name := range as.Automators {
 			a, err := w.automator(name)
 			if err != nil {

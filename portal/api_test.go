@@ -62,6 +62,15 @@ func TestAPI(t *testing.T) {
 	if k := as[clusterKey](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
 		t.Errorf("the key is %+v", k)
 	}
+	if k := as[app.Certificate](s.call("POST", "/clusters/c01/certificate", `{"public_key":"ssh-ed25519 AAAA","ttl":"2h"}`), 200); k.User != "root" ||
+		k.Certificate != "certificate of ssh-ed25519 AAAA" || k.Serial != "9223372036854775807" || !k.ValidUntil.Equal(s.f.now().Add(2*time.Hour)) {
+		t.Errorf("the certificate is %+v", k)
+	}
+	for _, bad := range []string{`{"public_key":"x","ttl":"soon"}`, `{"public_key":"x","ttl":"-1h"}`, `{"ttl":"1h"}`, `{"public_key":"` + strings.Repeat("x", 16385) + `"}`} {
+		if a := s.call("POST", "/clusters/c01/certificate", bad); a.status != 422 {
+			t.Errorf("%.40s is answered %d", bad, a.status)
+		}
+	}
 	s.f.failStep("c01", "n1.namenode.configure", "no")
 	if v := as[app.ClusterView](s.call("POST", "/clusters/c01/resume", ""), 202); v.Status != app.ClusterPending {
 		t.Errorf("resumed, it is %s", v.Status)
@@ -166,7 +175,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 	for path, methods := range map[string]string{
 		"/version": "get", "/templates": "get", "/preview": "post", "/clusters": "get post", "/clusters/{id}": "get delete", "/clusters/{id}/resume": "post",
-		"/clusters/{id}/steps": "get", "/clusters/{id}/key": "get", "/clusters/{id}/events": "get", "/clusters/{id}/logs": "get",
+		"/clusters/{id}/steps": "get", "/clusters/{id}/key": "get", "/clusters/{id}/certificate": "post", "/clusters/{id}/events": "get", "/clusters/{id}/logs": "get",
 		"/clusters/{id}/operations/{operation}/cancel": "post", "/clusters/{id}/operations/{operation}/pause": "post",
 		"/clusters/{id}/operations/{operation}/resume": "post", "/clusters/{id}/operations/{operation}/roll-back": "get post",
 		"/clusters/{id}/nodes/{node}/retry": "post", "/clusters/{id}/waiting": "get", "/queue": "get",
@@ -177,7 +186,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Paths) != 17 {
+	if len(doc.Paths) != 18 {
 		t.Errorf("%d paths are described", len(doc.Paths))
 	}
 	for _, want := range []string{`"hint"`, `"kind"`, "application/problem+json", `"Event"`, "bearer"} {

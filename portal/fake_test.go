@@ -498,6 +498,19 @@ func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []
 	return "root", []byte("-----BEGIN OPENSSH PRIVATE KEY-----\nfor tests\n-----END OPENSSH PRIVATE KEY-----\n"), nil
 }
 
+func (f *fake) ClusterCertificate(_ context.Context, a app.Actor, id, publicKey string, ttl time.Duration) (app.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err != nil {
+		return app.Certificate{}, err
+	}
+	if a.User != v.Owner && a.Role != app.RoleSuperadmin {
+		return app.Certificate{}, app.Errorf(app.EForbidden, "Only the owner may have a certificate.")
+	}
+	return app.Certificate{Certificate: "certificate of " + publicKey, User: "root", ValidUntil: f.now().Add(ttl), Serial: "9223372036854775807"}, nil
+}
+
 func (f *fake) Steps(_ context.Context, _ app.Actor, id string, operation int64) ([]app.Step, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

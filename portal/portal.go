@@ -45,6 +45,8 @@ type Clusters interface {
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
+	// ClusterCertificate lets the holder of a public key into the cluster's nodes for a while; ttl 0 is the usual time.
+	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (app.Certificate, error)
 }
 
 // Controls are what a person can do about an operation of a cluster; operation 0 is the one under way, or else the latest.

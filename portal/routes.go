@@ -218,6 +218,7 @@ func (p *Portal) routes() http.Handler {
 		huma.Delete(api, "/clusters/{id}", p.apiClusterDelete, about("Delete a cluster"), answers(http.StatusAccepted))
 		huma.Post(api, "/clusters/{id}/resume", p.apiClusterResume, about("Go on with a failed operation"), answers(http.StatusAccepted))
 		huma.Get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
+		huma.Post(api, "/clusters/{id}/certificate", p.apiClusterCertificate, about("Get an SSH certificate that opens a cluster for a while"))
 
 		const op = "/clusters/{id}/operations/{operation}"
 		huma.Post(api, op+"/cancel", p.apiOperationCancel, about("Stop an operation"), answers(http.StatusAccepted))

@@ -163,6 +163,11 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, _, err := a.ClusterKey(ctx, s.actor, s.cluster())
 		return err
 	},
+	"ClusterCertificate": func(ctx context.Context, a *app.App, s *scene) error {
+		const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHKjxFmBBxHLmTsBQ7WdLRHmZPdrKjBW8m5cP0QFYtD6 ada"
+		_, err := a.ClusterCertificate(ctx, s.actor, s.cluster(), key, time.Hour)
+		return err
+	},
 	"CancelOperation": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.CancelOperation(ctx, s.actor, s.cluster(), 0, false)
 		return err

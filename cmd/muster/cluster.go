@@ -28,6 +28,8 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterLeaseCommand(c),
 		clusterExtendCommand(c),
 		clusterCheckCommand(c),
+		clusterSSHCommand(c),
+		clusterCertificateCommand(c),
 	)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())

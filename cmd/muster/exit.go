@@ -58,6 +58,10 @@ func (c *cli) exit(err error) int {
 	if errors.As(err, new(silentError)) {
 		return exitFailed
 	}
+	var ended exitError
+	if errors.As(err, &ended) {
+		return int(ended)
+	}
 	code, kind, hint := judge(err)
 	message := messageOf(err)
 	fmt.Fprintf(c.stderr, "muster: %s\n", message)

@@ -238,8 +238,9 @@ func (p *process) close() error {
 	return errors.Join(errs...)
 }
 
-// serverConfig lets in the one key, under any user name, and proves itself with the given host key.
-func serverConfig(l layout, id string) (*ssh.ServerConfig, error) {
+// serverConfig lets in the one key, under any user name, and certificates that it has signed for the machine's user. It proves
+// itself with the given host key.
+func serverConfig(l layout, id, user string) (*ssh.ServerConfig, error) {
 	private, err := os.ReadFile(l.file(id, "host_key"))
 	if err != nil {
 		return nil, err
@@ -257,14 +258,9 @@ func serverConfig(l layout, id string) (*ssh.ServerConfig, error) {
 		return nil, err
 	}
 	c := &ssh.ServerConfig{
-		ServerVersion: "SSH-2.0-MusterSandbox",
-		MaxAuthTries:  20,
-		PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
-			if string(k.Marshal()) == string(authorized.Marshal()) {
-				return &ssh.Permissions{}, nil
-			}
-			return nil, errors.New("this key is not let in")
-		},
+		ServerVersion:     "SSH-2.0-MusterSandbox",
+		MaxAuthTries:      20,
+		PublicKeyCallback: letIn(authorized, user),
 	}
 	c.AddHostKey(host)
 	return c, nil

@@ -41,7 +41,7 @@ const (
 )
 
 func newServer(l layout, r *record, listener net.Listener, log *slog.Logger) (*server, error) {
-	config, err := serverConfig(l, r.ID)
+	config, err := serverConfig(l, r.ID, r.User)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 	}
 	conf := strings.Join([]string{
 		"HostKey " + write("host_key", string(hostPEM)),
-		"AuthorizedKeysFile " + write("authorized_keys", AuthorizedKey(userKey)+"\n"),
+		"AuthorizedKeysFile " + write("authorized_keys", AuthorizedKey(userKey)+"\n") + " " + filepath.Join(n.Home, ".ssh", "authorized_keys"),
 		"PidFile none", "StrictModes no", "UsePAM no", "PermitRootLogin yes", "PasswordAuthentication no",
 		"KbdInteractiveAuthentication no", "PrintMotd no", "MaxStartups 100",
 		strings.Join(append([]string{fmt.Sprintf("SetEnv HOME=%s TMPDIR=%s MUSTER_STATE_ROOT=%s", n.Home, n.Temp, n.State)}, env...), " "),

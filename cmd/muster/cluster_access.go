@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/jobs/remote"
+)
+
+// certificate gets an SSH certificate for a public key; ttl is a length of time in words, "" the usual one.
+func (c *client) certificate(ctx context.Context, id, publicKey, ttl string) (cert app.Certificate, err error) {
+	in := map[string]string{"public_key": publicKey}
+	if ttl != "" {
+		in["ttl"] = ttl
+	}
+	err = c.call(ctx, http.MethodPost, clusterPath(id, "certificate"), nil, in, &cert)
+	return cert, err
+}
+
+// maxKeyFile is how much is read of a file that should hold a public key.
+const maxKeyFile = 16 << 10
+
+func clusterCertificateCommand(c *cli) *cobra.Command {
+	var file, ttl string
+	cmd := &cobra.Command{
+		Use:   "certificate ID|NAME --public-key FILE",
+		Short: "Get an SSH certificate that opens the nodes of a cluster for a while",
+		Long: "Get an SSH certificate for a public key of yours, which opens the nodes of a cluster for a while. It is written beside the key,\n" +
+			"where ssh finds it: for id_ed25519.pub that is id_ed25519-cert.pub. With --public-key - the key is read from standard input,\n" +
+			"and the certificate written to standard output.",
+		Args: exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" {
+				return usagef("--public-key is missing").hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
+			}
+			key, err := c.publicKey(file)
+			if err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			cert, err := cl.certificate(cmd.Context(), v.ID, key, ttl)
+			if err != nil {
+				return err
+			}
+			return c.keepCertificate(file, cert)
+		},
+	}
+	cmd.Flags().StringVar(&file, "public-key", "", "`FILE` of the public key, - for standard input")
+	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long, as in 30m or 2h; at most `8h` (default 1h)")
+	return cmd
+}
+
+// publicKey reads a file that holds a public key.
+func (c *cli) publicKey(file string) (string, error) {
+	in := c.stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxKeyFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > maxKeyFile {
+		return "", usagef("%s is too large for a public key", file)
+	}
+	if strings.Contains(string(b), "PRIVATE KEY") { // it must not leave this machine
+		return "", usagef("%s holds a private key", file).hint("Give the public one, which mostly ends in .pub.")
+	}
+	return string(b), nil
+}
+
+// keepCertificate writes the certificate beside its key.
+func (c *cli) keepCertificate(file string, cert app.Certificate) error {
+	if c.json() {
+		return c.printJSON(cert)
+	}
+	if file == "-" {
+		_, err := fmt.Fprintln(c.stdout, cert.Certificate)
+		return err
+	}
+	to := strings.TrimSuffix(file, ".pub") + "-cert.pub"
+	if err := writePrivate(to, []byte(cert.Certificate+"\n")); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "%s lets you in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
+	return nil
+}
+
+// visitTime is how long the certificate of one visit holds. It is asked for when one signs in; what has begun goes on.
+const visitTime = "5m"
+
+func clusterSSHCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
+		Short: "Open a shell on a node, or run a command there, with a key and a certificate made for it",
+		Long: "Open a shell on a node of a cluster, or run a command there. Without NODE it is the first one. The key is made for this visit,\n" +
+			"the certificate opens the cluster for " + visitTime + ", and both are gone afterwards. The exit code is that of ssh.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args = args[:dash]
+			}
+			if len(args) == 0 {
+				return usagef("ID|NAME is missing").hint("Usage: %s", cmd.UseLine())
+			}
+			if len(args) > 2 {
+				return usagef("%q is one argument too many", args[2]).hint("A command stands behind --: muster cluster ssh %s %s -- %s", args[0], args[1],
+					strings.Join(args[2:], " "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, command = args[:dash], args[dash:]
+			}
+			node := ""
+			if len(args) > 1 {
+				node = args[1]
+			}
+			return c.visit(cmd.Context(), args[0], node, command)
+		},
+	}
+}
+
+// visit runs ssh, with what it needs in a directory that is removed afterwards.
+func (c *cli) visit(ctx context.Context, cluster, name string, command []string) error {
+	program, err := exec.LookPath("ssh")
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	v, err := find(ctx, cl, cluster, false)
+	if err != nil {
+		return err
+	}
+	n, err := visited(v, name)
+	if err != nil {
+		return err
+	}
+	private, public, err := remote.Keys{}.NewKey("")
+	if err != nil {
+		return err
+	}
+	cert, err := cl.certificate(ctx, v.ID, public, visitTime)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "muster-ssh-") // for us alone
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"key": string(private), "key-cert.pub": cert.Certificate + "\n", "known_hosts": knownHosts([]app.Node{n})} {
+		if err := os.WriteFile(file(name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(sshPort(n)), "-l", firstOf(n.SSHUser, cert.User)}
+	for _, option := range []string{
+		"CertificateFile=" + quoted(file("key-cert.pub")), "IdentitiesOnly=yes", "IdentityAgent=none", "UserKnownHostsFile=" + quoted(file("known_hosts")),
+		"GlobalKnownHostsFile=none", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "PreferredAuthentications=publickey", "LogLevel=ERROR",
+	} {
+		args = append(args, "-o", option)
+	}
+	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
+	run := exec.CommandContext(ctx, program, args...)
+	run.Stdin, run.Stdout, run.Stderr = c.stdin, c.stdout, c.stderr
+	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
+	run.WaitDelay = 5 * time.Second
+	err = run.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return exitError(ended.ExitCode())
+	}
+	return err
+}
+
+// quoted is a file's name as the value of an option of ssh, which splits it at spaces.
+func quoted(file string) string {
+	if strings.ContainsAny(file, " \t") {
+		return `"` + file + `"`
+	}
+	return file
+}
+
+// visited gives the node that is meant, whose address and host key are known.
+func visited(v app.ClusterView, name string) (app.Node, error) {
+	var names []string
+	for _, n := range reachableNodes(v) {
+		if n.HostKey == "" {
+			continue
+		}
+		if name == "" || n.Name == name {
+			return n, nil
+		}
+		names = append(names, n.Name)
+	}
+	if len(names) == 0 {
+		return app.Node{}, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("cluster %s has no machine that can be reached", v.Name),
+			Hint: "See: muster cluster show " + v.Name}
+	}
+	return app.Node{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("cluster %s has no machine %q that can be reached", v.Name, name),
+		Hint: "There are: " + strings.Join(names, ", ")}
+}
+
+// exitError ends the program with the exit code of one that it has run, which has said all there is to say.
+type exitError int
+
+func (e exitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
