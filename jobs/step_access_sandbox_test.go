@@ -1,0 +1,90 @@
+//go:build linux
+
+package jobs
+
+import (
+	"context"
+	"net"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+	"muster/jobs/remote"
+	"muster/jobs/remote/remotetest"
+	"muster/providers/sandbox"
+)
+
+// What a bootstrap leaves on a machine lets a certificate of the cluster in, be its server OpenSSH or that of the sandbox.
+func TestCertificateOpensASandbox(t *testing.T) {
+	for _, mode := range []string{sandbox.ModeProcess, sandbox.ModeNamespaces} {
+		t.Run(mode, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
+			if err != nil {
+				if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" && os.Geteuid() == 0 {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			defer p.Close()
+			n, private := sandboxNode(t, p)
+			defer func() {
+				if err := p.Delete(context.WithoutCancel(t.Context()), n.MachineID); err != nil {
+					t.Error(err)
+				}
+			}()
+			sh, err := remote.Wait(t.Context(), target(n, private))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sh.Close()
+			w := &Worker{}
+			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: private}
+			out := func(_ app.Stream, line string) { t.Error(line) }
+			if err := ensureAccess(t.Context(), as, remote.Under(sh, w.nodeClaim(as)), out); err != nil {
+				t.Fatal(err)
+			}
+			host, _, _, _, err := ssh.ParseAuthorizedKey([]byte(n.HostKey))
+			if err != nil {
+				t.Fatal(err)
+			}
+			enter := func(until time.Time) error {
+				t.Helper()
+				key, _ := remotetest.NewKey(t)
+				signed, err := remote.Keys{}.SignCertificate(private, app.CertificateOrder{PublicKey: remotetest.AuthorizedKey(key), KeyID: "muster:t/ada",
+					Principals: []string{n.SSHUser}, From: until.Add(-time.Hour), Until: until})
+				if err != nil {
+					t.Fatal(err)
+				}
+				public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(signed.Line))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := ssh.NewCertSigner(public.(*ssh.Certificate), key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := ssh.Dial("tcp", net.JoinHostPort(n.Address(app.AddressAccess), strconv.Itoa(n.SSHPort)), &ssh.ClientConfig{User: n.SSHUser,
+					Auth: []ssh.AuthMethod{ssh.PublicKeys(s)}, HostKeyCallback: ssh.FixedHostKey(host), Timeout: 20 * time.Second})
+				if err == nil {
+					_ = c.Close()
+				}
+				return err
+			}
+			if err := enter(time.Now().Add(time.Minute)); err != nil {
+				t.Errorf("a certificate that holds: %v", err)
+			}
+			if err := enter(time.Now().Add(-time.Minute)); err == nil {
+				t.Error("one that has ended is let in")
+			}
+		})
+	}
+}
