@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -173,6 +174,8 @@ func (c *cli) visit(ctx context.Context, cluster, name string, command []string)
 	if err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that is closed shall not leave the key behind
+	defer stop()
 	dir, err := os.MkdirTemp("", "muster-ssh-") // for us alone
 	if err != nil {
 		return err
