@@ -30,7 +30,7 @@ func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
-	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, "test")
+	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

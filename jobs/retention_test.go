@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,16 +11,21 @@ import (
 
 // shelf is what is left of so many rows, of which each batch deletes ten.
 type shelf struct {
+	mu              sync.Mutex
 	events, logs    int
 	eventsTo, logTo time.Time
 }
 
 func (s *shelf) DropEvents(_ context.Context, before time.Time, from int64) (int64, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.eventsTo = before
 	return take(&s.events, from)
 }
 
 func (s *shelf) DropLogs(_ context.Context, before time.Time, from int64) (int64, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.logTo = before
 	return take(&s.logs, from)
 }
@@ -37,11 +43,11 @@ func TestRetention(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		events, logs time.Duration
-		left         shelf
+		left         struct{ events, logs int }
 	}{
-		{"both", 90 * day, 30 * day, shelf{}},
-		{"events for ever", 0, 30 * day, shelf{events: 95}},
-		{"logs for ever", 90 * day, 0, shelf{logs: 25}},
+		{"both", 90 * day, 30 * day, struct{ events, logs int }{}},
+		{"events for ever", 0, 30 * day, struct{ events, logs int }{events: 95}},
+		{"logs for ever", 90 * day, 0, struct{ events, logs int }{logs: 25}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shelf{events: 95, logs: 25}
@@ -51,14 +57,18 @@ func TestRetention(t *testing.T) {
 			began := time.Now()
 			go func() { defer close(done); r.Run(ctx) }()
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if s.events != c.left.events || s.logs != c.left.logs {
 				t.Errorf("%s: %d rows and %d lines are left", c.name, s.events, s.logs)
 			}
 			if c.events > 0 && !s.eventsTo.Equal(began.Add(-c.events)) || c.logs > 0 && s.logTo.After(began.Add(time.Second-c.logs)) {
 				t.Errorf("%s: deleted up to %s and %s", c.name, s.eventsTo, s.logTo)
 			}
+			s.mu.Lock()
 			s.logs += 5
+			s.mu.Unlock()
 			time.Sleep(time.Hour)
+			synctest.Wait()
 			if s.logs > c.left.logs+5 || c.logs > 0 && s.logs > 0 {
 				t.Errorf("%s: an hour later %d lines are left", c.name, s.logs)
 			}
