@@ -23,8 +23,8 @@ build: ## the binary, bin/muster
 demo: build ## a real cluster on this host, from nothing; ONCE=1 stops after its page was fetched
 	@bin/muster demo --catalog examples/catalog $(if $(filter-out 0,$(ONCE)),--once)
 
-test: check ## all tests that need nothing but Go and make
-	$(GO) test $(RACE) -timeout 5m ./...
+test: check ## all tests that need nothing but Go and make; the longest random ones in fewer rounds than test-real
+	$(GO) test $(RACE) -short -timeout 10m ./...
 
 test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
 	$(GO) test $(RACE) -tags real -timeout 15m ./...

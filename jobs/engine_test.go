@@ -128,7 +128,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	t.Helper()
 	dir := t.TempDir()
 	e := &engine{T: t, cloud: fake.New("cloud"), effect: filepath.Join(dir, "effects"), ctx: t.Context(),
-		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin}}
+		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin}}
 	e.ssh = remotetest.Start(t, remotetest.Options{})
 	e.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()

@@ -12,7 +12,7 @@ import (
 // likeTheBook does the same random things to the store and to a Book: workers claim, report in batches, vanish and come
 // back late, clocks jump, people cancel, pause, resume and delete. After each of them both are the same.
 func (t *storeTest) likeTheBook() {
-	for seed := range uint64(6) {
+	for seed := range rounds(6) {
 		o := &oracle{storeTest: t, r: rand.New(rand.NewPCG(seed, 7)), book: NewBook(), prefix: fmt.Sprintf("o%d", seed), tenant: fmt.Sprintf("o%d", seed)}
 		for i := range 110 {
 			o.act()

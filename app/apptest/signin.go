@@ -30,7 +30,7 @@ func (t *storeTest) signIns() {
 	a, _, boss := t.house()
 	grant := app.Grant{Tenant: tenant, Role: app.RoleUser}
 	users := []string{"ada", "eve"}
-	for seed := range uint64(6) {
+	for seed := range rounds(6) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var all []*signed
 		passwords, disabled := map[string]int{}, map[string]bool{}

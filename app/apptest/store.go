@@ -667,7 +667,7 @@ func (t *storeTest) people() {
 
 // storm lets workers claim, finish, fail, vanish and come back late at random, and checks what must always hold.
 func (t *storeTest) storm() {
-	for seed := range uint64(20) {
+	for seed := range rounds(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		name := fmt.Sprintf("storm%d", seed)
 		nodes := 1 + r.IntN(5)
