@@ -44,9 +44,6 @@ type GroupStore interface {
 	SaveGroup(ctx context.Context, who Actor, c GroupChange, at time.Time) (Group, error)
 	// DeleteGroup drops a group and who was put into it here; what other sources say stays. ENotFound where it was not made here.
 	DeleteGroup(ctx context.Context, who Actor, name string, at time.Time) error
-	// SetGroupsFrom sets in which groups one source, such as "oidc:corp", says that a user is. Those of other sources, and those
-	// that people made, stay. Names that cannot be groups are left out, and so is what is beyond 500.
-	SetGroupsFrom(ctx context.Context, tenant, user, source string, groups []string, at time.Time) error
 }
 
 // Limits of groups.

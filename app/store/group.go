@@ -193,19 +193,9 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 	})
 }
 
-// SetGroupsFrom implements app.GroupStore.
-func (s *Store) SetGroupsFrom(ctx context.Context, tenant, user, source string, groups []string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error { return t.setGroupsFrom(tenant, user, source, groups, at) })
-}
-
-// setGroupsFrom writes nothing where nothing changes.
+// setGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
+// are left out. It writes nothing where nothing changes.
 func (t *tx) setGroupsFrom(tenant, user, source string, groups []string, at time.Time) error {
-	if source == "" {
-		return fmt.Errorf("store: groups of %s: memberships from elsewhere need a source", user)
-	}
-	if err := t.known(tenant, user, "user"); err != nil {
-		return err
-	}
 	groups = app.ExternalGroups(groups)
 	before := []string{}
 	err := t.each(func(row scanner) error {

@@ -61,11 +61,17 @@ func (s *Store) SetPassword(ctx context.Context, tenant, name, hash string) erro
 
 const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at`
 
-// User implements app.PeopleStore. One statement gives the account and its groups, so that both are of one moment.
+// User implements app.PeopleStore.
 func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
-	var u app.User
+	return userOf(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, name)
+}
+
+func (t *tx) user(tenant, name string) (app.User, error) { return userOf(t.each, tenant, name) }
+
+// userOf reads an account. One statement gives it and its groups, so that both are of one moment.
+func userOf(each func(func(scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
 	found := false
-	err := s.each(ctx, func(row scanner) (err error) {
+	err = each(func(row scanner) error {
 		found = true
 		return scanUser(row, &u)
 	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM users u

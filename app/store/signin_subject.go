@@ -53,30 +53,24 @@ func (t *tx) admit(p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 		}
 	}
 	who := app.Actor{Tenant: g.Tenant, User: name, Via: app.ViaPortal}
-	before, err := t.account(g.Tenant, name)
+	before, err := t.user(g.Tenant, name)
 	if err != nil {
 		return before, err
 	}
-	if err := t.setGroupsFromOIDC(g.Tenant, name, g.Groups); err != nil {
+	if err := t.setGroupsFrom(g.Tenant, name, fromOIDC, g.Groups, at); err != nil {
 		return before, err
 	}
 	if _, err := t.count(`UPDATE users SET role = ?, full_name = ?, email = ? WHERE tenant = ? AND name = ?`, g.Role, p.FullName, p.Email, g.Tenant, name); err != nil {
 		return before, err
 	}
-	after, err := t.account(g.Tenant, name)
+	after, err := t.user(g.Tenant, name)
 	if err != nil {
 		return after, err
 	}
-	if before.Role != after.Role || before.FullName != after.FullName || before.Email != after.Email || !slices.Equal(before.Groups, after.Groups) {
-		err = t.deed(at, who, "user.claims", name, subjectFacts(before), subjectFacts(after))
+	if before.Role != after.Role || before.FullName != after.FullName || before.Email != after.Email {
+		err = t.deed(at, who, "user.claims", name, userFacts(before), userFacts(after))
 	}
 	return after, err
-}
-
-func subjectFacts(u app.User) map[string]any {
-	facts := userFacts(u)
-	facts["groups"] = u.Groups
-	return facts
 }
 
 // newcomer makes the account of a person who has none in the tenant yet. A name that somebody has is never shared: an identity
@@ -99,33 +93,6 @@ func (t *tx) newcomer(p app.Subject, g app.Grant, at time.Time) (string, error) 
 		return "", err
 	}
 	return p.Name, t.exec(`INSERT INTO subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, micros(at))
-}
-
-// account reads an account with its groups.
-func (t *tx) account(tenant, name string) (u app.User, err error) {
-	found := false
-	err = t.each(func(row scanner) error {
-		found = true
-		return scanUser(row, &u)
-	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM users u
-		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
-		WHERE u.tenant = ? AND u.name = ? ORDER BY m.group_name`, tenant, name)
-	if err == nil && !found {
-		err = noUser(name)
-	}
-	return u, err
-}
-
-func (t *tx) setGroupsFromOIDC(tenant, name string, groups []string) error {
-	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ?`, tenant, name, fromOIDC); err != nil {
-		return err
-	}
-	for _, g := range groups {
-		if err := t.exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, name, g, fromOIDC); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // DismissSubject implements app.SubjectStore.
@@ -152,7 +119,7 @@ func (s *Store) DismissSubject(ctx context.Context, p app.Subject, except []stri
 			if err != nil {
 				return err
 			}
-			if err := t.setGroupsFromOIDC(u.Tenant, u.Name, nil); err != nil {
+			if err := t.setGroupsFrom(u.Tenant, u.Name, fromOIDC, nil, at); err != nil {
 				return err
 			}
 			tokens, err := t.count(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ?`, u.Tenant, u.Name)

@@ -74,20 +74,6 @@ func texts(into *[]string) func(scanner) error {
 	}
 }
 
-// user is an account with its groups, within a transaction.
-func (t *tx) user(tenant, name string) (u app.User, err error) {
-	found := false
-	err = t.each(func(row scanner) error {
-		found = true
-		return scanUser(row, &u)
-	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM users u LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
-		WHERE u.tenant = ? AND u.name = ? ORDER BY m.group_name`, tenant, name)
-	if err == nil && !found {
-		err = noUser(name)
-	}
-	return u, err
-}
-
 // others counts who else could look after things.
 func (t *tx) others(u app.User) (o app.Others, err error) {
 	err = t.row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
