@@ -45,8 +45,6 @@ type PeopleStore interface {
 	// User gives an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 	CountUsers(ctx context.Context) (int, error)
-	// SawUser notes when a user was last there.
-	SawUser(ctx context.Context, tenant, name string, at time.Time) error
 	// ReplaceToken keeps a token's hash. The newest token of the same user and label replaces the older.
 	ReplaceToken(ctx context.Context, who Actor, t Token, hash []byte) error
 	// UserOfToken gives the token of a hash, with its account as it is now, or ENotFound.

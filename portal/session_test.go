@@ -92,11 +92,11 @@ func (w *town) in() bool {
 // as is the actor that a user is by itself, for use cases that tests call.
 func (w *town) as(user string) app.Actor {
 	w.t.Helper()
-	a, err := w.app.ActorOf(context.Background(), app.DefaultTenant, user)
+	u, err := w.app.Store.User(context.Background(), app.DefaultTenant, user)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return a
+	return u.Actor()
 }
 
 // ends gives the numbers in the buttons that end a sign-in.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,11 +41,12 @@ func (t *storeTest) reason(err error, code app.Code, reason string) {
 func (t *storeTest) accountsOfPeople() {
 	a, root, boss := t.house()
 	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "data"})))
-	ada := t.user(a, boss, "ada", app.RoleUser, "data")
+	ada, password, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser, Groups: []string{"data"}})
+	t.must(err)
 	if !ada.MustChange || ada.CreatedBy != "boss" || fmt.Sprint(ada.Groups) != "[data]" {
 		t.Errorf("made: %+v", ada)
 	}
-	_, _, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
+	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
 	t.reason(err, app.EConflict, "")
 	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "eve", Role: app.RoleUser, Groups: []string{"none"}})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "groups" {
@@ -56,15 +58,19 @@ func (t *storeTest) accountsOfPeople() {
 	t.reason(err, app.EForbidden, "role")
 
 	// A change counts at the next request.
-	t.clock.Move(time.Hour)
-	actor, err := a.ActorOf(t.ctx, tenant, "ada")
+	in, err := a.SignIn(t.ctx, tenant, "ada", password, app.Visit{From: "192.0.2.7"})
 	t.must(err)
-	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"data"}, MustChange: true}); !reflect.DeepEqual(actor, want) {
+	signedIn := func() (app.Actor, error) { return a.ActorOfSession(t.ctx, in.ID, app.Visit{From: "192.0.2.7"}) }
+	t.clock.Move(time.Hour)
+	actor, err := signedIn()
+	t.must(err)
+	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"data"}, MustChange: true, Via: app.ViaPortal, From: "192.0.2.7",
+		Session: strconv.FormatInt(in.ID, 10), ProvenAt: actor.ProvenAt}); !reflect.DeepEqual(actor, want) {
 		t.Errorf("actor %+v, want %+v", actor, want)
 	}
 	role, yes, no := app.RoleApprover, true, false
 	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Role: &role, Groups: &[]string{}})))
-	if actor, err = a.ActorOf(t.ctx, tenant, "ada"); err != nil || actor.Role != app.RoleApprover || len(actor.Groups) != 0 {
+	if actor, err = signedIn(); err != nil || actor.Role != app.RoleApprover || len(actor.Groups) != 0 {
 		t.Errorf("after the change: %+v (%v)", actor, err)
 	}
 	v, err := a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &yes})
@@ -72,10 +78,10 @@ func (t *storeTest) accountsOfPeople() {
 	if !v.DisabledAt.Equal(t.clock.Now()) || !v.SeenAt.Equal(t.clock.Now()) {
 		t.Errorf("disabled %s, seen %s, want %s", v.DisabledAt, v.SeenAt, t.clock.Now())
 	}
-	_, err = a.ActorOf(t.ctx, tenant, "ada")
+	_, err = signedIn()
 	t.reason(err, app.EUnauthorized, "disabled")
 	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &no})))
-	t.must(second(a.ActorOf(t.ctx, tenant, "ada")))
+	t.must(second(signedIn()))
 
 	// Admins of other tenants, and of the installation's own, have nothing to say here.
 	other := app.Actor{Tenant: "t2", User: "boss", Role: app.RoleAdmin}
@@ -99,7 +105,7 @@ func (t *storeTest) accountsOfPeople() {
 	if c, err := t.s.Cluster(t.ctx, tenant, "web-1"); err != nil || c.Owner != "boss" {
 		t.Errorf("the cluster is %s's (%v)", c.Owner, err)
 	}
-	_, err = a.ActorOf(t.ctx, tenant, "ada")
+	_, err = signedIn()
 	t.reason(err, app.EUnauthorized, "account_gone")
 
 	// Search and pages.
@@ -358,8 +364,9 @@ func (t *storeTest) tenantsCome() {
 	if password == "" || t2.From != tenant || t2.Users != 1 || t2.CreatedBy != "root" {
 		t.Errorf("made %+v with password %q", t2, password)
 	}
-	t.must(second(a.SignIn(t.ctx, "blue", "ann", password, app.Visit{})))
-	if ann, err := a.ActorOf(t.ctx, "blue", "ann"); err != nil || ann.Role != app.RoleAdmin || !ann.MustChange {
+	first, err := a.SignIn(t.ctx, "blue", "ann", password, app.Visit{})
+	t.must(err)
+	if ann, err := a.ActorOfSession(t.ctx, first.ID, app.Visit{}); err != nil || ann.Role != app.RoleAdmin || !ann.MustChange {
 		t.Errorf("its admin is %+v (%v)", ann, err)
 	}
 	in, err := a.ActIn(t.ctx, root, "blue")
@@ -427,7 +434,7 @@ func (t *storeTest) tenantsCome() {
 	t.must(a.DeleteTenant(t.ctx, root, tenant))
 	t.code(second(a.Tenant(t.ctx, root, tenant)), app.ENotFound)
 	t.code(second(a.ActIn(t.ctx, root, tenant)), app.ENotFound)
-	t.code(second(a.ActorOf(t.ctx, tenant, "boss")), app.EUnauthorized)
+	t.code(second(t.s.User(t.ctx, tenant, "boss")), app.ENotFound)
 	t.code(second(a.ActorOfToken(t.ctx, secret, "")), app.EUnauthorized)
 	if all, err := t.s.Resources(t.ctx, tenant, "web-1"); err != nil || len(all) != 1 {
 		t.Errorf("the receipt has %d lines (%v), want 1", len(all), err)

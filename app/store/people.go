@@ -105,11 +105,6 @@ func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// SawUser implements app.PeopleStore.
-func (s *Store) SawUser(ctx context.Context, tenant, name string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error { return t.sawUser(tenant, name, at) })
-}
-
 func (t *tx) sawUser(tenant, name string, at time.Time) error {
 	return t.exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, micros(at), tenant, name, micros(at))
 }
