@@ -3,7 +3,10 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"muster/app"
 )
@@ -25,6 +28,7 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 	if err != nil {
 		return err
 	}
+	p.forget(active, lost)
 	var errs []error
 	for i, c := range append(active, lost...) {
 		if c.Provider == p.account.Provider {
@@ -35,7 +39,7 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 }
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for
-// by itself before it counts as lost.
+// by itself before it counts as lost; and it has to be away at a second look, since a machine may just be starting anew.
 func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, wasLost bool, running map[string]bool) error {
 	nodes, err := p.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -54,11 +58,17 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 			return err
 		}
 	}
+	since := p.missing(c.ID, len(names) > 0)
 	switch {
 	case len(names) == 0 && wasLost:
 		p.Log.Info("the machines of a cluster run again", "cluster", c.ID)
 		return p.Store.MarkFound(ctx, c.Tenant, c.ID)
 	case len(names) == 0:
+		return nil
+	case !wasLost && time.Since(since) < min(lostAfter, p.Every):
+		if again := since.Add(lostAfter); again.Before(p.next) {
+			p.next = again
+		}
 		return nil
 	}
 	p.account.Lost++
@@ -71,4 +81,30 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 	}
 	return p.Store.MarkLost(ctx, c.Tenant, c.ID, "Lost machines: "+text+
 		". The cluster counts as active again by itself once they run. Delete it to clean up what is left of it.")
+}
+
+// missing notes whether machines of a cluster are away, and tells since when they are. What one server has seen is not kept
+// for the next: it looks twice itself.
+func (r *Reconciler) missing(cluster string, away bool) (since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !away {
+		delete(r.missed, cluster)
+		return time.Time{}
+	}
+	if _, known := r.missed[cluster]; !known {
+		r.missed[cluster] = time.Now()
+	}
+	return r.missed[cluster]
+}
+
+// forget drops what was noted of clusters that are neither active nor lost any more.
+func (r *Reconciler) forget(kept ...[]app.Cluster) {
+	known := map[string]bool{}
+	for _, c := range slices.Concat(kept...) {
+		known[c.ID] = true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.missed, func(cluster string, _ time.Time) bool { return !known[cluster] })
 }

@@ -16,7 +16,10 @@ const (
 	reconcileGap   = 10 * time.Second // least time between two passes over an account that nobody asked for
 	passTime       = 5 * time.Minute  // longest pass over one account
 	reconcileTick  = time.Second
-	accountHold    = time.Minute // how long a server that died keeps an account from the others
+	// lostAfter is how long machines are away before they count as lost: longer than a restart of a host takes to begin, and
+	// of a server that machines of the sandbox live in.
+	lostAfter   = 8 * time.Second
+	accountHold = time.Minute // how long a server that died keeps an account from the others
 )
 
 // ReconcileStore is what a Reconciler reads and writes.
@@ -50,6 +53,7 @@ type Reconciler struct {
 	next    map[string]time.Time // when an account is to be looked at
 	busy    map[string]bool      // it is being looked at, by "account …" or "proof …"
 	failed  map[string]int       // passes in a row
+	missed  map[string]time.Time // clusters whose machines were not all there at the last look, and since when
 	trouble quietly
 	work    sync.WaitGroup
 }
@@ -75,6 +79,7 @@ func (r *Reconciler) prepare() {
 		r.Every = reconcileEvery
 	}
 	r.next, r.busy, r.failed = map[string]time.Time{}, map[string]bool{}, map[string]int{}
+	r.missed = map[string]time.Time{}
 }
 
 func (r *Reconciler) say(what string, err error) {

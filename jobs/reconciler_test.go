@@ -303,6 +303,23 @@ func TestLostMachinesThatComeBack(t *testing.T) {
 	e.delete(v.ID)
 }
 
+// A machine that starts anew is away for a moment, which is no reason to call its cluster failed.
+func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	machine, err := e.cloud.Describe(t.Context(), v.Nodes[1].MachineID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.cloud.Stop(machine.ID)
+	stop := e.reconciler(func(r *jobs.Reconciler) { r.Every = time.Hour })
+	e.passes(0)
+	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Status != app.ClusterActive {
+		t.Errorf("after one look it is %s (%v)", v.Status, err)
+	}
+	stop()
+}
+
 func TestShortListLosesNoCluster(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)

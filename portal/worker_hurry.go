@@ -22,7 +22,7 @@ type hurryLine struct {
 	tenant string
 	told   <-chan struct{}
 	stop   func()
-	missed bool          // told, and the one who waited had gone
+	missed bool          // told, or it may have been, while nobody waited
 	next   chan struct{} // closed when another wait takes the place of the one under way; nil while nobody waits
 	left   time.Time     // when the last one ended
 }
@@ -86,7 +86,8 @@ func (a *WorkerAPI) hurryLine(from app.Hurrier, w app.WorkerID) (line *hurryLine
 		if len(a.lines) >= maxHurries || ofTenant >= maxTenantHurries {
 			return nil, nil, &app.Error{Code: app.ERateLimit, Message: "Too many workers wait for cancels.", RetryAfter: hurryKept}
 		}
-		line = &hurryLine{tenant: w.Tenant}
+		// Something may have been cancelled before there was a line, so that its first wait is told at once.
+		line = &hurryLine{tenant: w.Tenant, missed: true}
 		line.told, line.stop = from.Hurry(w)
 		a.lines[key] = line
 	}

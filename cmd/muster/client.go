@@ -25,13 +25,17 @@ type client struct {
 	reload func() (clientSettings, error)
 	home   string // the client's own directory; "" means that of the user
 	actIn  string // the tenant in which a superadmin acts; "": its own
-	status int    // of the last answer
+	status int    // of the last answer; 0 if there was none
 }
 
 // Limits of one call. A long poll may take its own wait on top.
 const (
 	callTimeout = 30 * time.Second
 	answerLimit = 256 << 20 // bytes
+
+	// What reads is tried again after each of these, doubled from the first to the last: for 3 s in all.
+	readPause        = 200 * time.Millisecond
+	longestReadPause = 1600 * time.Millisecond
 )
 
 // connect gives a client for the server that flags, environment or data directory name. It does not reach out yet.
@@ -70,7 +74,7 @@ func (c *client) create(ctx context.Context, r app.ClusterRequest) (app.ClusterV
 }
 
 func (c *client) cluster(ctx context.Context, id string) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodGet, clusterPath(id), nil, nil, &v)
+	err = c.callInto(ctx, clusterPath(id), nil, &v)
 	return v, err
 }
 
@@ -154,8 +158,19 @@ func (c *client) logs(ctx context.Context, id string, f app.LogFilter) ([]app.Lo
 	return out.Lines, err
 }
 
+// callInto reads. A server that answers that it cannot for the moment, as while its database is started anew, is asked again.
 func (c *client) callInto(ctx context.Context, path string, q url.Values, out any) error {
-	return c.call(ctx, http.MethodGet, path, q, nil, out)
+	for pause := readPause; ; pause *= 2 {
+		err := c.call(ctx, http.MethodGet, path, q, nil, out)
+		if app.CodeOf(err) != app.ETransient || c.status < http.StatusInternalServerError || pause > longestReadPause {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (c *client) call(ctx context.Context, method, path string, q url.Values, in, out any) error {
@@ -198,6 +213,7 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 	if c.actIn != "" {
 		req.Header.Set("Muster-Tenant", c.actIn)
 	}
+	c.status = 0
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return c.unreachable(err)
