@@ -20,6 +20,7 @@ type Deps struct {
 	Store     Store
 	Solver    Solver
 	Explainer Explainer // nil: refusals are not explained further
+	Changer   Changer   // nil: no cluster can be amended
 	Planner   Planner
 	Keys      Keys
 	// Catalog gives the catalog as it is published now.

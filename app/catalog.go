@@ -124,6 +124,32 @@ type Service struct {
 	Actions   map[Action]*ServiceAction `json:"actions,omitempty"`
 	Links     []Link                    `json:"links,omitempty"`
 	Needs     Resources                 `json:"needs,omitzero"`
+	// Health tells how to see whether the service works; nil: its start is all that is known.
+	Health *HealthCheck `json:"health,omitempty"`
+	// Reads are the keys of the configuration, at its top, that the service is set up by. Where it is empty, they are all
+	// but those that have the name of another service.
+	Reads []string `json:"reads,omitempty"`
+}
+
+// HealthCheck is one way to see, on a node that has the service, whether it works: a command that ends with 0, a TCP port that
+// takes a connection, or an HTTP answer. Just one of Command, TCP and HTTP is set. Macros in them are expanded for the node.
+type HealthCheck struct {
+	Command string      `json:"command,omitempty"`
+	TCP     string      `json:"tcp,omitempty"` // port, or host:port; without a host, the node's own bind address
+	HTTP    *HTTPHealth `json:"http,omitempty"`
+	// Timeout of one check; 0 means 5 s.
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// Wait is how long a service may take after its start until it is healthy; 0 means 60 s.
+	Wait time.Duration `json:"wait,omitempty"`
+	// Failures in a row that make the service count as sick; 0 means 3.
+	Failures int `json:"failures,omitempty"`
+}
+
+// HTTPHealth is a GET request that the node makes of itself.
+type HTTPHealth struct {
+	Port   string `json:"port"`
+	Path   string `json:"path,omitempty"`   // "" means /
+	Status int    `json:"status,omitempty"` // 0 means any from 200 to 399
 }
 
 // Resources are what a service takes of its node. All services of a node together may not take more than its hardware

@@ -11,7 +11,22 @@ const (
 	OperationDelete OperationKind = "delete"
 	// OperationRollBack undoes what another operation, which did not succeed, has done.
 	OperationRollBack OperationKind = "roll_back"
+
+	// What is asked of a cluster that stands; see Amendment.
+	OperationResize         OperationKind = "resize"
+	OperationAddServices    OperationKind = "add_services"
+	OperationRemoveServices OperationKind = "remove_services"
+	OperationReconfigure    OperationKind = "reconfigure"
+	OperationStart          OperationKind = "start"
+	OperationStop           OperationKind = "stop"
+	OperationRestart        OperationKind = "restart"
+	OperationUpgrade        OperationKind = "upgrade" // to the template and the services as the catalog has them now
+	OperationRepair         OperationKind = "repair"
 )
+
+// Amendments are the kinds of amendment.
+var Amendments = []OperationKind{OperationResize, OperationAddServices, OperationRemoveServices, OperationReconfigure, OperationStart, OperationStop,
+	OperationRestart, OperationUpgrade, OperationRepair}
 
 // OperationStatus is the state of an operation in one word.
 type OperationStatus string

@@ -23,10 +23,14 @@ const (
 	ActionStart      Action = "start"
 	ActionStop       Action = "stop"
 	ActionRemove     Action = "remove"
+	// ActionReload has a running service read its configuration anew.
+	ActionReload Action = "reload"
+	// ActionCheck waits until the service is healthy, by its own health check. No service defines it.
+	ActionCheck Action = "check"
 )
 
 // ServiceActions are the actions that a service may define, in the order of a create, then those that undo.
-var ServiceActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, ActionStart, ActionStop, ActionRemove}
+var ServiceActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, ActionStart, ActionReload, ActionStop, ActionRemove}
 
 // OnMachine tells machine actions from service actions.
 func (a Action) OnMachine() bool {
@@ -124,15 +128,21 @@ type PlanRequest struct {
 	Nodes    []PlanNode
 	Services map[string]*Service
 	Config   map[string]any
+	// Batch is how many nodes work (see PlanNode.Work) is done on at a time; 0 for all at once.
+	Batch int
 	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, joins left out.
 	Undo []Step
 }
 
-// PlanNode is a node as the planner sees it; Services are sorted by name.
+// PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for amendments.
 type PlanNode struct {
 	Name     string
 	Zone     string
-	Services []string
+	Services []string // as they will be; of one that goes, as they were
+	Change   NodeChange
+	Added    []string               // of Services, on a node that stands
+	Removed  []string               // that a node which stands had
+	Work     map[string]ServiceWork // by service that is neither added nor removed
 }
 
 // Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.

@@ -61,7 +61,7 @@ func newBureau(t *testing.T) *bureau {
 		}
 	}
 	b.store, b.catalog = s, c
-	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
+	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
 		Catalog: func() *app.Catalog { return b.catalog }, Now: b.clock.Now})
 	return b
 }

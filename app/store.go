@@ -90,6 +90,11 @@ type NewOperation struct {
 	Operation Operation
 	Plan      Plan
 	Cancel    bool
+	// Change is what it makes of its cluster; nil for nothing but what its steps do.
+	Change *ClusterChange
+	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
+	// not ended, it is EConflict. 0 for no such condition.
+	Follows int64
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: somebody may just have
 	// moved the end.
 	LeaseOver bool

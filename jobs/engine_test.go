@@ -143,7 +143,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	if change != nil {
 		change(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Planner: planner.New(), Keys: sameKeys{server: e.ssh},
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: sameKeys{server: e.ssh},
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)

@@ -125,7 +125,7 @@ func (s *server) open(ctx context.Context) error {
 	}
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
-	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Planner: planner.New(),
+	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries,
 		Provisioned: true, HookGuard: s.guard()})
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {

@@ -1,0 +1,117 @@
+package app
+
+import "time"
+
+// Amendment is what a person asks of a cluster that stands. Which fields count depends on Kind; the others are refused.
+type Amendment struct {
+	Kind OperationKind `json:"kind"`
+	// Size is the number of nodes afterwards (resize).
+	Size int `json:"size,omitempty"`
+	// Services are those to add or to remove, or that something is done to; empty means all, where that makes sense.
+	Services []string `json:"services,omitempty"`
+	// Nodes are those that go (resize), that are made anew (repair), or that something is done on; empty leaves the choice
+	// to Muster, or means all.
+	Nodes    []string `json:"nodes,omitempty"`
+	Hardware string   `json:"hardware,omitempty"` // of new nodes
+	Image    string   `json:"image,omitempty"`    // of new nodes
+	// Config is laid over the cluster's configuration, map by map (reconfigure); null takes a key out.
+	Config map[string]any `json:"config,omitempty"`
+	// NoRestart writes the new configuration without having services read it (reconfigure).
+	NoRestart bool `json:"no_restart,omitempty"`
+	// Batch is on how many nodes at a time something is done (restart, reconfigure, upgrade); 0 is what the kind does by
+	// itself: one for an upgrade, all at once for others.
+	Batch     int           `json:"batch,omitempty"`
+	OnFailure FailureChoice `json:"on_failure,omitempty"`
+	PlanHash  string        `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+}
+
+// AmendPreview is what an amendment would do, worked out before anything is accepted.
+type AmendPreview struct {
+	Kind   OperationKind  `json:"kind"`
+	Nodes  []AmendedNode  `json:"nodes" nullable:"false"` // all, in number order, new ones last
+	Before ClusterFigures `json:"before"`
+	After  ClusterFigures `json:"after"`
+	// Template is set where the cluster goes over to another state of its template.
+	Template string `json:"template,omitempty"`
+	// Changes of the configuration and of services' definitions, in order of path. Values that may be secret are not shown.
+	Changes  []ValueChange `json:"changes" nullable:"false"`
+	Plan     Plan          `json:"plan"`
+	PlanHash string        `json:"plan_hash"`
+	Duration time.Duration `json:"duration"` // estimate, on unlimited workers
+	Notes    []string      `json:"notes" nullable:"false"`
+	// Decision is what policies say; nil where none says anything.
+	Decision *Decision `json:"decision,omitempty"`
+	// Nothing tells that the cluster is so already: the plan is empty.
+	Nothing bool `json:"nothing,omitempty"`
+}
+
+// ClusterFigures are the size and cost of a cluster.
+type ClusterFigures struct {
+	Nodes       int     `json:"nodes"`
+	CostPerHour float64 `json:"cost_per_hour"`
+}
+
+// AmendedNode is one node, as it is and as it will be. Services are those it has afterwards; of one that goes, those it had.
+type AmendedNode struct {
+	Name     string                 `json:"name"`
+	Hardware string                 `json:"hardware"`
+	Image    string                 `json:"image"`
+	Zone     string                 `json:"zone,omitempty"`
+	Services []string               `json:"services" nullable:"false"`
+	Change   NodeChange             `json:"change,omitempty"`
+	Added    []string               `json:"added,omitempty"`
+	Removed  []string               `json:"removed,omitempty"`
+	Work     map[string]ServiceWork `json:"work,omitempty"` // by service: what is done to those that stay
+	Why      string                 `json:"why,omitempty"`  // why this one, where there was a choice
+}
+
+// ValueChange is one value that changes. Before or After is "" where there is none.
+type ValueChange struct {
+	Path   string `json:"path"` // "config.nginx.port", "services.haproxy.start"
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// NodeChange is what becomes of a node.
+type NodeChange string
+
+// The changes of a node; "" for one that stands and stays.
+const (
+	NodeNew      NodeChange = "new"      // it is made
+	NodeGone     NodeChange = "gone"     // its services stop, and its machine is given back
+	NodeReplaced NodeChange = "replaced" // its machine is given back and made anew, with name, host key and services as they were
+)
+
+// ServiceWork is what is done to a service on a node that has it before and after.
+type ServiceWork string
+
+// The kinds of work, with the actions of each, as far as the service has them.
+const (
+	WorkConfigure ServiceWork = "configure" // configure
+	WorkReload    ServiceWork = "reload"    // configure, then reload; without a reload action stop and start
+	WorkRestart   ServiceWork = "restart"   // stop, start
+	WorkStop      ServiceWork = "stop"      // stop
+	WorkStart     ServiceWork = "start"     // start
+	WorkUpgrade   ServiceWork = "upgrade"   // stop, install, configure, start
+)
+
+// AmendAnswer is what became of an amendment: an operation of the cluster, or a request that waits for approvals.
+type AmendAnswer struct {
+	Request   *Request     `json:"request,omitempty"`
+	Cluster   *ClusterView `json:"cluster,omitempty"`
+	Operation int64        `json:"operation,omitempty"`
+}
+
+// ClusterChange is what an amendment makes of its cluster, written in the transaction that accepts it. A roll-back puts back
+// what was there before.
+type ClusterChange struct {
+	Template    string
+	Definition  Definition // what steps of this operation, and later ones, are carried out by
+	Size        int
+	Services    []string
+	CostPerHour float64
+	New         []NewNode
+	Nodes       map[string][]string // by name: the services of standing nodes that have others from now on
+	Leaving     []string            // nodes that are given back; no configuration names them any more
+	Reservation Reservation         // of the cluster afterwards; until the operation has succeeded, the greater of the two holds
+}
