@@ -148,6 +148,9 @@ func (a *App) move(ctx context.Context, m RequestMove) (r Request, err error) {
 		m.Cluster = nil
 		if o.Run {
 			n, err := a.ready(ctx, before)
+			if CodeOf(err) == ENotFound {
+				continue // it has just ended, and says so at the next look
+			}
 			if err != nil {
 				return Request{}, err
 			}

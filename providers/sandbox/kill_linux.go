@@ -19,13 +19,14 @@ import (
 // no terminal (a person who looks around in there keeps their shell).
 func killNode(ctx context.Context, id, dir string) error {
 	ended := map[int]bool{}
-	for quiet := time.Now(); ; {
+	looks := 0
+	for quiet := time.Now(); ; looks++ {
 		found := nodeProcesses(id, dir, ended)
-		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet) {
+		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet && looks > mostLooks) {
 			return nil
 		}
 		for _, pid := range found.pids {
-			quiet = time.Now()
+			quiet, looks = time.Now(), 0
 			killSurely(pid, func() bool { is, _ := belongs(pid, id, dir); return is })
 		}
 		select {
@@ -48,9 +49,12 @@ func killSurely(pid int, meant func() bool) {
 	}
 }
 
-// longestQuiet is how long looks that find nothing, but could each have missed something, go on: elsewhere on the host processes
-// come and go all the time.
-const longestQuiet = time.Second
+// Looks that find nothing, but could each have missed something, go on for so long and so often: elsewhere on the host
+// processes come and go all the time, and where it is busy a look may take long.
+const (
+	longestQuiet = time.Second
+	mostLooks    = 100
+)
 
 // processes is what one look at all processes finds. It may have missed one where another ended before it was looked at: that one
 // may have been the machine's, and have started the next one too late to be listed.
