@@ -55,10 +55,12 @@ var permissions = map[string]permission{
 	"PreviewRollBack": {ScopeRead, all, all, all, all, all, all},
 	"Receipt":         {ScopeRead, all, all, all, all, all, all},
 	"Waiting":         {ScopeRead, all, all, all, all, all, all},
+	"PreviewAmend":    {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
 
 	// Clusters
 	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all},
 	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"Amend":              {ScopeCluster, all, all, own, own, no, own},
 	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own},
 	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own},
 	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own},

@@ -155,6 +155,14 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.CreateCluster(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
+	"PreviewAmend": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		return err
+	},
+	"Amend": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		return err
+	},
 	"DeleteCluster": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.DeleteCluster(ctx, s.actor, s.cluster())
 		return err
