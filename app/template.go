@@ -16,6 +16,8 @@ type Template struct {
 	Links         []Link           `json:"links,omitempty"`
 	Extends       string           `json:"extends,omitempty"`
 	Includes      []string         `json:"includes,omitempty"`
+	// Health says how clusters are looked after; nil: nobody looks.
+	Health *HealthPolicy `json:"health,omitempty"`
 }
 
 // TemplateDefaults are used where a request says nothing. Config is the cluster configuration; macros in its string

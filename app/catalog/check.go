@@ -147,6 +147,7 @@ func (c *checker) service(e *entry, s *app.Service) {
 			c.action(e, a, action)
 		}
 	}
+	c.health(e, s)
 }
 
 // needs checks one phase's dependencies. A service that nothing can satisfy is only a warning: the rest of the catalog

@@ -9,6 +9,7 @@ import (
 
 func (c *checker) template(e *entry, t *app.Template) {
 	c.heritage(e, t)
+	c.healthPolicy(e, t.Health)
 	c.defaults(e, t)
 	for _, list := range []struct {
 		kind  kind

@@ -63,6 +63,8 @@ type serviceDoc struct {
 	Needs     resourcesDoc    `yaml:"needs" doc:"What this service takes of its node. All services of a node together take no more than its hardware offers; what hardware does not state is not limited."`
 	Actions   actionsDoc      `yaml:"actions" doc:"How each act is carried out on a node. An act that is absent does nothing."`
 	Links     []linkDoc       `yaml:"links" doc:"Pages of this service, shown with the cluster."`
+	Health    *healthDoc      `yaml:"health" doc:"How to see whether the service works. Where absent, its start is all that is known."`
+	Reads     []string        `yaml:"reads" doc:"The keys of the configuration, at its top, that the service is set up by. Where absent, all but those that have the name of another service."`
 }
 
 type dependenciesDoc struct {
@@ -81,6 +83,7 @@ type actionsDoc struct {
 	Configure  *actionDoc `yaml:"configure" doc:"Write its configuration; run again whenever that changes."`
 	Initialize *actionDoc `yaml:"initialize" doc:"Prepare its data, once, before the first start."`
 	Start      *actionDoc `yaml:"start" doc:"Start it and wait until it answers."`
+	Reload     *actionDoc `yaml:"reload" doc:"Have it read its configuration anew without stopping. Where absent, it is stopped and started instead."`
 	Stop       *actionDoc `yaml:"stop" doc:"Stop it; harmless when it does not run."`
 	Remove     *actionDoc `yaml:"remove" doc:"Take it off the node, with its data."`
 }
@@ -131,6 +134,8 @@ type templateDoc struct {
 	Constraints   constraintsDoc `yaml:"constraints" doc:"What holds for every layout of this template."`
 	Lease         leaseDoc       `yaml:"lease" doc:"How long clusters live."`
 	Links         []linkDoc      `yaml:"links" doc:"Pages shown with the cluster."`
+
+	Health *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
 }
 
 type defaultsDoc struct {
@@ -224,6 +229,7 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 		Install: app.Dependencies(s.Install), Runtime: app.Dependencies(s.Runtime),
 		Needs:   app.Resources(s.Needs),
 		Actions: map[app.Action]*app.ServiceAction{}, Links: links(s.Links),
+		Health: s.Health.check(), Reads: s.Reads,
 	}
 	out.Lines = linesOfService(e)
 	for action, doc := range s.Actions.byName() {
@@ -237,7 +243,7 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 func (a actionsDoc) byName() map[app.Action]*actionDoc {
 	return map[app.Action]*actionDoc{
 		app.ActionInstall: a.Install, app.ActionConfigure: a.Configure, app.ActionInitialize: a.Initialize,
-		app.ActionStart: a.Start, app.ActionStop: a.Stop, app.ActionRemove: a.Remove,
+		app.ActionStart: a.Start, app.ActionReload: a.Reload, app.ActionStop: a.Stop, app.ActionRemove: a.Remove,
 	}
 }
 
@@ -253,6 +259,7 @@ func (t *templateDoc) template(e *entry) *app.Template {
 		Lease: app.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
+		Health: t.Health.policy(),
 	}
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)

@@ -1,0 +1,45 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+
+	"muster/app"
+)
+
+// health checks how a service is looked at.
+func (c *checker) health(e *entry, s *app.Service) {
+	for i, k := range s.Reads {
+		if k == "" {
+			c.report(e, rule(e), []any{"reads", i}, "", "%s is empty", e.spell([]any{"reads", i}))
+		}
+	}
+	if s.Health == nil || e.broken {
+		return
+	}
+	var a *app.Error
+	if err := s.Health.Check(); errors.As(err, &a) {
+		path := []any{"health"}
+		if a.Field != "" {
+			for _, key := range strings.Split(a.Field, ".") {
+				path = append(path, key)
+			}
+		}
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.spell(path), a.Message)
+	}
+}
+
+// healthPolicy checks how often a template's clusters are looked at.
+func (c *checker) healthPolicy(e *entry, p *app.HealthPolicy) {
+	if p == nil {
+		return
+	}
+	if every := p.Interval; every != 0 && (every < app.MinHealthInterval || every > app.MaxHealthInterval) {
+		path := []any{"health", "interval"}
+		c.report(e, rule(e), path, "", "%s is %v; it can be from 5s to 1d", e.spell(path), every)
+	}
+	if p.After > app.MaxHealthAfter {
+		path := []any{"health", "after"}
+		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.spell(path), p.After, app.MaxHealthAfter)
+	}
+}
