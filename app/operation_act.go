@@ -51,14 +51,6 @@ func (o Operation) Acts(latest bool) []Act {
 // undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
 func (k OperationKind) undoable() bool { return k != OperationDelete && k != OperationRollBack }
 
-// Words is the kind as it stands in a sentence: "the roll-back has failed".
-func (k OperationKind) Words() string {
-	if k == OperationRollBack {
-		return "roll-back"
-	}
-	return strings.ReplaceAll(string(k), "_", " ")
-}
-
 // Verb is the act as it stands in a sentence: "you can roll it back".
 func (a Act) Verb() string {
 	switch a {

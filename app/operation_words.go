@@ -1,0 +1,41 @@
+package app
+
+// kindWords say a kind of operation as a noun, as what one does, and as what is being done.
+var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
+	OperationCreate:         {"create", "create", "creating"},
+	OperationDelete:         {"delete", "delete", "deleting"},
+	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
+	OperationResize:         {"resize", "resize", "resizing"},
+	OperationAddServices:    {"addition of services", "add services", "adding services"},
+	OperationRemoveServices: {"removal of services", "remove services", "removing services"},
+	OperationReconfigure:    {"reconfiguration", "reconfigure", "reconfiguring"},
+	OperationStart:          {"start", "start services", "starting services"},
+	OperationStop:           {"stop", "stop services", "stopping services"},
+	OperationRestart:        {"restart", "restart services", "restarting services"},
+	OperationUpgrade:        {"upgrade", "upgrade", "upgrading"},
+	OperationRepair:         {"repair", "repair", "repairing"},
+}
+
+// Words is the kind as it stands in a sentence: "the roll-back has failed".
+func (k OperationKind) Words() string {
+	if w, ok := kindWords[k]; ok {
+		return w.noun
+	}
+	return spaced(string(k))
+}
+
+// Verb is what one does with such an operation: "a plan to add services".
+func (k OperationKind) Verb() string {
+	if w, ok := kindWords[k]; ok {
+		return w.verb
+	}
+	return spaced(string(k))
+}
+
+// Doing is what is being done to a cluster while such an operation is under way: "adding services".
+func (k OperationKind) Doing() string {
+	if w, ok := kindWords[k]; ok {
+		return w.doing
+	}
+	return spaced(string(k))
+}
