@@ -47,10 +47,9 @@ type RequestOutcome struct {
 
 // Bounds of a review.
 const (
-	stepUpTime  = 5 * time.Minute // how long ago somebody may have proved who he is
-	offerTime   = 24 * time.Hour  // an offer stands at least so long
-	mostReason  = 1000            // bytes
-	leastGlass  = 10              // letters that breaking the glass must be worth
+	offerTime   = 24 * time.Hour // an offer stands at least so long
+	mostReason  = 1000           // bytes
+	leastGlass  = 10             // letters that breaking the glass must be worth
 	leastReason = 3
 )
 
@@ -143,7 +142,7 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 		return o, &Error{Code: EInvalid, Field: "reason", Message: r.Requester + " wants to know why.", Hint: "Give a reason."}
 	}
 	if high && m.Act != RequestDeny {
-		if err := m.Who.mustBeFresh(m.Now, stepUpTime); err != nil {
+		if err := m.Who.mustBeFresh(m.Now, freshForApproval); err != nil {
 			return o, err
 		}
 	}
@@ -237,7 +236,7 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	if err := r.shown(m.PlanHash, r.Terms, true); err != nil {
 		return o, err
 	}
-	if err := m.Who.mustBeFresh(m.Now, stepUpTime); err != nil {
+	if err := m.Who.mustBeFresh(m.Now, freshForApproval); err != nil {
 		return o, err
 	}
 	r.Reviews = append(r.Reviews, Review{Who: m.Who.Name(), At: m.Now, Verdict: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})

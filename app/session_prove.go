@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
-// FreshWithin is how long a proof of who somebody is counts for what is risky.
-const FreshWithin = 15 * time.Minute
+// How long a proof of who somebody is counts: for what is risky, and for what is risky for others, such as an approval.
+const (
+	FreshWithin      = 15 * time.Minute
+	freshForApproval = 5 * time.Minute
+)
 
 // clockSlack is how far the clocks of two servers may differ.
 const clockSlack = time.Minute
@@ -38,20 +41,9 @@ func (a Actor) mustBeFresh(now time.Time, within time.Duration) error {
 // StepUp takes the password of a local account once more and notes that its person is here. EUnauthorized where it does not fit;
 // the faces limit how often it is asked.
 func (a *App) StepUp(ctx context.Context, actor Actor, password string) error {
-	actor = actor.atHome()
-	if err := actor.may("StepUp"); err != nil {
-		return err
-	}
-	id, err := actor.session()
+	u, actor, id, err := a.withPassword(ctx, actor, "StepUp", "Confirm who you are at your identity provider.")
 	if err != nil {
 		return err
-	}
-	u, err := a.Store.User(ctx, actor.Tenant, actor.User)
-	if err != nil {
-		return err
-	}
-	if u.PasswordHash == "" {
-		return &Error{Code: EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: "Confirm who you are at your identity provider."}
 	}
 	if !passwordFits(u.PasswordHash, password) {
 		return &Error{Code: EUnauthorized, Field: "password", Message: "That is not your password."}

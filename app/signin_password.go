@@ -13,20 +13,9 @@ const MinPassword = 12
 // ChangePassword gives the actor another password of its own choice, and ends all its other sign-ins at once. EUnauthorized
 // where the old one does not fit; the faces limit how often it is asked.
 func (a *App) ChangePassword(ctx context.Context, actor Actor, old, wanted string) error {
-	actor = actor.atHome()
-	if err := actor.may("ChangePassword"); err != nil {
-		return err
-	}
-	id, err := actor.session()
+	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change it at your identity provider.")
 	if err != nil {
 		return err
-	}
-	u, err := a.Store.User(ctx, actor.Tenant, actor.User)
-	if err != nil {
-		return err
-	}
-	if u.PasswordHash == "" {
-		return &Error{Code: EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: "Change it at your identity provider."}
 	}
 	if err := passwordGood(u.Name, wanted); err != nil {
 		return err
@@ -39,6 +28,25 @@ func (a *App) ChangePassword(ctx context.Context, actor Actor, old, wanted strin
 	}
 	u.PasswordHash = HashPassword(wanted)
 	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.passwordMark(), a.Now())
+}
+
+// withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what
+// to do instead.
+func (a *App) withPassword(ctx context.Context, actor Actor, useCase, instead string) (u User, home Actor, session int64, err error) {
+	home = actor.atHome()
+	if err := home.may(useCase); err != nil {
+		return u, home, 0, err
+	}
+	if session, err = home.session(); err != nil {
+		return u, home, 0, err
+	}
+	if u, err = a.Store.User(ctx, home.Tenant, home.User); err != nil {
+		return u, home, 0, err
+	}
+	if u.PasswordHash == "" {
+		err = &Error{Code: EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: instead}
+	}
+	return u, home, session, err
 }
 
 // passwordGood says what is wrong with a password that somebody chose. Length is what counts; the rest keeps out what is

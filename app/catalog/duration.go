@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"muster/app"
 )
 
 // duration is a length of time as people write it: 30s, 10m, 8h, 30d, or several of them such as 1d12h, or 0.
@@ -17,32 +19,21 @@ const durationPattern = `^(0|([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$`
 
 const durationWanted = "a duration such as 30s, 10m, 8h or 30d, or 0"
 
-var (
-	durationShape = regexp.MustCompile(durationPattern)
-	durationPart  = regexp.MustCompile(`([0-9]+)([dhms])`)
-)
+var durationShape = regexp.MustCompile(durationPattern)
 
-var durationUnits = map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second}
-
-// parseDuration reads the form above. Anything else, and anything over a hundred years, is errShape.
+// parseDuration reads the form above. Anything else, and anything longer than app.ParseLength takes, is errShape.
 func parseDuration(s string) (time.Duration, error) {
-	const limit = 100 * 365 * 24 * time.Hour
+	if s == "0" {
+		return 0, nil
+	}
 	if s == "" || !durationShape.MatchString(s) {
 		return 0, errShape
 	}
-	var total time.Duration
-	for _, part := range durationPart.FindAllStringSubmatch(s, -1) {
-		n, err := strconv.ParseInt(part[1], 10, 64)
-		unit := durationUnits[part[2]]
-		if err != nil || n > int64(limit/unit) {
-			return 0, errShape
-		}
-		total += time.Duration(n) * unit
-		if total > limit {
-			return 0, errShape
-		}
+	length, err := app.ParseLength(s)
+	if err != nil {
+		return 0, errShape
 	}
-	return total, nil
+	return length, nil
 }
 
 func (x *duration) fromNode(d *decoder, n *yaml.Node, path string) {

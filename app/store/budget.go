@@ -125,30 +125,24 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 
 // budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
 func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
-	moment, err := s.reads.moment(ctx)
+	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = moment.Rollback() }()
-	m := measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now}
-	read := func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) }
-	all, err := quotas(read, tenant)
-	if err != nil {
-		return nil, err
-	}
+	defer l.end()
 	own := map[string]app.Limits{}
-	for _, q := range all {
+	for _, q := range l.all {
 		if q.Scope == app.QuotaUser {
 			own[q.Name] = q.Limits
 		}
 	}
-	for _, q := range all {
+	for _, q := range l.all {
 		if _, is := q.Limits.Of(app.MeasurePerMonth); !is {
 			continue
 		}
 		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
 		if q.Scope == app.QuotaEachUser {
-			if of, err = owners(read, tenant, now); err != nil {
+			if of, err = owners(l.each, tenant, now); err != nil {
 				return nil, err
 			}
 			for i := range of {
@@ -160,7 +154,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			if !is {
 				continue
 			}
-			if err := m.measure(&st, tenant, 0, true); err != nil {
+			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
 			}
 			level := budgetLevel(limit, st.Months[0])
@@ -168,7 +162,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 				continue
 			}
 			var told int
-			if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
+			if err := l.row(`SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
 				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
 				return nil, wrapped(err)
 			}

@@ -110,46 +110,60 @@ func (t *tx) quota(tenant string, scope app.QuotaScope, name string) (*app.Quota
 	return &q, err
 }
 
-// QuotaLines implements app.QuotaStore.
-func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
+// quotaLook is one look at a tenant's quotas and at what is used of them, all of the same moment.
+type quotaLook struct {
+	measuring
+	each func(func(scanner) error, string, ...any) error
+	all  []app.Quota
+	end  func() // call it when done
+}
+
+func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
 	moment, err := s.reads.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = moment.Rollback() }()
-	m := measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now}
-	all, err := quotas(func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) }, tenant)
+	l := &quotaLook{
+		measuring: measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now},
+		each:      func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) },
+		end:       func() { _ = moment.Rollback() },
+	}
+	if l.all, err = quotas(l.each, tenant); err != nil {
+		l.end()
+		return nil, err
+	}
+	return l, nil
+}
+
+// QuotaLines implements app.QuotaStore.
+func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
+	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
-	standing, err := m.standings(all, app.Reservation{Tenant: tenant, Owner: owner, Groups: groups}, 0)
+	defer l.end()
+	standing, err := l.standings(l.all, app.Reservation{Tenant: tenant, Owner: owner, Groups: groups}, 0)
 	return app.LinesOf(standing), err
 }
 
 // Quotas implements app.QuotaStore.
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
-	moment, err := s.reads.moment(ctx)
+	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = moment.Rollback() }()
-	m := measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now}
-	read := func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) }
-	all, err := quotas(read, tenant)
-	if err != nil {
-		return nil, err
-	}
+	defer l.end()
 	list := []app.QuotaUse{}
-	for _, q := range all {
+	for _, q := range l.all {
 		u := app.QuotaUse{Quota: q}
 		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name}}
 		if q.Scope == app.QuotaEachUser {
-			if of, err = owners(read, tenant, now); err != nil {
+			if of, err = owners(l.each, tenant, now); err != nil {
 				return nil, err
 			}
 		}
 		for _, st := range of {
-			if err := m.measure(&st, tenant, 0, true); err != nil {
+			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
 			}
 			a := st.Used

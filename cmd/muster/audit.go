@@ -178,13 +178,9 @@ func (c *client) expect(ctx context.Context, p *app.AuditProof, number int64, ha
 
 // download writes an answer as it comes, however long it is.
 func (c *client) download(ctx context.Context, path string, q url.Values, to io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.settings.URL, "/")+"/api/v1"+path+"?"+q.Encode(), nil)
+	req, err := c.request(ctx, http.MethodGet, path, q, nil)
 	if err != nil {
 		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.settings.Token)
-	if c.actIn != "" {
-		req.Header.Set("Muster-Tenant", c.actIn)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

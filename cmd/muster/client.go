@@ -195,23 +195,13 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 		}
 		body = bytes.NewReader(b)
 	}
-	address := strings.TrimSuffix(c.settings.URL, "/") + "/api/v1" + path
-	if len(q) > 0 {
-		address += "?" + q.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	req, err := c.request(ctx, method, path, q, body)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
 		req.Header.Set("Content-Type", kind)
-	}
-	if c.settings.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.settings.Token)
-	}
-	if c.actIn != "" {
-		req.Header.Set("Muster-Tenant", c.actIn)
 	}
 	c.status = 0
 	resp, err := c.http.Do(req)
@@ -235,6 +225,25 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 			Hint: "Check the URL: it is the address of the portal, without /api.", Err: err}
 	}
 	return nil
+}
+
+// request gives a request of the API that says who asks.
+func (c *client) request(ctx context.Context, method, path string, q url.Values, body io.Reader) (*http.Request, error) {
+	address := strings.TrimSuffix(c.settings.URL, "/") + "/api/v1" + path
+	if len(q) > 0 {
+		address += "?" + q.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	if c.settings.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.settings.Token)
+	}
+	if c.actIn != "" {
+		req.Header.Set("Muster-Tenant", c.actIn)
+	}
+	return req, nil
 }
 
 // unreachable says that the server could not be asked, or did not answer.

@@ -179,25 +179,12 @@ func parseLease(text string) (*time.Duration, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var lease time.Duration
 	if text == "forever" {
-		return &lease, nil
+		return new(time.Duration), nil
 	}
-	wrong := usagef("--lease %s is not a length of time", text).hint("It looks like 90m, 8h, 7d or forever.")
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return nil, wrong
-		}
-		lease = time.Duration(n) * 24 * time.Hour
-	} else {
-		var err error
-		if lease, err = time.ParseDuration(text); err != nil {
-			return nil, wrong
-		}
-	}
-	if lease <= 0 {
-		return nil, wrong
+	lease, err := app.ParseLength(text)
+	if err != nil || lease <= 0 {
+		return nil, usagef("--lease %s is not a length of time", text).hint("It looks like 90m, 8h, 7d or forever.")
 	}
 	return &lease, nil
 }
