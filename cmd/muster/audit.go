@@ -178,7 +178,7 @@ func (c *client) expect(ctx context.Context, p *app.AuditProof, number int64, ha
 
 // download writes an answer as it comes, however long it is.
 func (c *client) download(ctx context.Context, path string, q url.Values, to io.Writer) error {
-	req, err := c.request(ctx, http.MethodGet, path, q, nil)
+	req, err := c.newRequest(ctx, http.MethodGet, path, q, nil)
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 		}
 		body = bytes.NewReader(b)
 	}
-	req, err := c.request(ctx, method, path, q, body)
+	req, err := c.newRequest(ctx, method, path, q, body)
 	if err != nil {
 		return err
 	}
@@ -227,8 +227,8 @@ func (c *client) do(ctx context.Context, method, path string, q url.Values, in, 
 	return nil
 }
 
-// request gives a request of the API that says who asks.
-func (c *client) request(ctx context.Context, method, path string, q url.Values, body io.Reader) (*http.Request, error) {
+// newRequest gives a request of the API that says who asks.
+func (c *client) newRequest(ctx context.Context, method, path string, q url.Values, body io.Reader) (*http.Request, error) {
 	address := strings.TrimSuffix(c.settings.URL, "/") + "/api/v1" + path
 	if len(q) > 0 {
 		address += "?" + q.Encode()
