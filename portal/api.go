@@ -51,10 +51,12 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
 	}
+	boundAmendments(schema)
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
 	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
 	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
+	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
 
 	api.UseMiddleware(p.boundTime, p.bearer(api))
 	return api

@@ -227,6 +227,10 @@ func (p *Portal) routes() http.Handler {
 		huma.Get(api, op+"/roll-back", p.apiRollBackShow, about("Work out what the roll-back of an operation would do"))
 		huma.Post(api, op+"/roll-back", p.apiRollBack, about("Undo what an operation has done that failed or was cancelled"), answers(http.StatusAccepted))
 		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
+		if p.amending() != nil {
+			huma.Post(api, "/clusters/{id}/operations", p.apiAmend, about("Amend a cluster that stands, or ask for it where people have to approve"), eitherAmend)
+			huma.Post(api, "/clusters/{id}/operations/preview", p.apiAmendPreview, about("Work out what an amendment of a cluster would do"), answers(http.StatusOK))
+		}
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
 

@@ -1,0 +1,107 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+func TestAmendOverTheAPI(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`).reads(http.StatusConflict, "Something else is under way.")
+	s.rest(id)
+
+	p := as[app.AmendPreview](s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`), 200)
+	if p.Before.Nodes != 3 || p.After.Nodes != 5 || p.PlanHash != p.Plan.Hash() || p.Nodes[4].Change != app.NodeNew {
+		t.Errorf("the preview is %+v", p)
+	}
+	s.call("POST", "/clusters/"+id+"/operations", `{"kind":"resize","size":4,"plan_hash":"`+p.PlanHash+`"}`).reads(http.StatusConflict, `"kind":"plan_changed"`)
+	a := s.call("POST", "/clusters/"+id+"/operations", `{"kind":"resize","size":5,"plan_hash":"`+p.PlanHash+`"}`)
+	if v := as[app.AmendAnswer](a, 201); v.Cluster.Size != 5 || v.Operation != v.Cluster.Operations[0].ID || a.header.Get("Location") != "/api/v1/clusters/"+id {
+		t.Errorf("the answer is %+v at %q", v, a.header.Get("Location"))
+	}
+	s.rest(id)
+	if v := as[app.AmendAnswer](s.call("POST", "/clusters/"+id+"/operations", `{"kind":"upgrade"}`), 200); v.Operation != 0 || v.Cluster == nil {
+		t.Errorf("an upgrade to the same gives %+v", v)
+	}
+	w.waits = true
+	a = s.call("POST", "/clusters/"+id+"/operations", `{"kind":"restart"}`)
+	if v := as[app.AmendAnswer](a, 202); v.Request == nil || v.Request.ID != 7 || a.header.Get("Location") != "/api/v1/requests/7" {
+		t.Errorf("what waits gives %+v at %q", v, a.header.Get("Location"))
+	}
+	s.call("POST", "/clusters/nothing/operations", `{"kind":"restart"}`).reads(http.StatusNotFound, "There is no cluster nothing.")
+}
+
+func TestWrongAmendmentsAreRefusedByTheAPI(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	for body, want := range map[string]string{
+		``:                                       "request body is required",
+		`{`:                                      "unexpected end",
+		`{}`:                                     "expected required property kind to be present",
+		`{"kind":"explode"}`:                     "expected value to be one of",
+		`{"kind":"create"}`:                      "expected value to be one of",
+		`{"kind":"resize","size":-1}`:            "expected number >= 0",
+		`{"kind":"resize","size":1000000}`:       "expected number <= 100000",
+		`{"kind":"resize","size":"five"}`:        "expected integer",
+		`{"kind":"resize","sice":5}`:             "unexpected property",
+		`{"kind":"restart","on_failure":"weep"}`: "expected value to be one of",
+		`{"kind":"restart","plan_hash":"` + long(65) + `"}`:                         "expected length <= 64",
+		`{"kind":"restart","services":["` + long(129) + `"]}`:                       "expected length <= 128",
+		`{"kind":"restart","nodes":[` + strings.Repeat(`"n1",`, 100_000) + `"n1"]}`: "expected array length <= 100000",
+		`{"kind":"reconfigure","config":"port: 80"}`:                                "expected object",
+	} {
+		for _, path := range []string{"/operations", "/operations/preview"} {
+			a := s.call("POST", "/clusters/"+id+path, body)
+			if a.status != http.StatusUnprocessableEntity && a.status != http.StatusBadRequest {
+				t.Errorf("%.40s is answered %d: %.200s", body, a.status, a.body)
+			}
+			if !strings.Contains(unescaped(a.body), want) {
+				t.Errorf("%.40s is refused without %q: %.300s", body, want, a.body)
+			}
+		}
+	}
+	big := `{"kind":"reconfigure","config":{"a":"` + long(1<<20) + `"}}`
+	if a := s.call("POST", "/clusters/"+id+"/operations", big); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of a megabyte is answered %d", a.status)
+	}
+	if len(w.amended) != 0 {
+		t.Errorf("something was done: %+v", w.amended)
+	}
+}
+
+func TestAmendmentsAreDocumented(t *testing.T) {
+	s, _ := amending(t, "ada")
+	var doc struct {
+		Paths      map[string]map[string]struct{ Responses map[string]any }
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct{ Enum []string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(s.get("/api/v1/openapi.json").body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []string{"200", "201", "202", "409", "422"} {
+		if doc.Paths["/clusters/{id}/operations"]["post"].Responses[status] == nil && status != "422" {
+			t.Errorf("the answer %s of an amendment is not documented", status)
+		}
+	}
+	if kinds := doc.Components.Schemas["Amendment"].Properties["kind"].Enum; len(kinds) != len(app.Amendments) {
+		t.Errorf("the documented kinds are %v", kinds)
+	}
+	plain := visit(t)
+	plain.call("POST", "/clusters/c01/operations", `{"kind":"restart"}`).reads(http.StatusNotFound, "There is nothing at this address.")
+}
+
+func long(n int) string { return strings.Repeat("x", n) }
+
+func unescaped(s string) string {
+	return strings.NewReplacer(`\u003e`, ">", `\u003c`, "<").Replace(s)
+}

@@ -1,0 +1,223 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// workshop is a Muster that also amends clusters. What it shows is what it does; nodes are added to and taken from the end.
+type workshop struct {
+	*fake
+	newer   bool            // the catalog has something newer than clusters were made of
+	sick    []string        // nodes that a repair makes anew
+	refuses *app.Decision   // what policies say; nil: nothing
+	amended []app.Amendment // what Amend was called with
+	waits   bool            // amendments wait for approvals
+}
+
+var _ Amending = (*workshop)(nil)
+
+func (f *workshop) PreviewAmend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.previewAmend(a, id, m)
+}
+
+func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
+	v, err := f.view(id)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	if !a.May("PreviewAmend", v.Owner) {
+		return app.AmendPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+	}
+	if len(v.Operations) > 0 && !v.Operations[0].Status.Ended() {
+		return app.AmendPreview{}, &app.Error{Code: app.EConflict, Message: "Something else is under way.", Hint: "Wait until it has ended."}
+	}
+	p := app.AmendPreview{Kind: m.Kind, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: app.Plan{Kind: m.Kind}, Decision: f.refuses}
+	for _, n := range v.Nodes {
+		if n.Status != app.NodeDeleted {
+			p.Nodes = append(p.Nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Services: slices.Clone(n.Services)})
+		}
+	}
+	last := -1
+	step := func(node string, act app.Action, service string) {
+		s := app.PlanStep{ID: strings.Join(slices.DeleteFunc([]string{node, service, string(act)}, func(s string) bool { return s == "" }), "."), Node: node, Action: act, Service: service}
+		if last >= 0 {
+			s.Needs = []int{last}
+		}
+		last = len(p.Plan.Steps)
+		p.Plan.Steps = append(p.Plan.Steps, s)
+	}
+	work := func(w app.ServiceWork, acts ...app.Action) {
+		for i := range p.Nodes {
+			n := &p.Nodes[i]
+			if len(m.Nodes) > 0 && !slices.Contains(m.Nodes, n.Name) {
+				continue
+			}
+			for _, s := range n.Services {
+				if len(m.Services) > 0 && !slices.Contains(m.Services, s) {
+					continue
+				}
+				if n.Work == nil {
+					n.Work = map[string]app.ServiceWork{}
+				}
+				n.Work[s] = w
+				for _, act := range acts {
+					step(n.Name, act, s)
+				}
+			}
+		}
+	}
+	switch m.Kind {
+	case app.OperationResize:
+		t := f.catalog.Templates[v.Template]
+		if s := t.Constraints.Size; m.Size < s.Min || m.Size > s.Max {
+			return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("%d nodes are not possible with %s.", m.Size, t.Title()), Hint: fmt.Sprintf("Ask for %d to %d.", s.Min, s.Max)}
+		}
+		like := p.Nodes[len(p.Nodes)-1]
+		for i := len(p.Nodes); i < m.Size; i++ {
+			n := app.AmendedNode{Name: app.NodeName(i + 1), Hardware: cmp.Or(m.Hardware, like.Hardware), Image: like.Image, Services: like.Services, Change: app.NodeNew}
+			step(n.Name, app.ActionCreate, "")
+			step(n.Name, app.ActionConfirm, "")
+			for _, s := range n.Services {
+				step(n.Name, app.ActionInstall, s)
+				step(n.Name, app.ActionStart, s)
+			}
+			p.Nodes = append(p.Nodes, n)
+		}
+		for i := range p.Nodes {
+			n := &p.Nodes[i]
+			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && i >= m.Size {
+				n.Change, n.Why = app.NodeGone, "the youngest"
+				for _, s := range n.Services {
+					step(n.Name, app.ActionStop, s)
+				}
+				step(n.Name, app.ActionDelete, "")
+			}
+		}
+	case app.OperationAddServices:
+		for _, s := range m.Services {
+			p.Nodes[0].Added, p.Nodes[0].Services = append(p.Nodes[0].Added, s), append(p.Nodes[0].Services, s)
+			step("n1", app.ActionInstall, s)
+			step("n1", app.ActionStart, s)
+		}
+	case app.OperationRemoveServices:
+		for i := range p.Nodes {
+			n := &p.Nodes[i]
+			for _, s := range m.Services {
+				if slices.Contains(n.Services, s) {
+					n.Removed, n.Services = append(n.Removed, s), slices.DeleteFunc(n.Services, func(x string) bool { return x == s })
+					step(n.Name, app.ActionStop, s)
+					step(n.Name, app.ActionRemove, s)
+				}
+			}
+		}
+	case app.OperationReconfigure:
+		if len(m.Config) == 0 {
+			p.Nothing = true
+			break
+		}
+		for _, key := range slices.Sorted(maps.Keys(m.Config)) {
+			p.Changes = append(p.Changes, app.ValueChange{Path: "config." + key, Before: fmt.Sprint(v.Config[key]), After: fmt.Sprint(m.Config[key])})
+		}
+		work(app.WorkReload, app.ActionConfigure, app.ActionReload)
+	case app.OperationStart:
+		work(app.WorkStart, app.ActionStart)
+	case app.OperationStop:
+		work(app.WorkStop, app.ActionStop)
+	case app.OperationRestart:
+		work(app.WorkRestart, app.ActionStop, app.ActionStart)
+	case app.OperationUpgrade:
+		if p.Nothing = !f.newer; f.newer {
+			p.Template = v.Template
+			p.Changes = []app.ValueChange{{Path: "services.web.install", Before: "apt-get install web=1", After: "apt-get install web=2"}}
+			work(app.WorkUpgrade, app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionCheck)
+		}
+	case app.OperationRepair:
+		for i := range p.Nodes {
+			n := &p.Nodes[i]
+			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && slices.Contains(f.sick, n.Name) {
+				n.Change = app.NodeReplaced
+				step(n.Name, app.ActionDelete, "")
+				step(n.Name, app.ActionCreate, "")
+				for _, s := range n.Services {
+					step(n.Name, app.ActionInstall, s)
+					step(n.Name, app.ActionStart, s)
+				}
+			}
+		}
+		p.Nothing = len(p.Plan.Steps) == 0
+	default:
+		return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Field: "kind", Message: "There is no such amendment."}
+	}
+	for i := len(p.Plan.Steps) - 1; i >= 0; i-- {
+		s := &p.Plan.Steps[i]
+		s.Rank += took[s.Action]
+		for _, n := range s.Needs {
+			p.Plan.Steps[n].Rank = max(p.Plan.Steps[n].Rank, s.Rank)
+		}
+	}
+	for _, n := range p.Nodes {
+		if n.Change != app.NodeGone {
+			p.After.Nodes++
+			p.After.CostPerHour += 0.12
+		}
+	}
+	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
+	return p, nil
+}
+
+func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendAnswer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, err := f.previewAmend(a, id, m)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if m.PlanHash != "" && m.PlanHash != p.PlanHash {
+		return app.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+	}
+	f.amended = append(f.amended, m)
+	c := f.find(id)
+	switch {
+	case f.waits:
+		return app.AmendAnswer{Request: &app.Request{ID: 7, Kind: m.Kind, Cluster: id, Status: app.RequestWaiting}}, nil
+	case p.Nothing:
+		return app.AmendAnswer{Cluster: c}, nil
+	}
+	c.Size, c.CostPerHour = p.After.Nodes, p.After.CostPerHour
+	for _, n := range p.Nodes {
+		if n.Change == app.NodeNew {
+			c.Nodes = append(c.Nodes, app.Node{Cluster: id, Name: n.Name, Hostname: n.Name + "-" + id + ".muster.example", Hardware: n.Hardware, Image: n.Image, Services: n.Services, Status: app.NodePlanned})
+		}
+	}
+	f.operate(c, a, p.Plan)
+	v, err := f.view(id)
+	return app.AmendAnswer{Cluster: &v, Operation: v.Operations[0].ID}, err
+}
+
+// amending is a site whose visitor, signed in, sees a workshop.
+func amending(t *testing.T, user string) (*site, *workshop) {
+	t.Helper()
+	w := &workshop{}
+	s := visit(t, func(c *Config) {
+		w.fake = c.Muster.(*fake)
+		c.Muster = w
+	})
+	s.signIn(user)
+	return s, w
+}
+
+// rest carries out all that is under way.
+func (s *site) rest(id string) {
+	for s.f.advance(id, 100) {
+	}
+}
