@@ -111,7 +111,11 @@ type ClusterChange struct {
 	Services    []string
 	CostPerHour float64
 	New         []NewNode
-	Nodes       map[string][]string // by name: the services of standing nodes that have others from now on
-	Leaving     []string            // nodes that are given back; no configuration names them any more
-	Reservation Reservation         // of the cluster afterwards; until the operation has succeeded, the greater of the two holds
+	// Nodes are, by name, the services of standing nodes that have others from now on. What is named here stays, also where it
+	// was leaving; where its machine was given back meanwhile, it is planned again, and the plan has to make it anew.
+	Nodes   map[string][]string
+	Leaving []string // nodes that are given back; no configuration names them any more
+	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
+	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
+	Reservation Reservation
 }

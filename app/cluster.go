@@ -64,6 +64,7 @@ type Node struct {
 	SSHPort   int               `json:"ssh_port,omitempty"`
 	HostKey   string            `json:"host_key,omitempty"` // authorized_keys form of the machine's public host key
 	OwnRoot   bool              `json:"own_root"`           // the machine has a file system of its own
+	Leaving   bool              `json:"leaving,omitempty"`  // it is being given back, and counts no more
 }
 
 // Kinds of address. Access is where people and Muster reach a machine, bind is where its services listen.

@@ -118,9 +118,20 @@ type ClusterStore interface {
 	View(ctx context.Context, tenant, id string) (ClusterView, error)
 	// Clusters gives them newest first, each with its latest operation.
 	Clusters(ctx context.Context, tenant string, f ClusterFilter) ([]ClusterSummary, error)
-	// Nodes gives them in number order.
+	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
+	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
+	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
+	// made anew is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant, cluster string) ([]Node, error)
 	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
+	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
+	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
+	DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (Definition, error)
+	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
+	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// where the cluster is gone.
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before, after ClusterChange, err error)
 	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
 	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
@@ -209,6 +220,11 @@ type Ledger interface {
 	// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one. A roll-back is
 	// EConflict unless what it undoes is the cluster's latest operation, has failed or was cancelled, and began to make no
 	// machine that the roll-back's plan does not give back. Once a create is rolled back, the cluster is deleted.
+	//
+	// With a change it is EConflict, reason "operation_running" or "plan_changed", unless all before it have ended and n.Follows
+	// is the latest of them, and EQuota where the cluster grows beyond a limit. The cluster's row, its new nodes and the services
+	// of the others are written with it. Until it has succeeded, the greater of what was reserved before and after holds in each measure;
+	// where it fails, until a roll-back or another amendment has. Nodes that leave are no part of the cluster once it has succeeded.
 	SubmitOperation(ctx context.Context, n NewOperation) (Operation, error)
 	// ControlOperation cancels, pauses or resumes an operation, as the state machine in app/ledger allows. EConflict in a
 	// state that does not allow it, saying which would.

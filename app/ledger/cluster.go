@@ -12,14 +12,15 @@ type After struct {
 	Message string
 }
 
-// ClusterAfter gives what an operation that has ended makes of its cluster, of which so many nodes have a machine, or may have;
-// false where it changes nothing, because it never began.
-func ClusterAfter(o *Operation, nodesLeft int) (After, bool) {
+// ClusterAfter gives what an operation that has ended makes of its cluster; false where it changes nothing, because it never
+// began. Of a roll-back, undone is the kind of what it undoes, and nodesLeft how many nodes have a machine, or may have: a create
+// that is undone leaves nothing, anything else leaves a cluster.
+func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After, bool) {
 	switch {
 	case o.StartedAt.IsZero():
 		return After{}, false
 	case o.Status == app.OperationSucceeded && o.Kind == app.OperationDelete,
-		o.Status == app.OperationSucceeded && o.Kind == app.OperationRollBack && nodesLeft == 0:
+		o.Status == app.OperationSucceeded && o.Kind == app.OperationRollBack && undone == app.OperationCreate && nodesLeft == 0:
 		return After{Status: app.ClusterDeleted}, true
 	case o.Status == app.OperationSucceeded:
 		return After{Status: app.ClusterActive}, true

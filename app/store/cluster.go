@@ -87,16 +87,14 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 	if err := t.beginLease(c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err
 	}
-	for _, node := range n.Nodes {
-		if err := s.insertNode(t, c, node, n.Definition.Hardware[node.Node.Hardware].CPU); err != nil {
-			return op, err
-		}
+	if err := s.insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
+		return op, err
 	}
 	if err := t.event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
-	return t.submit(n.Operation)
+	return s.submit(t, n.Operation)
 }
 
 // reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.
@@ -107,17 +105,22 @@ func reservationOf(n app.NewCluster) app.Reservation {
 	return app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
 }
 
-func (s *Store) insertNode(t *tx, c app.Cluster, n app.NewNode, cpu float64) error {
-	err := t.exec(`INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
-			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`,
-		c.ID, n.Node.Name, app.NodeNumber(n.Node.Name), c.Tenant, n.Node.Hostname, n.Node.Hardware, n.Node.Image, n.Node.Zone,
-		jsonText(n.Node.Services), n.Node.Status, n.Node.SSHUser, s.seal(n.HostKey, "nodes/"+c.ID+"/"+n.Node.Name), cpu)
+// insertNodes writes nodes with the intents of their machines.
+func (s *Store) insertNodes(t *tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
+	err := t.execSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
+			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`, ``, func(args []any, i int) []any {
+			n := nodes[i].Node
+			return append(args, c.ID, n.Name, app.NodeNumber(n.Name), c.Tenant, n.Hostname, n.Hardware, n.Image, n.Zone, jsonText(n.Services),
+				string(n.Status), n.SSHUser, s.seal(nodes[i].HostKey, "nodes/"+c.ID+"/"+n.Name), hardware[n.Hardware].CPU)
+		})
 	if err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked)
-		VALUES (?, ?, ?, ?, ?, '', ?, 0, 0)`, n.Intent, c.Tenant, c.ID, n.Node.Name, c.Provider, micros(c.CreatedAt))
+	return t.execSet(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
+		`(?, ?, ?, ?, ?, '', ?, 0, 0)`, ``, func(args []any, i int) []any {
+			return append(args, nodes[i].Intent, c.Tenant, c.ID, nodes[i].Node.Name, c.Provider, micros(at))
+		})
 }
 
 // Cluster implements app.ClusterStore.

@@ -8,16 +8,18 @@ import (
 )
 
 const nodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
-	host_key, own_root`
+	host_key, own_root, leaving`
 
 func scanNode(row scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte
+	var leaving int64
 	err := row.Scan(append([]any{&n.Cluster, &n.Name, &n.Hostname, &n.Hardware, &n.Image, &n.Zone, &services, &n.Status, &n.MachineID,
-		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot}, more...)...)
+		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot, &leaving}, more...)...)
 	if err != nil {
 		return n, err
 	}
+	n.Leaving = leaving != 0
 	if err := json.Unmarshal(services, &n.Services); err != nil {
 		return n, err
 	}
@@ -35,6 +37,6 @@ func nodes(ctx context.Context, from reader, tenant, cluster string) ([]app.Node
 		n, err := scanNode(row)
 		list = append(list, n)
 		return err
-	}, `SELECT `+nodeColumns+` FROM nodes WHERE tenant = ? AND cluster = ? ORDER BY number`, tenant, cluster)
+	}, `SELECT `+nodeColumns+` FROM nodes WHERE tenant = ? AND cluster = ? AND leaving < 2 ORDER BY number`, tenant, cluster)
 	return list, err
 }

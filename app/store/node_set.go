@@ -23,17 +23,20 @@ type nodeWork struct {
 	secret []byte
 }
 
+// nodeUpdate is what a step found out about its node. Stays tells that its operation leaves a cluster, in which a node whose
+// machine was given back is made anew, or was leaving.
 type nodeUpdate struct {
 	node   ledger.Node
 	tenant string
+	stays  bool
 	app.NodeUpdate
 }
 
 func newNodeSet(now time.Time) *nodeSet { return &nodeSet{now: now, of: map[ledger.Node]*nodeWork{}} }
 
 // update notes what a step found out, to be written by saveNodes.
-func (n *nodeSet) update(k ledger.Node, tenant string, u app.NodeUpdate) {
-	n.updates = append(n.updates, nodeUpdate{k, tenant, u})
+func (n *nodeSet) update(k ledger.Node, tenant string, stays bool, u app.NodeUpdate) {
+	n.updates = append(n.updates, nodeUpdate{k, tenant, stays, u})
 }
 
 // loadNodes loads the nodes of claimed steps and of updates, and applies the updates.
@@ -80,7 +83,7 @@ func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) erro
 	}
 	for i := range n.updates {
 		if w := n.of[n.updates[i].node]; w != nil {
-			w.apply(n.updates[i].NodeUpdate)
+			w.apply(n.updates[i])
 		}
 	}
 	return nil
@@ -100,9 +103,12 @@ func (t *tx) loadIntents(n *nodeSet, nodes []ledger.Node) error {
 		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at`, addNode(nodes))
 }
 
-func (w *nodeWork) apply(u app.NodeUpdate) {
+func (w *nodeWork) apply(u nodeUpdate) {
 	n := &w.node
 	if m := u.Machine; m != nil {
+		if m.ID != n.MachineID {
+			n.Addresses = map[string]string{} // those of another machine
+		}
 		n.MachineID, n.OwnRoot = m.ID, m.OwnRoot
 		if len(m.Addresses) > 0 {
 			n.Addresses = m.Addresses
@@ -122,6 +128,10 @@ func (w *nodeWork) apply(u app.NodeUpdate) {
 	}
 	if u.Status != "" {
 		n.Status = u.Status
+	}
+	if u.Gone && u.stays && !n.Leaving {
+		// The next machine says which key it has: the one that is kept for it, where the provider takes keys, or one of its own.
+		n.Status, n.MachineID, n.Addresses, n.HostKey = app.NodePlanned, "", map[string]string{}, ""
 	}
 }
 
@@ -145,15 +155,12 @@ func (t *tx) saveNodes(n *nodeSet) error {
 	if err != nil {
 		return err
 	}
-	var made, gone []nodeUpdate
+	var made []nodeUpdate
 	of := map[string]*many{}
 	var news []*many
 	for _, u := range ups {
 		if u.Machine != nil && n.of[u.node].intent != "" {
 			made = append(made, u)
-		}
-		if u.Gone {
-			gone = append(gone, u)
 		}
 		m := of[u.node.Cluster]
 		if m == nil {
@@ -166,21 +173,33 @@ func (t *tx) saveNodes(n *nodeSet) error {
 		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
-	for _, u := range gone {
-		if err := t.endNode(n.now, u.node); err != nil {
-			return err
-		}
-	}
 	return t.tell(news)
 }
 
-// endNode ends what a node had: its machine is proven to be gone.
-func (t *tx) endNode(now time.Time, n ledger.Node) error {
+// endGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,
+// which may be to make the machine anew, under an intent of its own.
+func (t *tx) endGone(n *nodeSet) error {
+	for _, u := range n.updates {
+		if n.of[u.node] == nil || !u.Gone {
+			continue
+		}
+		if err := t.endNode(n.now, u.node, u.stays); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endNode ends what a node had: its machine is proven to be gone. The host key stays where the node may be made anew.
+func (t *tx) endNode(now time.Time, n ledger.Node, stays bool) error {
 	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, micros(now), n.Cluster, n.Name); err != nil {
 		return err
 	}
 	if err := t.nodeGone(now, n.Cluster, n.Name); err != nil {
 		return err
+	}
+	if stays {
+		return nil
 	}
 	return t.exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
 }
@@ -188,7 +207,7 @@ func (t *tx) endNode(now time.Time, n ledger.Node) error {
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
 type nodeRow struct {
 	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key string
-	port, own                                                                                       int64
+	port, own, leaving                                                                              int64
 	dest                                                                                            []any
 	last                                                                                            map[string][]string
 }
@@ -196,7 +215,7 @@ type nodeRow struct {
 func newNodeRow() *nodeRow {
 	r := &nodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own}
+		&r.key, &r.own, &r.leaving}
 	return r
 }
 
@@ -205,7 +224,7 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 		return app.Node{}, err
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
-		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0}
+		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {

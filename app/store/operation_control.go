@@ -125,18 +125,30 @@ func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
 // endCluster moves the cluster on at the end of an operation.
 func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 	var left int
-	if o.Kind == app.OperationRollBack {
+	undone, err := t.undone(o)
+	if err != nil {
+		return err
+	}
+	if undone == app.OperationCreate {
 		if err := t.row(`SELECT count(*) FROM nodes WHERE cluster = ? AND status NOT IN (?, ?)`, o.Cluster, string(app.NodePlanned),
 			string(app.NodeDeleted)).Scan(&left); err != nil {
 			return err
 		}
 	}
-	after, moved := ledger.ClusterAfter(o, left)
+	after, moved := ledger.ClusterAfter(o, undone, left)
 	if !moved {
 		return nil
 	}
+	if o.Status == app.OperationSucceeded {
+		if err := t.changeDone(now, o.Operation); err != nil {
+			return err
+		}
+	}
 	if after.Status == app.ClusterDeleted {
 		if err := t.endPlanned(now, o.Cluster); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM changes WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
@@ -149,14 +161,26 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
 }
 
-// endPlanned ends the nodes of a deleted cluster that never had a machine.
+// undone gives the kind of what a roll-back undoes; "" for other operations.
+func (t *tx) undone(o *ledger.Operation) (kind app.OperationKind, err error) {
+	if o.Kind != app.OperationRollBack {
+		return "", nil
+	}
+	err = t.row(`SELECT kind FROM operations WHERE id = ?`, o.Undoes).Scan(&kind)
+	if isNoRows(err) {
+		return "", nil
+	}
+	return kind, err
+}
+
+// endPlanned ends the nodes of a deleted cluster that never had a machine, and forgets the host keys of all.
 func (t *tx) endPlanned(now time.Time, cluster string) error {
 	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0
 		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.status = ?)`, micros(now), cluster, cluster, string(app.NodePlanned)); err != nil {
 		return err
 	}
-	return t.exec(`UPDATE nodes SET status = ?, secret = ? WHERE cluster = ? AND status = ?`, string(app.NodeDeleted), []byte{}, cluster,
-		string(app.NodePlanned))
+	return t.exec(`UPDATE nodes SET status = CASE WHEN status = ? THEN ? ELSE status END, secret = ? WHERE cluster = ? AND (status = ? OR length(secret) > 0)`,
+		string(app.NodePlanned), string(app.NodeDeleted), []byte{}, cluster, string(app.NodePlanned))
 }
 
 // whatFailed words the first failed step, and how many more there are.

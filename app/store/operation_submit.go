@@ -20,12 +20,15 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 			op = standing.operation()
 			return nil
 		}
+		if err := t.checkFollows(n); err != nil {
+			return err
+		}
 		if n.LeaseOver {
 			if err := t.leaseOver(n.Operation); err != nil {
 				return err
 			}
 		}
-		op, err = t.submit(n)
+		op, err = s.submit(t, n)
 		return err
 	})
 	return op, err
@@ -109,7 +112,7 @@ func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
 }
 
 // submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
-func (t *tx) submit(n app.NewOperation) (app.Operation, error) {
+func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	if n.Cancel {
@@ -128,7 +131,13 @@ func (t *tx) submit(n app.NewOperation) (app.Operation, error) {
 	if err := t.exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
 		return op, err
 	}
-	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, op.PlanHash); err != nil {
+	detail := op.PlanHash
+	if n.Change != nil {
+		if detail, err = s.change(t, op, *n.Change); err != nil {
+			return op, err
+		}
+	}
+	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
 		return op, err
 	}
 	before, err := t.before(op.Cluster)

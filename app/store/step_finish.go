@@ -113,9 +113,22 @@ func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *n
 		}
 	}
 	if f.Err == nil && f.Node != nil {
-		nodes.update(n, set.Operation(st.Operation).Tenant, *f.Node)
+		stays, err := t.stays(set.Operation(st.Operation), *f.Node)
+		if err != nil {
+			return err
+		}
+		nodes.update(n, set.Operation(st.Operation).Tenant, stays, *f.Node)
 	}
 	return nil
+}
+
+// stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
+func (t *tx) stays(o *ledger.Operation, u app.NodeUpdate) (bool, error) {
+	if !u.Gone || o.Kind == app.OperationDelete {
+		return false, nil
+	}
+	undone, err := t.undone(o)
+	return undone != app.OperationCreate, err
 }
 
 // addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
@@ -149,6 +162,9 @@ func (t *tx) addRivals(set *ledger.Set, calls []*finishCall) error {
 func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
 	claimed := set.Claimed()
 	if err := t.loadNodes(nodes, set, claimed); err != nil {
+		return nil, err
+	}
+	if err := t.endGone(nodes); err != nil {
 		return nil, err
 	}
 	clusters, err := t.clustersOf(set, claimed)

@@ -1,0 +1,308 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// changeText is one side of a change as it is kept, without the definition.
+type changeText struct {
+	Template    string              `json:"template"`
+	Size        int                 `json:"size"`
+	Services    []string            `json:"services"`
+	CostPerHour float64             `json:"cost_per_hour"`
+	New         []string            `json:"new,omitempty"`
+	Nodes       map[string][]string `json:"nodes,omitempty"`
+	Leaving     []string            `json:"leaving,omitempty"`
+	Reserved    *reservedText       `json:"reserved,omitempty"`
+}
+
+// reservedText are the measures of a reservation that change with a cluster.
+type reservedText struct {
+	Nodes       int     `json:"nodes"`
+	CPU         float64 `json:"cpu"`
+	CostPerHour float64 `json:"cost_per_hour"`
+}
+
+func (c changeText) value() app.ClusterChange {
+	v := app.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+	if v.Nodes == nil {
+		v.Nodes = map[string][]string{}
+	}
+	if r := c.Reserved; r != nil {
+		v.Reservation = app.Reservation{Nodes: r.Nodes, CPU: r.CPU, CostPerHour: r.CostPerHour}
+	}
+	return v
+}
+
+// checkFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
+func (t *tx) checkFollows(n app.NewOperation) error {
+	if n.Change == nil && n.Follows == 0 {
+		return nil
+	}
+	op := n.Operation
+	var id int64
+	var kind, status string
+	err := t.row(`SELECT id, kind, status FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling')
+		ORDER BY id LIMIT 1`, op.Cluster).Scan(&id, &kind, &status)
+	if !isNoRows(err) {
+		if err != nil {
+			return err
+		}
+		return &app.Error{Code: app.EConflict, Reason: "operation_running",
+			Message: fmt.Sprintf("Operation %d (%s) of the cluster is %s, and changes what the plan was made for.", id, kind, status),
+			Hint:    "Wait until it has ended, or cancel it first."}
+	}
+	if n.Follows == 0 {
+		return nil
+	}
+	err = t.row(`SELECT id, kind FROM operations WHERE cluster = ? AND id > ? AND started_at > 0 ORDER BY id DESC LIMIT 1`, op.Cluster, n.Follows).
+		Scan(&id, &kind)
+	if isNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return &app.Error{Code: app.EConflict, Reason: "plan_changed",
+		Message: fmt.Sprintf("Operation %d (%s) has changed the cluster since this was planned.", id, kind),
+		Hint:    "Look at the new preview and ask again."}
+}
+
+// change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
+// operation has its row, and no step of it has begun. It gives what the audit is to say.
+func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+	var before []byte
+	cluster, err := scanCluster(t.row(`SELECT `+clusterColumns+`, c.definition FROM clusters c WHERE c.id = ?`, op.Cluster), &before)
+	if err := clusterError(err, op.Cluster); err != nil {
+		return "", err
+	}
+	after, err := json.Marshal(c.Definition)
+	if err != nil {
+		return "", fmt.Errorf("store: definition: %w", err)
+	}
+	was := changeText{Template: cluster.Template, Size: cluster.Size, Services: cluster.Services, CostPerHour: cluster.CostPerHour}
+	made := changeText{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+	for _, n := range c.New {
+		made.New = append(made.New, n.Node.Name)
+	}
+	if was.Reserved, made.Reserved, err = t.reserveChange(op, cluster, c.Reservation); err != nil {
+		return "", err
+	}
+	if was.Nodes, was.Leaving, err = t.nodesBefore(op.Cluster, c); err != nil {
+		return "", err
+	}
+	kept := before
+	if string(before) == string(after) {
+		kept = nil
+	}
+	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, was, made) VALUES (?, ?, ?, ?, ?, ?)`,
+		op.ID, op.Tenant, op.Cluster, string(kept), jsonText(was), jsonText(made)); err != nil {
+		return "", err
+	}
+	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, definition = ? WHERE id = ?`,
+		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, string(after), op.Cluster); err != nil {
+		return "", err
+	}
+	if err := s.changeNodes(t, op, cluster, c); err != nil {
+		return "", err
+	}
+	return jsonText(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
+}
+
+// audited is what the audit says of one side of a change: how many nodes, not which.
+func (c changeText) audited() map[string]any {
+	return map[string]any{"template": c.Template, "nodes": c.Size, "services": c.Services, "cost_per_hour": c.CostPerHour}
+}
+
+// reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
+func (t *tx) reserveChange(op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
+	had, err := t.reserved(op.Tenant, op.Cluster, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
+	if had != nil && had.EndedAt.IsZero() {
+		was = &reservedText{had.Nodes, had.CPU, had.CostPerHour}
+		r.Owner, r.Until = had.Owner, had.Until
+		r.Nodes, r.CPU, r.CostPerHour = had.Nodes, had.CPU, had.CostPerHour
+	}
+	if want.Nodes == 0 && want.CPU == 0 && want.CostPerHour == 0 {
+		return was, nil, nil
+	}
+	made = &reservedText{want.Nodes, want.CPU, want.CostPerHour}
+	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
+	return was, made, t.reserve(op.CreatedAt, r)
+}
+
+// nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
+// already. EConflict where one of them is not there.
+func (t *tx) nodesBefore(cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
+	services = map[string][]string{}
+	row := newNodeRow()
+	if err := t.each(func(r scanner) error {
+		n, err := row.scan(r)
+		if n.Leaving {
+			leaving = append(leaving, n.Name)
+		}
+		if _, changed := c.Nodes[n.Name]; changed || slices.Contains(c.Leaving, n.Name) {
+			services[n.Name] = n.Services
+		}
+		return err
+	}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number`, cluster); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(c.Nodes)), c.Leaving...) {
+		if _, known := services[name]; !known {
+			return nil, nil, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster has no node %s any more.", name),
+				Hint: "Look at the new preview and ask again."}
+		}
+	}
+	return services, leaving, nil
+}
+
+// changeNodes writes the nodes that are new, that have other services, and that leave.
+func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+	// Nodes that are gone for good do not keep their names.
+	taken := ""
+	if err := t.eachOf(func(row scanner) error { return row.Scan(&taken) }, len(c.New),
+		`WITH f(n) AS (VALUES `, `(?)`, `) SELECT d.name FROM f CROSS JOIN nodes d WHERE d.cluster = ? AND d.name = f.n AND d.leaving < 2`,
+		func(args []any, i int) []any { return append(args, c.New[i].Node.Name) }, op.Cluster); err != nil {
+		return err
+	}
+	if taken != "" {
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has a node %s.", taken),
+			Hint: "Look at the new preview and ask again."}
+	}
+	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node"} {
+		if err := inSets(len(c.New), func(from, size int) error {
+			args := []any{op.Cluster}
+			for _, n := range c.New[from : from+size] {
+				args = append(args, n.Node.Name)
+			}
+			return t.exec(`DELETE FROM `+table+` IN (`+repeated(`?`, size)+`)`, args...)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := s.insertNodes(t, cluster, c.New, c.Definition.Hardware, op.CreatedAt); err != nil {
+		return err
+	}
+	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
+	if err := t.execSet(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
+		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
+			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
+			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
+			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0
+		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
+		func(args []any, i int) []any { return append(args, op.Cluster, names[i], jsonText(c.Nodes[names[i]])) }); err != nil {
+		return err
+	}
+	if err := t.execSet(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
+		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
+		return err
+	}
+	return t.tellNodes(op, c)
+}
+
+func byNumber(a, b string) int {
+	if d := app.NodeNumber(a) - app.NodeNumber(b); d != 0 {
+		return d
+	}
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// tellNodes tells those who watch of nodes that are new.
+func (t *tx) tellNodes(op app.Operation, c app.ClusterChange) error {
+	if len(c.New) == 0 {
+		return nil
+	}
+	m := &many{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
+	for _, n := range c.New {
+		m.changes = append(m.changes, told{"", n.Node.Name, string(n.Node.Status)})
+	}
+	return t.tell([]*many{m})
+}
+
+// changeDone ends what a change kept open, once its operation has succeeded: what is reserved is what the cluster has now, and
+// the nodes that it gave back, or never made, are gone for good. One whose machine may be there stays, whatever the plan said.
+func (t *tx) changeDone(now time.Time, o app.Operation) error {
+	var text []byte
+	err := t.row(`SELECT made FROM changes WHERE operation = ?`, o.ID).Scan(&text)
+	if isNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var made changeText
+	if err := json.Unmarshal(text, &made); err != nil {
+		return fmt.Errorf("store: change of operation %d: %w", o.ID, err)
+	}
+	if r := made.Reserved; r != nil {
+		if err := t.exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
+			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
+		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.leaving = 1 AND n.status = 'planned')`,
+		micros(now), o.Cluster, o.Cluster); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
+		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
+}
+
+// DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
+func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
+	var text []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT coalesce((SELECT h.definition FROM changes h WHERE h.cluster = c.id AND h.operation > ? AND h.definition <> ''
+		ORDER BY h.operation LIMIT 1), c.definition) FROM clusters c WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&text)
+	if err = clusterError(err, cluster); err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(text, &d)
+}
+
+// ChangeOf implements app.ClusterStore.
+func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
+	var cluster string
+	var was, made []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
+		Scan(&cluster, &was, &made)
+	if isNoRows(err) {
+		return before, after, app.Errorf(app.ENotFound, "Operation %d has changed nothing of its cluster.", operation)
+	}
+	if err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	var w, m changeText
+	if err := json.Unmarshal(was, &w); err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	if err := json.Unmarshal(made, &m); err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	before, after = w.value(), m.value()
+	// The definition before is what the operation just before this one left, whichever that was.
+	if before.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation-1); err != nil {
+		return before, after, err
+	}
+	if after.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation); err != nil {
+		return before, after, err
+	}
+	for _, name := range m.New {
+		after.New = append(after.New, app.NewNode{Node: app.Node{Cluster: cluster, Name: name}})
+	}
+	return before, after, nil
+}
