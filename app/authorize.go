@@ -69,6 +69,8 @@ var permissions = map[string]permission{
 	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own},
 	"RetryNode":          {ScopeCluster, all, all, own, own, no, own},
 	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
+	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own},
+	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":   {ScopeRead, all, all, all, all, all, all},

@@ -56,7 +56,8 @@ type QuotaBreach struct {
 }
 
 // CheckQuota gives the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
-// where it is new: what does not grow is not held against a limit that was lowered since.
+// where it is new: what does not grow is not held against a limit that was lowered since. Where the owner is another one now, that
+// holds for the limits that the old owner came under too.
 func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
 	var before Amounts
 	var beforeMonths [aheadMonths]float64
@@ -65,6 +66,10 @@ func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.T
 	}
 	after, months := r.amounts(), r.commits(now)
 	for _, s := range all {
+		before, beforeMonths := before, beforeMonths
+		if had != nil && had.Owner != r.Owner && !s.covers(*had) {
+			before, beforeMonths = Amounts{}, [aheadMonths]float64{}
+		}
 		for _, m := range Measures {
 			limit, limited := s.Limits.Of(m)
 			if !limited {
@@ -86,6 +91,17 @@ func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.T
 		}
 	}
 	return nil
+}
+
+// covers tells whether a reservation counts towards the quota.
+func (s QuotaStanding) covers(r Reservation) bool {
+	switch s.Scope {
+	case QuotaTenant:
+		return true
+	case QuotaGroup:
+		return slices.Contains(r.Groups, s.Name)
+	}
+	return s.Name == r.Owner
 }
 
 // over fills in what a limit comes to. Sums of prices are not exact, so a hair more is not over.

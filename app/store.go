@@ -33,6 +33,7 @@ type Store interface {
 	HookStore
 	LeaseStore
 	UsageStore
+	LifeStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

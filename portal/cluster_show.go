@@ -46,7 +46,7 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 
 // readCluster reads all that the page shows except its log.
 func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.ClusterShow, error) {
-	c := page.ClusterShow{Now: p.now(), Actor: a, Receipts: p.machines() != nil, Checks: p.checking() != nil}
+	c := page.ClusterShow{Now: p.now(), Actor: a, Manage: p.life() != nil, Receipts: p.machines() != nil, Checks: p.checking() != nil}
 	var err error
 	if c.View, err = p.muster.Cluster(ctx, a, id); err != nil {
 		return c, err

@@ -97,6 +97,12 @@ func (p *Portal) routes() http.Handler {
 		r.Post("/clusters/{id}/roll-back", member(p.clusterRollBack))
 		r.Get("/clusters/{id}/waiting", member(p.clusterWaiting))
 
+		if p.life() != nil {
+			r.Get("/clusters/{id}/manage", member(p.clusterManage))
+			r.Post("/clusters/{id}/rename", member(p.clusterRename))
+			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
+		}
+
 		if p.checking() != nil {
 			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
 		}
@@ -233,6 +239,11 @@ func (p *Portal) routes() http.Handler {
 		}
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
+
+		if p.life() != nil {
+			huma.Post(api, "/clusters/{id}/rename", p.apiClusterRename, about("Give a cluster another name"), answers(http.StatusOK))
+			huma.Post(api, "/clusters/{id}/transfer", p.apiClusterTransfer, about("Give a cluster to another owner"), answers(http.StatusOK))
+		}
 
 		if p.requesting() != nil {
 			huma.Get(api, "/requests", p.apiRequestList, about("List requests, newest first"))

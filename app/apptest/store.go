@@ -32,6 +32,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a failed delete is tried again, later each time", (*storeTest).failedDelete},
 		{"a tenant's steps and rows are its own", (*storeTest).tenants},
 		{"names of live clusters are unique", (*storeTest).names},
+		{"a cluster is renamed, and its id stays", (*storeTest).renames},
 		{"requests wait, move once and run in one transaction", (*storeTest).requests},
 		{"parallel reviews move a request once", (*storeTest).reviews},
 		{"requests are listed, found and looked after", (*storeTest).requestLists},

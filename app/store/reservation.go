@@ -34,10 +34,11 @@ func (t *tx) reserve(at time.Time, r app.Reservation) error {
 	var id int64
 	if had != nil {
 		id, before = had.id, &had.Reservation
+		if before.Groups, err = t.reservedGroups(id); err != nil {
+			return err
+		}
 		if r.Groups == nil {
-			if r.Groups, err = t.reservedGroups(id); err != nil {
-				return err
-			}
+			r.Groups = before.Groups
 		}
 		if r.Request == 0 {
 			r.Request = had.Request

@@ -347,5 +347,6 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error {
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
+	maps.Copy(all, lifeTries)
 	return all
 }

@@ -97,6 +97,57 @@ func clusterExtendCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
+func clusterShortenCommand(c *cli) *cobra.Command {
+	var by, until string
+	cmd := &cobra.Command{
+		Use:     "shorten ID|NAME",
+		Short:   "Let a lease end sooner",
+		Long:    "Let a lease end sooner: --by 4h takes so much away, --until sets the end. It cannot end in the past; to end a cluster now, delete it.",
+		Example: "  muster cluster shorten shop --by 4h",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (by == "") == (until == "") {
+				return usagef("say one of --by and --until").hint("For example: muster cluster shorten %s --by 4h", args[0])
+			}
+			var ask app.LeaseRequest
+			var err error
+			if by != "" {
+				if ask.By, err = app.ParseLength(by); err == nil && ask.By <= 0 {
+					return usagef("--by says how much is taken away, so it is more than 0").hint("To extend: muster cluster extend %s --by 4h", args[0])
+				}
+				ask.By = -ask.By
+			} else {
+				ask.Until, err = app.ParseMoment(until)
+			}
+			if err != nil {
+				e := app.AsError(err)
+				return usagef("%s", e.Message).hint("%s", e.Hint)
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			if !ask.Until.IsZero() && !v.ExpiresAt.IsZero() && ask.Until.After(v.ExpiresAt) {
+				return usagef("the lease of %s ends before that already, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
+					hint("To extend it: muster cluster extend %s --until \"%s\"", args[0], until)
+			}
+			o, err := cl.extendLease(cmd.Context(), v.ID, ask)
+			if err != nil {
+				return err
+			}
+			return c.printLease(o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&by, "by", "", "`length` of time, such as 90m, 4h or 1d12h")
+	flags.StringVar(&until, "until", "", "`moment`, such as 2026-11-30 or \"2026-11-30 18:00\", in UTC")
+	return cmd
+}
+
 func (c *cli) printLease(o app.LeaseOutlook) error {
 	if c.json() {
 		return c.printJSON(o)

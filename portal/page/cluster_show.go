@@ -22,6 +22,7 @@ type ClusterShow struct {
 	Node     string // the log shows only this node; "" for all
 	Step     string // the log shows only this step; "" for all
 	Failures []Failure
+	Manage   bool        // there is a page to manage it
 	Receipts bool        // there is a page that accounts for its machines
 	Checks   bool        // there is a page that tells what its nodes were found to be
 	Waiting  app.Waiting // the groups only; empty where nothing waits

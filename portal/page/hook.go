@@ -123,6 +123,8 @@ func noticeWord(k app.NoticeKind) string {
 		return "budgets and quotas"
 	case app.NoticeAlarm:
 		return "alarms"
+	case app.NoticeCluster:
+		return "clusters that change hands or miss their schedule"
 	case app.NoticeHook:
 		return "hooks that stop"
 	case app.NoticeTest:

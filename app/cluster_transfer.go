@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ClusterTransfer gives a cluster to another owner, as the store takes it.
+type ClusterTransfer struct {
+	Tenant  string
+	Cluster string
+	From    string // the owner that it had when it was asked for
+	To      string
+	Who     Actor
+	Now     time.Time
+}
+
+// TransferCluster gives a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
+// of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are told. Usage stays with
+// whoever owned the cluster when its machines were made.
+//
+// Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
+func (a *App) TransferCluster(ctx context.Context, actor Actor, cluster, to string) (ClusterView, error) {
+	c, err := a.look(ctx, actor, "TransferCluster", cluster)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	if err := actor.mayChange("TransferCluster", c); err != nil {
+		return ClusterView{}, err
+	}
+	if to = strings.TrimSpace(to); to == "" {
+		return ClusterView{}, &Error{Code: EInvalid, Field: "to", Message: "Say who is to have the cluster.", Hint: "A user of your tenant, by the name of the account."}
+	}
+	if c.Status == ClusterDeleted {
+		return ClusterView{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
+	}
+	if to != c.Owner {
+		if err := a.Store.TransferCluster(ctx, ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}); err != nil {
+			return ClusterView{}, err
+		}
+	}
+	return a.Cluster(ctx, actor, c.ID)
+}
+
+// Accepts tells whether a user can be given a cluster.
+func (t ClusterTransfer) Accepts(heir User) error {
+	refuse := func(why string) error {
+		return &Error{Code: EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s cannot have clusters: %s.", t.To, why), Hint: "Choose somebody else."}
+	}
+	switch {
+	case heir.Disabled():
+		return refuse("the account is disabled")
+	case heir.Role == RoleViewer:
+		return refuse("viewers only look")
+	}
+	return nil
+}
+
+// Tell gives the notices of a transfer: one for each of the two, save for whoever did it.
+func (t ClusterTransfer) Tell(c Cluster) (list []Notice) {
+	tell := func(user, title, text string) {
+		if user == t.Who.Name() {
+			return
+		}
+		list = append(list, Notice{At: t.Now, Tenant: t.Tenant, Kind: NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, Path: "/clusters/" + c.ID})
+	}
+	tell(t.To, fmt.Sprintf("%s gave you the cluster %s.", t.Who.Name(), c.Name),
+		fmt.Sprintf("It was %s's, and counts towards your quotas now. Who was given its SSH key before still has it.", t.From))
+	tell(t.From, fmt.Sprintf("%s gave your cluster %s to %s.", t.Who.Name(), c.Name, t.To), "It does not count towards your quotas any more.")
+	return list
+}

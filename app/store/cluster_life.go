@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"muster/app"
+)
+
+// RenameCluster implements app.LifeStore.
+func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
+	return s.write(ctx, func(t *tx) error {
+		c, err := t.live(r.Tenant, r.Cluster)
+		if err != nil {
+			return err
+		}
+		var other string
+		err = t.row(`SELECT name FROM clusters WHERE deleted_at = 0 AND tenant = ? AND id <> ? AND (id = ? OR name = ?) LIMIT 1`,
+			c.Tenant, c.ID, r.Name, r.Name).Scan(&other)
+		switch {
+		case err == nil && other == r.Name:
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", r.Name), Hint: "Choose another name."}
+		case err == nil:
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is the id of another cluster.", r.Name),
+				Hint: "People call clusters by name or by id. Choose another name."}
+		case !isNoRows(err):
+			return wrapped(err)
+		}
+		var asked int64
+		err = t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, c.Tenant, r.Name).Scan(&asked)
+		if err == nil {
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d asks for a cluster named %q.", asked, r.Name),
+				Hint: "Choose another name, or withdraw that one first."}
+		}
+		if !isNoRows(err) {
+			return wrapped(err)
+		}
+		if err := t.exec(`UPDATE clusters SET name = ? WHERE id = ?`, r.Name, c.ID); err != nil {
+			return err
+		}
+		if err := t.event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
+			Message: fmt.Sprintf("%s renamed it from %s to %s.", r.Who.Name(), c.Name, r.Name)}); err != nil {
+			return err
+		}
+		return t.deed(r.Now, r.Who, "cluster.rename", c.ID, map[string]string{"name": c.Name}, map[string]string{"name": r.Name})
+	})
+}
+
+// TransferCluster implements app.LifeStore.
+func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
+	return s.write(ctx, func(t *tx) error {
+		c, err := t.live(r.Tenant, r.Cluster)
+		if err != nil {
+			return err
+		}
+		if c.Owner != r.From {
+			return &app.Error{Code: app.EConflict, Reason: "owner_changed", Message: fmt.Sprintf("Cluster %q is %s's by now.", c.Name, c.Owner)}
+		}
+		heir, err := t.user(r.Tenant, r.To)
+		if app.CodeOf(err) == app.ENotFound {
+			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.Accepts(heir); err != nil {
+			return err
+		}
+		kept, err := t.reserved(c.Tenant, c.ID, 0)
+		if err != nil {
+			return err
+		}
+		if kept != nil && kept.EndedAt.IsZero() {
+			moved := kept.Reservation
+			moved.Owner, moved.Groups = r.To, append([]string{}, heir.Groups...)
+			if err := t.reserve(r.Now, moved); err != nil {
+				return err
+			}
+		}
+		if err := t.exec(`UPDATE clusters SET owner = ? WHERE id = ?`, r.To, c.ID); err != nil {
+			return err
+		}
+		if err := t.event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
+			Message: fmt.Sprintf("%s gave it from %s to %s.", r.Who.Name(), r.From, r.To)}); err != nil {
+			return err
+		}
+		for _, n := range r.Tell(c) {
+			if err := t.notice(n); err != nil {
+				return err
+			}
+		}
+		return t.deed(r.Now, r.Who, "cluster.transfer", c.ID, map[string]string{"owner": r.From}, map[string]string{"owner": r.To})
+	})
+}
+
+// live gives a cluster that is not gone; EConflict for one that is.
+func (t *tx) live(tenant, id string) (app.Cluster, error) {
+	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+	if err := clusterError(err, id); err != nil {
+		return c, err
+	}
+	if !c.DeletedAt.IsZero() {
+		return c, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+	}
+	return c, nil
+}

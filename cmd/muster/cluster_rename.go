@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterRenameCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rename ID|NAME NEW",
+		Short:   "Give a cluster another name; its id and host names stay",
+		Example: "  muster cluster rename shop shop-old",
+		Args:    exactly("ID|NAME", "NEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
+				v, err := cl.renameCluster(ctx, was.ID, args[1])
+				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
+			})
+		},
+	}
+}
+
+func clusterTransferCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "transfer ID|NAME USER",
+		Short: "Give a cluster to another user of the tenant",
+		Long: "Give a cluster to another user of the tenant. It counts towards the new owner's quotas from then on, which may refuse it.\n" +
+			"Whoever was given its SSH key still has it.",
+		Example: "  muster cluster transfer shop bob",
+		Args:    exactly("ID|NAME", "USER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
+				v, err := cl.transferCluster(ctx, was.ID, args[1])
+				return v, fmt.Sprintf("%s (%s) is %s's now.", v.Name, v.ID, v.Owner), err
+			})
+		},
+	}
+}
+
+// changeCluster does something to a cluster that is done at once, and says what it did.
+func (c *cli) changeCluster(ctx context.Context, word string, do func(context.Context, *client, app.ClusterView) (app.ClusterView, string, error)) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	v, err := find(ctx, cl, word, false)
+	if err != nil {
+		return err
+	}
+	v, said, err := do(ctx, cl, v)
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return c.printJSON(v)
+	}
+	fmt.Fprintln(c.stdout, said)
+	return nil
+}
