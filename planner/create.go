@@ -7,13 +7,14 @@ import (
 )
 
 // createActions are the service actions of a create, in order.
-var createActions = []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart}
+var createActions = []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart, app.ActionCheck}
 
 // createRules order services across nodes. Configuring waits for no other service.
 var createRules = []rule{
 	{phaseInstall, app.ActionInstall, app.ActionInstall},
 	{phaseRuntime, app.ActionStart, app.ActionInitialize},
 	{phaseRuntime, app.ActionStart, app.ActionStart},
+	{phaseRuntime, app.ActionStart, app.ActionCheck},
 }
 
 // create plans a whole cluster: on every node create, confirm, bootstrap, then each service's own chain of actions.
@@ -41,7 +42,7 @@ func create(g *graph, r app.PlanRequest) error {
 		c.follow(a)
 	}
 	c.connect()
-	c.await(macros.References())
+	c.await(everywhere, c.named(macros.References()), func(n int) (int, bool) { return c.confirm[n], true }, c.first)
 	return nil
 }
 
@@ -110,7 +111,8 @@ func (c *creation) order(a *service) {
 		}
 		for _, b := range c.before(a, r) {
 			at := act{a, r.after}
-			c.waits[at] = append(c.waits[at], act{c.list[b], r.before})
+			done, _ := c.list[b].last(r.before)
+			c.waits[at] = append(c.waits[at], act{c.list[b], done})
 		}
 	}
 }
@@ -184,7 +186,7 @@ func (c *creation) connect() {
 				needs := b.service.steps[b.action]
 				if len(needs) > 1 && waiting[b] > 1 {
 					if joins[b] == nil {
-						joins[b] = []int{c.join(b.service.name, b.action, needs...)}
+						joins[b] = []int{c.join(everywhere, b.service.name, b.action, needs...)}
 					}
 					needs = joins[b]
 				}

@@ -16,6 +16,8 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionConfigure:  5 * time.Second,
 	app.ActionInitialize: 10 * time.Second,
 	app.ActionStart:      5 * time.Second,
+	app.ActionReload:     5 * time.Second,
+	app.ActionCheck:      5 * time.Second,
 	app.ActionStop:       5 * time.Second,
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,

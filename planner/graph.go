@@ -29,6 +29,9 @@ const joined = -1
 var actionOrder = func() map[app.Action]int {
 	order := map[app.Action]int{app.ActionCreate: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
 	for _, a := range app.ServiceActions {
+		if a == app.ActionStop {
+			order[app.ActionCheck] = len(order)
+		}
 		order[a] = len(order)
 	}
 	order[app.ActionDelete] = len(order)
@@ -45,11 +48,12 @@ func (g *graph) act(node int, service string, action app.Action) int {
 	return g.add(app.PlanStep{ID: id, Node: name, Action: action, Service: service}, node)
 }
 
-// join adds a step that is done when others are. Service and action say what is joined; service "" joins joins.
-func (g *graph) join(service string, action app.Action, needs ...int) int {
-	id := "all." + string(action)
+// join adds a step that is done when others are. Service and action say what is joined; service "" joins joins. The prefix
+// keeps ids apart where an amendment joins the same more than once.
+func (g *graph) join(prefix, service string, action app.Action, needs ...int) int {
+	id := prefix + "." + string(action)
 	if service != "" {
-		id = "all." + service + "." + string(action)
+		id = prefix + "." + service + "." + string(action)
 	}
 	step := g.add(app.PlanStep{ID: id, Action: action, Service: service, Join: true}, joined)
 	g.need(step, needs...)

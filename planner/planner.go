@@ -15,15 +15,22 @@ var _ app.Planner = Planner{}
 func New() Planner { return Planner{} }
 
 // kinds says how each kind of operation is planned.
-var kinds = map[app.OperationKind]func(g *graph, r app.PlanRequest) error{
-	app.OperationCreate:   create,
-	app.OperationDelete:   remove,
-	app.OperationRollBack: rollBack,
-}
+var kinds = func() map[app.OperationKind]func(g *graph, r app.PlanRequest) error {
+	kinds := map[app.OperationKind]func(g *graph, r app.PlanRequest) error{
+		app.OperationCreate:   create,
+		app.OperationDelete:   remove,
+		app.OperationRollBack: rollBack,
+	}
+	for _, kind := range app.Amendments {
+		kinds[kind] = amend
+	}
+	return kinds
+}()
 
 // Plan orders the work of an operation. It is EInvalid, with a reason, for a kind that is not known ("kind"), nodes
 // that share a name ("node"), a service without an entry ("missing_service"), services that wait for each other
-// ("cycle"), and a configuration whose macros are wrong ("macro", "macro_index"). Without nodes the plan is empty.
+// ("cycle"), a configuration whose macros are wrong ("macro", "macro_index"), nodes that say of an amendment what does not fit
+// together ("change"), and steps that cannot be undone ("undo"). Without nodes the plan is empty.
 func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 	plan, ok := kinds[r.Kind]
 	if !ok {
@@ -36,7 +43,7 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 			return app.Plan{}, refuse("node", "Every node must have a name of its own; %q is there twice or empty.", n.Name)
 		}
 		seen[n.Name] = true
-		r.Nodes[i].Services = set(n.Services)
+		r.Nodes[i].Services, r.Nodes[i].Added, r.Nodes[i].Removed = set(n.Services), set(n.Added), set(n.Removed)
 	}
 	g := &graph{nodes: r.Nodes}
 	if err := plan(g, r); err != nil {

@@ -17,7 +17,13 @@ import (
 //	node x3 app base       three of them
 //	config peers %host.service.app%
 //
-// The kind is create and the actions are install, configure, initialize, start, stop unless given.
+// The kind is create and the actions are install, configure, initialize, start, stop unless given; health=yes has a service
+// looked at. In an amendment there are also:
+//
+//	new x2 app base        nodes that are made; gone and replaced likewise
+//	node base +app -old    app is added, old is removed
+//	node app=reload base   work on a service that stays
+//	batch 2
 func parseProblem(t testing.TB, text string) app.PlanRequest {
 	t.Helper()
 	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{}, Config: map[string]any{}}
@@ -31,7 +37,9 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 			r.Kind = app.OperationKind(words[1])
 		case "service":
 			r.Services[words[1]] = parseService(t, words[1], words[2:])
-		case "node":
+		case "batch":
+			r.Batch, _ = strconv.Atoi(words[1])
+		case "node", "new", "gone", "replaced":
 			count, services := 1, words[1:]
 			if len(services) > 0 && services[0][0] == 'x' {
 				if n, err := strconv.Atoi(services[0][1:]); err == nil {
@@ -39,7 +47,12 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 				}
 			}
 			for range count {
-				r.Nodes = append(r.Nodes, app.PlanNode{Name: app.NodeName(len(r.Nodes) + 1), Services: services})
+				n := parseNode(services)
+				n.Name = app.NodeName(len(r.Nodes) + 1)
+				if words[0] != "node" {
+					n.Change = app.NodeChange(words[0])
+				}
+				r.Nodes = append(r.Nodes, n)
 			}
 		case "config":
 			r.Config[words[1]] = strings.Join(words[2:], " ")
@@ -48,6 +61,29 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 		}
 	}
 	return r
+}
+
+func parseNode(words []string) app.PlanNode {
+	var n app.PlanNode
+	for _, word := range words {
+		name, work, worked := strings.Cut(word, "=")
+		switch {
+		case word[0] == '+':
+			n.Added = append(n.Added, word[1:])
+			n.Services = append(n.Services, word[1:])
+		case word[0] == '-':
+			n.Removed = append(n.Removed, word[1:])
+		case worked:
+			if n.Work == nil {
+				n.Work = map[string]app.ServiceWork{}
+			}
+			n.Work[name] = app.ServiceWork(work)
+			n.Services = append(n.Services, name)
+		default:
+			n.Services = append(n.Services, word)
+		}
+	}
+	return n
 }
 
 func parseService(t testing.TB, name string, words []string) *app.Service {
@@ -69,6 +105,8 @@ func parseService(t testing.TB, name string, words []string) *app.Service {
 			s.Runtime.Uses = list
 		case "actions":
 			actions = value
+		case "health":
+			s.Health = &app.HealthCheck{TCP: "80"}
 		default:
 			t.Fatalf("service %s: unknown word %q", name, word)
 		}

@@ -126,6 +126,10 @@ func (d *drawing) after(node string, step int) string {
 		switch {
 		case s.Join && s.Action == app.ActionConfirm:
 			addresses = append(addresses, d.confirmed(node, n)...)
+		case s.Join && s.Action == "":
+			parts = append(parts, joinWords(s.ID))
+		case s.Join && d.plan.Kind != app.OperationCreate:
+			parts = append(parts, fmt.Sprintf("%s on %d nodes", d.local(n), len(s.Needs)))
 		case s.Join:
 			parts = append(parts, fmt.Sprintf("%s on all %d nodes", d.local(n), len(s.Needs)))
 		case s.Node == node && s.Service != "" && s.Service != service:
@@ -148,6 +152,21 @@ func (d *drawing) after(node string, step int) string {
 		parts = append(parts, strings.Join(addresses, ", ")+" (config names their addresses)")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// joinWords says what a join that stands for no service waits for.
+func joinWords(id string) string {
+	batch, ok := strings.CutPrefix(id, "batch.")
+	number, err := strconv.Atoi(batch)
+	switch {
+	case id == allReady:
+		return "all that comes up"
+	case id == allDone:
+		return "all that is done to what stays"
+	case ok && err == nil:
+		return fmt.Sprintf("batch %d", number-1)
+	}
+	return "what is undone first"
 }
 
 // confirmed names the machines that a join waits to see confirmed, as seen from a node.

@@ -29,17 +29,31 @@ type service struct {
 	number  int
 	name    string
 	entry   *app.Service
-	nodes   []int // that have it, in order
+	nodes   []int // that have it when all is done, in order
 	direct  [phases][]int
-	closure [phases]bits         // direct, and what those depend on in turn
-	steps   map[app.Action][]int // by action, in the order of nodes
+	closure [phases]bits // direct, and what those depend on in turn
+	// dependents are the services that depend on it directly.
+	dependents [phases][]int
+	steps      map[app.Action][]int // by action, in the order of nodes
 }
 
 // has tells whether the service defines an action. An action without an automator still counts: what is written is
-// planned.
+// planned. A check is there where the entry says how to look.
 func (s *service) has(a app.Action) bool {
+	if a == app.ActionCheck {
+		return s.entry.Health != nil
+	}
 	_, ok := s.entry.Actions[a]
 	return ok
+}
+
+// last gives the action after which an action has had its effect: what has been started works once it is healthy. It is
+// false where the service has neither.
+func (s *service) last(a app.Action) (app.Action, bool) {
+	if a == app.ActionStart && s.has(app.ActionCheck) {
+		return app.ActionCheck, true
+	}
+	return a, s.has(a)
 }
 
 // services are the services of a cluster, by name, with what they depend on.
@@ -52,17 +66,26 @@ type services struct {
 // all that provide them, and what is not on the cluster orders nothing.
 func servicesOf(r app.PlanRequest) (*services, error) {
 	s := &services{byName: map[string]int{}}
-	at := map[string][]int{}
+	at, first := map[string][]int{}, map[string]string{}
 	for i, n := range r.Nodes {
+		for _, list := range [][]string{n.Services, n.Removed} {
+			for _, name := range list {
+				if first[name] == "" {
+					first[name] = n.Name
+				}
+			}
+		}
 		for _, name := range n.Services {
-			at[name] = append(at[name], i)
+			if n.Change != app.NodeGone {
+				at[name] = append(at[name], i)
+			}
 		}
 	}
 	providers := map[string][]int{}
-	for i, name := range slices.Sorted(maps.Keys(at)) {
+	for i, name := range slices.Sorted(maps.Keys(first)) {
 		entry := r.Services[name]
 		if entry == nil {
-			return nil, refuse("missing_service", "Service %s is on %s but has no entry.", name, r.Nodes[at[name][0]].Name)
+			return nil, refuse("missing_service", "Service %s is on %s but has no entry.", name, first[name])
 		}
 		a := &service{number: i, name: name, entry: entry, nodes: at[name], steps: map[app.Action][]int{}}
 		s.list = append(s.list, a)
@@ -85,6 +108,9 @@ func servicesOf(r app.PlanRequest) (*services, error) {
 			}
 			slices.Sort(a.direct[p])
 			a.direct[p] = slices.Compact(a.direct[p])
+			for _, b := range a.direct[p] {
+				s.list[b].dependents[p] = append(s.list[b].dependents[p], a.number)
+			}
 		}
 	}
 	for p := range phases {
@@ -183,16 +209,29 @@ func (s *services) link(p phase, a, b *service) string {
 // before gives the services whose action must precede an action of a under a rule, without those that are already
 // implied by another: where a dependency lacks the action, the search goes on to what that depends on.
 func (s *services) before(a *service, r rule) []int {
+	return s.nearest(a, r.phase, false, func(b *service) bool {
+		_, ok := b.last(r.before)
+		return ok
+	})
+}
+
+// nearest gives the services that a depends on in a phase, or that depend on a, by the shortest ways: where one is not
+// wanted, the search goes on behind it. What is behind another one that was found is left out.
+func (s *services) nearest(a *service, p phase, dependents bool, wanted func(b *service) bool) []int {
 	var found []int
 	seen := newBits(len(s.list))
 	var search func(a *service)
 	search = func(a *service) {
-		for _, i := range a.direct[r.phase] {
+		next := a.direct[p]
+		if dependents {
+			next = a.dependents[p]
+		}
+		for _, i := range next {
 			if seen.has(i) {
 				continue
 			}
 			seen.set(i)
-			if b := s.list[i]; b.has(r.before) {
+			if b := s.list[i]; wanted(b) {
 				found = append(found, i)
 			} else {
 				search(b)
@@ -202,7 +241,12 @@ func (s *services) before(a *service, r rule) []int {
 	search(a)
 	slices.Sort(found)
 	return slices.DeleteFunc(slices.Clone(found), func(i int) bool {
-		return slices.ContainsFunc(found, func(j int) bool { return s.list[j].closure[r.phase].has(i) })
+		return slices.ContainsFunc(found, func(j int) bool {
+			if dependents {
+				return s.list[i].closure[p].has(j)
+			}
+			return s.list[j].closure[p].has(i)
+		})
 	})
 }
 

@@ -19,10 +19,18 @@ func Why(p app.Plan, step, need int) string {
 func why(p app.Plan, step, need int, on func(node string) []string) string {
 	s, n := p.Steps[step], p.Steps[need]
 	switch {
+	case p.Kind == app.OperationRollBack && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
+		return "what was done later is undone first"
+	case n.Join && n.Action == "":
+		return betweenWaves(n.ID)
+	case s.Join && s.Action == "":
+		return betweenWaves(s.ID)
 	case s.Join && s.Action == app.ActionConfirm:
 		return namesAddress(s, n, on)
 	case s.Join:
-		return fmt.Sprintf("%s must %s on every node that has it", s.Service, done[s.Action].be)
+		return fmt.Sprintf("%s must %s on every node %s", s.Service, done[s.Action].be, ofJoin(p))
+	case s.Action == app.ActionDelete && n.Service != "":
+		return beforeItGoes(s, n)
 	case s.Service == "":
 		return machineFirst[n.Action]
 	case n.Action == app.ActionBootstrap:
@@ -35,11 +43,39 @@ func why(p app.Plan, step, need int, on func(node string) []string) string {
 	return between(s, n)
 }
 
+// ofJoin says which nodes a join is about.
+func ofJoin(p app.Plan) string {
+	if p.Kind == app.OperationCreate {
+		return "that has it"
+	}
+	return "where something is done to it"
+}
+
+// betweenWaves says why one wave of an amendment waits for another, by the join between them.
+func betweenWaves(join string) string {
+	switch join {
+	case allReady:
+		return "all that comes up must be up first"
+	case allDone:
+		return "what stays must be ready before anything stops or goes"
+	}
+	return "the batch before must be over first"
+}
+
+// beforeItGoes says what a machine's services must have done before it is given back, or those that need them.
+func beforeItGoes(s, n app.PlanStep) string {
+	if n.Node == s.Node {
+		return fmt.Sprintf("%s must %s first", n.Service, done[n.Action].be)
+	}
+	return fmt.Sprintf("%s needs a service of this machine at runtime, so it stops first", n.Service)
+}
+
 // machineFirst says what a machine action brings that others need.
 var machineFirst = map[app.Action]string{
 	app.ActionCreate:    "the machine must exist first",
 	app.ActionConfirm:   "the machine must answer and prove who it is first",
 	app.ActionBootstrap: "the machine must be prepared first",
+	app.ActionDelete:    "the old machine must be given back first",
 }
 
 // done says what is true once a service action is done: "must <be>", "when it <has>", and what then happens to others.
@@ -48,6 +84,8 @@ var done = map[app.Action]struct{ be, has, is string }{
 	app.ActionConfigure:  {"be configured", "is configured", "is configured"},
 	app.ActionInitialize: {"be initialized", "is initialized", "is initialized"},
 	app.ActionStart:      {"have started", "has started", "starts"},
+	app.ActionReload:     {"have read its configuration anew", "has read its configuration anew", "reads its configuration anew"},
+	app.ActionCheck:      {"be healthy", "is healthy", "is looked at"},
 	app.ActionStop:       {"have stopped", "has stopped", "stops"},
 	app.ActionRemove:     {"be removed", "is removed", "is removed"},
 }
@@ -59,6 +97,14 @@ func between(s, n app.PlanStep) string {
 		where = " on every node"
 	}
 	switch {
+	case n.Action == app.ActionStop:
+		has := " has stopped" + where
+		if s.Action == app.ActionStop {
+			has = where
+		}
+		return fmt.Sprintf("%s %s after %s%s, which needs it at runtime", s.Service, done[s.Action].is, n.Service, has)
+	case s.Action == app.ActionRemove:
+		return fmt.Sprintf("%s is removed after %s%s, which needs it to be installed", s.Service, n.Service, where)
 	case s.Action == app.ActionStart && n.Action == app.ActionStart:
 		return fmt.Sprintf("%s starts after %s%s, which it needs at runtime", s.Service, n.Service, where)
 	case s.Action == app.ActionInstall && n.Action == app.ActionInstall:

@@ -1,0 +1,167 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// amend plans what becomes of a cluster that stands, whatever the kind: the nodes say what is to be done, and this puts it
+// in order. It goes in waves, each of which is over before the next one begins:
+//
+//  1. what comes up: new nodes, services that are added, services that are started again;
+//  2. work on what stays, batch after batch, and machines that are made anew where that goes in batches, those first;
+//  3. what goes: services that are stopped or removed, and nodes.
+//
+// So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
+// that are made anew belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
+// nodes.
+func amend(g *graph, r app.PlanRequest) error {
+	if err := checkAmendment(r); err != nil {
+		return err
+	}
+	s, err := servicesOf(r)
+	if err != nil {
+		return err
+	}
+	macros, err := app.ParseMacros(r.Config)
+	if err != nil {
+		return err
+	}
+	if err := macros.Check(s.count); err != nil {
+		return err
+	}
+	a := &amendment{graph: g, services: s, batch: r.Batch, named: s.named(macros.References()), bootstrap: map[int]int{}}
+	a.comeUp()
+	a.workOn()
+	a.goDown()
+	return nil
+}
+
+// amendment is an amendment being planned. Its waves are planned one after the other, so the last steps of one are known
+// when the next one begins.
+type amendment struct {
+	*graph
+	*services
+	batch     int
+	batches   int         // begun so far
+	named     []*service  // by the configuration, with their addresses
+	bootstrap map[int]int // by node that is prepared
+	last      []int       // steps of the waves so far that nothing waits for yet
+	after     string      // id of the join that the next wave waits for
+}
+
+// The joins between waves; those between batches are "batch.2" and so on.
+const (
+	allReady = "all.ready" // what comes up is up
+	allDone  = "all.done"  // work on what stays is done
+)
+
+// comeUp plans the first wave.
+func (a *amendment) comeUp() {
+	w := a.wave(everywhere)
+	for n, node := range a.nodes {
+		switch {
+		case node.Change == app.NodeNew, node.Change == app.NodeReplaced && a.batch == 0:
+			w.make(n)
+		case node.Change == app.NodeReplaced, node.Change == app.NodeGone:
+			continue
+		}
+		if len(node.Added) > 0 {
+			w.prepare(n)
+			w.fresh(n, node.Added)
+		}
+		for _, name := range workOf(node, startsOnly) {
+			w.chain(n, a.service(name), a.service(name).workActions(app.WorkStart))
+		}
+	}
+	w.close(allReady)
+}
+
+// workOn plans the waves in the middle.
+func (a *amendment) workOn() {
+	var replaced, worked []int
+	for n, node := range a.nodes {
+		if node.Change == app.NodeReplaced && a.batch > 0 {
+			replaced = append(replaced, n)
+		}
+		if slices.ContainsFunc(workOf(node, staysUp), func(name string) bool { return len(a.service(name).workActions(node.Work[name])) > 0 }) {
+			worked = append(worked, n)
+		}
+	}
+	for nodes := range a.split(replaced) {
+		w := a.wave(a.nextBatch())
+		for _, n := range nodes {
+			w.make(n)
+		}
+		w.close(a.nextGate())
+	}
+	for nodes := range a.split(worked) {
+		w := a.wave(a.nextBatch())
+		for _, n := range nodes {
+			w.work(n)
+		}
+		w.close(a.nextGate())
+	}
+	if a.after != allReady {
+		a.after = allDone
+	}
+}
+
+// goDown plans the last wave.
+func (a *amendment) goDown() {
+	w := a.wave("end")
+	for n, node := range a.nodes {
+		if node.Change == app.NodeGone {
+			w.giveBack(n)
+			continue
+		}
+		for _, name := range node.Removed {
+			w.chain(n, a.service(name), a.service(name).only(app.ActionStop, app.ActionRemove))
+		}
+		for _, name := range workOf(node, stopsOnly) {
+			w.chain(n, a.service(name), a.service(name).workActions(app.WorkStop))
+		}
+	}
+	w.close("")
+}
+
+// split gives nodes batch by batch.
+func (a *amendment) split(nodes []int) func(yield func([]int) bool) {
+	size := a.batch
+	if size == 0 {
+		size = max(len(nodes), 1)
+	}
+	return slices.Chunk(nodes, size)
+}
+
+// nextBatch gives what the ids of a middle wave's joins begin with.
+func (a *amendment) nextBatch() string {
+	a.batches++
+	if a.batch == 0 {
+		return "work"
+	}
+	return fmt.Sprintf("batch.%d", a.batches)
+}
+
+// nextGate gives the id of the join behind the latest batch.
+func (a *amendment) nextGate() string { return fmt.Sprintf("batch.%d", a.batches+1) }
+
+func (a *amendment) service(name string) *service { return a.list[a.byName[name]] }
+
+func startsOnly(w app.ServiceWork) bool { return w == app.WorkStart }
+func stopsOnly(w app.ServiceWork) bool  { return w == app.WorkStop }
+func staysUp(w app.ServiceWork) bool    { return w != app.WorkStart && w != app.WorkStop }
+
+// workOf gives the services of a node that work of some kinds is done to, by name.
+func workOf(n app.PlanNode, kind func(app.ServiceWork) bool) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(n.Work)) {
+		if kind(n.Work[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,113 @@
+package planner
+
+import (
+	"slices"
+
+	"muster/app"
+)
+
+// workActions are the actions of a kind of work, in order, as far as the service has them. A service that was brought up by
+// them is looked at in the end.
+func (s *service) workActions(w app.ServiceWork) []app.Action {
+	var actions []app.Action
+	switch w {
+	case app.WorkConfigure:
+		return s.only(app.ActionConfigure)
+	case app.WorkReload:
+		actions = s.only(app.ActionConfigure, app.ActionReload)
+		if !s.has(app.ActionReload) {
+			actions = s.only(app.ActionConfigure, app.ActionStop, app.ActionStart)
+		}
+	case app.WorkRestart:
+		actions = s.only(app.ActionStop, app.ActionStart)
+	case app.WorkStop:
+		return s.only(app.ActionStop)
+	case app.WorkStart:
+		actions = s.only(app.ActionStart)
+	case app.WorkUpgrade:
+		actions = s.only(app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart)
+	}
+	if len(actions) == 0 || !s.has(app.ActionCheck) {
+		return actions
+	}
+	switch actions[len(actions)-1] {
+	case app.ActionStart, app.ActionReload, app.ActionInstall:
+		return append(actions, app.ActionCheck)
+	case app.ActionConfigure:
+		if w == app.WorkUpgrade { // what was installed anew runs, though nothing starts it
+			return append(actions, app.ActionCheck)
+		}
+	}
+	return actions
+}
+
+// only gives those of some actions that the service has.
+func (s *service) only(actions ...app.Action) []app.Action {
+	return slices.DeleteFunc(slices.Clone(actions), func(a app.Action) bool { return !s.has(a) })
+}
+
+// make plans a machine and all of its services. One that is made anew is given back first.
+func (w *wave) make(n int) {
+	create := w.act(n, "", app.ActionCreate)
+	if w.nodes[n].Change == app.NodeReplaced {
+		w.need(create, w.act(n, "", app.ActionDelete))
+	}
+	w.confirm[n] = w.act(n, "", app.ActionConfirm)
+	w.need(w.confirm[n], create)
+	w.need(w.prepare(n), w.confirm[n])
+	w.fresh(n, w.nodes[n].Services)
+}
+
+// prepare plans that a machine is made ready for its services' automators. It gives the step.
+func (w *wave) prepare(n int) int {
+	step := w.act(n, "", app.ActionBootstrap)
+	w.bootstrap[n] = step
+	return step
+}
+
+// fresh plans services that are new on a node, behind its preparation.
+func (w *wave) fresh(n int, names []string) {
+	for _, name := range names {
+		s := w.service(name)
+		w.chain(n, s, s.only(createActions...), w.bootstrap[n])
+	}
+}
+
+// work plans what is done to the services that stay on a node. A new version may need an automator that is not there yet.
+func (w *wave) work(n int) {
+	node := w.nodes[n]
+	for _, name := range workOf(node, staysUp) {
+		s := w.service(name)
+		actions := s.workActions(node.Work[name])
+		if node.Work[name] != app.WorkUpgrade || len(actions) == 0 {
+			w.chain(n, s, actions)
+			continue
+		}
+		if _, ok := w.bootstrap[n]; !ok {
+			w.prepare(n)
+		}
+		if step := w.bootstrap[n]; step >= w.from {
+			w.chain(n, s, actions, step)
+		} else {
+			w.chain(n, s, actions) // it was prepared in an earlier wave
+		}
+	}
+}
+
+// giveBack plans the end of a node: its services stop, then its machine goes.
+func (w *wave) giveBack(n int) {
+	var stops, still []int
+	for _, name := range w.nodes[n].Services {
+		s := w.service(name)
+		if steps := w.chain(n, s, s.only(app.ActionStop)); len(steps) > 0 {
+			stops = append(stops, steps...)
+		} else {
+			still = append(still, s.number)
+		}
+	}
+	step := w.act(n, "", app.ActionDelete)
+	w.need(step, stops...)
+	for _, s := range still {
+		w.marked[falling][s] = append(w.marked[falling][s], step)
+	}
+}
