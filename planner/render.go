@@ -128,10 +128,8 @@ func (d *drawing) after(node string, step int) string {
 			addresses = append(addresses, d.confirmed(node, n)...)
 		case s.Join && s.Action == "":
 			parts = append(parts, joinWords(s.ID))
-		case s.Join && d.plan.Kind != app.OperationCreate:
-			parts = append(parts, fmt.Sprintf("%s on %d nodes", d.local(n), len(s.Needs)))
 		case s.Join:
-			parts = append(parts, fmt.Sprintf("%s on all %d nodes", d.local(n), len(s.Needs)))
+			parts = append(parts, fmt.Sprintf("%s on %s", d.local(n), d.joined(n)))
 		case s.Node == node && s.Service != "" && s.Service != service:
 			parts = append(parts, d.local(n))
 		case s.Node == node:
@@ -154,6 +152,14 @@ func (d *drawing) after(node string, step int) string {
 	return strings.Join(parts, ", ")
 }
 
+// joined says how many nodes a join is about. In a create they are all that have the service.
+func (d *drawing) joined(join int) string {
+	if d.plan.Kind == app.OperationCreate {
+		return fmt.Sprintf("all %d nodes", len(d.plan.Steps[join].Needs))
+	}
+	return amount(len(d.plan.Steps[join].Needs), "node")
+}
+
 // joinWords says what a join that stands for no service waits for.
 func joinWords(id string) string {
 	batch, ok := strings.CutPrefix(id, "batch.")
@@ -173,7 +179,7 @@ func joinWords(id string) string {
 func (d *drawing) confirmed(node string, join int) []string {
 	s := d.plan.Steps[join]
 	if s.Service != "" {
-		return []string{fmt.Sprintf("confirm on all %d nodes with %s", len(s.Needs), s.Service)}
+		return []string{fmt.Sprintf("confirm on %s with %s", d.joined(join), s.Service)}
 	}
 	var parts []string
 	for _, n := range s.Needs {
