@@ -80,6 +80,7 @@ type Assignment struct {
 
 	Automators []string // for bootstrap: those that the node's services use, sorted
 	Call       *ServiceAction
+	Health     *HealthCheck   // for check: the service's, expanded for this node
 	Config     map[string]any // expanded for this node
 	// Secrets are the values of the tenant's secrets that stand in what was handed out: nothing that the step says may hold one.
 	Secrets []string `json:",omitempty"`

@@ -15,6 +15,7 @@ const (
 	MaxHealthFailures = 100
 	MaxHealthCommand  = 16 << 10 // bytes
 	MaxHealthPath     = 1024     // bytes
+	MaxHealthReason   = 300      // letters of what is wrong
 
 	usualHealthTimeout  = 5 * time.Second
 	usualHealthWait     = time.Minute

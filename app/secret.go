@@ -254,6 +254,8 @@ func (a *App) giveSecrets(ctx context.Context, as *Assignment, oc *operationConf
 	switch {
 	case as.Call != nil:
 		named = append(slices.Clone(oc.named), secretNames(as.Call.Fields)...)
+	case as.Health != nil:
+		named = oc.named // so that nothing that the check says shows one
 	case as.Provider.Settings != nil:
 		named, where = secretNames(as.Provider.Settings), "Provider "+as.Provider.Name
 	}
@@ -268,7 +270,7 @@ func (a *App) giveSecrets(ctx context.Context, as *Assignment, oc *operationConf
 		call := *as.Call
 		call.Fields = withSecrets(call.Fields, values)
 		as.Call, as.Config = &call, withSecrets(as.Config, values)
-	} else {
+	} else if as.Health == nil {
 		as.Provider.Settings = withSecrets(as.Provider.Settings, values)
 	}
 	as.Secrets = slices.Sorted(maps.Values(values))

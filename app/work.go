@@ -196,6 +196,10 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 	switch {
 	case as.Action == ActionBootstrap:
 		as.Automators = oc.automators(c.Node)
+	case as.Action == ActionCheck:
+		if err := a.assignCheck(ctx, as, c, oc); err != nil {
+			return nil, err
+		}
 	case !as.Action.OnMachine():
 		as.Call = oc.definition.Services[as.Service].Actions[as.Action]
 		if as.Call == nil {

@@ -33,6 +33,7 @@ type operationConfig struct {
 	macros *MacroConfig
 	shared *SharedConfig
 	hosts  []HostEntry
+	nodes  MacroCluster // what shared was expanded with
 }
 
 func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operationConfig, error) {
@@ -101,7 +102,8 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node
 				return nil, nil, err
 			}
 		}
-		shared, err := oc.macros.Shared(NewMacroCluster(c.Owner, nodes))
+		oc.nodes = NewMacroCluster(c.Owner, nodes)
+		shared, err := oc.macros.Shared(oc.nodes)
 		if err != nil {
 			return nil, nil, err
 		}

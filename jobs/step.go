@@ -19,6 +19,8 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 		return w.bootstrap(ctx, as, out, r)
 	case app.ActionDelete:
 		return w.delete(ctx, as, out, r)
+	case app.ActionCheck:
+		return w.check(ctx, as, out)
 	default:
 		return w.service(ctx, as, out)
 	}

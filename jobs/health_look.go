@@ -1,0 +1,61 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// healthSlack is what a node gets beyond the longest of its checks to begin and to answer.
+const healthSlack = 10 * time.Second
+
+// look carries out checks on a node, all in one command and at the same time, and gives what is wrong by service: "" where
+// nothing is. The error is for when the node could not be asked. All of it ends within the longest time limit and some slack.
+func look(ctx context.Context, sh app.Shell, n app.NodeContext, address string, checks []nodeCheck) (map[string]string, error) {
+	longest := time.Duration(0)
+	for _, c := range checks {
+		longest = max(longest, c.check.TimeoutOr5s())
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest+healthSlack)
+	defer cancel()
+	mark := "muster-" + rand.Text()
+	found := map[string]string{}
+	var mu sync.Mutex
+	hear := func(s app.Stream, line string) {
+		rest, mine := strings.CutPrefix(line, mark+" ")
+		number, rest, _ := strings.Cut(rest, " ")
+		exit, said, _ := strings.Cut(rest, " ")
+		i, err := strconv.Atoi(number)
+		code, bad := strconv.Atoi(exit)
+		if !mine || s != app.StreamOut || err != nil || bad != nil || i < 0 || i >= len(checks) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		found[checks[i].service] = app.CutText(judgeCheck(checks[i].check, code, said), app.MaxHealthReason)
+	}
+	script := healthScript(n, address, mark, checks)
+	run := func(sudo bool) (int, error) {
+		return sh.Run(ctx, app.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Sudo: sudo}, hear)
+	}
+	_, err := run(true)
+	if app.CodeOf(err) == app.ECredentials {
+		_, err = run(false)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if err != nil && (len(found) == 0 || app.CodeOf(err) != app.ETimeout) {
+		return nil, err
+	}
+	for _, c := range checks {
+		if _, told := found[c.service]; !told {
+			found[c.service] = c.check.Asks() + ": it does not end"
+		}
+	}
+	return found, nil
+}

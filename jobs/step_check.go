@@ -1,0 +1,55 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// The pauses between two looks at a service that is not healthy yet.
+const (
+	firstCheck = 250 * time.Millisecond
+	longCheck  = 5 * time.Second
+)
+
+// check waits until the step's service is healthy by its own health check, or the time that the check gives it is over.
+func (w *Worker) check(ctx context.Context, as *app.Assignment, out app.Output) error {
+	if as.Health == nil {
+		return app.Errorf(app.EInternal, "step %s has no health check", as.StepID)
+	}
+	checks := []nodeCheck{{as.Service, as.Health}}
+	began, asks := time.Now(), as.Health.Asks()
+	last := ""
+	for try := 1; ; try++ {
+		var wrong string
+		err := w.onNode(ctx, as, func(sh app.Shell) error {
+			if err := ensureHosts(ctx, as, sh); err != nil {
+				return err
+			}
+			found, err := look(ctx, sh, nodeContext(as), as.Node.Address(app.AddressBind), checks)
+			wrong = found[as.Service]
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case wrong == "":
+			out(app.StreamSystem, fmt.Sprintf("%s is healthy (%s), %s after it was first looked at.", as.Service, asks, time.Since(began).Round(time.Millisecond)))
+			return nil
+		}
+		if wrong != last {
+			out(app.StreamSystem, as.Service+" is not healthy yet: "+wrong)
+		}
+		last = wrong
+		if wait := as.Health.WaitOr60s(); time.Since(began) >= wait {
+			return &app.Error{Code: app.EScript, Reason: reasonUnhealthy,
+				Message: fmt.Sprintf("%s on %s was not healthy within %s: %s.", as.Service, as.Node.Name, wait, wrong),
+				Hint:    "Look at the service's own log on the node. Where it only needs longer, give its health check a longer wait in the catalog."}
+		}
+		if err := pause(ctx, min(backOff(firstCheck, try), longCheck)); err != nil {
+			return err
+		}
+	}
+}
