@@ -36,6 +36,9 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 	}
 	r := PlanRequest{Kind: OperationDelete}
 	for _, n := range nodes {
+		if n.Status == NodeDeleted {
+			continue // proven to be gone, by an operation before
+		}
 		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
 	}
 	plan, err := a.Planner.Plan(r)

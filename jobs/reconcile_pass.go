@@ -201,5 +201,18 @@ func (p *pass) price(ctx context.Context, tenant, cluster, node string) float64 
 	for _, n := range nodes {
 		of[n.Name] = d.Hardware[n.Hardware].CostPerHour
 	}
+	if _, known := of[node]; known {
+		return of[node]
+	}
+	// A node that the cluster has given back has left its price.
+	had, err := p.Store.Resources(ctx, tenant, cluster)
+	if err != nil {
+		return 0
+	}
+	for _, r := range had {
+		if of[r.Node] == 0 {
+			of[r.Node] = r.Price
+		}
+	}
 	return of[node]
 }

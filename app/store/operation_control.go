@@ -158,6 +158,11 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 	}
+	if after.Status == app.ClusterActive { // also where machines had been lost: the next look tells
+		if err := t.exec(`UPDATE clusters SET lost_at = 0 WHERE id = ? AND lost_at > 0`, o.Cluster); err != nil {
+			return err
+		}
+	}
 	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
 }
 

@@ -43,3 +43,7 @@ func fresh(t testing.TB) string {
 func TestPostgres(t *testing.T) {
 	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
 }
+
+func TestPostgresAmendments(t *testing.T) {
+	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
+}

@@ -50,6 +50,10 @@ func TestSQLite(t *testing.T) {
 	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
 }
 
+func TestSQLiteAmendments(t *testing.T) {
+	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
+}
+
 func TestSecretsAreNotInTheFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "muster.db")

@@ -233,6 +233,7 @@ func compare(v app.ClusterView, machines []app.Machine) (wrong []stray) {
 	}
 	for _, n := range v.Nodes {
 		has := byNode[n.Name]
+		delete(byNode, n.Name)
 		wants := n.Status == app.NodeCreated || n.Status == app.NodeReady
 		if wants && !slices.Contains(has, n.MachineID) {
 			wrong = append(wrong, stray{n.MachineID, fmt.Sprintf("%s: the machine %s of node %s is not there", v.ID, n.MachineID, n.Name)})
@@ -246,6 +247,11 @@ func compare(v app.ClusterView, machines []app.Machine) (wrong []stray) {
 			case !wants && i > 0:
 				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s beside %s", v.ID, n.Name, id, has[0])})
 			}
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(byNode)) { // that an amendment gave back
+		for _, id := range byNode[node] {
+			wrong = append(wrong, stray{id, fmt.Sprintf("%s: there is no node %s any more, but its machine %s", v.ID, node, id)})
 		}
 	}
 	return wrong

@@ -1,0 +1,862 @@
+package apptest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// AmendmentSuite is what every store makes of amendments of clusters that stand. open gives a fresh, empty store that is closed by
+// the test.
+func AmendmentSuite(t *testing.T, open func(t *testing.T) app.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*storeTest)
+	}{
+		{"a cluster grows", (*storeTest).grows},
+		{"a cluster shrinks, and the nodes are gone for good", (*storeTest).shrinks},
+		{"a machine is made anew, under the same name and host key", (*storeTest).replaces},
+		{"an amendment is held to what it was planned on", (*storeTest).follows},
+		{"the greater of before and after is reserved until the end", (*storeTest).reservesGreater},
+		{"a failed growth is rolled back to what was", (*storeTest).rollsGrowthBack},
+		{"a shrink that went halfway is rolled back with machines made anew", (*storeTest).rollsShrinkBack},
+		{"a roll-back of an amendment gives back all that was begun", (*storeTest).rollBackLeavesNone},
+		{"a cluster of one node outlives the roll-back of its repair", (*storeTest).oneNode},
+		{"definitions stay those of their operations", (*storeTest).definitions},
+		{"an operation without steps ends at once", (*storeTest).noSteps},
+		{"a lost cluster that was repaired is active", (*storeTest).repairsLost},
+		{"a delete takes over from an amendment", (*storeTest).deletesAmended},
+		{"random amendments, failures and roll-backs leave nothing behind", (*storeTest).amendsAtRandom},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(&storeTest{T: t, ctx: t.Context(), s: open(t), clock: NewClock()})
+		})
+	}
+}
+
+// steps puts a plan together of steps one after the other: "n3.create", "n1.web.stop".
+func steps(kind app.OperationKind, ids ...string) app.Plan {
+	p := app.Plan{Kind: kind}
+	for i, id := range ids {
+		part := strings.Split(id, ".")
+		s := app.PlanStep{ID: id, Node: part[0], Action: app.Action(part[len(part)-1]), Rank: time.Duration(len(ids)-i) * time.Second}
+		if len(part) == 3 {
+			s.Service = part[1]
+		}
+		if i > 0 {
+			s.Needs = []int{i - 1}
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p
+}
+
+// change is what the cluster is now, to be altered.
+func (t *storeTest) change(cluster string) app.ClusterChange {
+	t.Helper()
+	c, err := t.s.Cluster(t.ctx, tenant, cluster)
+	t.must(err)
+	d, err := t.s.Definition(t.ctx, tenant, cluster)
+	t.must(err)
+	return app.ClusterChange{Template: c.Template, Definition: d, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour}
+}
+
+func newNode(cluster, name, intent string) app.NewNode {
+	return app.NewNode{Intent: intent, HostKey: []byte("host key of " + name), Node: app.Node{Cluster: cluster, Name: name,
+		Hostname: cluster + "-" + name + ".internal", Hardware: "small", Image: "host", Services: []string{"a"}, Status: app.NodePlanned, SSHUser: "root"}}
+}
+
+// amend asks for an amendment behind the cluster's latest operation.
+func (t *storeTest) amend(cluster string, p app.Plan, c app.ClusterChange) app.Operation {
+	t.Helper()
+	op, err := t.tryAmend(cluster, p, c, t.latest(cluster).ID)
+	t.must(err)
+	return op
+}
+
+func (t *storeTest) tryAmend(cluster string, p app.Plan, c app.ClusterChange, follows int64) (app.Operation, error) {
+	return t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: p, Change: &c, Follows: follows, Operation: app.Operation{Tenant: tenant, Cluster: cluster,
+		Kind: p.Kind, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.clock.Now()}})
+}
+
+// undo rolls the cluster's latest operation back by a plan.
+func (t *storeTest) undo(cluster string, change func(before, after app.ClusterChange) app.ClusterChange, ids ...string) (app.Operation, error) {
+	t.Helper()
+	o := t.latest(cluster)
+	before, after, err := t.s.ChangeOf(t.ctx, tenant, o.ID)
+	t.must(err)
+	c := change(before, after)
+	p := steps(app.OperationRollBack, ids...)
+	return t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: tenant, Cluster: cluster,
+		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.clock.Now()}})
+}
+
+// back is the change of a roll-back that undoes all.
+func back(before, after app.ClusterChange) app.ClusterChange {
+	c := before
+	for _, n := range after.New {
+		c.Leaving = append(c.Leaving, n.Node.Name)
+	}
+	return c
+}
+
+func (t *storeTest) latest(cluster string) app.Operation {
+	t.Helper()
+	ops, err := t.s.Operations(t.ctx, tenant, cluster)
+	t.must(err)
+	return ops[0]
+}
+
+// nodeWords says of each node its status, and what is special about it.
+func (t *storeTest) nodeWords(cluster string) string {
+	t.Helper()
+	v, err := t.s.View(t.ctx, tenant, cluster)
+	t.must(err)
+	nodes, err := t.s.Nodes(t.ctx, tenant, cluster)
+	t.must(err)
+	if !reflect.DeepEqual(nodes, v.Nodes) {
+		t.Errorf("the view has the nodes\n%+v, the list\n%+v", v.Nodes, nodes)
+	}
+	var all []string
+	for _, n := range nodes {
+		text := n.Name + " " + string(n.Status)
+		if n.Leaving {
+			text += " leaving"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (t *storeTest) nodesAre(cluster, want string) {
+	t.Helper()
+	if got := t.nodeWords(cluster); got != want {
+		t.Fatalf("the nodes are %s\nwant          %s", got, want)
+	}
+}
+
+func (t *storeTest) reservedIs(nodes int, cost float64) {
+	t.Helper()
+	all, err := t.s.Reservations(t.ctx, tenant)
+	t.must(err)
+	if len(all) != 1 || all[0].Nodes != nodes || all[0].CostPerHour != cost {
+		t.Fatalf("reserved is %+v, want %d nodes for %v", all, nodes, cost)
+	}
+}
+
+// confirm is finish for steps whose node is then what a worker would have found; machines are called after their intents.
+func (t *storeTest) confirm(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
+	t.Helper()
+	f := app.Finish{Fence: fence(c), Now: t.clock.Now()}
+	if chain {
+		f.ClaimFor = app.ClaimFor
+	}
+	switch c.Step.Action {
+	case app.ActionCreate:
+		m := app.Machine{ID: "m-" + c.Intent, HostKey: "public " + string(c.HostKey)}
+		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}
+		f.Seen = []app.Seen{app.SeenMachine(m, 0.5)}
+	case app.ActionConfirm:
+		f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
+	case app.ActionDelete:
+		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		if c.Node.MachineID != "" {
+			f.Seen = []app.Seen{{Kind: app.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
+		}
+	}
+	next, err := t.end(c.Step.Worker, f)
+	t.must(err)
+	return next
+}
+
+// carryOut does all there is, and fails for good at a step.
+func (t *storeTest) carryOut(failing string) (done []string) {
+	t.Helper()
+	for c := t.claim("w"); c != nil; c = t.claim("w") {
+		for ; c != nil; c = t.confirm(c, true) {
+			done = append(done, c.Step.ID)
+			if c.Step.ID == failing {
+				t.fail(c, app.Retry{})
+				break
+			}
+		}
+	}
+	return done
+}
+
+// stands makes a cluster "web-1" of so many nodes that is active.
+func (t *storeTest) stands(nodes int) {
+	t.Helper()
+	t.create("web", nodes)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+}
+
+func (t *storeTest) grows() {
+	t.stands(2)
+	c := t.change("web-1")
+	c.Size, c.CostPerHour, c.Services = 4, 0.5, []string{"a", "b", "c"}
+	c.Definition.Config = map[string]any{"port": "81"}
+	c.New = []app.NewNode{newNode("web-1", "n3", "i3"), newNode("web-1", "n4", "i4")}
+	c.Nodes = map[string][]string{"n1": {"a", "b", "c"}}
+	op := t.amend("web-1", steps(app.OperationResize, "n3.create", "n3.confirm", "n4.create", "n4.confirm", "n1.c.start"), c)
+	if op.Status != app.OperationRunning {
+		t.Fatalf("the operation is %s", op.Status)
+	}
+	t.status("web-1", app.ClusterPending, app.OperationRunning)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned, n4 planned")
+	got, err := t.s.Cluster(t.ctx, tenant, "web-1")
+	t.must(err)
+	if got.Size != 4 || got.CostPerHour != 0.5 || len(got.Services) != 3 {
+		t.Errorf("the cluster is %+v", got)
+	}
+	d, err := t.s.Definition(t.ctx, tenant, "web-1")
+	t.must(err)
+	if d.Config["port"] != "81" {
+		t.Errorf("the configuration is %v", d.Config)
+	}
+	first := t.claim("w")
+	if first.Intent != "i3" || string(first.HostKey) != "host key of n3" || !first.Unasked {
+		t.Errorf("the create is handed intent %q, host key %q, unasked %v", first.Intent, first.HostKey, first.Unasked)
+	}
+	t.confirm(first, false)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready, n4 ready")
+	nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
+	t.must(err)
+	if fmt.Sprint(nodes[0].Services, nodes[1].Services, nodes[3].Services) != "[a b c] [a b] [a]" {
+		t.Errorf("the services are %v, %v and %v", nodes[0].Services, nodes[1].Services, nodes[3].Services)
+	}
+	deeds, err := t.s.Audit(t.ctx, app.AuditFilter{Tenants: []string{tenant}, Act: "cluster.resize"})
+	t.must(err)
+	if len(deeds) != 1 || deeds[0].Who != "ada" || !strings.Contains(deeds[0].Detail, `"nodes":2`) || !strings.Contains(deeds[0].Detail, `"nodes":4`) {
+		t.Errorf("the audit says %+v", deeds)
+	}
+	events, err := t.s.Events(t.ctx, tenant, "web-1", 0, 1000)
+	t.must(err)
+	if !slices.ContainsFunc(events, func(e app.Event) bool { return e.Kind == app.EventNode && e.Node == "n4" && e.Status == "planned" }) {
+		t.Error("nobody is told of the new node")
+	}
+}
+
+func (t *storeTest) shrinks() {
+	t.stands(4)
+	c := t.change("web-1")
+	c.Size, c.Leaving = 2, []string{"n3", "n4"}
+	t.amend("web-1", steps(app.OperationResize, "n3.a.stop", "n3.delete", "n4.delete"), c)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready leaving, n4 ready leaving")
+	t.carryOut("n4.delete")
+	t.status("web-1", app.ClusterFailed, app.OperationFailed)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 deleted leaving, n4 ready leaving")
+	t.control(t.latest("web-1").ID, app.ControlResume, "")
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 ready, n2 ready")
+	had, err := t.s.Resources(t.ctx, tenant, "web-1")
+	t.must(err)
+	gone := 0
+	for _, r := range had {
+		if !r.GoneAt.IsZero() {
+			gone++
+		}
+	}
+	if len(had) != 4 || gone != 2 {
+		t.Errorf("of %d machines %d are gone, want 2 of 4", len(had), gone)
+	}
+	if live, err := t.s.IntentsOf(t.ctx, "cloud"); err != nil || len(live) != 2 {
+		t.Errorf("live intents: %+v (%v)", live, err)
+	}
+	// Names can be used again.
+	c = t.change("web-1")
+	c.Size, c.New = 3, []app.NewNode{newNode("web-1", "n3", "again")}
+	t.amend("web-1", steps(app.OperationResize, "n3.create", "n3.confirm"), c)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
+	t.carryOut("")
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready")
+	// And the delete of all knows of no other nodes.
+	t.submit(app.OperationDelete, "web-1", Remove(3), true)
+	t.carryOut("")
+	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 deleted, n2 deleted, n3 deleted")
+	if live, err := t.s.IntentsOf(t.ctx, "cloud"); err != nil || len(live) != 0 {
+		t.Errorf("live intents: %+v (%v)", live, err)
+	}
+}
+
+func (t *storeTest) replaces() {
+	t.stands(2)
+	before, err := t.s.Nodes(t.ctx, tenant, "web-1")
+	t.must(err)
+	t.amend("web-1", steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm", "n2.a.reload"), t.change("web-1"))
+	// The worker that gave the machine back goes on with the same node, in the same answer.
+	gone := t.claim("w")
+	if gone.Node.MachineID != before[0].MachineID {
+		t.Fatalf("the delete is of machine %q, want %q", gone.Node.MachineID, before[0].MachineID)
+	}
+	c := t.confirm(gone, true)
+	if c == nil || c.Step.ID != "n1.create" {
+		t.Fatalf("after the delete comes %+v", c)
+	}
+	if c.Intent == gone.Intent || c.Intent == "" || !c.Unasked {
+		t.Errorf("the new machine is asked for as %q (unasked %v), the old one was %q", c.Intent, c.Unasked, gone.Intent)
+	}
+	if string(c.HostKey) != "host key of n1" {
+		t.Errorf("the new machine gets the host key %q", c.HostKey)
+	}
+	if c.Node.MachineID != "" || len(c.Node.Addresses) != 0 || c.Node.HostKey != "" || c.Node.Hostname != before[0].Hostname {
+		t.Errorf("the new machine begins as %+v", c.Node)
+	}
+	t.nodesAre("web-1", "n1 planned, n2 ready")
+	if live := t.intents(); len(live) != 2 || live[gone.Intent].Node != "" {
+		t.Errorf("live intents: %+v", live)
+	}
+	// A worker that dies now has perhaps asked: the next one looks for it, under the same intent.
+	t.clock.Move(2 * app.ClaimFor)
+	_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
+	t.must(err)
+	again := t.claim("w2")
+	if again == nil || again.Intent != c.Intent || again.Unasked || string(again.HostKey) != "host key of n1" {
+		t.Fatalf("the next attempt is %+v", again)
+	}
+	t.confirm(again, false)
+	t.nodesAre("web-1", "n1 created, n2 ready")
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
+	t.must(err)
+	if n := nodes[0]; n.MachineID == before[0].MachineID || n.HostKey != before[0].HostKey || n.Address(app.AddressBind) != "at "+n.MachineID {
+		t.Errorf("the node is now %+v, was %+v", n, before[0])
+	}
+	had, err := t.s.Resources(t.ctx, tenant, "web-1")
+	t.must(err)
+	if len(had) != 3 || had[0].GoneAt.IsZero() || !had[1].GoneAt.IsZero() || !had[2].GoneAt.IsZero() || had[2].Node != "n1" {
+		t.Errorf("the receipt has %+v", had)
+	}
+	if ended, known, err := t.s.IntentKnown(t.ctx, "cloud", gone.Intent); err != nil || !known || !ended {
+		t.Errorf("the old intent: ended %v, known %v (%v)", ended, known, err)
+	}
+}
+
+func (t *storeTest) follows() {
+	created := t.create("web", 1)
+	restart := steps(app.OperationRestart, "n1.a.start")
+	_, err := t.tryAmend("web-1", restart, t.change("web-1"), created.ID)
+	t.refused(err, "operation_running")
+	t.carryOut("")
+	first := t.amend("web-1", restart, t.change("web-1"))
+	t.carryOut("")
+	_, err = t.tryAmend("web-1", restart, t.change("web-1"), created.ID)
+	t.refused(err, "plan_changed")
+	// What is called off before it began has changed nothing.
+	t.amend("web-1", restart, t.change("web-1"))
+	waits := t.submit(app.OperationDelete, "web-1", Remove(1), false)
+	t.control(waits.ID, app.ControlCancel, "")
+	_, err = t.tryAmend("web-1", restart, t.change("web-1"), first.ID)
+	t.refused(err, "operation_running")
+	t.carryOut("")
+	if _, err = t.tryAmend("web-1", restart, t.change("web-1"), waits.ID-1); err != nil {
+		t.Fatalf("behind an operation that was called off: %v", err)
+	}
+	t.carryOut("")
+	c := t.change("web-1")
+	c.New = []app.NewNode{newNode("web-1", "n1", "twice")}
+	_, err = t.tryAmend("web-1", restart, c, t.latest("web-1").ID)
+	t.refused(err, "plan_changed")
+	c = t.change("web-1")
+	c.Leaving = []string{"n7"}
+	_, err = t.tryAmend("web-1", restart, c, t.latest("web-1").ID)
+	t.refused(err, "plan_changed")
+	c.Leaving, c.Nodes = nil, map[string][]string{"n8": {"a"}}
+	_, err = t.tryAmend("web-1", restart, c, t.latest("web-1").ID)
+	t.refused(err, "plan_changed")
+	t.nodesAre("web-1", "n1 ready")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	// Another tenant has no such cluster.
+	_, err = t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: restart, Change: &c, Operation: app.Operation{Tenant: "t2", Cluster: "web-1", Kind: app.OperationRestart,
+		Requester: "eve", CreatedAt: t.clock.Now()}})
+	t.code(err, app.ENotFound)
+	if _, _, err := t.s.ChangeOf(t.ctx, "t2", first.ID); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("another tenant reads what was changed: %v", err)
+	}
+	if _, err := t.s.DefinitionAt(t.ctx, "t2", "web-1", first.ID); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("another tenant reads the definition: %v", err)
+	}
+}
+
+// refused wants EConflict for a reason, with a way out.
+func (t *storeTest) refused(err error, reason string) {
+	t.Helper()
+	if e := app.AsError(err); err == nil || e.Code != app.EConflict || e.Reason != reason || e.Hint == "" {
+		t.Fatalf("refused as %v (%+v), want %s", err, err, reason)
+	}
+}
+
+func (t *storeTest) reservesGreater() {
+	t.must(t.s.SetQuota(t.ctx, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}, app.Quota{Scope: app.QuotaTenant,
+		Limits: app.Limits{}.With(app.MeasureNodes, 4), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+	t.stands(2)
+	t.reservedIs(2, 0.25)
+	c := t.change("web-1")
+	c.Size, c.New = 5, []app.NewNode{newNode("web-1", "n3", "i3"), newNode("web-1", "n4", "i4"), newNode("web-1", "n5", "i5")}
+	c.Reservation = app.Reservation{Nodes: 5, CostPerHour: 2}
+	_, err := t.tryAmend("web-1", steps(app.OperationResize, "n3.create", "n4.create", "n5.create"), c, t.latest("web-1").ID)
+	t.code(err, app.EQuota)
+	t.nodesAre("web-1", "n1 ready, n2 ready") // nothing of it was written
+	t.reservedIs(2, 0.25)
+	c.Size, c.New, c.Reservation = 4, c.New[:2], app.Reservation{Nodes: 4, CostPerHour: 2}
+	t.amend("web-1", steps(app.OperationResize, "n3.create", "n3.confirm", "n4.create", "n4.confirm"), c)
+	t.reservedIs(4, 2)
+	t.carryOut("n4.confirm")
+	t.reservedIs(4, 2) // it failed, and what it made may be there
+	t.control(t.latest("web-1").ID, app.ControlResume, "")
+	t.carryOut("")
+	t.reservedIs(4, 2)
+	c = t.change("web-1")
+	c.Size, c.CostPerHour, c.Leaving, c.Reservation = 1, 3, []string{"n2", "n3", "n4"}, app.Reservation{Nodes: 1, CostPerHour: 3}
+	t.amend("web-1", steps(app.OperationResize, "n2.delete", "n3.delete", "n4.delete"), c)
+	t.reservedIs(4, 3) // fewer, and dearer
+	t.carryOut("")
+	t.reservedIs(1, 3)
+	t.amend("web-1", steps(app.OperationRestart, "n1.a.start"), t.change("web-1"))
+	t.carryOut("")
+	t.reservedIs(1, 3) // a change that says nothing of it leaves it
+	t.submit(app.OperationDelete, "web-1", Remove(1), true)
+	t.carryOut("")
+	all, err := t.s.Reservations(t.ctx, tenant)
+	t.must(err)
+	if len(all) != 0 {
+		t.Errorf("after the end %+v is reserved", all)
+	}
+}
+
+func (t *storeTest) rollsGrowthBack() {
+	t.stands(2)
+	was, err := t.s.Cluster(t.ctx, tenant, "web-1")
+	t.must(err)
+	d, err := t.s.Definition(t.ctx, tenant, "web-1")
+	t.must(err)
+	c := t.change("web-1")
+	c.Template, c.Size, c.CostPerHour, c.Services = "web2", 4, 1, []string{"a"}
+	c.Definition.Config = map[string]any{"port": "82"}
+	c.New, c.Nodes = []app.NewNode{newNode("web-1", "n3", "i3"), newNode("web-1", "n4", "i4")}, map[string][]string{"n2": {"b"}}
+	c.Reservation = app.Reservation{Nodes: 4, CostPerHour: 1}
+	grown := t.amend("web-1", steps(app.OperationResize, "n3.create", "n3.confirm", "n4.create"), c)
+	t.carryOut("n3.confirm")
+	before, after, err := t.s.ChangeOf(t.ctx, tenant, grown.ID)
+	t.must(err)
+	if before.Template != "web" || before.Size != 2 || before.CostPerHour != 0.25 || before.Reservation.Nodes != 2 || before.Definition.Config["port"] != "80" ||
+		!reflect.DeepEqual(before.Nodes, map[string][]string{"n2": {"a", "b"}}) || len(before.New) != 0 || len(before.Leaving) != 0 {
+		t.Errorf("before it was %+v", before)
+	}
+	if after.Template != "web2" || after.Size != 4 || after.Reservation.CostPerHour != 1 || after.Definition.Config["port"] != "82" ||
+		!reflect.DeepEqual(after.Nodes, map[string][]string{"n2": {"b"}}) || len(after.New) != 2 || after.New[1].Node.Name != "n4" {
+		t.Errorf("it was to become %+v", after)
+	}
+	_, err = t.undo("web-1", back, "n3.delete")
+	t.must(err)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 created leaving, n4 planned leaving")
+	t.reservedIs(4, 1)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 ready, n2 ready")
+	t.reservedIs(2, 0.25)
+	now, err := t.s.Cluster(t.ctx, tenant, "web-1")
+	t.must(err)
+	if !reflect.DeepEqual(now, was) {
+		t.Errorf("the cluster is %+v\nwas          %+v", now, was)
+	}
+	if got, err := t.s.Definition(t.ctx, tenant, "web-1"); err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("the definition is %+v, was %+v (%v)", got, d, err)
+	}
+	nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
+	t.must(err)
+	if fmt.Sprint(nodes[1].Services) != "[a b]" {
+		t.Errorf("n2 has %v", nodes[1].Services)
+	}
+	if live := t.intents(); len(live) != 2 {
+		t.Errorf("live intents: %+v", live)
+	}
+	if d, err := t.s.DefinitionAt(t.ctx, tenant, "web-1", grown.ID); err != nil || d.Config["port"] != "82" {
+		t.Errorf("the growth was carried out by %v (%v)", d.Config, err)
+	}
+}
+
+func (t *storeTest) rollsShrinkBack() {
+	t.stands(3)
+	c := t.change("web-1")
+	c.Size, c.Leaving = 1, []string{"n2", "n3"}
+	t.amend("web-1", steps(app.OperationResize, "n2.delete", "n3.a.stop", "n3.delete"), c)
+	t.carryOut("n3.a.stop")
+	t.nodesAre("web-1", "n1 ready, n2 deleted leaving, n3 ready leaving")
+	before, _, err := t.s.ChangeOf(t.ctx, tenant, t.latest("web-1").ID)
+	t.must(err)
+	if !reflect.DeepEqual(before.Nodes, map[string][]string{"n2": {"a", "b"}, "n3": {"a", "b"}}) {
+		t.Fatalf("before, the nodes had %v", before.Nodes)
+	}
+	_, err = t.undo("web-1", back, "n2.create", "n2.confirm", "n3.a.start")
+	t.must(err)
+	t.nodesAre("web-1", "n1 ready, n2 planned, n3 ready")
+	c2 := t.claim("w")
+	if c2.Step.ID != "n2.create" || string(c2.HostKey) != "host key of n2" || !c2.Unasked || c2.Node.MachineID != "" {
+		t.Fatalf("the roll-back begins with %+v", c2)
+	}
+	t.confirm(c2, false)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready")
+}
+
+func (t *storeTest) rollBackLeavesNone() {
+	t.stands(1)
+	c := t.change("web-1")
+	c.Size, c.New = 3, []app.NewNode{newNode("web-1", "n2", "i2"), newNode("web-1", "n3", "i3")}
+	t.amend("web-1", steps(app.OperationResize, "n2.create", "n2.confirm", "n3.create"), c)
+	t.carryOut("n3.create")
+	_, err := t.undo("web-1", back, "n2.delete")
+	t.refused(err, "plan_changed") // n3 was begun to be made
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
+	_, err = t.undo("web-1", back, "n3.delete", "n2.delete")
+	t.must(err)
+	t.carryOut("")
+	t.nodesAre("web-1", "n1 ready")
+}
+
+func (t *storeTest) oneNode() {
+	t.stands(1)
+	t.amend("web-1", steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), t.change("web-1"))
+	t.carryOut("n1.confirm")
+	_, err := t.undo("web-1", back)
+	t.refused(err, "plan_changed")
+	_, err = t.undo("web-1", back, "n1.delete")
+	t.must(err)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 planned")
+	if live := t.intents(); len(live) != 0 {
+		t.Errorf("live intents: %+v", live)
+	}
+	t.amend("web-1", steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), t.change("web-1"))
+	t.carryOut("")
+	t.nodesAre("web-1", "n1 ready")
+}
+
+func (t *storeTest) definitions() {
+	t.stands(1)
+	ids := []int64{t.latest("web-1").ID}
+	for i := range 4 {
+		c := t.change("web-1")
+		if i != 1 { // the second leaves it as it is
+			c.Definition.Config = map[string]any{"round": fmt.Sprint(i)}
+		}
+		ids = append(ids, t.amend("web-1", steps(app.OperationReconfigure, "n1.a.configure"), c).ID)
+		if i == 3 {
+			t.carryOut("n1.a.configure")
+			op, err := t.undo("web-1", back, "n1.a.configure")
+			t.must(err)
+			ids = append(ids, op.ID)
+		}
+		t.carryOut("")
+	}
+	var got []string
+	for _, id := range ids {
+		d, err := t.s.DefinitionAt(t.ctx, tenant, "web-1", id)
+		t.must(err)
+		got = append(got, fmt.Sprint(d.Config))
+	}
+	want := "[map[port:80] map[round:0] map[round:0] map[round:2] map[round:3] map[round:2]]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("the operations were carried out by\n%v, want\n%v", got, want)
+	}
+	before, after, err := t.s.ChangeOf(t.ctx, tenant, ids[2])
+	t.must(err)
+	if before.Definition.Config["round"] != "0" || after.Definition.Config["round"] != "0" {
+		t.Errorf("what changed nothing goes from %v to %v", before.Definition.Config, after.Definition.Config)
+	}
+	_, _, err = t.s.ChangeOf(t.ctx, tenant, ids[0])
+	t.code(err, app.ENotFound)
+}
+
+func (t *storeTest) noSteps() {
+	t.stands(2)
+	c := t.change("web-1")
+	c.Definition.Config = map[string]any{"note": "not read by anybody"}
+	op := t.amend("web-1", app.Plan{Kind: app.OperationReconfigure}, c)
+	if op.Status != app.OperationSucceeded || op.StartedAt.IsZero() || op.EndedAt.IsZero() {
+		t.Fatalf("the operation is %+v", op)
+	}
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	// What leaves without a step was never made: such a node is gone at once.
+	c = t.change("web-1")
+	c.Size, c.New = 3, []app.NewNode{newNode("web-1", "n3", "i3")}
+	t.amend("web-1", steps(app.OperationResize, "n1.a.stop", "n3.create"), c)
+	t.carryOut("n1.a.stop")
+	op, err := t.undo("web-1", back)
+	t.must(err)
+	if op.Status != app.OperationSucceeded {
+		t.Fatalf("the roll-back is %+v", op)
+	}
+	t.nodesAre("web-1", "n1 ready, n2 ready")
+	if live := t.intents(); len(live) != 2 {
+		t.Errorf("live intents: %+v", live)
+	}
+	// But one whose machine may be there stays to be seen, whatever the plan said.
+	c = t.change("web-1")
+	c.Size, c.New = 3, []app.NewNode{newNode("web-1", "n3", "i3b")}
+	t.amend("web-1", steps(app.OperationResize, "n3.create"), c)
+	t.carryOut("n3.create")
+	c = t.change("web-1")
+	c.Size, c.Leaving = 2, []string{"n3"}
+	t.amend("web-1", app.Plan{Kind: app.OperationResize}, c)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned leaving")
+	if live := t.intents(); len(live) != 3 {
+		t.Errorf("live intents: %+v", live)
+	}
+}
+
+func (t *storeTest) repairsLost() {
+	t.stands(2)
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2."))
+	t.status("web-1", app.ClusterFailed, app.OperationSucceeded)
+	t.clock.Move(time.Minute)
+	t.amend("web-1", steps(app.OperationRepair, "n2.delete", "n2.create", "n2.confirm"), t.change("web-1"))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2, again."))
+	t.status("web-1", app.ClusterPending, app.OperationRunning)
+	t.carryOut("")
+	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
+	lost, err := t.s.LostClusters(t.ctx)
+	t.must(err)
+	if len(lost) != 0 {
+		t.Errorf("lost are %+v", lost)
+	}
+	t.nodesAre("web-1", "n1 ready, n2 ready")
+}
+
+func (t *storeTest) deletesAmended() {
+	t.stands(2)
+	c := t.change("web-1")
+	c.Size, c.New, c.Leaving = 2, []app.NewNode{newNode("web-1", "n3", "i3")}, []string{"n1"}
+	op := t.amend("web-1", steps(app.OperationResize, "n3.create", "n1.delete"), c)
+	running := t.claim("w")
+	t.submit(app.OperationDelete, "web-1", Remove(3), true)
+	t.confirm(running, false)
+	t.carryOut("")
+	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 deleted leaving, n2 deleted, n3 deleted")
+	_, _, err := t.s.ChangeOf(t.ctx, tenant, op.ID)
+	t.code(err, app.ENotFound) // forgotten with the cluster
+	if live := t.intents(); len(live) != 0 {
+		t.Errorf("live intents: %+v", live)
+	}
+	_, err = t.tryAmend("web-1", steps(app.OperationRestart, "n2.a.start"), c, 0)
+	t.code(err, app.EConflict)
+}
+
+// amendsAtRandom plays people who amend a cluster, workers that fail or vanish, and a cloud, and looks at the end of each operation
+// that ledger, cloud and quota tell the same.
+func (t *storeTest) amendsAtRandom() {
+	for seed := range uint64(4) {
+		r := &randomAmendments{storeTest: t, rand: rand.New(rand.NewPCG(seed, 24)), cluster: fmt.Sprintf("web%d-1", seed), made: map[string]bool{}}
+		r.play()
+	}
+}
+
+type randomAmendments struct {
+	*storeTest
+	rand    *rand.Rand
+	cluster string
+	made    map[string]bool // by intent: machines that stand
+	count   int
+}
+
+func (r *randomAmendments) play() {
+	r.create(strings.TrimSuffix(r.cluster, "-1"), 3)
+	r.work(0)
+	for range 12 {
+		if r.latest(r.cluster).Status == app.OperationSucceeded {
+			r.ask()
+		} else if r.rand.IntN(2) == 0 {
+			r.control(r.latest(r.cluster).ID, app.ControlResume, "")
+		} else if o := r.latest(r.cluster); o.Kind != app.OperationRollBack {
+			r.rollBack()
+		}
+		r.work(0.15)
+		r.check()
+	}
+	plan := app.Plan{Kind: app.OperationDelete}
+	nodes, err := r.s.Nodes(r.ctx, tenant, r.cluster)
+	r.must(err)
+	for _, n := range nodes {
+		if n.Status != app.NodeDeleted {
+			plan.Steps = append(plan.Steps, app.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete})
+		}
+	}
+	r.submit(app.OperationDelete, r.cluster, plan, true)
+	r.work(0)
+	r.status(r.cluster, app.ClusterDeleted, app.OperationSucceeded)
+	if live := r.intents(); len(live)+len(r.made) > 0 {
+		r.Fatalf("after the end the machines %v and the intents %v are left", r.made, live)
+	}
+	if all, err := r.s.Reservations(r.ctx, tenant); err != nil || len(all) != 0 {
+		r.Fatalf("after the end %+v is reserved (%v)", all, err)
+	}
+}
+
+// ask amends at random: more nodes, fewer, other machines, or nothing but work.
+func (r *randomAmendments) ask() {
+	nodes, err := r.s.Nodes(r.ctx, tenant, r.cluster)
+	r.must(err)
+	c := r.change(r.cluster)
+	var ids []string
+	kind := app.OperationReconfigure
+	for _, n := range nodes {
+		switch {
+		case n.Leaving: // of a roll-back that could not give it back: nothing to do with it
+		case r.rand.IntN(4) == 0 && len(nodes)-len(c.Leaving) > 1:
+			kind, c.Leaving = app.OperationResize, append(c.Leaving, n.Name)
+			ids = append(ids, n.Name+".a.stop", n.Name+".delete")
+		case r.rand.IntN(4) == 0:
+			kind = app.OperationRepair
+			ids = append(ids, n.Name+".delete", n.Name+".create", n.Name+".confirm")
+		default:
+			ids = append(ids, n.Name+".a.configure")
+		}
+	}
+	for i := range r.rand.IntN(3) {
+		r.count++
+		name := app.NodeName(app.NodeNumber(nodes[len(nodes)-1].Name) + 1 + i)
+		kind, c.New = app.OperationResize, append(c.New, newNode(r.cluster, name, fmt.Sprintf("%s-%d", r.cluster, r.count)))
+		ids = append(ids, name+".create", name+".confirm")
+	}
+	c.Size = len(nodes) + len(c.New) - len(c.Leaving)
+	c.Reservation = app.Reservation{Nodes: c.Size, CostPerHour: float64(c.Size)}
+	p := steps(kind, ids...)
+	r.amend(r.cluster, p, c)
+}
+
+// rollBack undoes the latest operation, whose machines are given back and whose nodes that are gone are made anew.
+func (r *randomAmendments) rollBack() {
+	o := r.latest(r.cluster)
+	if o.Kind == app.OperationCreate {
+		return
+	}
+	before, after, err := r.s.ChangeOf(r.ctx, tenant, o.ID)
+	r.must(err)
+	done, err := r.s.Steps(r.ctx, tenant, o.ID)
+	r.must(err)
+	begun := map[string]bool{}
+	for _, s := range done {
+		if s.Attempt > 0 {
+			begun[s.ID] = true
+		}
+	}
+	fresh := map[string]bool{}
+	for _, n := range after.New {
+		fresh[n.Node.Name] = true
+	}
+	nodes, err := r.s.Nodes(r.ctx, tenant, r.cluster)
+	r.must(err)
+	var ids []string
+	for _, n := range nodes {
+		if begun[n.Name+".create"] || !fresh[n.Name] && n.Status == app.NodePlanned {
+			ids = append(ids, n.Name+".delete")
+		}
+		if _, stays := before.Nodes[n.Name]; !fresh[n.Name] && (begun[n.Name+".delete"] || stays && n.Status == app.NodeDeleted) {
+			if !begun[n.Name+".create"] && n.Status != app.NodeDeleted {
+				ids = append(ids, n.Name+".delete") // begun, and perhaps not done
+			}
+			ids = append(ids, n.Name+".create", n.Name+".confirm")
+		}
+	}
+	seen := map[string]bool{}
+	ids = slices.DeleteFunc(ids, func(id string) bool { again := seen[id]; seen[id] = true; return again })
+	c := back(before, after)
+	p := steps(app.OperationRollBack, ids...)
+	_, err = r.s.SubmitOperation(r.ctx, app.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: tenant, Cluster: r.cluster,
+		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: r.clock.Now()}})
+	r.must(err)
+}
+
+// work carries out what there is; some attempts fail for good, and of some the worker vanishes after it has done its act.
+func (r *randomAmendments) work(failing float64) {
+	for {
+		c := r.claim("w")
+		for ; c != nil; c = r.next(c, failing) {
+		}
+		r.clock.Move(2 * app.ClaimFor)
+		n, err := r.s.SweepSteps(r.ctx, r.clock.Now())
+		r.must(err)
+		if n == 0 {
+			bells, err := r.s.Unrung(r.ctx, 10)
+			r.must(err)
+			if len(bells) == 0 {
+				return
+			}
+		}
+	}
+}
+
+func (r *randomAmendments) next(c *app.ClaimedStep, failing float64) *app.ClaimedStep {
+	acts := r.rand.Float64() >= failing
+	if acts {
+		switch c.Step.Action {
+		case app.ActionCreate:
+			if c.Unasked && r.made[c.Intent] {
+				r.Fatalf("%s of attempt %d is told that nobody has asked for %s", c.Step.ID, c.Step.Attempt, c.Intent)
+			}
+			r.made[c.Intent] = true
+		case app.ActionDelete:
+			delete(r.made, c.Intent)
+		}
+	}
+	switch {
+	case acts && r.rand.Float64() >= failing:
+		return r.confirm(c, true)
+	case r.rand.IntN(2) == 0:
+		r.fail(c, app.Retry{})
+	} // or is never heard of again
+	return nil
+}
+
+// check holds an operation's end to the cloud and the quota.
+func (r *randomAmendments) check() {
+	r.Helper()
+	live := r.intents()
+	for intent := range r.made {
+		if live[intent].Cluster != r.cluster {
+			r.Fatalf("the machine of %s stands and nobody knows it; known are %v", intent, live)
+		}
+	}
+	o := r.latest(r.cluster)
+	if !o.Status.Ended() {
+		r.Fatalf("operation %+v does not end", o)
+	}
+	if o.Status != app.OperationSucceeded {
+		return
+	}
+	cluster, err := r.s.Cluster(r.ctx, tenant, r.cluster)
+	r.must(err)
+	nodes, err := r.s.Nodes(r.ctx, tenant, r.cluster)
+	r.must(err)
+	stand := 0
+	for _, n := range nodes {
+		if n.Status == app.NodeReady && !n.Leaving {
+			stand++
+		}
+	}
+	if cluster.Status != app.ClusterActive || stand != len(nodes) || stand != cluster.Size || stand != len(r.made) || len(live) != stand {
+		r.Fatalf("after operation %d (%s) the cluster is %s with size %d, %d machines, %d intents and the nodes %s", o.ID, o.Kind, cluster.Status,
+			cluster.Size, len(r.made), len(live), r.nodeWords(r.cluster))
+	}
+	all, err := r.s.Reservations(r.ctx, tenant)
+	r.must(err)
+	if len(all) != 1 || all[0].Nodes != cluster.Size {
+		r.Fatalf("reserved is %+v of a cluster of %d nodes", all, cluster.Size)
+	}
+}
