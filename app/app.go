@@ -52,10 +52,10 @@ type App struct {
 // New gives the use cases on top of their needs.
 func New(d Deps) *App { return &App{Deps: d} }
 
-// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers.
+// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
 func (a *App) Catalog(_ context.Context, actor Actor) (*Catalog, error) {
 	if err := actor.may("Catalog"); err != nil {
 		return nil, err
 	}
-	return a.Deps.Catalog(), nil
+	return a.Deps.Catalog().For(actor), nil
 }

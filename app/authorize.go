@@ -42,20 +42,22 @@ type permission struct {
 // name, and asks it before anything else; a test walks all of them with every role.
 var permissions = map[string]permission{
 	// Looking                              super admin appr user view robot
-	"Catalog":         {ScopeRead, all, all, all, all, all, all},
-	"Preview":         {ScopeRead, all, all, all, all, all, all},
-	"Explain":         {ScopeRead, all, all, all, all, all, all},
-	"Cluster":         {ScopeRead, all, all, all, all, all, all},
-	"Clusters":        {ScopeRead, all, all, all, all, all, all},
-	"Steps":           {ScopeRead, all, all, all, all, all, all},
-	"Events":          {ScopeRead, all, all, all, all, all, all},
-	"Logs":            {ScopeRead, all, all, all, all, all, all},
-	"Watch":           {ScopeRead, all, all, all, all, all, all},
-	"NodeReports":     {ScopeRead, all, all, all, all, all, all},
-	"PreviewRollBack": {ScopeRead, all, all, all, all, all, all},
-	"Receipt":         {ScopeRead, all, all, all, all, all, all},
-	"Waiting":         {ScopeRead, all, all, all, all, all, all},
-	"PreviewAmend":    {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
+	"Catalog":          {ScopeRead, all, all, all, all, all, all},
+	"TemplateVersions": {ScopeRead, all, all, all, all, all, all},
+	"TemplateChanges":  {ScopeRead, all, all, all, all, all, all},
+	"Preview":          {ScopeRead, all, all, all, all, all, all},
+	"Explain":          {ScopeRead, all, all, all, all, all, all},
+	"Cluster":          {ScopeRead, all, all, all, all, all, all},
+	"Clusters":         {ScopeRead, all, all, all, all, all, all},
+	"Steps":            {ScopeRead, all, all, all, all, all, all},
+	"Events":           {ScopeRead, all, all, all, all, all, all},
+	"Logs":             {ScopeRead, all, all, all, all, all, all},
+	"Watch":            {ScopeRead, all, all, all, all, all, all},
+	"NodeReports":      {ScopeRead, all, all, all, all, all, all},
+	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all},
+	"Receipt":          {ScopeRead, all, all, all, all, all, all},
+	"Waiting":          {ScopeRead, all, all, all, all, all, all},
+	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
 
 	// Clusters
 	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all},

@@ -12,7 +12,9 @@ type Catalog struct {
 	Hardware  map[string]*HardwareType
 	Images    map[string]*ImageType
 	Services  map[string]*Service
-	Templates map[string]*Template
+	Templates map[string]*Template // made whole of all that they extend and include; without those that are only parts
+	// Written are the templates as they stand in files, parts among them.
+	Written map[string]*Template
 }
 
 // NewCatalog gives an empty catalog whose maps can be written to.
@@ -23,6 +25,7 @@ func NewCatalog() *Catalog {
 		Images:    map[string]*ImageType{},
 		Services:  map[string]*Service{},
 		Templates: map[string]*Template{},
+		Written:   map[string]*Template{},
 	}
 }
 
@@ -37,11 +40,16 @@ type About struct {
 	// Lines says on which lines of Origin.File parts of the entry are written, by their path in our own form, such as
 	// constraints.services.db.min or constraints.must_coexist[0]. Parts that nobody has to be pointed at are absent.
 	Lines map[string]int `json:"-"`
+	// Taken says of the parts that come from other entries, by the same paths, where they are written.
+	Taken map[string]Origin `json:"-"`
 }
 
 // At is where a part of the entry is written: the first of some paths of which that is known, else where the entry begins.
 func (a About) At(paths ...string) Origin {
 	for _, path := range paths {
+		if from, ok := a.Taken[path]; ok {
+			return from
+		}
 		if line := a.Lines[path]; line > 0 {
 			return Origin{File: a.Origin.File, Line: line}
 		}

@@ -47,10 +47,9 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Request: kept}, &Error{Code: EForbidden, Reason: "policy", Message: w.decision.Reason,
-			Hint: fmt.Sprintf("That is what the policy %s says. Request %d keeps what was asked for.", w.decision.Policy, kept.ID)}
+		return Answer{Request: kept}, refusedBy(w.decision, kept.ID)
 	case OutcomeApprove:
-		q.wait(w)
+		q.open(keep(w), w.decision.Needs)
 		kept, err := a.Store.KeepRequest(ctx, q)
 		return Answer{Request: kept}, err
 	}
@@ -96,7 +95,14 @@ type weighed struct {
 // weigh prepares a request and asks the policies.
 func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weighed, err error) {
 	w.request = r
-	if w.draft, w.preview, err = a.prepare(ctx, r); err != nil {
+	if t, err := a.Deps.Catalog().templateFor(actor, r.Template); err != nil {
+		return w, err
+	} else if t != nil {
+		if err := t.CheckImmutable(r.override(t)); err != nil {
+			return w, err
+		}
+	}
+	if w.draft, w.preview, err = a.prepare(ctx, actor.Tenant, r); err != nil {
 		return w, err
 	}
 	if err := a.checkSecretsOf(ctx, actor.Tenant, r, w.draft, w.preview.Layout.Provider); err != nil {
@@ -114,7 +120,7 @@ func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weigh
 		// Priced anew, and checked against the template's own rules.
 		lease := w.decision.Lease
 		w.request.Lease = &lease
-		if w.draft, w.preview, err = a.prepare(ctx, w.request); err != nil {
+		if w.draft, w.preview, err = a.prepare(ctx, actor.Tenant, w.request); err != nil {
 			return w, err
 		}
 	}
@@ -165,28 +171,9 @@ func (d draft) cpu(l Layout) (n float64) {
 	return n
 }
 
-// wait makes it a request that waits, with all that is needed to run it later.
-func (n *NewRequest) wait(w weighed) {
-	r := &n.Request
-	k := keep(w)
-	r.Status, r.Needs, n.Kept = RequestWaiting, w.decision.Needs, &k
-	r.Decision.Needs = nil
-	r.Terms.Seal = k.seal()
-	for _, need := range r.Needs {
-		after := need.ExpireAfter
-		if after <= 0 {
-			after = defaultExpiry
-		}
-		if at := r.AskedAt.Add(after); r.ExpiresAt.IsZero() || at.Before(r.ExpiresAt) {
-			r.ExpiresAt = at
-		}
-	}
-	r.DueAt = r.due()
-}
-
 func keep(w weighed) Kept {
 	k := Kept{Request: w.request, Definition: w.draft.definition, DNSSuffix: w.draft.dnsSuffix, Layout: w.preview.Layout, Lease: w.preview.Lease,
-		PlanHash: w.preview.PlanHash}
+		PlanHash: w.preview.PlanHash, Hooks: w.preview.Plan.Hooks}
 	k.Request.PlanHash, k.Request.Pool = "", nil
 	return k
 }

@@ -19,5 +19,13 @@ func (a *App) Explain(ctx context.Context, actor Actor, r ClusterRequest) (Expla
 	}
 	ctx, cancel := context.WithTimeout(ctx, explainTime)
 	defer cancel()
-	return a.Explainer.Explain(ctx, a.Deps.Catalog(), r.LayoutRequest)
+	c := a.Deps.Catalog()
+	t, err := c.templateFor(actor, r.Template)
+	if t != nil {
+		r, _, err = r.settled(t)
+	}
+	if err != nil {
+		return Explanation{Problems: []*Error{AsError(err)}}, nil
+	}
+	return a.Explainer.Explain(ctx, c.For(actor), r.LayoutRequest)
 }

@@ -28,10 +28,17 @@ type draft struct {
 }
 
 // prepare is the part of a create that needs no decision: solve, plan, price.
-func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, error) {
+func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (draft, Preview, error) {
 	ctx, cancel := context.WithTimeout(ctx, solveTime)
 	defer cancel()
 	c := a.Deps.Catalog()
+	var set Settled
+	if t := c.Templates[r.Template]; t != nil {
+		var err error
+		if r, set, err = r.settled(t); err != nil {
+			return draft{}, Preview{}, err
+		}
+	}
 	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
 	if err != nil {
 		return draft{}, Preview{}, err
@@ -48,14 +55,23 @@ func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, er
 	if err := checkDNSSuffix(d.dnsSuffix); err != nil {
 		return draft{}, Preview{}, err
 	}
-	d.definition = define(c, t, layout, r.Config)
-	plan, err := a.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services, Config: d.definition.Config})
+	d.definition = define(c, t, layout, mergeConfig(set.Config, r.Config))
+	d.definition.Overrides = mergeConfig(nil, r.Config)
+	if len(set.Given) > 0 {
+		d.definition.Parameters = set.Given
+	}
+	hooks, err := a.scripts(ctx, tenant, OperationCreate, d.definition)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	plan, err := a.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services, Config: d.definition.Config,
+		Hooks: hooks})
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
 	return d, Preview{
 		Template: r.Template, Layout: layout, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(),
-		Lease: lease, Cost: layout.CostPerHour * lease.Hours(),
+		Lease: lease, Cost: layout.CostPerHour * lease.Hours(), Warnings: t.Warnings(),
 	}, nil
 }
 
@@ -63,6 +79,8 @@ func (a *App) prepare(ctx context.Context, r ClusterRequest) (draft, Preview, er
 func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition {
 	d := Definition{
 		Lease:    &t.Lease,
+		Template: t.Digest(), Immutable: t.Immutable,
+		Hooks:    t.Hooks,
 		Config:   mergeConfig(t.Defaults.Config, config),
 		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}

@@ -30,7 +30,9 @@ type Store interface {
 	QuotaStore
 	AuditStore
 	SecretStore
+	CatalogStore
 	HookStore
+	OperationHookStore
 	LeaseStore
 	UsageStore
 	LifeStore
@@ -57,12 +59,21 @@ type PeopleStore interface {
 // Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of
 // the catalog do not reach a running cluster. Provider settings, which may be secret, are not part of it.
 type Definition struct {
-	Lease    *Lease              `json:"lease,omitempty"` // the template's rules; nil of clusters from before they were kept
-	Config   map[string]any      `json:"config,omitempty"`
-	Links    []Link              `json:"links,omitempty"`
+	Lease  *Lease         `json:"lease,omitempty"` // the template's rules; nil of clusters from before they were kept
+	Config map[string]any `json:"config,omitempty"`
+	// Overrides is what was asked for beside the template's own configuration; a null takes a key of that out. Nil of clusters from
+	// before it was kept apart.
+	Overrides map[string]any `json:"overrides,omitzero"`
+	Links     []Link         `json:"links,omitempty"`
+	// Parameters are the values that were given; what the template set by default is in Config only.
+	Parameters map[string]any `json:"parameters,omitempty"`
+	Immutable  []string       `json:"immutable,omitempty"` // see Template
+	// Template is the digest of the template that the cluster was made from; "" of clusters from before it was kept.
+	Template string              `json:"template,omitempty"`
 	Services map[string]*Service `json:"services"`
 	Hardware map[string]Flavor   `json:"hardware"`
 	Images   map[string]Image    `json:"images"`
+	Hooks    []OperationHook     `json:"hooks,omitempty"` // the template's
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.

@@ -14,8 +14,17 @@ type Template struct {
 	Constraints   Constraints      `json:"constraints"`
 	Lease         Lease            `json:"lease"`
 	Links         []Link           `json:"links,omitempty"`
+	Hooks         []OperationHook  `json:"hooks,omitempty"` // lifecycle hooks, in the order in which their scripts run
 	Extends       string           `json:"extends,omitempty"`
 	Includes      []string         `json:"includes,omitempty"`
+	// Partial marks what is only a part of other templates: nobody makes clusters of it.
+	Partial    bool        `json:"partial,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty"`
+	// Immutable are the parts that neither requests nor templates made from this one may say otherwise; see ImmutableParts.
+	Immutable  []string      `json:"immutable,omitempty"`
+	State      TemplateState `json:"state,omitempty"`       // "" means published
+	Version    string        `json:"version,omitempty"`     // in its authors' own words
+	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are looked after; nil: nobody looks.
 	Health *HealthPolicy `json:"health,omitempty"`
 }

@@ -11,7 +11,9 @@ type ClusterRequest struct {
 	Lease     *time.Duration `json:"lease,omitempty"`
 	DNSSuffix string         `json:"dns_suffix,omitempty"`
 	Config    map[string]any `json:"config,omitempty"`
-	PlanHash  string         `json:"plan_hash,omitempty"`
+	// Parameters are values of the template's parameters, by name; those left out are what the template says.
+	Parameters map[string]any `json:"parameters,omitempty"`
+	PlanHash   string         `json:"plan_hash,omitempty"`
 	// OnFailure is what shall happen by itself when the create fails or is cancelled.
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
 }
@@ -27,6 +29,8 @@ type Preview struct {
 	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
 	// Decision is what policies say about it; nil where none applies. Lease and cost are as they leave it.
 	Decision *Decision `json:"decision,omitempty"`
+	// Warnings are to be read before it is asked for, such as that the template is deprecated.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // ClusterSummary is one line of a list of clusters. Operation is the latest one.

@@ -35,6 +35,7 @@ func (c *checker) check() {
 			}
 		}
 	}
+	c.whole(list)
 	for _, e := range list {
 		switch v := e.value.(type) {
 		case *app.ProviderSpec:
@@ -61,9 +62,45 @@ func rule(e *entry) Severity {
 
 func (c *checker) report(e *entry, s Severity, path []any, hint, format string, args ...any) {
 	n := e.at(path...)
+	place, column := app.Origin{File: e.file, Line: n.Line}, n.Column
+	if e.inherited != nil {
+		place, column = e.inherited.At(parts(e.inherited, path)...), 0
+	}
 	c.out.add(Problem{
-		Origin: app.Origin{File: e.file, Line: n.Line}, Column: n.Column, Severity: s,
+		Origin: place, Column: column, Severity: s,
 		Message: e.key.String() + ": " + fmt.Sprintf(format, args...), Hint: hint,
+	})
+}
+
+// parts gives the names under which a template knows where a part of it is written, the nearest first.
+func parts(t *app.Template, path []any) (names []string) {
+	for n := len(path); n > 0; n-- {
+		name := ""
+		for _, p := range path[:n] {
+			if i, ok := p.(int); ok {
+				switch {
+				case name == "defaults.services" && i < len(t.Defaults.Services):
+					name += "." + t.Defaults.Services[i]
+				case name == "parameters" && i < len(t.Parameters):
+					name += "." + t.Parameters[i].Name
+				default:
+					name += fmt.Sprintf("[%d]", i)
+				}
+				continue
+			}
+			name = join(name, fmt.Sprint(p))
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// reportAt reports what is wrong with one template where another one that it is made of says it.
+func (c *checker) reportAt(of, at *entry, path []any, hint, format string, args ...any) {
+	n := at.at(path...)
+	c.out.add(Problem{
+		Origin: app.Origin{File: at.file, Line: n.Line}, Column: n.Column, Severity: rule(of),
+		Message: fmt.Sprintf("%s: %s: %s", of.key, at.spell(path), fmt.Sprintf(format, args...)), Hint: hint,
 	})
 }
 

@@ -7,9 +7,10 @@ import (
 	"muster/app"
 )
 
+// template checks what a template says itself, and then the whole that it makes with what it extends and includes.
 func (c *checker) template(e *entry, t *app.Template) {
-	c.heritage(e, t)
 	c.healthPolicy(e, t.Health)
+	c.life(e, t)
 	c.defaults(e, t)
 	for _, list := range []struct {
 		kind  kind
@@ -34,7 +35,42 @@ func (c *checker) template(e *entry, t *app.Template) {
 		c.refer(e, kindHardware, n, "constraints", "hardware", n)
 	}
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
-		c.constraint(e, n, t.Constraints.Services[n], t.Constraints.Size)
+		c.constraint(e, n, t.Constraints.Services[n])
+	}
+	c.parameters(e, t)
+	// A part need not be good for itself, and of what cannot be made whole the reason has been told.
+	if whole := e.whole; whole != nil && !t.Partial {
+		c.wholeTemplate(e, whole)
+	} else {
+		c.limits(e, t)
+		if t.Extends == "" && len(t.Includes) == 0 && !t.Partial {
+			c.wholeDefaults(e, t) // it could not be read whole; some can still be said
+		}
+	}
+}
+
+// wholeTemplate checks what the parts of a template must be together.
+func (c *checker) wholeTemplate(e *entry, t *app.Template) {
+	if t != e.value {
+		// Places are those of the parts, wherever they are written.
+		inherited := *e
+		inherited.inherited = t
+		if !slices.ContainsFunc(e.layers, func(l layer) bool { return len(app.CheckParameters(l.template.Parameters)) > 0 }) {
+			c.parameters(&inherited, t)
+		}
+		e = &inherited
+	}
+	c.wholeDefaults(e, t)
+	c.limits(e, t)
+}
+
+// limits checks what is said in numbers.
+func (c *checker) limits(e *entry, t *app.Template) {
+	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
+		at := []any{"constraints", "services", n}
+		if sc, size := t.Constraints.Services[n], t.Constraints.Size; sc.Min > size.Max {
+			c.report(e, SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.spell(at), sc.Min, size.Max)
+		}
 	}
 	if s := t.Constraints.Size; s.Min > s.Max {
 		c.report(e, SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.spell([]any{"constraints", "size"}), s.Min, s.Max)
@@ -46,36 +82,30 @@ func (c *checker) template(e *entry, t *app.Template) {
 	}
 }
 
-// heritage checks what a template is made from, and says plainly that it is not merged.
-func (c *checker) heritage(e *entry, t *app.Template) {
-	if t.Extends != "" {
-		c.refer(e, kindTemplate, t.Extends, "extends")
-	}
-	for _, k := range []string{"extends", "includes"} {
-		if k == "extends" && t.Extends != "" || k == "includes" && len(t.Includes) > 0 {
-			c.report(e, SeverityWarning, []any{k}, "write out what it would add", "%s is kept, but not merged by this version", k)
-		}
-	}
-}
-
-// defaults checks what a request gets that says nothing.
+// defaults checks what is named there.
 func (c *checker) defaults(e *entry, t *app.Template) {
 	d := t.Defaults
-	if len(d.Services) == 0 && !e.broken && t.Extends == "" && len(t.Includes) == 0 {
-		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.spell([]any{"defaults", "services"}))
-	}
 	for i, n := range d.Services {
 		c.refer(e, kindService, n, "defaults", "services", i)
-		c.allowed(e, kindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
 		if n != "" && slices.Index(d.Services, n) < i {
 			c.report(e, rule(e), []any{"defaults", "services", i}, "", "%s names %q twice", e.spell([]any{"defaults", "services"}), n)
 		}
 	}
-	if d.Provider != "" {
-		c.refer(e, kindProvider, d.Provider, "defaults", "provider")
+	c.refer(e, kindProvider, d.Provider, "defaults", "provider")
+	c.refer(e, kindHardware, d.Hardware, "defaults", "hardware")
+	c.refer(e, kindImage, d.Image, "defaults", "image")
+}
+
+// wholeDefaults checks what a request gets that says nothing.
+func (c *checker) wholeDefaults(e *entry, t *app.Template) {
+	d := t.Defaults
+	if len(d.Services) == 0 && !e.broken {
+		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.spell([]any{"defaults", "services"}))
+	}
+	for i, n := range d.Services {
+		c.allowed(e, kindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
 	}
 	if d.Hardware != "" {
-		c.refer(e, kindHardware, d.Hardware, "defaults", "hardware")
 		c.allowed(e, kindHardware, d.Hardware, t.Compatibility.Hardware, "hardware", "defaults", "hardware")
 		if h, ok := c.value(kindHardware, d.Hardware).(*app.HardwareType); ok && d.Provider != "" {
 			if _, has := h.Providers[d.Provider]; !has {
@@ -84,7 +114,6 @@ func (c *checker) defaults(e *entry, t *app.Template) {
 		}
 	}
 	if d.Image != "" {
-		c.refer(e, kindImage, d.Image, "defaults", "image")
 		c.allowed(e, kindImage, d.Image, t.Compatibility.Images, "images", "defaults", "image")
 		if i, ok := c.value(kindImage, d.Image).(*app.ImageType); ok && d.Provider != "" {
 			if _, has := i.Providers[d.Provider]; !has {
@@ -127,7 +156,7 @@ func (c *checker) groups(e *entry, which string, groups [][]string) {
 	}
 }
 
-func (c *checker) constraint(e *entry, service string, sc app.ServiceConstraint, size app.SizeRange) {
+func (c *checker) constraint(e *entry, service string, sc app.ServiceConstraint) {
 	at := []any{"constraints", "services", service}
 	c.refer(e, kindService, service, at...)
 	for i, n := range sc.Hardware {
@@ -138,8 +167,5 @@ func (c *checker) constraint(e *entry, service string, sc app.ServiceConstraint,
 	}
 	if sc.Min > sc.Max {
 		c.report(e, SeverityError, at, "", "%s: min %d is greater than max %d", e.spell(at), sc.Min, sc.Max)
-	}
-	if sc.Min > size.Max {
-		c.report(e, SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.spell(at), sc.Min, size.Max)
 	}
 }

@@ -15,7 +15,11 @@ var cooprFolders = map[string]kind{
 	"imagetypes":       kindImage,
 	"services":         kindService,
 	"clustertemplates": kindTemplate,
+	partialFolder:      kindTemplate,
 }
+
+// partialFolder has templates that are only parts of others.
+const partialFolder = "partialtemplates"
 
 // The structs of Coopr's form. A field tagged ",rest" takes what Coopr handed on to its plugins without knowing it.
 
@@ -98,9 +102,10 @@ type cooprLink struct {
 
 type cooprTemplate struct {
 	cooprAbout
-	Extends  *cooprRef  `yaml:"extends"`
-	Includes []cooprRef `yaml:"includes"`
-	Defaults struct {
+	Extends   *cooprRef    `yaml:"extends"`
+	Includes  []cooprRef   `yaml:"includes"`
+	Immutable immutableDoc `yaml:"immutable"` // of partial templates
+	Defaults  struct {
 		Services  []defaultServiceDoc `yaml:"services"`
 		Provider  string              `yaml:"provider"`
 		Hardware  string              `yaml:"hardwaretype"`
@@ -263,6 +268,7 @@ func (t *cooprTemplate) template(e *entry) *app.Template {
 	for name, c := range t.Constraints.Services {
 		out.Constraints.Services[name] = serviceConstraint(c.Hardware, c.Images, c.Quantities.Min, c.Quantities.Max)
 	}
+	out.Immutable = t.Immutable.paths(out.Defaults.Config)
 	out.Lines = linesOf(e, out)
 	return out
 }

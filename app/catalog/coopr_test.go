@@ -64,7 +64,10 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 	}) || db.Origin.Line != 1 {
 		t.Errorf("db = %+v", db)
 	}
-	dbs := r.Catalog.Templates["dbs"]
+	if r.Catalog.Templates["dbs"] != nil {
+		t.Error("a template whose parent is not there is offered")
+	}
+	dbs := r.Catalog.Written["dbs"]
 	if dbs.Extends != "parent" || !reflect.DeepEqual(dbs.Includes, []string{"partial"}) {
 		t.Errorf("extends %q, includes %q", dbs.Extends, dbs.Includes)
 	}

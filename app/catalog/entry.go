@@ -42,6 +42,10 @@ type entry struct {
 	coopr  bool
 	value  any
 	broken bool
+	// inherited is set while the whole of a template is looked at: it knows where its parts are written.
+	inherited *app.Template
+	layers    []layer       // that the whole is made of, the template itself last
+	whole     *app.Template // a template with all that it extends and includes; nil where it cannot be made whole
 }
 
 var nameShape = regexp.MustCompile(namePattern)

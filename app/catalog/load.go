@@ -50,7 +50,7 @@ type Source struct {
 func Dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
 
 // Load reads directories into one catalog. In each, every *.yaml and *.yml file at any depth is of Muster's form, and
-// *.json files in the folders providers, hardwaretypes, imagetypes, services and clustertemplates (of which dir may
+// *.json files in the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates (of which dir may
 // also be one itself) are of Coopr's. Names that begin with a dot are passed over. An entry of a later directory
 // replaces the one of the same kind and name of an earlier directory.
 //
@@ -139,7 +139,10 @@ func catalogOf(entries map[key]*entry) *app.Catalog {
 		case *app.Service:
 			c.Services[k.name] = v
 		case *app.Template:
-			c.Templates[k.name] = v
+			c.Written[k.name] = v
+			if e.whole != nil && !v.Partial {
+				c.Templates[k.name] = e.whole
+			}
 		}
 	}
 	return c
@@ -169,7 +172,7 @@ type sourceReader struct {
 var errEnough = errors.New("enough")
 
 func (r *sourceReader) read() {
-	self := cooprFolders[filepath.Base(r.source.Name)]
+	self := filepath.Base(r.source.Name)
 	err := fs.WalkDir(r.source.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == ".":
@@ -195,14 +198,14 @@ func (r *sourceReader) read() {
 	case len(r.entries) == 0 && r.out.errors == 0:
 		hint := ""
 		if len(r.loose) > 0 {
-			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services and clustertemplates"
+			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates"
 		}
 		r.problem("", SeverityWarning, "there is no catalog entry here", hint)
 	}
 }
 
 // file reads one file if it is one of ours.
-func (r *sourceReader) file(name string, self kind) error {
+func (r *sourceReader) file(name string, self string) error {
 	folder, base := path.Split(name)
 	folder = strings.TrimSuffix(folder, "/")
 	var parse func(data []byte) parsed
@@ -211,17 +214,26 @@ func (r *sourceReader) file(name string, self kind) error {
 	case ".yaml", ".yml":
 		parse = func(data []byte) parsed { return parseNative(r.out, shown, data) }
 	case ".json":
-		k := cooprFolders[folder]
+		in := folder
 		if folder == "" {
-			k = self
+			in = self
 		}
+		k := cooprFolders[in]
 		if k == "" {
 			if folder == "" {
 				r.loose = append(r.loose, name)
 			}
 			return nil
 		}
-		parse = func(data []byte) parsed { return parseCoopr(r.out, shown, k, data) }
+		parse = func(data []byte) parsed {
+			p := parseCoopr(r.out, shown, k, data)
+			for _, e := range p.entries {
+				if t, ok := e.value.(*app.Template); ok {
+					t.Partial = in == partialFolder
+				}
+			}
+			return p
+		}
 	default:
 		return nil
 	}

@@ -128,7 +128,13 @@ type linkDoc struct {
 type templateDoc struct {
 	aboutDoc
 	Extends       string         `yaml:"extends" doc:"A template to take everything from that is not said here."`
-	Includes      []string       `yaml:"includes" doc:"Partial templates whose defaults and compatibility are added."`
+	Includes      []string       `yaml:"includes" doc:"Partial templates whose parts are added, the later over the earlier."`
+	Partial       bool           `yaml:"partial" doc:"Whether this is only a part of other templates, which nobody makes clusters of."`
+	State         stateDoc       `yaml:"state" doc:"draft: admins alone see it and may try it; deprecated: whoever uses it is told so, and what to use instead. published where absent."`
+	Version       string         `yaml:"version" doc:"Any text that tells people which version this is. Muster counts by itself, too."`
+	ReplacedBy    string         `yaml:"replaced_by" doc:"The template to use instead of this one, which is deprecated."`
+	Parameters    []parameterDoc `yaml:"parameters" doc:"Values that people set; forms have a field for each."`
+	Immutable     immutableDoc   `yaml:"immutable" doc:"Parts that neither requests nor templates made from this one may say otherwise: config, paths such as config.ssl, services, provider, hardware, image, dns_suffix, lease. true stands for each key of the configuration that is written here."`
 	Defaults      defaultsDoc    `yaml:"defaults" doc:"What a cluster gets where the request says nothing."`
 	Compatibility compatDoc      `yaml:"compatibility" doc:"What a request may use instead. An absent list allows everything."`
 	Constraints   constraintsDoc `yaml:"constraints" doc:"What holds for every layout of this template."`
@@ -259,11 +265,13 @@ func (t *templateDoc) template(e *entry) *app.Template {
 		Lease: app.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
-		Health: t.Health.policy(),
+		Health: t.Health.policy(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {
 		addDefault(&out.Defaults, s.Name, s.Config)
 	}
+	out.Immutable = t.Immutable.paths(out.Defaults.Config)
 	out.Lines = linesOf(e, out)
 	return out
 }

@@ -74,9 +74,11 @@ const maxProblems = 1000
 type reporter struct {
 	list   Problems
 	errors int
+	said   int
 }
 
 func (r *reporter) add(p Problem) {
+	r.said++
 	if p.Severity == SeverityError {
 		r.errors++
 	}
@@ -84,6 +86,9 @@ func (r *reporter) add(p Problem) {
 		r.list = append(r.list, p)
 	}
 }
+
+// count is how many problems there are, those among them that are not listed.
+func (r *reporter) count() int { return r.said }
 
 // sorted gives the problems in reading order. Where there were too many, the last one says so.
 func (r *reporter) sorted() Problems {

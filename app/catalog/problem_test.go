@@ -158,7 +158,7 @@ func TestProblems(t *testing.T) {
 		"nothing there": {[]string{"README.md", "hello"}, `c: warning: there is no catalog entry here`},
 		"loose JSON": {
 			[]string{"a.json", "{}"},
-			`c: warning: there is no catalog entry here; Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services and clustertemplates`,
+			`c: warning: there is no catalog entry here; Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates`,
 		},
 		"names with a dot in front are passed over": {
 			[]string{".git/a.yaml", ":", ".a.yaml", ":", "a.yaml", "kind: service\nname: x\n"}, "",
