@@ -34,6 +34,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterSSHCommand(c),
 		clusterCertificateCommand(c),
 	)
+	cmd.AddCommand(amendCommands(c)...)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())
 	return cmd

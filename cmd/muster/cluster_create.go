@@ -114,7 +114,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	layout.declare(cmd.Flags())
 	w.declare(cmd)
 	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
-	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a file with one, or - for stdin")
+	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
 	cmd.Flags().Var(&onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
 	return cmd
@@ -205,6 +205,9 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 	}
 	if err != nil {
 		return nil, usagef("--config: %v", err).hint("Give a JSON object, the name of a file with one, or - for stdin.")
+	}
+	if b, err = jsonOf(b); err != nil {
+		return nil, usagef("--config is not a JSON or YAML object: %v", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()

@@ -63,6 +63,9 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			if v, err = cl.rollBack(cmd.Context(), v.ID, p); err != nil {
 				return err
 			}
+			if !p.Gone {
+				return c.started(cmd.Context(), cl, v, w, after)
+			}
 			return c.deleting(cmd.Context(), cl, v, w, after)
 		},
 	}
@@ -126,6 +129,9 @@ const undoPatience = 30 * time.Second
 func (c *cli) waitUndone(ctx context.Context, cl *client, v app.ClusterView, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoPatience); ; {
 		if latest, _ := operationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
+			if op.Kind != app.OperationCreate {
+				return c.started(ctx, cl, v, w, 0)
+			}
 			return c.deleting(ctx, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {

@@ -64,7 +64,32 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 			fmt.Fprintf(c.stdout, "  %s: %s\n", l.Label, l.URL)
 		}
 	}
-	return nil
+	return c.printHistory(v.Operations, time.Now())
+}
+
+// historyShown is how many operations of a cluster are told at once.
+const historyShown = 10
+
+// printHistory tells what was done to a cluster, where that is more than its create.
+func (c *cli) printHistory(ops []app.Operation, now time.Time) error {
+	if len(ops) < 2 {
+		return nil
+	}
+	fmt.Fprint(c.stdout, "\nHistory:\n")
+	t := newTable()
+	for _, o := range ops[:min(len(ops), historyShown)] {
+		took := ""
+		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
+			took = "took " + clock(o.EndedAt.Sub(o.StartedAt))
+		}
+		t.add("  "+span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+	}
+	t.rows = t.rows[1:] // without a head
+	if err := t.write(c.stdout); err != nil || len(ops) <= historyShown {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stdout, "  and %s before.\n", plural(len(ops)-historyShown, "operation"))
+	return err
 }
 
 // headline says in one line what has become of a cluster.

@@ -43,6 +43,9 @@ type fakeServer struct {
 	preview app.RollBackPreview
 	waits   app.Waiting
 	queue   app.Queue
+	amend   app.AmendPreview // what every amendment would do
+	amended []app.Amendment
+	request *app.Request // amendments wait as this request
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
@@ -104,6 +107,7 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return v }))
 	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return s.deleted(v) }))
 	s.controlRoutes(m)
+	s.amendRoutes(m)
 	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *app.ClusterView) any {
 		go s.resume()
 		return v

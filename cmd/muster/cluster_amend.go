@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/app"
+)
+
+// amendFlags are what the commands that amend a cluster are told. Each command has those of its own, and those of all.
+type amendFlags struct {
+	nodes           []string
+	hardware, image string
+	batch           int
+	noRestart       bool
+	config          string
+
+	yes, preview, steps bool
+	onFailure           failureChoice
+	w                   waitFlags
+}
+
+// amendments are the commands that amend a cluster that stands. They differ in how they read what is asked; showing, asking,
+// sending and waiting is the same for all of them.
+var amendments = []struct {
+	use, short, more, example string
+	args                      cobra.PositionalArgs
+	flags                     func(*amendFlags, *pflag.FlagSet)
+	read                      func(c *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
+}{
+	{use: "resize ID|NAME SIZE", short: "Give a cluster more or fewer nodes",
+		more:    "Nodes that go are drained first: what runs on them is handed over before they are given back.",
+		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
+		args:    exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("that go, if it shrinks; otherwise Muster chooses"), theMachines),
+		read: func(_ *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+			size, err := amount(args[0], "SIZE")
+			return app.Amendment{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
+		}},
+	{use: "grow ID|NAME [NODES]", short: "Give a cluster more nodes: one, or so many",
+		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
+		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
+		read: func(_ *cli, v app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
+			by, err := amountOr(1, args, "NODES")
+			return app.Amendment{Kind: app.OperationResize, Size: v.Size + by}, err
+		}},
+	{use: "shrink ID|NAME [NODES]", short: "Take nodes from a cluster: one, so many, or those that are named",
+		more:    "They are drained first: what runs on them is handed over before they are given back.",
+		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
+		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("that go; otherwise Muster chooses")),
+		read: func(_ *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
+			switch {
+			case err != nil:
+				return app.Amendment{}, err
+			case by < len(f.nodes):
+				return app.Amendment{}, usagef("%s shall go, but %d are named", plural(by, "node"), len(f.nodes))
+			case by >= v.Size:
+				return app.Amendment{}, usagef("%s has %s; of them %d cannot go", v.Name, plural(v.Size, "node"), by).hint("To give all of it back: muster cluster delete %s", v.Name)
+			}
+			return app.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
+		}},
+	{use: "add ID|NAME SERVICE…", short: "Add services to a cluster", example: "muster cluster add shop haproxy --yes --wait",
+		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationAddServices)},
+	{use: "remove ID|NAME SERVICE…", short: "Remove services from a cluster", example: "muster cluster remove shop haproxy --yes --wait",
+		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
+	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
+		more: "What is given is laid over the configuration, map by map. A VALUE is JSON where it can be read so, else a text; null takes a\n" +
+			"key out. Services that read what has changed are configured anew and reloaded, or restarted where they cannot reload.",
+		example: "muster cluster set shop nginx.port=8080 nginx.cache=null\nmuster cluster set shop --config changes.yaml --no-restart --yes",
+		args:    between(1, 0, "ID|NAME"), flags: flagsOf(theBatch, func(f *amendFlags, flags *pflag.FlagSet) {
+			flags.StringVar(&f.config, "config", "", "what changes: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
+			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it when they are restarted next")
+		}),
+		read: func(c *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+			config, err := c.changes(args, f.config)
+			return app.Amendment{Kind: app.OperationReconfigure, Config: config, NoRestart: f.noRestart}, err
+		}},
+	{use: "start ID|NAME [SERVICE…]", short: "Start the services of a cluster: all, or those that are named, with what they need",
+		example: "muster cluster start shop", args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationStart)},
+	{use: "stop ID|NAME [SERVICE…]", short: "Stop the services of a cluster: all, or those that are named, with what depends on them",
+		more: "Machines stay, and cost money.", example: "muster cluster stop shop haproxy",
+		args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationStop)},
+	{use: "restart ID|NAME [SERVICE…]", short: "Restart the services of a cluster: all, or those that are named, with what depends on them",
+		example: "muster cluster restart shop nginx --batch 1 --wait", args: between(1, 0, "ID|NAME"),
+		flags: flagsOf(theNodes("on which; otherwise all"), theBatch), read: servicesRead(app.OperationRestart)},
+	{use: "upgrade ID|NAME", short: "Bring a cluster to what the catalog says by now, node after node",
+		more:    "It halts by itself at the first node that is not well afterwards; then it can be resumed or rolled back.",
+		example: "muster cluster upgrade shop --preview\nmuster cluster upgrade shop --batch 2 --on-failure roll_back --wait",
+		args:    exactly("ID|NAME"), flags: flagsOf(theBatch),
+		read: func(*cli, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
+			return app.Amendment{Kind: app.OperationUpgrade}, nil
+		}},
+	{use: "repair ID|NAME [NODE…]", short: "Make nodes anew that are lost or sick, or those that are named",
+		more:    "A node that is made anew keeps its name, its host key and its services.",
+		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
+		args:    between(1, 0, "ID|NAME"),
+		read: func(_ *cli, _ app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
+			return app.Amendment{Kind: app.OperationRepair, Nodes: args}, nil
+		}},
+}
+
+// flagsOf declares several flags.
+func flagsOf(all ...func(*amendFlags, *pflag.FlagSet)) func(*amendFlags, *pflag.FlagSet) {
+	return func(f *amendFlags, flags *pflag.FlagSet) {
+		for _, declare := range all {
+			declare(f, flags)
+		}
+	}
+}
+
+func theNodes(which string) func(*amendFlags, *pflag.FlagSet) {
+	return func(f *amendFlags, flags *pflag.FlagSet) {
+		flags.StringSliceVar(&f.nodes, "node", nil, "`nodes` "+which+"; several with commas or the flag again")
+	}
+}
+
+func theMachines(f *amendFlags, flags *pflag.FlagSet) {
+	flags.StringVar(&f.hardware, "hardware", "", "hardware `type` of new nodes (default: as those that are there)")
+	flags.StringVar(&f.image, "image", "", "image `type` of new nodes (default: as those that are there)")
+}
+
+func theBatch(f *amendFlags, flags *pflag.FlagSet) {
+	flags.IntVar(&f.batch, "batch", 0, "on how many `nodes` at a time (default: 1 for an upgrade, else all)")
+}
+
+// servicesRead reads an amendment that is about services, and perhaps nodes.
+func servicesRead(kind app.OperationKind) func(*cli, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
+	return func(_ *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		return app.Amendment{Kind: kind, Services: args, Nodes: f.nodes}, nil
+	}
+}
+
+// amount reads a number of nodes.
+func amount(text, name string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, usagef("%s is %q, and not a number of nodes", name, text).hint("It is a whole number from 1 on.")
+	}
+	return n, nil
+}
+
+// amountOr reads the one argument that there may be.
+func amountOr(standard int, args []string, name string) (int, error) {
+	if len(args) == 0 {
+		return standard, nil
+	}
+	return amount(args[0], name)
+}
+
+// between asks for at least least arguments, named for the message, and at most so many; 0: as many as one likes.
+func between(least, most int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			return exactly(names...)(cmd, args)
+		}
+		if most > 0 {
+			return atMost(most)(cmd, args)
+		}
+		return nil
+	}
+}
+
+// amendCommands makes the commands.
+func amendCommands(c *cli) []*cobra.Command {
+	var all []*cobra.Command
+	for _, a := range amendments {
+		f := &amendFlags{}
+		cmd := &cobra.Command{Use: a.use, Short: a.short, Args: a.args, Example: "  " + strings.ReplaceAll(a.example, "\n", "\n  "),
+			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nWhat it would do is shown first, and what was shown is what runs: should anything have\n" +
+				"changed in between, it is refused."}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			return c.amend(cmd.Context(), args[0], f, func(v app.ClusterView) (app.Amendment, error) { return a.read(c, v, args[1:], f) })
+		}
+		flags := cmd.Flags()
+		if a.flags != nil {
+			a.flags(f, flags)
+		}
+		flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+		flags.BoolVar(&f.preview, "preview", false, "only show what would be done")
+		flags.BoolVar(&f.steps, "steps", false, "show every step of the plan too")
+		flags.Var(&f.onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
+		f.w.declare(cmd)
+		all = append(all, cmd)
+	}
+	return all
+}
+
+// amend shows what an amendment would do, asks, and does it.
+func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
+	switch {
+	case f.yes && f.preview:
+		return usagef("--yes and --preview do not go together")
+	case f.batch < 0:
+		return usagef("--batch is a number of nodes, from 1 on")
+	case !f.yes && !f.preview && !isTerminal(c.stdin):
+		return usagef("this needs --yes when nobody can be asked").hint("See first what it would do: --preview.")
+	}
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	v, err := find(ctx, cl, word, false)
+	if err != nil {
+		return err
+	}
+	m, err := read(v)
+	if err != nil {
+		return err
+	}
+	m.Hardware, m.Image, m.Batch, m.OnFailure = f.hardware, f.image, f.batch, app.FailureChoice(f.onFailure)
+	p, err := cl.amendPreview(ctx, v.ID, m)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.preview && c.json():
+		return c.printJSON(p)
+	case p.Nothing && c.json():
+		return c.printJSON(v)
+	case !c.json():
+		if err := c.printAmend(v, p, f.steps); err != nil {
+			return err
+		}
+	}
+	if f.preview || p.Nothing {
+		return nil
+	}
+	if !f.yes {
+		if err := c.confirm(ctx, "Go on?", v.Name+" was not changed"); err != nil {
+			return err
+		}
+	}
+	after, err := f.w.start(ctx, cl, v.ID)
+	if err != nil {
+		return err
+	}
+	m.PlanHash = p.PlanHash
+	answer, err := cl.amend(ctx, v.ID, m)
+	if err != nil {
+		return err
+	}
+	return c.amended(ctx, cl, v, answer, f.w, after)
+}
+
+// amended answers for an amendment that was accepted, or that waits for approvals.
+func (c *cli) amended(ctx context.Context, cl *client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
+	now := answer.Cluster
+	if answer.Operation == 0 && answer.Request != nil {
+		var err error
+		if now, err = c.decided(ctx, cl, app.Answer{Request: *answer.Request}, w); now == nil || err != nil {
+			return err
+		}
+	}
+	switch {
+	case now == nil:
+		return c.say(v, "Nothing is to be done: %s is so already.", v.Name)
+	case answer.Operation == 0 && answer.Request == nil:
+		return c.say(*now, "Nothing is to be done: %s is so already.", v.Name)
+	}
+	return c.started(ctx, cl, *now, w, after)
+}
+
+// amendPreview gives what an amendment of a cluster would do.
+func (c *client) amendPreview(ctx context.Context, id string, m app.Amendment) (p app.AmendPreview, err error) {
+	err = c.call(ctx, http.MethodPost, clusterPath(id, "operations", "preview"), nil, m, &p)
+	return p, err
+}
+
+func (c *client) amend(ctx context.Context, id string, m app.Amendment) (answer app.AmendAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, clusterPath(id, "operations"), nil, m, &answer)
+	return answer, err
+}
+
+// printAmend shows what an amendment would do.
+func (c *cli) printAmend(v app.ClusterView, p app.AmendPreview, steps bool) error {
+	return amendText{w: c.stdout, paint: painter(c.stdout)}.write(v, p, steps)
+}
+
+// nodesTouched are those that something is done on, and how many are left as they are.
+func nodesTouched(p app.AmendPreview) (touched []app.AmendedNode, rest int) {
+	touched = slices.DeleteFunc(slices.Clone(p.Nodes), func(n app.AmendedNode) bool { return !n.Touched() })
+	return touched, len(p.Nodes) - len(touched)
+}
+
+// line writes a line of text.
+func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/planner"
+)
+
+// The colours of what comes, goes and changes, as terminals know them.
+const (
+	colourComes   = "32"
+	colourGoes    = "31"
+	colourChanges = "33"
+)
+
+// painter gives a function that colours text where the stream is a terminal that shows colours, and leaves it as it is elsewhere.
+func painter(w io.Writer) func(colour, text string) string {
+	if !isTerminal(w) || os.Getenv("TERM") == "dumb" || os.Getenv("NO_COLOR") != "" {
+		return func(_, text string) string { return text }
+	}
+	return func(colour, text string) string {
+		if colour == "" || text == "" {
+			return text
+		}
+		return "\x1b[" + colour + "m" + text + "\x1b[0m"
+	}
+}
+
+// amendText writes a preview for people.
+type amendText struct {
+	w     io.Writer
+	paint func(colour, text string) string
+}
+
+func (t amendText) write(v app.ClusterView, p app.AmendPreview, steps bool) error {
+	if p.Nothing {
+		_, err := fmt.Fprintf(t.w, "%s (%s): nothing is to be done; it is so already.\n", v.Name, v.ID)
+		return err
+	}
+	line(t.w, "%s (%s): %s", v.Name, v.ID, p.Title())
+	for _, e := range p.Effects() {
+		line(t.w, "  %s", e)
+	}
+	if err := t.nodes(p); err != nil {
+		return err
+	}
+	t.changes(p)
+	line(t.w, "")
+	t.figures(v, p, time.Now())
+	for _, n := range p.Notes {
+		line(t.w, "  - %s", n)
+	}
+	t.decision(p.Decision)
+	if steps && len(p.Plan.Steps) > 0 {
+		line(t.w, "")
+		return planner.Text(t.w, p.Plan)
+	}
+	return nil
+}
+
+// nodes lists those that something is done on.
+func (t amendText) nodes(p app.AmendPreview) error {
+	touched, rest := nodesTouched(p)
+	if len(touched) == 0 {
+		return nil
+	}
+	has := func(is func(app.AmendedNode) string) bool {
+		return slices.ContainsFunc(touched, func(n app.AmendedNode) bool { return is(n) != "" })
+	}
+	zone, why := func(n app.AmendedNode) string { return n.Zone }, func(n app.AmendedNode) string { return n.Why }
+	head := []string{"", "NODE", "HARDWARE", "IMAGE", "SERVICES"}
+	if has(zone) {
+		head = append(head, "ZONE")
+	}
+	if has(why) {
+		head = append(head, "WHY")
+	}
+	table := newTable(head...)
+	var colours []string
+	for _, n := range touched {
+		sign, colour := signOf(n)
+		colours = append(colours, colour)
+		row := []string{sign, n.Name, n.Hardware, n.Image, nodeServices(n)}
+		if has(zone) {
+			row = append(row, n.Zone)
+		}
+		if has(why) {
+			row = append(row, n.Why)
+		}
+		table.add(row...)
+	}
+	var b bytes.Buffer
+	if err := table.write(&b); err != nil {
+		return err
+	}
+	line(t.w, "")
+	for i, text := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		if i > 0 {
+			text = t.paint(colours[i-1], text)
+		}
+		line(t.w, "  %s", text)
+	}
+	switch {
+	case rest == 1:
+		line(t.w, "  The other node stays as it is.")
+	case rest > 1:
+		line(t.w, "  The other %d nodes stay as they are.", rest)
+	}
+	return nil
+}
+
+// signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made anew, ~ for one that changes.
+func signOf(n app.AmendedNode) (sign, colour string) {
+	switch n.Change {
+	case app.NodeNew:
+		return "+", colourComes
+	case app.NodeGone:
+		return "-", colourGoes
+	case app.NodeReplaced:
+		return "±", colourChanges
+	}
+	return "~", colourChanges
+}
+
+// nodeServices lists the services of a node, with what becomes of each.
+func nodeServices(n app.AmendedNode) string {
+	var words []string
+	for _, s := range n.Services {
+		switch {
+		case n.Change != "":
+			words = append(words, s)
+		case slices.Contains(n.Added, s):
+			words = append(words, "+"+s)
+		case n.Work[s] != "":
+			words = append(words, s+" ("+string(n.Work[s])+")")
+		}
+	}
+	// Work may be on what is not among them, as of a service that the definition has no more.
+	for _, s := range slices.Sorted(maps.Keys(n.Work)) {
+		if n.Change == "" && !slices.Contains(n.Services, s) {
+			words = append(words, s+" ("+string(n.Work[s])+")")
+		}
+	}
+	for _, s := range n.Removed {
+		words = append(words, "-"+s)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t amendText) changes(p app.AmendPreview) {
+	if len(p.Changes) == 0 {
+		return
+	}
+	line(t.w, "\n  What is configured otherwise:")
+	for _, ch := range p.Changes {
+		line(t.w, "    %s", ch.Path)
+		if ch.Before != "" {
+			line(t.w, "      %s", t.paint(colourGoes, "- "+indented(ch.Before)))
+		}
+		if ch.After != "" {
+			line(t.w, "      %s", t.paint(colourComes, "+ "+indented(ch.After)))
+		}
+	}
+}
+
+// indented puts further lines of a value below its first.
+func indented(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n        ")
+}
+
+// figures says what it costs and how long it takes.
+func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time) {
+	if p.Before.Nodes != p.After.Nodes {
+		line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
+	}
+	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
+		text := fmt.Sprintf("  Cost per hour: %s → %s", money(before), money(after))
+		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
+			text += fmt.Sprintf("; until the lease ends in %s: %s", span(left), signedMoney((after-before)*left.Hours()))
+		}
+		line(t.w, "%s", text)
+	} else if after > 0 {
+		line(t.w, "  Cost per hour: %s, as before", money(after))
+	}
+	text := "  " + plural(p.Plan.Acts(), "step")
+	if p.Duration > 0 {
+		text += ", about " + clock(p.Duration)
+	}
+	line(t.w, "%s", text)
+}
+
+func signedMoney(v float64) string {
+	if v < 0 {
+		return "-" + money(-v)
+	}
+	return "+" + money(v)
+}
+
+// decision says what policies say.
+func (t amendText) decision(d *app.Decision) {
+	if d == nil {
+		return
+	}
+	switch d.Outcome {
+	case app.OutcomeRefuse:
+		line(t.w, "  %s", t.paint(colourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
+	case app.OutcomeApprove:
+		for _, n := range d.Needs {
+			text := "  It needs the approval of " + n.Words()
+			if n.Reason != "" {
+				text += ": " + n.Reason
+			}
+			line(t.w, "%s", t.paint(colourChanges, text))
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// amendRoutes are the parts of the contract by which clusters are amended.
+func (s *fakeServer) amendRoutes(m *http.ServeMux) {
+	read := func(r *http.Request) (a app.Amendment) {
+		dec := json.NewDecoder(r.Body)
+		dec.DisallowUnknownFields()
+		dec.UseNumber()
+		if err := dec.Decode(&a); err != nil {
+			s.t.Error(err)
+		}
+		return a
+	}
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/preview", s.with(func(r *http.Request, _ *app.ClusterView) any {
+		s.amended = append(s.amended, read(r))
+		return s.amend
+	}))
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations", s.with(func(r *http.Request, v *app.ClusterView) any {
+		a := read(r)
+		s.amended = append(s.amended, a)
+		if a.PlanHash != s.amend.PlanHash {
+			s.t.Errorf("the plan %q is asked for, %q was shown", a.PlanHash, s.amend.PlanHash)
+		}
+		if s.request != nil {
+			return app.AmendAnswer{Request: s.request}
+		}
+		op := app.Operation{ID: 8, Cluster: v.ID, Kind: a.Kind, Status: app.OperationRunning, Total: 3, Expected: time.Minute, Requester: "admin", CreatedAt: time.Now()}
+		v.Operations = slices.Insert(v.Operations, 0, op)
+		v.Status = app.ClusterPending
+		go s.tell(func() {
+			v.Operations[0].Status, v.Operations[0].Done, v.Status = app.OperationSucceeded, 3, app.ClusterActive
+		}, operationEvent(8, app.OperationSucceeded))
+		return app.AmendAnswer{Cluster: v, Operation: 8}
+	}))
+}
+
+// amendable is a server with an active cluster of two nodes, and a preview of an amendment.
+func amendable(t *testing.T) *fakeServer {
+	home(t)
+	s := newFakeServer(t)
+	v := testCluster("c1", "shop")
+	becomeActive(v)
+	s.views["c1"] = v
+	p := app.Plan{Kind: app.OperationResize, Steps: []app.PlanStep{{ID: "n3.create", Node: "n3", Action: app.ActionCreate, Rank: 20 * time.Second},
+		{ID: "n1.app.reload", Node: "n1", Service: "app", Action: app.ActionReload, Rank: 2 * time.Second}}}
+	s.amend = app.AmendPreview{Kind: app.OperationResize, Plan: p, PlanHash: p.Hash(), Duration: p.Duration(),
+		Before: app.ClusterFigures{Nodes: 2, CostPerHour: 0.5}, After: app.ClusterFigures{Nodes: 3, CostPerHour: 0.75},
+		Nodes: []app.AmendedNode{
+			{Name: "n1", Hardware: "small", Image: "plain", Services: []string{"app", "lb"}, Work: map[string]app.ServiceWork{"app": app.WorkReload}},
+			{Name: "n2", Hardware: "small", Image: "plain", Services: []string{"db"}},
+			{Name: "n3", Hardware: "small", Image: "plain", Services: []string{"app"}, Change: app.NodeNew, Why: "the cheapest"}},
+		Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "8080"}}, Notes: []string{"app wants two nodes"}}
+	return s
+}
+
+func TestAmendShowsFirst(t *testing.T) {
+	s := amendable(t)
+	got := s.muster("cluster", "resize", "shop", "3", "--preview")
+	want := `shop (c1): Grow from 2 to 3 nodes
+  n3 is made.
+  app is configured anew and reloaded on n1.
+
+     NODE  HARDWARE  IMAGE  SERVICES      WHY
+  ~  n1    small     plain  app (reload)
+  +  n3    small     plain  app           the cheapest
+  The other node stays as it is.
+
+  What is configured otherwise:
+    config.port
+      - 80
+      + 8080
+
+  Nodes: 2 → 3
+  Cost per hour: 0.50 → 0.75
+  2 steps, about 0:20
+  - app wants two nodes
+`
+	wantResult(t, got, exitDone, want, "")
+	if got.out != want {
+		t.Errorf("it shows\n%s", got.out)
+	}
+	wantResult(t, s.muster("cluster", "resize", "shop", "3", "--preview", "--steps"), exitDone, "app.reload", "")
+	if s.wasAsked("POST /clusters/c1/operations") != 2 {
+		t.Errorf("it was asked %q", s.asked)
+	}
+	var p app.AmendPreview
+	if err := json.Unmarshal([]byte(s.muster("cluster", "resize", "shop", "3", "--preview", "--format", "json").out), &p); err != nil || !reflect.DeepEqual(p, s.amend) {
+		t.Errorf("as JSON it is %+v, %v", p, err)
+	}
+}
+
+func TestAmendDoesWhatWasShown(t *testing.T) {
+	s := amendable(t)
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitDone, "resize of shop (c1) is accepted: 2 nodes, 3 steps, about 1:00\nFollow it:  muster cluster logs c1 -f\n", "")
+	got := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--on-failure", "roll_back")
+	wantResult(t, got, exitDone, "Grow from 2 to 3 nodes", "")
+	wantResult(t, got, exitDone, "shop (c1) is active", "")
+	wantResult(t, got, exitDone, "History:", "")
+	if last := s.amended[len(s.amended)-1]; last.PlanHash != s.amend.PlanHash || last.OnFailure != app.FailureRollBack || last.Size != 3 {
+		t.Errorf("it asked for %+v", last)
+	}
+	var v clusterJSON
+	if out := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--format", "json").out; json.Unmarshal([]byte(out), &v) != nil || v.ID != "c1" || v.Status != app.ClusterActive {
+		t.Errorf("as JSON it answers %s", out)
+	}
+}
+
+func TestEveryAmendmentAsksForWhatItSays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "more.yaml")
+	if err := os.WriteFile(file, []byte("nginx:\n  port: 8080\n  cache: null\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]app.Amendment{
+		"resize shop 5 --hardware large": {Kind: app.OperationResize, Size: 5, Hardware: "large"},
+		"resize shop 1 --node n2":        {Kind: app.OperationResize, Size: 1, Nodes: []string{"n2"}},
+		"grow shop 3 --image new":        {Kind: app.OperationResize, Size: 5, Image: "new"},
+		"shrink shop --node n2":          {Kind: app.OperationResize, Size: 1, Nodes: []string{"n2"}},
+		"shrink shop":                    {Kind: app.OperationResize, Size: 1},
+		"add shop lb cache":              {Kind: app.OperationAddServices, Services: []string{"lb", "cache"}},
+		"remove shop db":                 {Kind: app.OperationRemoveServices, Services: []string{"db"}},
+		"set shop a.b=1 a.c=null d=x=y --no-restart --batch 2": {Kind: app.OperationReconfigure, NoRestart: true, Batch: 2,
+			Config: map[string]any{"a": map[string]any{"b": json.Number("1"), "c": nil}, "d": "x=y"}},
+		"set shop --config " + file + " nginx.user=www": {Kind: app.OperationReconfigure,
+			Config: map[string]any{"nginx": map[string]any{"port": json.Number("8080"), "cache": nil, "user": "www"}}},
+		"start shop":                        {Kind: app.OperationStart},
+		"stop shop app --node n1 --node n2": {Kind: app.OperationStop, Services: []string{"app"}, Nodes: []string{"n1", "n2"}},
+		"restart shop --batch 1":            {Kind: app.OperationRestart, Batch: 1},
+		"upgrade shop --batch 2":            {Kind: app.OperationUpgrade, Batch: 2},
+		"repair shop":                       {Kind: app.OperationRepair},
+		"repair shop n1 n2":                 {Kind: app.OperationRepair, Nodes: []string{"n1", "n2"}},
+	} {
+		t.Run(command, func(t *testing.T) {
+			s := amendable(t)
+			got := s.muster(append(append([]string{"cluster"}, strings.Fields(command)...), "--preview")...)
+			if got.code != exitDone || len(s.amended) != 1 {
+				t.Fatalf("it ends with %d: %s", got.code, got.errOut)
+			}
+			if !reflect.DeepEqual(s.amended[0], want) {
+				t.Errorf("it asks for\n%#v, not\n%#v", s.amended[0], want)
+			}
+		})
+	}
+}
+
+func TestWrongAmendmentsAreNotSent(t *testing.T) {
+	for command, want := range map[string]string{
+		"resize shop 3":                    "this needs --yes when nobody can be asked",
+		"resize shop 3 --yes --preview":    "--yes and --preview do not go together",
+		"resize shop many --yes":           `SIZE is "many", and not a number of nodes`,
+		"resize shop 0 --yes":              `SIZE is "0", and not a number of nodes`,
+		"resize shop --yes":                "SIZE is missing",
+		"grow --yes":                       "ID|NAME is missing",
+		"grow shop 1 2 --yes":              `"2" is one argument too many`,
+		"shrink shop 2 --yes":              "shop has 2 nodes; of them 2 cannot go",
+		"shrink shop 1 --node n1,n2 --yes": "1 node shall go, but 2 are named",
+		"add shop --yes":                   "SERVICE is missing",
+		"set shop --yes":                   "nothing is to be changed",
+		"set shop port --yes":              `"port" is not PATH=VALUE`,
+		"set shop a..b=1 --yes":            `"a..b=1" is not PATH=VALUE`,
+		"set shop =1 --yes":                `"=1" is not PATH=VALUE`,
+		"set shop a=1 a.b=2 --yes":         "a gets a value, and another one below it",
+		"set shop a.b=2 a=1 --yes":         "a gets a value, and another one below it",
+		"set shop --config nowhere --yes":  "--config: open nowhere",
+		"restart shop --batch -1 --yes":    "--batch is a number of nodes",
+		"restart shop --on-failure x -y":   "use one of leave, roll_back",
+		"upgrade shop now --yes":           `"now" is one argument too many`,
+	} {
+		t.Run(command, func(t *testing.T) {
+			s := amendable(t)
+			got := s.muster(append([]string{"cluster"}, strings.Fields(command)...)...)
+			wantResult(t, got, exitUsage, "", want)
+			if len(s.amended) > 0 {
+				t.Errorf("it was sent: %+v", s.amended)
+			}
+		})
+	}
+}
+
+func TestAmendNothingToDo(t *testing.T) {
+	s := amendable(t)
+	s.amend = app.AmendPreview{Kind: app.OperationUpgrade, Nothing: true}
+	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), exitDone, "shop (c1): nothing is to be done; it is so already.\n", "")
+	if len(s.amended) != 1 {
+		t.Errorf("more than a preview was asked for: %+v", s.amended)
+	}
+}
+
+func TestAmendWaitsForApproval(t *testing.T) {
+	s := amendable(t)
+	need := app.Need{Approval: app.Approval{Count: 1, Role: app.RoleApprover}}
+	s.amend.Decision = &app.Decision{Outcome: app.OutcomeApprove, Needs: []app.Need{need}}
+	s.request = &app.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: app.RequestWaiting, Needs: []app.Need{need}}
+	got := s.muster("cluster", "grow", "shop", "--yes")
+	wantResult(t, got, exitDone, "It needs the approval of 1 with the role approver", "")
+	wantResult(t, got, exitDone, "Request 5 waits for 0 of 1 with the role approver.", "")
+}
+
+func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
+	s := amendable(t)
+	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at it again."}
+	s.status = http.StatusConflict
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitFailed, "Grow from 2 to 3 nodes", "muster: The plan is not the one that was shown.\n  Look at it again.\n")
+	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
+	s.status = http.StatusUnprocessableEntity
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitNoLayout, "", "muster: 3 nodes have no layout.\n")
+}
+
+func TestColoursAreForTerminalsOnly(t *testing.T) {
+	if got := painter(&strings.Builder{})(colourComes, "new"); got != "new" {
+		t.Errorf("what is piped is %q", got)
+	}
+}
