@@ -51,6 +51,7 @@ type amendment struct {
 	bootstrap map[int]int // by node that is prepared
 	last      []int       // steps of the waves so far that nothing waits for yet
 	after     string      // id of the join that the next wave waits for
+	unseen    bool        // nothing is looked at for its health
 }
 
 // The joins between waves; those between batches are "batch.2" and so on.

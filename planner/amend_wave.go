@@ -25,7 +25,7 @@ const (
 	ready           // the step after which the service works
 	stopping
 	removing
-	falling // of a service that has no stop: what ends it
+	falling // of a service that has no stop: what ends it, or may
 	marks
 )
 
@@ -54,6 +54,9 @@ func (a *amendment) wave(name string) *wave {
 func (w *wave) chain(n int, s *service, actions []app.Action, behind ...int) []int {
 	steps := make([]int, 0, len(actions))
 	put := func(m mark, step int) { w.marked[m][s.number] = append(w.marked[m][s.number], step) }
+	if w.unseen {
+		actions = slices.DeleteFunc(slices.Clone(actions), func(a app.Action) bool { return a == app.ActionCheck })
+	}
 	rose := false
 	for i, action := range actions {
 		step := w.act(n, s.name, action)
@@ -63,6 +66,9 @@ func (w *wave) chain(n int, s *service, actions []app.Action, behind ...int) []i
 		switch action {
 		case app.ActionInstall:
 			put(installing, step)
+			if i == 0 {
+				put(falling, step) // a new version takes the place of one that runs
+			}
 		case app.ActionInitialize, app.ActionStart, app.ActionReload, app.ActionCheck:
 			if !rose {
 				put(rising, step)

@@ -272,6 +272,9 @@ func permuted(r app.PlanRequest) app.PlanRequest {
 	for i := range r.Nodes {
 		r.Nodes[i].Services = slices.Clone(r.Nodes[i].Services)
 		slices.Reverse(r.Nodes[i].Services)
+		r.Nodes[i].Added, r.Nodes[i].Removed = slices.Clone(r.Nodes[i].Added), slices.Clone(r.Nodes[i].Removed)
+		slices.Reverse(r.Nodes[i].Added)
+		slices.Reverse(r.Nodes[i].Removed)
 	}
 	return r
 }

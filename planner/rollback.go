@@ -6,21 +6,16 @@ import (
 	"muster/app"
 )
 
-// undoes says which act undoes another one. What is not listed leaves nothing behind that matters, or cannot be undone.
-var undoes = map[app.Action]app.Action{
-	app.ActionCreate:  app.ActionDelete,
-	app.ActionInstall: app.ActionRemove,
-	app.ActionStart:   app.ActionStop,
-	app.ActionStop:    app.ActionStart,
-}
-
 // rollBack plans how to undo an operation, last things first. A step counts as done as soon as an attempt of it began: it
-// may have had its effect whatever was reported. On a node that the operation has made only the machine is given back;
-// elsewhere each act is undone by the one that undoes it, where its service has that. Nodes that nothing was begun on
-// have no steps.
+// may have had its effect whatever was reported. Nodes say which services they had before.
+//
+// Services that were stopped or removed, and nodes that were given back, come up again first, in the order in which services
+// need each other. Then follows all else, backwards: on a node that the operation has made only the machine is given back;
+// elsewhere each act is undone by those that undo it (see undo), as far as the service has them. What nothing was begun on has
+// no steps. Nothing is looked at for its health: a roll-back puts back what was there, be it sick.
 func rollBack(g *graph, r app.PlanRequest) error {
 	b := &back{graph: g, nodes: map[string]int{}, made: map[string]bool{}, services: r.Services,
-		after: map[int][]int{}, chain: map[string]int{}, whole: -1}
+		done: map[placed]*deeds{}, lost: map[string]bool{}, after: map[int][]int{}, chain: map[string]int{}, whole: -1}
 	for n, node := range r.Nodes {
 		b.nodes[node.Name] = n
 	}
@@ -31,13 +26,21 @@ func rollBack(g *graph, r app.PlanRequest) error {
 		if _, ok := b.nodes[s.Node]; !ok && !s.Join {
 			return refuse("node", "Step %s is of node %s, which is not there.", s.ID, s.Node)
 		}
-		b.made[s.Node] = b.made[s.Node] || s.Action == app.ActionCreate && begun(s)
 	}
+	if err := b.look(r.Undo); err != nil {
+		return err
+	}
+	up, err := b.again(r)
+	if err != nil {
+		return err
+	}
+	from := len(b.steps)
 	for _, s := range slices.Backward(r.Undo) {
 		if err := b.undo(s); err != nil {
 			return err
 		}
 	}
+	b.behind(up, from)
 	return nil
 }
 
@@ -47,6 +50,9 @@ type back struct {
 	*graph
 	nodes    map[string]int
 	made     map[string]bool // nodes whose machine the operation has, or may have, made
+	lost     map[string]bool // nodes that it was to give back: true where it has, or may have
+	done     map[placed]*deeds
+	changed  bool // something else was begun than to stop and start services
 	services map[string]*app.Service
 	after    map[int][]int  // by step: the places of what has to be undone before it
 	chain    map[string]int // by node: the place of what was undone last, since a node's acts are undone one by one
@@ -57,17 +63,19 @@ func begun(s app.Step) bool { return !s.Join && (s.Attempt > 0 || s.State == app
 
 func (b *back) undo(s app.Step) error {
 	before := b.after[s.Index]
-	if action, ok := b.undoing(s); ok {
-		step := b.act(b.nodes[s.Node], s.Service, action)
-		b.need(step, before...)
-		if last, ok := b.chain[s.Node]; ok {
-			b.need(step, last)
+	if actions := b.undoing(s); len(actions) > 0 {
+		for _, action := range actions {
+			step := b.act(b.nodes[s.Node], s.Service, action)
+			b.need(step, before...)
+			if last, ok := b.chain[s.Node]; ok {
+				b.need(step, last)
+			}
+			if b.whole >= 0 {
+				b.need(step, b.whole)
+			}
+			b.chain[s.Node] = step
+			before = []int{step}
 		}
-		if b.whole >= 0 {
-			b.need(step, b.whole)
-		}
-		b.chain[s.Node] = step
-		before = []int{step}
 	} else if len(before) > 1 {
 		// It is passed through: what came before it waits for what came after it. One join keeps that from multiplying.
 		slices.Sort(before)
@@ -87,21 +95,6 @@ func (b *back) undo(s app.Step) error {
 		b.whole = b.meet("all.undone."+s.ID, before)
 	}
 	return nil
-}
-
-// undoing gives the act that undoes a step, if there is something to undo and a way to.
-func (b *back) undoing(s app.Step) (app.Action, bool) {
-	action, ok := undoes[s.Action]
-	switch {
-	case !ok || !begun(s):
-		return "", false
-	case s.Service == "":
-		return action, true
-	case b.made[s.Node]:
-		return "", false // it goes with its machine
-	}
-	svc := b.services[s.Service]
-	return action, svc != nil && svc.Actions[action] != nil
 }
 
 func (b *back) meet(id string, needs []int) int {

@@ -75,7 +75,7 @@ func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
 	}
 }
 
-// TestServicesAreUndoneBackwards takes machines for granted, as an operation on a standing cluster does.
+// TestServicesAreUndoneBackwards takes machines for granted, as an operation does that adds services to a standing cluster.
 func TestServicesAreUndoneBackwards(t *testing.T) {
 	r := parseProblem(t, shop)
 	create, err := planner.New().Plan(r)
@@ -88,6 +88,9 @@ func TestServicesAreUndoneBackwards(t *testing.T) {
 		}
 		return 1
 	})
+	for i := range r.Nodes {
+		r.Nodes[i].Services = nil // before
+	}
 	p := rollBackOf(t, r, steps)
 	// app has no way to be removed, so what was installed of it stays.
 	for _, want := range []string{"n1.db.stop", "n1.db.remove", "n2.app.stop", "n3.app.stop"} {

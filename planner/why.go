@@ -19,7 +19,8 @@ func Why(p app.Plan, step, need int) string {
 func why(p app.Plan, step, need int, on func(node string) []string) string {
 	s, n := p.Steps[step], p.Steps[need]
 	switch {
-	case p.Kind == app.OperationRollBack && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
+	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
+		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
 		return "what was done later is undone first"
 	case n.Join && n.Action == "":
 		return betweenWaves(n.ID)
