@@ -1,6 +1,9 @@
 package app
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
 // written. EConflict where the cluster cannot be amended in the state that it is in, saying what can be done instead.
@@ -12,25 +15,51 @@ func (a *App) PreviewAmend(ctx context.Context, actor Actor, cluster string, m A
 	if err := actor.mayChange("PreviewAmend", c); err != nil {
 		return AmendPreview{}, err
 	}
-	return AmendPreview{}, Errorf(EConflict, "Cluster %q cannot be amended yet.", c.Name)
+	d, err := a.weighAmend(ctx, actor, c, m)
+	if err != nil {
+		return AmendPreview{}, err
+	}
+	return d.preview, nil
 }
 
-// Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out anew, policies are asked, and then it is
-// one of
-//
-//   - accepted: operation, plan and what becomes of the cluster are written in one transaction
-//   - waiting for approvals: the request is written; nothing is done
-//   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
-//
-// Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
-// is EConflict, reason "plan_changed", and nothing happens.
-func (a *App) Amend(ctx context.Context, actor Actor, cluster string, m Amendment) (AmendAnswer, error) {
-	c, err := a.look(ctx, actor, "Amend", cluster)
+// weighAmend works an amendment out and asks the policies.
+func (a *App) weighAmend(ctx context.Context, actor Actor, c Cluster, m Amendment) (*amended, error) {
+	d, err := a.workOut(ctx, c, m)
 	if err != nil {
-		return AmendAnswer{}, err
+		return nil, err
 	}
-	if err := actor.mayChange("Amend", c); err != nil {
-		return AmendAnswer{}, err
+	policies, err := a.Store.Policies(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
 	}
-	return AmendAnswer{}, Errorf(EConflict, "Cluster %q cannot be amended yet.", c.Name)
+	if d.facts, err = a.amendFacts(ctx, actor, d); err != nil {
+		return nil, err
+	}
+	if d.preview.Nothing {
+		return d, nil
+	}
+	d.decision = Decide(ctx, a.Policies, policies, d.facts)
+	if len(d.decision.Said) > 0 {
+		d.preview.Decision = &d.decision
+	}
+	return d, nil
+}
+
+// amendFacts are what policies see of an amendment: the cluster as it will be.
+func (a *App) amendFacts(ctx context.Context, actor Actor, d *amended) (Facts, error) {
+	zone, err := a.timeZone(ctx, actor.Tenant)
+	f := Facts{
+		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
+		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu(), CostPerHour: d.preview.After.CostPerHour,
+		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
+	}
+	if !d.ExpiresAt.IsZero() {
+		f.Lease = max(0, d.ExpiresAt.Sub(d.CreatedAt))
+	}
+	for _, n := range d.after() {
+		f.Hardware = append(f.Hardware, n.Hardware)
+	}
+	slices.Sort(f.Hardware)
+	f.Hardware = slices.Compact(f.Hardware)
+	return f, err
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -65,6 +66,12 @@ type Node struct {
 	HostKey   string            `json:"host_key,omitempty"` // authorized_keys form of the machine's public host key
 	OwnRoot   bool              `json:"own_root"`           // the machine has a file system of its own
 	Leaving   bool              `json:"leaving,omitempty"`  // it is being given back, and counts no more
+}
+
+// counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
+// are gone already count, so that what is stopped last still finds its configuration as it was.
+func counting(nodes []Node) []Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Leaving })
 }
 
 // Kinds of address. Access is where people and Muster reach a machine, bind is where its services listen.

@@ -20,12 +20,13 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 		return ClusterView{}, err
 	}
 	v.Links = expandLinks(d.Links, c, v.Nodes)
-	return v, nil
+	v.MadeFrom, err = a.madeFrom(ctx, actor, c.Template, d.Template)
+	return v, err
 }
 
 // expandLinks leaves out links to a service that the cluster does not have, or to a node that has no address yet.
 func expandLinks(links []Link, c Cluster, nodes []Node) []Link {
-	mc := NewMacroCluster(c.Owner, nodes)
+	mc := NewMacroCluster(c.Owner, counting(nodes))
 	out := []Link{}
 	for _, l := range links {
 		m, err := ParseMacros(map[string]any{"url": l.URL})

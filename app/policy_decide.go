@@ -101,6 +101,7 @@ func (r Role) atLeast(other Role) bool {
 //   - one that refuses ends it, whatever was said before it
 //   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved stands
 //   - all others add up: the shortest cap holds, and every approval is needed
+//   - a cap is for the lease that is asked for with a create; of a cluster that stands it changes nothing
 func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
 	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
 	refuse := func(p Policy, reason string) Decision {
@@ -131,6 +132,9 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			d.Policy = p.Name
 			return d
 		case PolicyRewrite:
+			if slices.Contains(Amendments, f.Kind) {
+				continue
+			}
 			if d.Lease != 0 && d.Lease <= j.Lease {
 				continue // it is short enough
 			}

@@ -80,6 +80,8 @@ type ReceiptLine struct {
 type ReceiptStore interface {
 	// Resources gives all that was ever made for a cluster, in the order in which it was made.
 	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
+	// LastNode gives the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
+	LastNode(ctx context.Context, tenant, cluster string) (int, error)
 	// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
 	// time at which it was made.
 	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []Seen) error

@@ -70,6 +70,8 @@ type Terms struct {
 	CPU      float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
+	// Amended is what becomes of a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.
+	Amended *AmendTerms `json:"amended,omitempty"`
 }
 
 // Offer is terms that an approver proposes instead.
@@ -110,7 +112,13 @@ type Kept struct {
 	Layout     Layout         `json:"layout"`
 	Lease      time.Duration  `json:"lease"`
 	PlanHash   string         `json:"plan_hash"`
-	Offer      *Kept          `json:"offer,omitempty"` // the same of an offer
+	// Hooks are those whose scripts the plan runs: what was shown, whatever the tenant's hooks are by then.
+	Hooks []OperationHook `json:"hooks,omitempty"`
+	// Of an amendment: what was asked for, the cluster's latest operation at that time, and its owner.
+	Amendment *Amendment `json:"amendment,omitempty"`
+	Follows   int64      `json:"follows,omitempty"`
+	Owner     string     `json:"owner,omitempty"`
+	Offer     *Kept      `json:"offer,omitempty"` // the same of an offer
 }
 
 // seal is the digest of what was kept, without an offer. It is hex, 64 digits.
@@ -179,7 +187,7 @@ type RequestStore interface {
 // ErrNotReady says that a move would let a request run, and that nothing was made ready for that.
 var ErrNotReady = &Error{Code: ETransient, Reason: "not_ready", Message: "The request has just changed.", Hint: "Try again."}
 
-// Reservation is what it takes of quotas while it is open.
+// Reservation is what it takes of quotas while it is open. An amendment takes nothing until it runs.
 func (r Request) Reservation() Reservation {
 	q := Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
 		CostPerHour: r.Terms.Layout.CostPerHour, From: r.AskedAt}

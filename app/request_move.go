@@ -19,7 +19,8 @@ const (
 	RequestConfirm  RequestAct = "confirm"
 	RequestWithdraw RequestAct = "withdraw"
 	RequestBreak    RequestAct = "break_glass"
-	RequestTend     RequestAct = "tend" // what time brings: reminders, escalation, the end
+	RequestTend     RequestAct = "tend"  // what time brings: reminders, escalation, the end
+	RequestLapse    RequestAct = "lapse" // what it is about has changed since, so it ends
 )
 
 // RequestMove is such an act. PlanHash is that of what was shown to who acts.
@@ -33,8 +34,9 @@ type RequestMove struct {
 	Reason   string
 	Offer    *Offer // with offer
 	Kept     *Kept  // with offer: what is needed to run it
-	// Cluster is what is made where the request runs.
-	Cluster *NewCluster
+	// Cluster is what is made where the request runs, or Operation what is done then to one that stands.
+	Cluster   *NewCluster
+	Operation *NewOperation
 }
 
 // RequestOutcome is what follows from a move, besides the request as it is then.
@@ -58,7 +60,7 @@ const (
 func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	m.Reason = strings.TrimSpace(m.Reason)
 	if !r.Status.Open() {
-		if m.Act == RequestTend {
+		if m.Act == RequestTend || m.Act == RequestLapse {
 			return RequestOutcome{Nothing: true}, nil
 		}
 		return o, &Error{Code: EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is %s already.", r.ID, r.Status), Hint: "Look at it again."}
@@ -77,6 +79,8 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 		o, err = r.breakGlass(m)
 	case RequestTend:
 		o = r.tend(m.Now)
+	case RequestLapse:
+		o = r.endLapsed(m)
 	default:
 		err = Errorf(EInvalid, "There is no act %q.", m.Act)
 	}

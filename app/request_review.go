@@ -58,6 +58,9 @@ func (a *App) offer(ctx context.Context, actor Actor, id int64, v ReviewRequest)
 	if _, err := probe.Move(RequestMove{Act: RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &Offer{}, Kept: &Kept{}}); err != nil {
 		return nil, nil, err
 	}
+	if err := r.noConditions(); err != nil {
+		return nil, nil, err
+	}
 	k, err := a.Store.KeptRequest(ctx, actor.Tenant, id)
 	if err != nil {
 		return nil, nil, err
@@ -85,7 +88,7 @@ func (a *App) offer(ctx context.Context, actor Actor, id int64, v ReviewRequest)
 	if k.Lease == 0 && lease == 0 {
 		asked.Lease = k.Request.Lease
 	}
-	d, p, err := a.prepare(ctx, asked)
+	d, p, err := a.prepare(ctx, actor.Tenant, asked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,16 +148,15 @@ func (a *App) move(ctx context.Context, m RequestMove) (r Request, err error) {
 		if err != nil {
 			return Request{}, err
 		}
-		m.Cluster = nil
+		m.Cluster, m.Operation = nil, nil
 		if o.Run {
-			n, err := a.ready(ctx, before)
+			err := a.makeReady(ctx, &m, before)
 			if CodeOf(err) == ENotFound {
 				continue // it has just ended, and says so at the next look
 			}
 			if err != nil {
 				return Request{}, err
 			}
-			m.Cluster = &n
 		}
 		r, err = a.Store.MoveRequest(ctx, m)
 		if !errors.Is(err, ErrNotReady) {
@@ -162,6 +164,23 @@ func (a *App) move(ctx context.Context, m RequestMove) (r Request, err error) {
 		}
 	}
 	return Request{}, ErrNotReady
+}
+
+// makeReady makes what runs with a move. An amendment that cannot run as it was shown, since its cluster has changed, ends by that.
+func (a *App) makeReady(ctx context.Context, m *RequestMove, r Request) error {
+	if r.Kind == OperationCreate {
+		n, err := a.ready(ctx, r)
+		m.Cluster = &n
+		return err
+	}
+	n, err := a.readyAmend(ctx, r)
+	m.Operation = &n
+	if err != nil && AsError(err).Reason == "cluster_changed" {
+		if lapsed := a.lapse(ctx, r, err); lapsed != nil {
+			return lapsed
+		}
+	}
+	return err
 }
 
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
@@ -189,7 +208,8 @@ func (a *App) ready(ctx context.Context, r Request) (NewCluster, error) {
 	if err := a.checkRequester(ctx, r); err != nil {
 		return NewCluster{}, err
 	}
-	plan, err := a.Planner.Plan(PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config})
+	plan, err := a.Planner.Plan(PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
+		Hooks: k.Hooks})
 	if err != nil {
 		return NewCluster{}, err
 	}

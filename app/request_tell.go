@@ -13,6 +13,9 @@ func (r Request) path() string { return "/requests/" + strconv.FormatInt(r.ID, 1
 
 // Title says what is asked for: `web: 3 nodes of template shop`.
 func (r Request) Title() string {
+	if a := r.Terms.Amended; a != nil {
+		return firstOf(r.Facts.Name, r.Cluster) + ": " + a.Title
+	}
 	name := firstOf(r.Asked.Name, "a cluster")
 	return fmt.Sprintf("%s: %s of template %s", name, count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
 }

@@ -43,7 +43,7 @@ func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operat
 	}
 	oc := &operationConfig{id: id}
 	var err error
-	if oc.definition, err = a.Store.Definition(ctx, c.Tenant, c.Cluster.ID); err != nil {
+	if oc.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.Cluster.ID, id); err != nil {
 		return nil, err
 	}
 	if oc.secrets, err = a.Store.ClusterSecrets(ctx, c.Tenant, c.Cluster.ID); err != nil {
@@ -97,6 +97,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node
 		if err != nil {
 			return nil, nil, err
 		}
+		nodes = counting(nodes)
 		if oc.macros == nil {
 			if oc.macros, err = ParseMacros(oc.definition.Config); err != nil {
 				return nil, nil, err

@@ -78,6 +78,12 @@ func (t *tx) nodeGone(at time.Time, cluster, node string) error {
 	return t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, micros(at), cluster, node)
 }
 
+// LastNode implements app.ReceiptStore.
+func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
+	return n, wrapped(err)
+}
+
 // Proof implements app.ReceiptStore.
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
 	var at int64

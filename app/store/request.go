@@ -78,7 +78,7 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
 	}
-	if r.Status.Open() {
+	if r.Status.Open() && r.Kind == app.OperationCreate {
 		// What waits holds its part of the quotas, so that it is there when it is approved.
 		if err := t.reserve(r.AskedAt, r.Reservation()); err != nil {
 			return r, err
@@ -145,14 +145,10 @@ func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Reque
 		if err != nil || o.Nothing {
 			return err
 		}
-		if o.Run && m.Cluster == nil {
-			return app.ErrNotReady
-		}
 		if o.Run {
-			if _, err := s.createCluster(t, *m.Cluster); err != nil {
+			if err := s.run(t, &r, m); err != nil {
 				return err
 			}
-			r.Cluster = m.Cluster.Cluster.ID
 		}
 		return t.moved(before, r, m, o)
 	})
@@ -160,6 +156,30 @@ func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Reque
 		return app.Request{}, err
 	}
 	return r, nil
+}
+
+// run makes the cluster that was asked for, or begins with what was asked of one that stands.
+func (s *Store) run(t *tx, r *app.Request, m app.RequestMove) error {
+	switch {
+	case r.Kind == app.OperationCreate && m.Cluster != nil:
+		_, err := s.createCluster(t, *m.Cluster)
+		r.Cluster = m.Cluster.Cluster.ID
+		return err
+	case r.Kind != app.OperationCreate && m.Operation != nil:
+		n := *m.Operation
+		if n.Operation.Tenant != r.Tenant || n.Operation.Cluster != r.Cluster || n.Operation.Kind != r.Kind {
+			return app.Errorf(app.EInternal, "request %d is not about what it would run", r.ID)
+		}
+		if _, err := t.standing(n); err != nil {
+			return err
+		}
+		if err := t.checkFollows(n); err != nil {
+			return err
+		}
+		_, err := s.submit(t, n)
+		return err
+	}
+	return app.ErrNotReady
 }
 
 // moved writes what a move has changed.
@@ -205,6 +225,7 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 		}
 	}
 	switch {
+	case r.Kind != app.OperationCreate: // it takes nothing before it runs
 	case r.Status.Open() && m.Act == app.RequestConfirm:
 		err = t.reserve(m.Now, r.Reservation()) // it takes less now
 	case !r.Status.Open() && !o.Run:

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of what is shown of changes.
+const (
+	mostChanges    = 500
+	mostValueShown = 200 // bytes of a value
+)
+
+// hiddenValue stands for a value that may be secret.
+const hiddenValue = "•••"
+
+var (
+	secretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
+	secretText = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
+)
+
+// changesOf gives the values that differ between two definitions, in order of path.
+func changesOf(was, is Definition) []ValueChange {
+	changes := []ValueChange{}
+	differences("config", was.Config, is.Config, false, &changes)
+	for _, name := range slices.Sorted(maps.Keys(is.Services)) {
+		if before := was.Services[name]; before != nil {
+			changes = append(changes, serviceChanges(pathOf("services", name), before, is.Services[name])...)
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b ValueChange) int { return strings.Compare(a.Path, b.Path) })
+	return changes
+}
+
+// differences walks two values. Secret tells that a key above looks like that of a secret.
+func differences(path string, was, is any, secret bool, out *[]ValueChange) {
+	a, aMap := was.(map[string]any)
+	b, bMap := is.(map[string]any)
+	if (aMap || was == nil) && (bMap || is == nil) && (aMap || bMap) {
+		keys := maps.Clone(a)
+		if keys == nil {
+			keys = map[string]any{}
+		}
+		maps.Copy(keys, b)
+		if len(keys) == 0 && aMap != bMap {
+			*out = append(*out, ValueChange{Path: path, Before: shown(was, aMap, secret), After: shown(is, bMap, secret)})
+		}
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			x, had := a[k]
+			y, has := b[k]
+			if had && has && sameValue(x, y) {
+				continue
+			}
+			if secret := secret || secretKey.MatchString(k); had && has || isMap(x) || isMap(y) {
+				differences(pathOf(path, k), x, y, secret, out)
+			} else {
+				*out = append(*out, ValueChange{Path: pathOf(path, k), Before: shown(x, had, secret), After: shown(y, has, secret)})
+			}
+		}
+		return
+	}
+	*out = append(*out, ValueChange{Path: path, Before: shown(was, true, secret), After: shown(is, true, secret)})
+}
+
+func isMap(v any) bool {
+	_, is := v.(map[string]any)
+	return is
+}
+
+// shown writes a value for people, or hides it. A reference to a secret is none itself.
+func shown(v any, there, secret bool) string {
+	if !there {
+		return ""
+	}
+	text, isText := v.(string)
+	if !isText {
+		b, err := json.Marshal(concealed(v))
+		if err != nil {
+			return hiddenValue
+		}
+		text = string(b)
+	}
+	switch {
+	case secretReference.ReplaceAllString(text, "") == "" && text != "":
+		return text
+	case secret || secretText.MatchString(text):
+		return hiddenValue
+	}
+	return CutText(text, mostValueShown)
+}
+
+// concealed hides within a list or map what may be secret.
+func concealed(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			if secretKey.MatchString(k) {
+				x = hiddenValue
+			}
+			out[k] = concealed(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = concealed(x)
+		}
+		return out
+	case string:
+		if secretText.MatchString(v) {
+			return hiddenValue
+		}
+	}
+	return v
+}
+
+// serviceChanges says which parts of a service's entry are others; what they say is the catalog's to show.
+func serviceChanges(path string, was, is *Service) (changes []ValueChange) {
+	note := func(part string, had, has, same bool) {
+		switch {
+		case had && !has:
+			changes = append(changes, ValueChange{Path: path + "." + part, Before: "there", After: "removed"})
+		case !had && has:
+			changes = append(changes, ValueChange{Path: path + "." + part, After: "added"})
+		case had && has && !same:
+			changes = append(changes, ValueChange{Path: path + "." + part, Before: "there", After: "changed"})
+		}
+	}
+	for _, a := range ServiceActions {
+		x, y := was.Actions[a], is.Actions[a]
+		note(string(a), x != nil, y != nil, writtenAlike(x, y))
+	}
+	note("health", was.Health != nil, is.Health != nil, writtenAlike(was.Health, is.Health))
+	for _, p := range []struct {
+		part    string
+		was, is any
+	}{{"provides", was.Provides, is.Provides}, {"conflicts", was.Conflicts, is.Conflicts}, {"dependencies", [2]Dependencies{was.Install, was.Runtime}, [2]Dependencies{is.Install, is.Runtime}},
+		{"reads", was.Reads, is.Reads}, {"needs", was.Needs, is.Needs}, {"links", was.Links, is.Links}} {
+		note(p.part, true, true, writtenAlike(p.was, p.is))
+	}
+	return changes
+}

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of what an amendment may say.
+const (
+	mostNodes      = 100_000
+	mostAmendNames = 10_000    // services or nodes
+	mostAmendName  = 256       // bytes
+	mostConfig     = 512 << 10 // bytes of a configuration, as JSON
+)
+
+// amendFields are the fields that count for each kind, beside on_failure and plan_hash.
+var amendFields = map[OperationKind][]string{
+	OperationResize:         {"size", "nodes", "hardware", "image"},
+	OperationAddServices:    {"services", "hardware", "image"},
+	OperationRemoveServices: {"services"},
+	OperationReconfigure:    {"config", "no_restart", "batch"},
+	OperationStart:          {"services", "nodes"},
+	OperationStop:           {"services", "nodes"},
+	OperationRestart:        {"services", "nodes", "batch"},
+	OperationUpgrade:        {"batch"},
+	OperationRepair:         {"nodes"},
+}
+
+// check refuses what makes no sense whatever the cluster is like.
+func (m Amendment) check() error {
+	fields, known := amendFields[m.Kind]
+	if !known {
+		kinds := make([]string, len(Amendments))
+		for i, k := range Amendments {
+			kinds[i] = string(k)
+		}
+		return wrongAmend("kind", fmt.Sprintf("There is no amendment %.40q.", string(m.Kind)), "One of: "+strings.Join(kinds, ", ")+".")
+	}
+	for _, f := range m.said() {
+		if !slices.Contains(fields, f) {
+			return wrongAmend(f, fmt.Sprintf("The field %s does not count for an amendment of the kind %s.", f, m.Kind),
+				"Leave it out; what counts is "+andList(fields)+".")
+		}
+	}
+	if err := m.OnFailure.check(); err != nil {
+		return err
+	}
+	if m.OnFailure == FailureRollBack && !m.Kind.undoable() {
+		return wrongAmend("on_failure", "A repair cannot be rolled back: the machines that it gives back are gone.", "Leave on_failure out.")
+	}
+	if err := m.checkNumbers(); err != nil {
+		return err
+	}
+	if err := checkAmendNames("services", m.Services); err != nil {
+		return err
+	}
+	if err := checkAmendNames("nodes", m.Nodes); err != nil {
+		return err
+	}
+	return m.checkNeeded()
+}
+
+func (m Amendment) checkNumbers() error {
+	switch {
+	case m.Size < 0 || m.Size > mostNodes:
+		return wrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", mostNodes), "Say how many nodes there shall be afterwards.")
+	case m.Batch < 0 || m.Batch > mostNodes:
+		return wrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", mostNodes), "Say on how many nodes at a time something is done.")
+	case len(m.Hardware) > mostAmendName:
+		return wrongAmend("hardware", "That is no name of a hardware type: it is too long.", "")
+	case len(m.Image) > mostAmendName:
+		return wrongAmend("image", "That is no name of an image type: it is too long.", "")
+	case len(m.PlanHash) > 64:
+		return wrongAmend("plan_hash", "That is no hash of a plan: it is too long.", "Send the plan_hash of the preview.")
+	}
+	return nil
+}
+
+// checkNeeded refuses what does not say what is wanted.
+func (m Amendment) checkNeeded() error {
+	switch m.Kind {
+	case OperationResize:
+		if m.Size == 0 && len(m.Nodes) == 0 {
+			return wrongAmend("size", "It is not said how many nodes there shall be.", "Give the size, or the nodes that shall go.")
+		}
+	case OperationAddServices, OperationRemoveServices:
+		if len(m.Services) == 0 {
+			return wrongAmend("services", "It is not said which services.", "Name at least one.")
+		}
+	case OperationReconfigure:
+		if len(m.Config) == 0 {
+			return wrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys that change; null takes one out.")
+		}
+		if n := configSize(m.Config); n > mostConfig {
+			return tooMuchConfig(n)
+		}
+		if len(secretNames(m.Config)) > 0 {
+			return &Error{Code: EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
+				Hint: "Ask an admin to let the template or a service refer to it."}
+		}
+	}
+	return nil
+}
+
+// said gives the names of the fields that are set, beside those that count for every kind.
+func (m Amendment) said() (fields []string) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
+		{"config", len(m.Config) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}} {
+		if f.set {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}
+
+func checkAmendNames(field string, names []string) error {
+	if len(names) > mostAmendNames {
+		return &Error{Code: ETooLarge, Field: field, Message: fmt.Sprintf("The list of %s is longer than %d.", field, mostAmendNames), Hint: "Leave it out to mean all."}
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		switch {
+		case n == "" || len(n) > mostAmendName:
+			return wrongAmend(field, fmt.Sprintf("In the list of %s stands something that is no name.", field), "A name has 1 to 256 bytes.")
+		case seen[n]:
+			return wrongAmend(field, fmt.Sprintf("%q stands in the list of %s twice.", n, field), "Name each once.")
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
+// configSize is the length of a configuration as JSON; one that cannot be written so is too large for anything.
+func configSize(config map[string]any) int {
+	b, err := json.Marshal(config)
+	if err != nil {
+		return mostConfig + 1
+	}
+	return len(b)
+}
+
+func tooMuchConfig(n int) error {
+	return &Error{Code: ETooLarge, Field: "config", Message: fmt.Sprintf("The configuration would have %d KiB, and may have %d.", (n+1023)>>10, mostConfig>>10),
+		Hint: "Put large things into a resource, and their address here."}
+}
+
+func wrongAmend(field, message, hint string) error {
+	return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
+}
+
+// didYouMean gives the hint for a name that is not among those that there are.
+func didYouMean(written string, there []string, otherwise string) string {
+	if near := Nearest(written, there); near != "" {
+		return fmt.Sprintf("Did you mean %s?", near)
+	}
+	return otherwise
+}

@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
+type amended struct {
+	*standing
+	ask     Amendment
+	catalog *Catalog // as it is now; what the cluster has is its own, see view
+	// definition is what steps are carried out by afterwards, with the entries of the services on the cluster.
+	definition Definition
+	nodes      []AmendedNode // in number order, new ones last
+	last       int           // the greatest number that a node of the cluster ever had
+	batch      int
+	notes      []string
+	preview    AmendPreview
+	facts      Facts
+	decision   Decision
+}
+
+// kindsOfAmendment are what each kind makes of what stands. They fill in nodes, definition and notes.
+var kindsOfAmendment = map[OperationKind]func(ctx context.Context, a *App, d *amended) error{
+	OperationResize:         resize,
+	OperationAddServices:    addServices,
+	OperationRemoveServices: removeServices,
+	OperationReconfigure:    reconfigure,
+	OperationStart:          setRunning,
+	OperationStop:           setRunning,
+	OperationRestart:        setRunning,
+	OperationUpgrade:        upgrade,
+	OperationRepair:         repair,
+}
+
+// workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
+func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, error) {
+	ctx, cancel := context.WithTimeout(ctx, solveTime)
+	defer cancel()
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	s, err := a.standing(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allows(m.Kind); err != nil {
+		return nil, err
+	}
+	if len(s.nodes) == 0 {
+		return nil, &Error{Code: EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Nothing of cluster %q stands.", c.Name), Hint: "Delete it, and ask for a new one."}
+	}
+	d := newAmended(s, m)
+	d.catalog = s.view(a.Deps.Catalog())
+	if d.last, err = a.Store.LastNode(ctx, c.Tenant, c.ID); err != nil {
+		return nil, err
+	}
+	if err := s.was.CheckImmutable(m.override()); err != nil {
+		return nil, err
+	}
+	if err := kindsOfAmendment[m.Kind](ctx, a, d); err != nil {
+		return nil, err
+	}
+	if err := d.checkConfig(); err != nil {
+		return nil, err
+	}
+	if err := a.checkSecretsOf(ctx, c.Tenant, ClusterRequest{LayoutRequest: LayoutRequest{Template: c.Template}}, draft{definition: d.definition}, c.Provider); err != nil {
+		return nil, err
+	}
+	d.reach()
+	if err := d.checkMachines(ctx, a); err != nil {
+		return nil, err
+	}
+	return d, a.planAmended(ctx, d)
+}
+
+func newAmended(s *standing, m Amendment) *amended {
+	d := &amended{standing: s, ask: m, definition: s.was, batch: m.Batch}
+	d.definition.Services, d.definition.Hardware, d.definition.Images = maps.Clone(s.was.Services), maps.Clone(s.was.Hardware), maps.Clone(s.was.Images)
+	for _, n := range s.nodes {
+		d.nodes = append(d.nodes, AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
+	}
+	return d
+}
+
+// view is the catalog as the cluster sees it: the services that it has are those that it was made from, all else is as it
+// is published now.
+func (s *standing) view(c *Catalog) *Catalog {
+	v := *c
+	v.Services = maps.Clone(c.Services)
+	if v.Services == nil {
+		v.Services = map[string]*Service{}
+	}
+	maps.Copy(v.Services, s.was.Services)
+	return &v
+}
+
+func (d *amended) note(format string, args ...any) {
+	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// work says what is done to a service on a node, unless more is done to it already.
+func (n *AmendedNode) work(service string, w ServiceWork) {
+	if n.Work == nil {
+		n.Work = map[string]ServiceWork{}
+	}
+	if slices.Index(serviceWorks, n.Work[service]) < slices.Index(serviceWorks, w) {
+		n.Work[service] = w
+	}
+}
+
+// stays tells whether the node is there before and after, on the same machine.
+func (n *AmendedNode) stays() bool { return n.Change == "" }
+
+// after gives the nodes that there are afterwards.
+func (d *amended) after() []AmendedNode {
+	return slices.DeleteFunc(slices.Clone(d.nodes), func(n AmendedNode) bool { return n.Change == NodeGone })
+}
+
+// servicesAfter gives the services on the cluster afterwards, sorted.
+func (d *amended) servicesAfter() []string {
+	all := map[string]bool{}
+	for _, n := range d.after() {
+		for _, s := range n.Services {
+			all[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// anyNode tells whether there is a node with such a change.
+func (d *amended) anyNode(changes ...NodeChange) bool {
+	return slices.ContainsFunc(d.nodes, func(n AmendedNode) bool { return slices.Contains(changes, n.Change) })
+}
+
+// checkMachines refuses what needs machines that nobody could make.
+func (d *amended) checkMachines(ctx context.Context, a *App) error {
+	if !d.anyNode(NodeNew, NodeReplaced, NodeGone) {
+		return nil
+	}
+	spec := d.catalog.Providers[d.Provider]
+	if spec == nil {
+		return &Error{Code: EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
+			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
+	}
+	return a.checkProvisioner(ctx, spec)
+}
+
+// planAmended has the work ordered, and says what comes of it.
+func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
+	nothing := !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.Touched)
+	r := PlanRequest{Kind: d.ask.Kind, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch}
+	if r.Services == nil {
+		r.Services = map[string]*Service{}
+	}
+	maps.Copy(r.Services, d.definition.Services)
+	for _, n := range d.nodes {
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
+	}
+	if !nothing {
+		if r.Hooks, err = a.scripts(ctx, d.Tenant, d.ask.Kind, d.definition); err != nil {
+			return err
+		}
+	}
+	plan, err := a.Planner.Plan(r)
+	if err != nil {
+		return err
+	}
+	after := d.after()
+	changes := changesOf(d.was, d.definition)
+	if len(changes) > mostChanges {
+		d.note("%d more values change.", len(changes)-mostChanges)
+		changes = changes[:mostChanges]
+	}
+	d.preview = AmendPreview{
+		Kind: d.ask.Kind, Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
+		Before: ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
+		Nothing: nothing,
+	}
+	if d.ask.Kind == OperationUpgrade && !d.preview.Nothing {
+		d.preview.Template = d.Template
+	}
+	if d.preview.Nothing && len(d.notes) == 0 {
+		d.note("The cluster is so already.")
+	}
+	d.preview.Notes = append([]string{}, d.notes...)
+	return nil
+}
+
+// redefined tells whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.
+func (d *amended) redefined() bool {
+	was, is := d.was, d.definition
+	was.Overrides, is.Overrides = nil, nil
+	return !writtenAlike(was, is)
+}
+
+// cost is what the cluster costs afterwards. What stands is priced as it was when it was made.
+func (d *amended) cost() float64 {
+	cost := d.CostPerHour
+	for _, n := range d.nodes {
+		switch n.Change {
+		case NodeGone:
+			cost -= d.was.Hardware[n.Hardware].CostPerHour
+		case NodeNew:
+			cost += d.definition.Hardware[n.Hardware].CostPerHour
+		}
+	}
+	return max(0, math.Round(cost*1e9)/1e9)
+}
+
+// cpu counts the virtual cores afterwards; nodes of unknown size count as none.
+func (d *amended) cpu() (n float64) {
+	for _, node := range d.after() {
+		n += d.definition.Hardware[node.Hardware].CPU
+	}
+	return n
+}

@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// resize makes the cluster larger or smaller.
+func resize(ctx context.Context, a *App, d *amended) error {
+	if err := d.checkNodes(d.ask.Nodes); err != nil {
+		return err
+	}
+	if len(d.ask.Nodes) > 0 {
+		return dropNodes(ctx, a, d)
+	}
+	return d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
+}
+
+// dropNodes gives back just the nodes that were named, where the others can stay as they are.
+func dropNodes(ctx context.Context, a *App, d *amended) error {
+	left := len(d.nodes) - len(d.ask.Nodes)
+	switch {
+	case left == 0:
+		return wrongAmend("nodes", "No node would be left.", "Delete the cluster instead.")
+	case d.ask.Size != 0 && d.ask.Size != left:
+		return wrongAmend("size", fmt.Sprintf("Without the nodes that are named there are %d, not %d.", left, d.ask.Size), fmt.Sprintf("Leave the size out, or say %d.", left))
+	case d.ask.Hardware != "" || d.ask.Image != "":
+		return wrongAmend("hardware", "Where nodes go, none is made.", "Leave hardware and image out.")
+	}
+	staying := d.standingNodes(d.ask.Nodes)
+	for _, s := range d.services {
+		if !slices.ContainsFunc(staying, func(n StandingNode) bool { return slices.Contains(n.Services, s) }) {
+			return &Error{Code: EInvalid, Field: "nodes", Reason: "last_of_service", Message: fmt.Sprintf("%s would be on no node any more.", s),
+				Hint: fmt.Sprintf("Remove %s first, or let other nodes go.", s)}
+		}
+	}
+	change, err := a.changeLayout(ctx, d, ChangeRequest{Nodes: staying, Size: left})
+	if err != nil {
+		return aboutNodes(err)
+	}
+	for _, n := range change.Nodes {
+		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
+			return &Error{Code: ENoLayout, Field: "nodes", Reason: "no_solution",
+				Message: fmt.Sprintf("Without %s, %s would have to change as well.", NodesInWords(d.ask.Nodes), n.Name), Hint: "Name other nodes, or give only the size."}
+		}
+	}
+	for i := range d.nodes {
+		if slices.Contains(d.ask.Nodes, d.nodes[i].Name) {
+			d.nodes[i].Change = NodeGone
+		}
+	}
+	return nil
+}
+
+func aboutNodes(err error) error {
+	e := *AsError(err)
+	if e.Code == ENoLayout || e.Code == EInvalid {
+		e.Field, e.Hint = "nodes", "Name other nodes, or give only the size."
+		return &e
+	}
+	return err
+}
+
+// addServices puts services of the catalog onto the cluster.
+func addServices(ctx context.Context, a *App, d *amended) error {
+	for _, s := range d.ask.Services {
+		switch {
+		case slices.Contains(d.services, s):
+			return wrongAmend("services", fmt.Sprintf("%s is on cluster %q already.", s, d.Name), "Ask for a larger size to have more nodes.")
+		case d.catalog.Services[s] == nil:
+			return wrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), didYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
+		}
+	}
+	err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
+	if err != nil {
+		return err
+	}
+	for _, s := range d.servicesAfter() {
+		if d.definition.Services[s] == nil {
+			d.definition.Services[s] = d.catalog.Services[s]
+			d.definition.Links = withLinks(d.definition.Links, d.catalog.Services[s].Links)
+		}
+	}
+	return nil
+}
+
+// removeServices takes services off the cluster.
+func removeServices(ctx context.Context, a *App, d *amended) error {
+	if err := d.checkServices(d.ask.Services); err != nil {
+		return err
+	}
+	if len(d.ask.Services) == len(d.services) {
+		return wrongAmend("services", "No service would be left.", "Delete the cluster instead.")
+	}
+	if err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Remove: d.ask.Services}); err != nil {
+		return err
+	}
+	for _, s := range d.ask.Services {
+		delete(d.definition.Services, s)
+	}
+	return nil
+}
+
+// standingNodes gives what stands, as the changer knows it, without some nodes.
+func (d *amended) standingNodes(without []string) []StandingNode {
+	out := make([]StandingNode, 0, len(d.standing.nodes))
+	for _, n := range d.standing.nodes {
+		if !slices.Contains(without, n.Name) {
+			services := slices.Clone(n.Services)
+			slices.Sort(services)
+			out = append(out, StandingNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: services})
+		}
+	}
+	return out
+}
+
+// change finds the change of the layout and takes it over.
+func (d *amended) change(ctx context.Context, a *App, r ChangeRequest) error {
+	change, err := a.changeLayout(ctx, d, r)
+	if err != nil {
+		return err
+	}
+	nodes := make([]AmendedNode, 0, len(change.Nodes))
+	for _, n := range change.Nodes {
+		out := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Added: n.Added, Removed: n.Removed, Why: n.Why}
+		switch {
+		case n.New:
+			d.last++
+			out.Name, out.Change, out.Added = NodeName(d.last), NodeNew, nil
+			d.takeTypes(n.Hardware, n.Image)
+		case n.Gone:
+			out.Change, out.Added, out.Removed = NodeGone, nil, nil
+		}
+		nodes = append(nodes, out)
+	}
+	d.nodes = nodes
+	if change.Unproven {
+		d.note("There were too many ways to look at all of them; one that touches fewer machines may exist.")
+	}
+	return nil
+}
+
+// takeTypes takes over from the catalog what new nodes are made of.
+func (d *amended) takeTypes(hardware, image string) {
+	if h := d.catalog.Hardware[hardware]; h != nil {
+		if d.definition.Hardware == nil {
+			d.definition.Hardware = map[string]Flavor{}
+		}
+		d.definition.Hardware[hardware] = h.Providers[d.Provider]
+	}
+	if i := d.catalog.Images[image]; i != nil {
+		if d.definition.Images == nil {
+			d.definition.Images = map[string]Image{}
+		}
+		d.definition.Images[image] = i.Providers[d.Provider]
+	}
+}
+
+// changeLayout asks the changer, with the template and the provider of the cluster.
+func (a *App) changeLayout(ctx context.Context, d *amended, r ChangeRequest) (LayoutChange, error) {
+	if a.Changer == nil {
+		return LayoutChange{}, &Error{Code: EConflict, Reason: "no_changer", Message: "This server cannot change the layout of clusters.", Hint: "Ask whoever runs it."}
+	}
+	if err := d.checkTemplate(); err != nil {
+		return LayoutChange{}, err
+	}
+	r.Template, r.Provider = d.Template, d.Provider
+	return a.Changer.Change(ctx, d.catalog, r)
+}
+
+// checkTemplate refuses what needs the template's constraints when the catalog has no such template any more.
+func (d *amended) checkTemplate() error {
+	if d.catalog.Templates[d.Template] != nil {
+		return nil
+	}
+	return &Error{Code: EConflict, Reason: "missing_template", Message: fmt.Sprintf("Cluster %q was made of template %s, which is not in the catalog any more.", d.Name, d.Template),
+		Hint: "Ask an admin to publish it again. The cluster can be started, stopped, restarted, reconfigured and repaired without it."}
+}
+
+// withLinks adds links that are not there yet.
+func withLinks(links, more []Link) []Link {
+	links = slices.Clone(links)
+	for _, l := range more {
+		if !slices.ContainsFunc(links, func(k Link) bool { return k.URL == l.URL }) {
+			links = append(links, l)
+		}
+	}
+	return links
+}

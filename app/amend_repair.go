@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// repair makes nodes anew: those that are named, or else those that are sick. What an operation which did not end well left undone
+// on other nodes is done with it.
+func repair(ctx context.Context, a *App, d *amended) error {
+	if err := d.checkNodes(d.ask.Nodes); err != nil {
+		return err
+	}
+	unmade, undone := d.unfinished()
+	sick := d.ask.Nodes
+	if len(sick) == 0 {
+		var err error
+		if sick, err = a.sickNodes(ctx, d.standing); err != nil {
+			return err
+		}
+	}
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		switch {
+		case slices.Contains(sick, n.Name):
+			n.Change = NodeReplaced
+		case unmade[n.Name]:
+			n.Change, n.Why = NodeReplaced, "it was not made to the end"
+		case len(undone[n.Name]) > 0:
+			n.Why = "the " + d.latest.Kind.Words() + " did not get to its end there"
+			d.finish(n, undone[n.Name])
+		}
+	}
+	if !d.anyNode(NodeReplaced) && len(undone) == 0 {
+		d.note("No node is known to be sick. Name those that shall be made anew.")
+	}
+	return nil
+}
+
+// finish does what was left undone on a node. What was to be set up is set up from the beginning, which is harmless twice.
+func (d *amended) finish(n *AmendedNode, services []string) {
+	for _, s := range services {
+		switch d.latest.Kind {
+		case OperationReconfigure:
+			n.work(s, WorkReload)
+		case OperationUpgrade:
+			n.work(s, WorkUpgrade)
+		case OperationStart:
+			n.work(s, WorkStart)
+		case OperationStop:
+			n.work(s, WorkStop)
+		case OperationRestart:
+			n.work(s, WorkRestart)
+		default:
+			n.Added = append(n.Added, s)
+		}
+	}
+}
+
+// unfinished gives the nodes that the latest operation has not made to the end, and of others the services that it was not done
+// with, sorted.
+func (d *amended) unfinished() (unmade map[string]bool, undone map[string][]string) {
+	unmade, undone = map[string]bool{}, map[string][]string{}
+	for _, st := range d.open {
+		n := d.node(st.Node)
+		switch {
+		case n == nil:
+		case st.Action.OnMachine():
+			unmade[n.Name] = true
+		case slices.Contains(n.Services, st.Service) && !slices.Contains(undone[n.Name], st.Service):
+			undone[n.Name] = append(undone[n.Name], st.Service)
+		}
+	}
+	for name := range undone {
+		slices.Sort(undone[name])
+	}
+	return unmade, undone
+}
+
+// lostMachines is how the message of a cluster begins of which machines are gone.
+const lostMachines = "Lost machines: "
+
+// sickNodes gives the nodes of a cluster that are not well, as far as anybody knows.
+func (a *App) sickNodes(_ context.Context, s *standing) ([]string, error) {
+	list, lost := strings.CutPrefix(s.Message, lostMachines)
+	if !lost || s.Status != ClusterFailed {
+		return nil, nil
+	}
+	list, _, _ = strings.Cut(list, ".")
+	var sick []string
+	for _, name := range strings.Split(list, ", ") {
+		if s.node(name) != nil {
+			sick = append(sick, name)
+		}
+	}
+	return sick, nil
+}

@@ -1,0 +1,181 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// standing is a cluster as an amendment finds it.
+type standing struct {
+	Cluster
+	was      Definition // with the entries of the services on it only
+	nodes    []Node     // that stand, in number order
+	services []string   // on them, sorted
+	leaving  []string   // nodes that an operation which did not end well has begun to give back
+	latest   Operation
+	open     []Step // of the latest operation, where it did not end well: those that have not succeeded
+}
+
+// standing reads what stands, and refuses a cluster that cannot be amended at all at the moment.
+func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
+	s := &standing{Cluster: c}
+	if c.Status == ClusterDeleted {
+		return nil, &Error{Code: EConflict, Reason: "cluster_deleted", Message: fmt.Sprintf("Cluster %q is gone.", c.Name), Hint: "Ask for a new one."}
+	}
+	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(ops) > 0 {
+		s.latest = ops[0]
+	}
+	if err := s.checkIdle(); err != nil {
+		return nil, err
+	}
+	if s.was, err = a.Store.Definition(ctx, c.Tenant, c.ID); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		switch {
+		case n.Status == NodeDeleted:
+		case n.Leaving:
+			s.leaving = append(s.leaving, n.Name)
+		default:
+			s.nodes = append(s.nodes, n)
+		}
+	}
+	s.services = servicesOn(s.nodes)
+	s.was.Services = maps.Clone(s.was.Services)
+	maps.DeleteFunc(s.was.Services, func(name string, _ *Service) bool { return !slices.Contains(s.services, name) })
+	if s.latest.Status == OperationFailed || s.latest.Status == OperationCancelled {
+		steps, err := a.Store.Steps(ctx, c.Tenant, s.latest.ID)
+		if err != nil {
+			return nil, err
+		}
+		s.open = slices.DeleteFunc(steps, func(st Step) bool { return st.Join || st.State == StepSucceeded })
+	}
+	return s, nil
+}
+
+// checkIdle refuses while something else is under way.
+func (s *standing) checkIdle() error {
+	if s.latest.ID == 0 || s.latest.Status.Ended() {
+		return nil
+	}
+	e := &Error{Code: EConflict, Reason: "operation_running", Message: fmt.Sprintf("The %s of cluster %q %s.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])}
+	switch s.latest.Status {
+	case OperationPaused:
+		e.Hint = "Resume it and wait for its end, or cancel it."
+	case OperationCancelling:
+		e.Hint = "Wait until it has stopped."
+	default:
+		e.Hint = "Wait until it has ended, or cancel it."
+	}
+	return e
+}
+
+// allows refuses a kind of amendment in the state that the cluster is in, and says what can be done instead.
+func (s *standing) allows(kind OperationKind) error {
+	switch s.Status {
+	case ClusterActive:
+		return nil
+	case ClusterFailed:
+		return s.allowsFailed(kind)
+	}
+	e := &Error{Code: EConflict, Reason: "cluster_" + string(s.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing of it can be changed.", s.Name, s.Status),
+		Hint: "Try again when it is active."}
+	if s.Status == "asleep" {
+		e.Hint = "Wake it first."
+	}
+	return e
+}
+
+func (s *standing) allowsFailed(kind OperationKind) error {
+	e := &Error{Code: EConflict, Reason: "cluster_failed"}
+	if s.latest.Status == OperationSucceeded || s.latest.ID == 0 { // its machines are lost
+		if kind == OperationRepair || kind == OperationStart || kind == OperationStop || kind == OperationRestart {
+			return nil
+		}
+		e.Message = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed."))
+		e.Hint = "Repair it first."
+		return e
+	}
+	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])
+	var ways []string
+	if s.latest.Status == OperationFailed {
+		ways = append(ways, "resume it")
+	}
+	if s.latest.Kind.undoable() {
+		ways = append(ways, "roll it back")
+	}
+	mends := s.latest.Kind != OperationDelete && s.latest.Kind != OperationRollBack && len(s.leaving) == 0
+	switch {
+	case mends && kind == OperationRepair:
+		return nil
+	case s.latest.Kind.onlyRuns() && (kind == OperationStart || kind == OperationStop || kind == OperationRestart):
+		return nil
+	case mends:
+		ways = append(ways, "repair the cluster")
+	}
+	e.Hint = upper(orList(append(ways, "delete the cluster"))) + "."
+	return e
+}
+
+// onlyRuns tells whether an operation of the kind leaves nothing but services that run or do not.
+func (k OperationKind) onlyRuns() bool {
+	return k == OperationStart || k == OperationStop || k == OperationRestart
+}
+
+// node gives a node that stands by its name, or nil.
+func (s *standing) node(name string) *Node {
+	for i := range s.nodes {
+		if s.nodes[i].Name == name {
+			return &s.nodes[i]
+		}
+	}
+	return nil
+}
+
+// checkNodes refuses names of nodes that do not stand.
+func (s *standing) checkNodes(names []string) error {
+	there := make(map[string]bool, len(s.nodes))
+	for _, n := range s.nodes {
+		there[n.Name] = true
+	}
+	for _, name := range names {
+		if there[name] {
+			continue
+		}
+		return &Error{Code: EInvalid, Field: "nodes", Message: fmt.Sprintf("Cluster %q has no node %q.", s.Name, name),
+			Hint: didYouMean(name, slices.Sorted(maps.Keys(there)), fmt.Sprintf("It has %s.", counted(len(s.nodes), "node")))}
+	}
+	return nil
+}
+
+// checkServices refuses names of services that are not on the cluster.
+func (s *standing) checkServices(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(s.services, name) {
+			return &Error{Code: EInvalid, Field: "services", Message: fmt.Sprintf("Cluster %q has no service %q.", s.Name, name),
+				Hint: didYouMean(name, s.services, "It has "+andList(s.services)+".")}
+		}
+	}
+	return nil
+}
+
+// servicesOn gives the services on nodes, sorted, each once.
+func servicesOn(nodes []Node) []string {
+	all := map[string]bool{}
+	for _, n := range nodes {
+		for _, s := range n.Services {
+			all[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// upgrade takes over what the catalog says now of the cluster's template and services.
+func upgrade(ctx context.Context, a *App, d *amended) error {
+	if err := d.checkTemplate(); err != nil {
+		return err
+	}
+	published := a.Deps.Catalog()
+	t := published.Templates[d.Template]
+	d.batch = max(1, d.ask.Batch)
+	changed := map[string]bool{}
+	for _, name := range d.services {
+		now := published.Services[name]
+		if now == nil {
+			d.note("%s is not in the catalog any more, and stays as it is.", name)
+			continue
+		}
+		if d.definition.Services[name] = now; d.was.Services[name] == nil || setUpOtherwise(d.was.Services[name], now) {
+			changed[name] = true
+		}
+	}
+	set, err := d.settle(t)
+	if err != nil {
+		return err
+	}
+	d.definition.Overrides = d.was.overrides()
+	d.definition.Config = overlay(overlay(t.Defaults.Config, set.Config), d.definition.Overrides)
+	lease := t.Lease
+	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, linksOf(t, d.definition.Services), t.Hooks
+	d.definition.Immutable, d.definition.Template = t.Immutable, t.Digest()
+	if err := d.checkLayout(ctx, a, published); err != nil {
+		return err
+	}
+	for i := range d.nodes {
+		for _, s := range d.nodes[i].Services {
+			if changed[s] {
+				d.nodes[i].work(s, WorkUpgrade)
+			}
+		}
+	}
+	d.noteServices(t)
+	return nil
+}
+
+// settle checks the values that were given for the template's parameters against those that it has now.
+func (d *amended) settle(t *Template) (Settled, error) {
+	given := map[string]any{}
+	for name, v := range d.was.Parameters {
+		if slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name }) {
+			given[name] = v
+			continue
+		}
+		d.note("Template %s has no parameter %s any more; the value that was given counts no longer.", t.Name, name)
+	}
+	d.definition.Parameters = nil
+	if len(given) > 0 {
+		d.definition.Parameters = given
+	}
+	return t.Settle(given)
+}
+
+// checkLayout refuses a template whose constraints what stands does not keep.
+func (d *amended) checkLayout(ctx context.Context, a *App, published *Catalog) error {
+	view := d.view(published)
+	maps.Copy(view.Services, d.definition.Services)
+	d.catalog = view
+	change, err := a.changeLayout(ctx, d, ChangeRequest{Nodes: d.standingNodes(nil), Size: len(d.standing.nodes)})
+	hint := "Change the cluster until it fits, by growing it or adding services, or ask an admin about the template."
+	if e := AsError(err); err != nil {
+		if e.Code == ENoLayout || e.Code == EInvalid {
+			refusal := *e
+			refusal.Message = fmt.Sprintf("The cluster does not fit template %s as it is now: %s", d.Template, e.Message)
+			refusal.Hint = firstOf(e.Hint, hint)
+			return &refusal
+		}
+		return err
+	}
+	for _, n := range change.Nodes {
+		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
+			what := "would have other services"
+			if n.New || n.Gone {
+				what = "would be made or given back"
+			}
+			return &Error{Code: ENoLayout, Reason: "no_solution", Message: fmt.Sprintf("The cluster does not fit template %s as it is now: %s %s.", d.Template, n.Name, what), Hint: hint}
+		}
+	}
+	return nil
+}
+
+// noteServices tells which services the template has now and the cluster does not, and the other way round.
+func (d *amended) noteServices(t *Template) {
+	var more, less []string
+	for _, s := range t.Defaults.Services {
+		if !slices.Contains(d.services, s) {
+			more = append(more, s)
+		}
+	}
+	for _, s := range d.services {
+		if !slices.Contains(t.Defaults.Services, s) {
+			less = append(less, s)
+		}
+	}
+	if len(more) > 0 {
+		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, andList(more))
+	}
+	if len(less) > 0 {
+		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", andList(less), d.Template)
+	}
+}
+
+// setUpActions are those by which a service comes to be what it is on a node.
+var setUpActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, ActionStart}
+
+// setUpOtherwise tells whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
+// known from then on.
+func setUpOtherwise(was, is *Service) bool {
+	return slices.ContainsFunc(setUpActions, func(a Action) bool {
+		x, y := was.Actions[a], is.Actions[a]
+		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields))
+	})
+}
