@@ -21,10 +21,11 @@ const (
 	HookMuster HookFormat = "muster" // JSON with everything about the notice
 	HookSlack  HookFormat = "slack"  // {"text": …}, as incoming webhooks of Slack, Mattermost and others take it
 	HookMail   HookFormat = "mail"   // {"to": …, "subject": …, "text": …}, for gateways that send mail
+	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
 )
 
 // HookFormats are all of them, the default first.
-var HookFormats = []HookFormat{HookMuster, HookSlack, HookMail}
+var HookFormats = []HookFormat{HookMuster, HookSlack, HookMail, HookCoopr}
 
 // HookState is how a hook stands.
 type HookState string
@@ -59,21 +60,29 @@ type Hook struct {
 	Tenant string `json:"-"`
 	Name   string `json:"name"`
 	// URL is where it leads, without what may be secret; see RedactURL.
-	URL       string       `json:"url"`
-	Kinds     []NoticeKind `json:"kinds,omitempty"` // sorted; none: all
-	Format    HookFormat   `json:"format"`
-	To        string       `json:"to,omitempty"` // of the format mail: the addresses, with commas between
-	State     HookState    `json:"state"`
-	Why       string       `json:"why,omitempty"` // of a stopped one
-	CreatedBy string       `json:"created_by"`
-	CreatedAt time.Time    `json:"created_at"`
-	ChangedAt time.Time    `json:"changed_at"`
-	SecretAt  time.Time    `json:"secret_at"`          // when its secret was set
-	OldUntil  time.Time    `json:"old_until,omitzero"` // until when the secret before signs too
-	Failures  int          `json:"failures"`           // deliveries in a row that failed
-	Waiting   int          `json:"waiting"`            // deliveries that are still to be made
-	Last      *HookLast    `json:"last,omitempty"`     // what became of the latest attempt; nil: there was none yet
-	NextAt    time.Time    `json:"next_at,omitzero"`   // when the delivery is tried again that the others wait behind
+	URL    string       `json:"url"`
+	Kinds  []NoticeKind `json:"kinds,omitempty"` // sorted; none: all
+	Format HookFormat   `json:"format"`
+	// Of a lifecycle hook, which is told of operations and no notices; see OperationHook.
+	When       HookPhase       `json:"when,omitempty"`
+	Operations []OperationKind `json:"operations,omitempty"` // sorted; none: all
+	Timeout    time.Duration   `json:"timeout,omitempty"`
+	OnTimeout  HookChoice      `json:"on_timeout,omitempty"`
+	Script     string          `json:"script,omitempty"` // instead of an address: it is run on nodes
+	Services   []string        `json:"services,omitempty"`
+
+	To        string    `json:"to,omitempty"` // of the format mail: the addresses, with commas between
+	State     HookState `json:"state"`
+	Why       string    `json:"why,omitempty"` // of a stopped one
+	CreatedBy string    `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+	SecretAt  time.Time `json:"secret_at"`          // when its secret was set
+	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before signs too
+	Failures  int       `json:"failures"`           // deliveries in a row that failed
+	Waiting   int       `json:"waiting"`            // deliveries that are still to be made
+	Last      *HookLast `json:"last,omitempty"`     // what became of the latest attempt; nil: there was none yet
+	NextAt    time.Time `json:"next_at,omitzero"`   // when the delivery is tried again that the others wait behind
 }
 
 // HookLast is the latest attempt of any delivery of a hook.
@@ -96,6 +105,13 @@ type HookRequest struct {
 	Enabled *bool         `json:"enabled,omitempty" doc:"Whether notices are sent; true also starts a hook again that was stopped"`
 	Secret  string        `json:"secret,omitempty" maxLength:"128" doc:"What deliveries are signed with, whsec_ and base64 of 24 to 64 bytes; write-only"`
 	Rotate  bool          `json:"rotate,omitempty" doc:"Make a new secret; the old one signs too for a day"`
+
+	When       HookPhase        `json:"when,omitempty" doc:"Makes it a lifecycle hook: before, after, failure, or template for one that templates name; of a new hook only"`
+	Operations *[]OperationKind `json:"operations,omitempty" maxItems:"32" doc:"Of a lifecycle hook: which kinds of operation it is about; an empty list is all"`
+	Timeout    *time.Duration   `json:"timeout,omitempty" doc:"Of a lifecycle hook: how long an operation waits for its answer, or a run of its script may take, in nanoseconds; 0: 5 minutes, or 30 for a script"`
+	OnTimeout  HookChoice       `json:"on_timeout,omitempty" doc:"Of a hook before operations: what happens where it does not answer in time, veto or go_on"`
+	Script     string           `json:"script,omitempty" maxLength:"65536" doc:"Instead of a URL: a script that is run on nodes, before or after the operation"`
+	Services   *[]string        `json:"services,omitempty" maxItems:"100" doc:"Of a script: the nodes that have one of these services; an empty list is all nodes"`
 }
 
 // SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
@@ -115,6 +131,13 @@ type HookChange struct {
 	Enabled          *bool
 	Secret           []byte
 	New              []byte // the secret of a hook that is made by this, where Secret is empty
+	// Of lifecycle hooks:
+	When       HookPhase
+	Operations *[]OperationKind
+	Timeout    *time.Duration
+	OnTimeout  HookChoice
+	Script     string
+	Services   *[]string
 }
 
 // HookGuard says where hooks may lead.
@@ -174,7 +197,7 @@ func (a *App) DeleteHook(ctx context.Context, actor Actor, name string) error {
 }
 
 func (a *App) checkHook(r HookRequest) (HookChange, error) {
-	c := HookChange{Name: r.Name, Format: r.Format, Enabled: r.Enabled}
+	c := HookChange{Name: r.Name, Format: r.Format, Enabled: r.Enabled, When: r.When, Timeout: r.Timeout, OnTimeout: r.OnTimeout, Script: r.Script}
 	wrong := func(field, message, hint string) (HookChange, error) {
 		return c, &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -199,6 +222,17 @@ func (a *App) checkHook(r HookRequest) (HookChange, error) {
 	}
 	if r.Format != "" && !slices.Contains(HookFormats, r.Format) {
 		return wrong("format", fmt.Sprintf("There is no format %q.", clip(string(r.Format))), "There are: "+joined(HookFormats)+".")
+	}
+	if r.When != "" && !slices.Contains(HookPhases, r.When) {
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", clip(string(r.When))), "One of: "+joined(HookPhases)+".")
+	}
+	if r.Operations != nil {
+		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Operations)))
+		c.Operations = &kinds
+	}
+	if r.Services != nil {
+		services := slices.Compact(slices.Sorted(slices.Values(*r.Services)))
+		c.Services = &services
 	}
 	if r.To != nil {
 		to, err := checkRecipients(*r.To)

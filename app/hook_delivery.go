@@ -44,6 +44,9 @@ type HookDelivery struct {
 	Notice    int64         `json:"notice,omitempty"` // 0: a test
 	Kind      NoticeKind    `json:"kind"`
 	Title     string        `json:"title"`
+	Operation int64         `json:"operation,omitempty"` // of a lifecycle hook: what it is told of
+	Holds     bool          `json:"holds,omitempty"`     // the operation waits for the answer
+	Vetoed    bool          `json:"vetoed,omitempty"`    // the answer was no
 	State     DeliveryState `json:"state"`
 	Attempts  int           `json:"attempts"`
 	QueuedAt  time.Time     `json:"queued_at"`
@@ -80,7 +83,10 @@ type DueDelivery struct {
 	To      string
 	Secrets [][]byte // the newest first; deliveries are signed with each
 	What    Notice
-	Err     error // why it cannot be made; its attempt is to be ended
+	News    *OperationNews // instead of What
+	// Deadline is until when an operation waits for the answer, if one does.
+	Deadline time.Time
+	Err      error // why it cannot be made; its attempt is to be ended
 }
 
 // DeliveryEnd is what became of an attempt.
@@ -96,6 +102,7 @@ type DeliveryEnd struct {
 	Response string
 	Request  string
 	Again    time.Time // when it is tried again; zero: it has ended
+	Veto     string    // why the operation that waits for the answer shall not happen
 	Stop     string    // why the hook is to be stopped; "" where it is not
 }
 
@@ -124,6 +131,9 @@ type HookStore interface {
 	// EndDelivery writes what became of an attempt, and stops the hook where that says so or too many failed. EStale where
 	// the claim does not hold any more.
 	EndDelivery(ctx context.Context, e DeliveryEnd) error
+	// SettleHolds does what hooks say for that they do not answer in time, to the operations that wait for them. next is when it
+	// is to be called again; zero: nothing waits.
+	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	// ForgetDeliveries deletes deliveries and notices that were kept long enough.
 	ForgetDeliveries(ctx context.Context, now time.Time) error
 }
@@ -182,7 +192,7 @@ func (d HookDelivery) NextTry(e *Error, now time.Time, chance float64) (at time.
 	default:
 		return time.Time{}, false
 	}
-	if d.Notice == 0 {
+	if d.Notice == 0 && d.Operation == 0 {
 		return time.Time{}, false
 	}
 	wait := backOff[min(max(d.Attempts, 1), len(backOff))-1]

@@ -10,13 +10,14 @@ type NoticeKind string
 
 // The kinds of notice.
 const (
-	NoticeLease    NoticeKind = "lease"    // a lease ends soon, has ended, or cannot be ended
-	NoticeApproval NoticeKind = "approval" // a request waits for somebody, or was decided on
-	NoticeBudget   NoticeKind = "budget"   // a budget or quota is nearly used up
-	NoticeAlarm    NoticeKind = "alarm"    // somebody broke the glass, or what should never happen has happened
-	NoticeCluster  NoticeKind = "cluster"  // a cluster was given to somebody else, or was to sleep or wake by its schedule and did not
-	NoticeHook     NoticeKind = "hook"     // notices do not reach one of the tenant's hooks any more
-	NoticeTest     NoticeKind = "test"     // only ever sent by the test of a hook
+	NoticeLease     NoticeKind = "lease"     // a lease ends soon, has ended, or cannot be ended
+	NoticeApproval  NoticeKind = "approval"  // a request waits for somebody, or was decided on
+	NoticeBudget    NoticeKind = "budget"    // a budget or quota is nearly used up
+	NoticeAlarm     NoticeKind = "alarm"     // somebody broke the glass, or what should never happen has happened
+	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to somebody else, or was to sleep or wake by its schedule and did not
+	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
+	NoticeTest      NoticeKind = "test"      // only ever sent by the test of a hook
+	NoticeOperation NoticeKind = "operation" // only ever sent to lifecycle hooks
 )
 
 // NoticeKinds are those that hooks can choose from.

@@ -68,11 +68,13 @@ type Operation struct {
 	Undoes    int64           `json:"undoes,omitempty"` // of a roll-back: the operation that it undoes
 	Requester string          `json:"requester"`
 	Message   string          `json:"message,omitempty"`
-	Total     int             `json:"steps_total"`
-	Done      int             `json:"steps_done"`
-	CreatedAt time.Time       `json:"created_at"`
-	StartedAt time.Time       `json:"started_at,omitzero"`
-	EndedAt   time.Time       `json:"ended_at,omitzero"`
+	// HeldUntil is when the operation waits for the answers of hooks until, at the latest; zero where it waits for none.
+	HeldUntil time.Time `json:"held_until,omitzero"`
+	Total     int       `json:"steps_total"`
+	Done      int       `json:"steps_done"`
+	CreatedAt time.Time `json:"created_at"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// Expected is the planner's estimate of the whole operation.
 	Expected time.Duration `json:"expected"`
 }

@@ -36,7 +36,7 @@ func (o Operation) Acts(latest bool) []Act {
 		return []Act{ActPause, ActCancel, ActRetryNode}
 	case o.Status == OperationPaused:
 		return []Act{ActResume, ActCancel, ActRetryNode}
-	case !latest:
+	case !latest || o.Status == OperationCancelled && o.StartedAt.IsZero(): // nothing of it was done
 		return nil
 	case o.Status == OperationFailed && o.Kind.undoable():
 		return []Act{ActResume, ActRetryNode, ActRollBack}

@@ -27,6 +27,8 @@ const (
 	ActionReload Action = "reload"
 	// ActionCheck waits until the service is healthy, by its own health check. No service defines it.
 	ActionCheck Action = "check"
+	// ActionHook runs the script of a lifecycle hook; see Plan.Hooks.
+	ActionHook Action = "hook"
 )
 
 // ServiceActions are the actions that a service may define, in the order of a create, then those that undo.
@@ -45,6 +47,8 @@ func (a Action) OnMachine() bool {
 type Plan struct {
 	Kind  OperationKind `json:"kind"`
 	Steps []PlanStep    `json:"steps"`
+	// Hooks are those whose scripts the plan runs, so that what was shown of them, and approved, is what runs.
+	Hooks []OperationHook `json:"hooks,omitempty"`
 }
 
 // PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
@@ -130,6 +134,8 @@ type PlanRequest struct {
 	Config   map[string]any
 	// Batch is how many nodes work (see PlanNode.Work) is done on at a time; 0 for all at once.
 	Batch int
+	// Hooks are scripts to run before and after all else; see OperationHook.
+	Hooks []OperationHook
 	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, joins left out.
 	Undo []Step
 }

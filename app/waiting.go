@@ -19,6 +19,7 @@ const (
 	WaitTurn      WaitReason = "turn"      // it is about to be taken
 	WaitPaused    WaitReason = "paused"    // somebody paused the operation
 	WaitOperation WaitReason = "operation" // for the operation before it on the same cluster
+	WaitHook      WaitReason = "hook"      // for the answer of a hook
 )
 
 // Wait is a step that waits, and why.

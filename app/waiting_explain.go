@@ -68,6 +68,8 @@ func (f *waitFacts) sentence(w *Waiting) string {
 // held says why nothing of the operation may start; "" where it may.
 func (f *waitFacts) held() (WaitReason, string) {
 	switch {
+	case f.op.Status == OperationWaiting && !f.op.HeldUntil.IsZero():
+		return WaitHook, f.op.Message
 	case f.op.Status == OperationWaiting && f.before != nil:
 		return WaitOperation, fmt.Sprintf("The %s begins when the %s before it has ended, which %s.", f.op.Kind.Words(), f.before.Kind.Words(), states[f.before.Status])
 	case f.op.Status == OperationWaiting:

@@ -200,8 +200,14 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		if err := a.assignCheck(ctx, as, c, oc); err != nil {
 			return nil, err
 		}
+	case as.Action == ActionHook:
+		if err := a.assignHook(ctx, as, c); err != nil {
+			return nil, err
+		}
 	case !as.Action.OnMachine():
-		as.Call = oc.definition.Services[as.Service].Actions[as.Action]
+		if service := oc.definition.Services[as.Service]; service != nil {
+			as.Call = service.Actions[as.Action]
+		}
 		if as.Call == nil {
 			return nil, Errorf(EInternal, "service %s has no action %s", as.Service, as.Action)
 		}

@@ -32,7 +32,7 @@ func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Outp
 // ensureHosts lets the node know its peers, as far as they are known. Where machines share this host's file system,
 // /etc/hosts is not ours to write.
 func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
-	if !as.Node.OwnRoot || as.Hosts == nil && as.Action == app.ActionBootstrap {
+	if !as.Node.OwnRoot || as.Hosts == nil && (as.Action == app.ActionBootstrap || as.Action == app.ActionHook) {
 		return nil
 	}
 	return remote.EnsureHosts(ctx, sh, as.Hosts, as.Node.SSHUser != "root")

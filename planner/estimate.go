@@ -21,6 +21,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionStop:       5 * time.Second,
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,
+	app.ActionHook:       10 * time.Second,
 }
 
 // estimate gives how long a step usually takes; joins take no time.

@@ -49,7 +49,7 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 	if err := plan(g, r); err != nil {
 		return app.Plan{}, err
 	}
-	return g.plan(r.Kind), nil
+	return withHooks(g.plan(r.Kind), r), nil
 }
 
 // set gives the names sorted and each once. It copies only where they are not so already, and never changes its input.

@@ -31,6 +31,9 @@ type noticeData struct {
 
 // Body gives what is sent of a notice. base is the portal's address, "" where it is not known: then nothing leads there.
 func Body(d app.DueDelivery, base string) ([]byte, *app.Error) {
+	if d.News != nil {
+		return newsBody(d, base)
+	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)
 	n.Users, n.Groups = n.Users[:min(len(n.Users), mostNames)], n.Groups[:min(len(n.Groups), mostNames)]

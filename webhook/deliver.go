@@ -29,6 +29,7 @@ type Store interface {
 	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 	ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) ([]app.DueDelivery, time.Time, error)
 	EndDelivery(ctx context.Context, e app.DeliveryEnd) error
+	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	ForgetDeliveries(ctx context.Context, now time.Time) error
 	Watch(cluster string) (changed <-chan struct{}, stop func())
 }
@@ -111,13 +112,21 @@ func (d *Deliverer) Run(ctx context.Context) {
 }
 
 func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]int, under int) ([]app.DueDelivery, time.Time, error) {
+	over, err := d.Store.SettleHolds(ctx, now)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
 	if _, err := d.Store.QueueDeliveries(ctx, now); err != nil {
 		return nil, time.Time{}, err
 	}
 	if under >= most {
-		return nil, time.Time{}, nil
+		return nil, over, nil
 	}
-	return d.Store.ClaimDeliveries(ctx, app.DeliveryClaim{Holder: d.Name, Now: now, For: claimFor, Most: most - under, PerTenant: perTenant, Busy: busy})
+	due, next, err := d.Store.ClaimDeliveries(ctx, app.DeliveryClaim{Holder: d.Name, Now: now, For: claimFor, Most: most - under, PerTenant: perTenant, Busy: busy})
+	if next.IsZero() || !over.IsZero() && over.Before(next) {
+		next = over
+	}
+	return due, next, err
 }
 
 // deliver makes one attempt and writes down what became of it.
@@ -128,15 +137,21 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
 		err = &app.Error{Code: app.EInternal, Message: "What the hook needs could not be read. It was written down on the server."}
 	}
+	var a Answer
 	if err == nil {
-		var a Answer
 		a, err = d.Sender.Send(ctx, Message{ID: one.MessageID, URL: one.URL, Body: body, Secrets: one.Secrets})
 		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(body)
 	}
 	e.At, e.Err = d.Now(), err
 	if err != nil {
-		if at, again := one.NextTry(err, e.At, d.chance()); again {
+		if one.Holds {
+			e.Veto = veto(a)
+		}
+		if at, again := one.NextTry(err, e.At, d.chance()); again && e.Veto == "" {
 			e.Again = at
+			if one.Holds && at.After(one.Deadline) {
+				e.Again = one.Deadline // when it is settled without an answer
+			}
 		}
 		if err.Reason == "gone" {
 			e.Stop = "The receiver answered 410 Gone: it does not want notices any more."

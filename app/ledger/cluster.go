@@ -17,6 +17,8 @@ type After struct {
 // that is undone leaves nothing, anything else leaves a cluster.
 func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After, bool) {
 	switch {
+	case o.StartedAt.IsZero() && o.Kind == app.OperationCreate && !o.HeldUntil.IsZero():
+		return After{app.ClusterDeleted, o.Message}, true // it waited for a hook, and nothing was made
 	case o.StartedAt.IsZero():
 		return After{}, false
 	case o.Status == app.OperationSucceeded && o.Kind == app.OperationDelete,

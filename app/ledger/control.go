@@ -50,6 +50,9 @@ func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
 		if c.RollBack {
 			o.OnFailure = app.FailureRollBack
 		}
+		if o.StartedAt.IsZero() {
+			o.OnFailure = app.FailureLeave // there is nothing to undo
+		}
 	}
 	o.Queued = 0
 	return bulk, nil

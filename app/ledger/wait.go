@@ -40,6 +40,9 @@ func StepWaitsFor(o *Operation, s *Step) Wait {
 func OperationWaitsFor(o *Operation) Wait {
 	switch o.Status {
 	case app.OperationWaiting:
+		if !o.HeldUntil.IsZero() {
+			return Wait{"the answers of hooks", o.HeldUntil}
+		}
 		return Wait{For: "the operation before it"}
 	case app.OperationRunning:
 		return Wait{For: "its steps"}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -10,18 +11,23 @@ import (
 )
 
 const hookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
-	h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
-	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0),
+	h.phase, h.operations, h.patience, h.on_timeout, h.script, h.on_services, h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
+	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
 	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
 func scanHook(row scanner) (app.Hook, error) {
 	var h app.Hook
 	var last app.HookLast
-	var kinds string
-	var secretAt, oldUntil, enabled, created, changed, at, took, next int64
+	var kinds, operations string
+	var services []byte
+	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
 	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
-		&h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
+		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
 	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = kindsOf(kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
+	h.Operations, h.Timeout = operationsOf(operations), time.Duration(patience)*time.Microsecond
+	if err == nil && len(services) > 0 {
+		err = json.Unmarshal(services, &h.Services)
+	}
 	h.CreatedAt, h.ChangedAt = fromMicros(created), fromMicros(changed)
 	switch {
 	case enabled == 0:
@@ -54,6 +60,26 @@ func kindsOf(text string) (kinds []app.NoticeKind) {
 	for k := range strings.SplitSeq(strings.Trim(text, ","), ",") {
 		if k != "" {
 			kinds = append(kinds, app.NoticeKind(k))
+		}
+	}
+	return kinds
+}
+
+func operationsText(kinds []app.OperationKind) string {
+	text := ""
+	for _, k := range kinds {
+		text += "," + string(k)
+	}
+	if text != "" {
+		text += ","
+	}
+	return text
+}
+
+func operationsOf(text string) (kinds []app.OperationKind) {
+	for k := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if k != "" {
+			kinds = append(kinds, app.OperationKind(k))
 		}
 	}
 	return kinds
@@ -111,6 +137,9 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, n
 		if h, err = t.hook(who.Tenant, c.Name); err != nil {
 			return err
 		}
+		if err := app.CheckSavedHook(h); err != nil {
+			return err
+		}
 		if h.Format == app.HookMail && h.To == "" {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: "The format mail needs to know whom the mails go to.", Hint: "Such as ops@example.com."}
 		}
@@ -121,6 +150,9 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, n
 		}
 		if h.State == app.HookOff {
 			if err := t.dropWaiting(h.ID, "The hook was switched off before this was sent.", now); err != nil {
+				return err
+			}
+			if err := t.letGo(h.ID, now); err != nil {
 				return err
 			}
 		}
@@ -139,6 +171,10 @@ func hookFacts(h app.Hook, secret bool) map[string]any {
 	if h.To != "" {
 		facts["to"] = h.To
 	}
+	if h.When != "" {
+		facts["when"], facts["operations"], facts["timeout"], facts["on_timeout"] = h.When, h.Operations, h.Timeout.String(), h.OnTimeout
+		facts["script"], facts["services"] = h.Script, h.Services
+	}
 	if secret {
 		facts["secret"] = "set anew"
 	}
@@ -146,7 +182,7 @@ func hookFacts(h app.Hook, secret bool) map[string]any {
 }
 
 func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
-	if c.URL == "" {
+	if c.URL == "" && c.Script == "" {
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
 	}
 	var n int
@@ -163,14 +199,26 @@ func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now t
 	if c.To != nil {
 		to = *c.To
 	}
+	operations, services, patience := "", "", time.Duration(0)
+	if c.Operations != nil {
+		operations = operationsText(*c.Operations)
+	}
+	if c.Services != nil && len(*c.Services) > 0 {
+		services = jsonText(*c.Services)
+	}
+	if c.Timeout != nil {
+		patience = *c.Timeout
+	}
 	format := c.Format
 	if format == "" {
 		format = app.HookMuster
 	}
 	return t.exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
-			since, last_id, last_at, last_took, last_status, last_code, last_error, created_by, created_at, changed_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?)`,
-		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, micros(now), c.Enabled == nil || *c.Enabled, who.Name(), micros(now), micros(now))
+			since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, patience, on_timeout, script, on_services,
+			created_by, created_at, changed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, micros(now), c.Enabled == nil || *c.Enabled, string(c.When), operations, patience.Microseconds(),
+		string(c.OnTimeout), c.Script, services, who.Name(), micros(now), micros(now))
 }
 
 func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
@@ -191,6 +239,28 @@ func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now ti
 	if c.To != nil {
 		change(`recipient = ?`, *c.To)
 	}
+	if c.When != "" && c.When != h.When {
+		return &app.Error{Code: app.EInvalid, Field: "when", Message: "When a hook has its turn cannot be changed.", Hint: "Make another one, and delete this one."}
+	}
+	if c.Operations != nil {
+		change(`operations = ?`, operationsText(*c.Operations))
+	}
+	if c.Timeout != nil {
+		change(`patience = ?`, c.Timeout.Microseconds())
+	}
+	if c.OnTimeout != "" {
+		change(`on_timeout = ?`, string(c.OnTimeout))
+	}
+	if c.Script != "" {
+		change(`script = ?`, c.Script)
+	}
+	if c.Services != nil {
+		services := ""
+		if len(*c.Services) > 0 {
+			services = jsonText(*c.Services)
+		}
+		change(`on_services = ?`, services)
+	}
 	if c.Enabled != nil {
 		change(`enabled = ?`, *c.Enabled)
 		if *c.Enabled {
@@ -208,6 +278,9 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 	return s.write(ctx, func(t *tx) error {
 		h, err := t.hook(who.Tenant, name)
 		if err != nil {
+			return err
+		}
+		if err := t.letGo(h.ID, now); err != nil {
 			return err
 		}
 		for _, query := range []string{

@@ -10,20 +10,24 @@ import (
 )
 
 const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_at, d.next_at, d.ended_at, d.status, d.took, d.code, d.error,
-	COALESCE(n.kind, ''), COALESCE(n.title, '')`
+	COALESCE(n.kind, ''), COALESCE(n.title, d.title), d.operation, d.verdict`
 
 const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
 
 func (s *Store) scanDelivery(row scanner, more ...any) (app.HookDelivery, error) {
 	var d app.HookDelivery
 	var queued, next, ended, took int64
+	var verdict string
 	err := row.Scan(append([]any{&d.ID, &d.Hook, &d.Notice, &d.State, &d.Attempts, &queued, &next, &ended, &d.Status, &took, &d.Code, &d.Error,
-		&d.Kind, &d.Title}, more...)...)
+		&d.Kind, &d.Title, &d.Operation, &verdict}, more...)...)
 	d.QueuedAt, d.EndedAt, d.Took = fromMicros(queued), fromMicros(ended), time.Duration(took)*time.Microsecond
 	if d.State == app.DeliveryWaiting {
 		d.NextAt = fromMicros(next)
 	}
-	if d.Notice == 0 {
+	switch {
+	case d.Operation != 0:
+		d.Kind, d.Holds, d.Vetoed = app.NoticeOperation, verdict == holdOpen, verdict == holdVeto
+	case d.Notice == 0:
 		test := app.TestNotice("", d.QueuedAt)
 		d.Kind, d.Title = test.Kind, test.Title
 	}
@@ -89,7 +93,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 			return err
 		}
 		var waiting int
-		if err := t.row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0`, h.ID).Scan(&waiting); err != nil {
+		if err := t.row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting >= mostTests {
@@ -123,6 +127,8 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 			return errNoDelivery(id)
 		case err != nil:
 			return err
+		case was.Operation != 0:
+			return conflict("What a hook is told of an operation is not sent again: it says how things were then.", "")
 		case was.Notice == 0:
 			return conflict("A test is not sent again.", "Send another one.")
 		case was.State == app.DeliveryWaiting:
@@ -149,7 +155,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?
-			OR id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
+			OR verdict <> 'open' AND id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
 		args := []any{micros(now.Add(-app.DeliveryMemory)), app.MostDeliveries}
 		if err := t.exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
 			return err

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 			if n, err = t.count(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 					status, took, code, error, request)
 				SELECT h.id, h.tenant, n.id, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '' FROM notices n JOIN hooks h ON h.tenant = n.tenant
-				WHERE n.id > ? AND n.id <= ? AND n.id > h.since AND h.enabled = 1 AND h.stopped = ''
+				WHERE n.id > ? AND n.id <= ? AND h.phase = '' AND n.id > h.since AND h.enabled = 1 AND h.stopped = ''
 					AND (h.kinds = '' OR h.kinds LIKE '%,' || n.kind || ',%') ORDER BY n.id, h.id`,
 				micros(now), micros(now), from, top); err != nil {
 				return err
@@ -148,18 +149,19 @@ func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due [
 const dueColumns = `SELECT ` + deliveryColumns + `, h.id, h.tenant, h.url, h.format, h.recipient, h.secret, h.old_secret, h.old_until,
 	COALESCE(n.id, 0), COALESCE(n.at, 0), COALESCE(n.tenant, ''), COALESCE(n.kind, ''), COALESCE(n.cluster, ''), COALESCE(n.request, 0),
 	COALESCE(n.users, '[]'), COALESCE(n.in_groups, '[]'), COALESCE(n.title, ''), COALESCE(n.body, ''), COALESCE(n.path, ''),
-	COALESCE(n.action, ''), COALESCE(n.action_name, '')` + deliveryTables + `WHERE d.id = ?`
+	COALESCE(n.action, ''), COALESCE(n.action_name, ''), d.payload, d.deadline` + deliveryTables + `WHERE d.id = ?`
 
 // dueRow is a claimed delivery as it lies in the tables.
 type dueRow struct {
 	app.DueDelivery
 	url, secret, old []byte
-	until            int64
+	until, deadline  int64
 	notice           noticeRow
+	payload          []byte
 }
 
 func (r *dueRow) scan(s *Store, row scanner) (err error) {
-	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, r.notice.dest()...)...)
+	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.dest(), &r.payload, &r.deadline)...)...)
 	return err
 }
 
@@ -167,7 +169,13 @@ func (r *dueRow) scan(s *Store, row scanner) (err error) {
 func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
 	d.What, d.Err = r.notice.notice()
-	if d.Notice == 0 {
+	switch {
+	case d.Operation != 0:
+		d.News, d.Err, d.Deadline = &app.OperationNews{}, nil, fromMicros(r.deadline)
+		if err := json.Unmarshal(r.payload, d.News); err != nil {
+			d.Err = fmt.Errorf("store: what delivery %d tells: %w", d.ID, err)
+		}
+	case d.Notice == 0:
 		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
 	}
 	open := func(sealed []byte, place string) []byte {
@@ -193,17 +201,19 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 	}
 	state, ended, next := app.DeliveryMade, micros(e.At), int64(0)
 	switch {
+	case e.Veto != "": // an answer like any other
+		code, text = "", ""
 	case e.Err != nil && !e.Again.IsZero():
 		state, ended, next = app.DeliveryWaiting, 0, micros(e.Again)
 	case e.Err != nil:
 		state = app.DeliveryFailed
 	}
 	return s.write(ctx, func(t *tx) error {
-		var notice int64
+		var notice, operation int64
 		err := t.row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
 				error = ?, request = ?
-			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING notice`,
-			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&notice)
+			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING notice, operation`,
+			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&notice, &operation)
 		if isNoRows(err) {
 			return app.Errorf(app.EStale, "Delivery %d is not this server's any more.", e.Delivery)
 		}
@@ -218,12 +228,17 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		switch {
 		case state == app.DeliveryMade:
 			failures = `0`
-		case state == app.DeliveryFailed && notice > 0:
+		case state == app.DeliveryFailed && (notice > 0 || operation > 0):
 			failures = `failures + 1`
 		}
 		if err := t.exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
 			WHERE id = ?`, e.Delivery, micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
 			return err
+		}
+		if operation > 0 {
+			if err := t.answered(e, state); err != nil {
+				return err
+			}
 		}
 		if state == app.DeliveryMade || e.Stop == "" && state != app.DeliveryFailed {
 			return nil

@@ -100,6 +100,9 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 			if err := t.endCluster(now, o); err != nil {
 				return err
 			}
+			if err := t.tellEnded(now, o); err != nil {
+				return err
+			}
 		}
 	}
 	for _, o := range turned {

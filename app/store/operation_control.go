@@ -52,6 +52,12 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 		if err := t.unfollow(o); err != nil {
 			return app.Operation{}, err
 		}
+		if err := t.moot(c.Now, o.ID); err != nil {
+			return app.Operation{}, err
+		}
+		if err := t.calledOff(c.Now, o.Operation); err != nil {
+			return app.Operation{}, err
+		}
 	}
 	if err := t.moveAll(c.Now, o.ID, bulk); err != nil {
 		return app.Operation{}, err

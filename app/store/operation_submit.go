@@ -28,10 +28,32 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 				return err
 			}
 		}
+		if off, err := t.callOffCreate(n.Operation); err != nil || off.ID != 0 {
+			op = off
+			return err
+		}
 		op, err = s.submit(t, n)
 		return err
 	})
 	return op, err
+}
+
+// callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to
+// give back. It gives the create, or one without a number where there is none.
+func (t *tx) callOffCreate(op app.Operation) (app.Operation, error) {
+	if op.Kind != app.OperationDelete {
+		return app.Operation{}, nil
+	}
+	var id int64
+	err := t.row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND held > 0`, op.Cluster).Scan(&id)
+	if isNoRows(err) {
+		return app.Operation{}, nil
+	}
+	if err != nil {
+		return app.Operation{}, err
+	}
+	return t.control(app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
 }
 
 // standing refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
@@ -115,12 +137,16 @@ func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
 func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
-	if n.Cancel {
+	hooks, waits, err := t.hooksBefore(n)
+	if err != nil {
+		return op, err
+	}
+	if n.Cancel && !waits {
 		if err := t.cancelOthers(op); err != nil {
 			return op, err
 		}
 	}
-	err := t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
+	err = t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
 			active, queued, running, claims, turn, expected, created_at, started_at, ended_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, 0, 0) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), op.Undoes, op.Requester, op.Total,
@@ -140,6 +166,9 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
 		return op, err
 	}
+	if err := t.announce(&op, n.Plan, hooks, waits); err != nil {
+		return op, err
+	}
 	before, err := t.before(op.Cluster)
 	if err != nil {
 		return op, err
@@ -147,7 +176,7 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
 	rows := newPlanRows(op, n.Plan)
-	if before == op.ID {
+	if before == op.ID && !waits {
 		// What can begin at once is written as begun.
 		for _, st := range rows.free() {
 			set.AddStep(st)
@@ -191,7 +220,7 @@ func (t *tx) cancelOthers(op app.Operation) error {
 		err := row.Scan(&id)
 		ids = append(ids, id)
 		return err
-	}, `SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused') ORDER BY id DESC`, op.Cluster)
+	}, `SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused') AND id <> ? ORDER BY id DESC`, op.Cluster, op.ID)
 	if err != nil {
 		return err
 	}
@@ -212,7 +241,7 @@ func (t *tx) startNext(now time.Time, cluster string) error {
 		return err
 	}
 	o, err := t.operation(id)
-	if err != nil || o.Status != app.OperationWaiting {
+	if err != nil || o.Status != app.OperationWaiting || !o.HeldUntil.IsZero() {
 		return err
 	}
 	free, err := t.stepsWhere(`s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))

@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// What has become of a question that an operation waits for; ” where it waits for none.
+const (
+	holdOpen = "open"
+	holdGo   = "go"
+	holdVeto = "veto"
+	holdMoot = "moot" // the operation has ended before there was an answer
+)
+
+// hold is a question that an operation waits for.
+type hold struct {
+	delivery, operation int64
+	hook, onTimeout     string
+	deadline            time.Time
+	kind                app.OperationKind
+}
+
+const holdRows = `SELECT d.id, d.operation, h.name, d.on_timeout, d.deadline, o.kind FROM hook_deliveries d JOIN hooks h ON h.id = d.hook
+	JOIN operations o ON o.id = d.operation WHERE d.verdict = 'open' `
+
+func (t *tx) holds(where string, args ...any) (list []hold, err error) {
+	err = t.each(func(row scanner) error {
+		var h hold
+		var deadline int64
+		err := row.Scan(&h.delivery, &h.operation, &h.hook, &h.onTimeout, &deadline, &h.kind)
+		h.deadline = fromMicros(deadline)
+		list = append(list, h)
+		return err
+	}, holdRows+where+` ORDER BY d.id`, args...)
+	return list, err
+}
+
+// over tells whether the time for an answer is over; a deadline that no hook can have was written before the clock was set back.
+func (h hold) over(now time.Time) bool {
+	return !h.deadline.After(now) || h.deadline.After(now.Add(app.MaxHookTimeout+time.Hour))
+}
+
+// SettleHolds implements app.HookStore.
+func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
+	due := false
+	err = s.each(ctx, func(row scanner) error {
+		var until int64
+		err := row.Scan(&until)
+		h := hold{deadline: fromMicros(until)}
+		if due = due || h.over(now); !h.over(now) && (next.IsZero() || h.deadline.Before(next)) {
+			next = h.deadline
+		}
+		return err
+	}, `SELECT deadline FROM hook_deliveries WHERE verdict = 'open' UNION ALL SELECT held_until FROM operations WHERE held > 0`)
+	if err != nil || !due {
+		return next, err
+	}
+	return next, s.write(ctx, func(t *tx) error {
+		all, err := t.holds("")
+		if err != nil {
+			return err
+		}
+		for _, h := range all {
+			if !h.over(now) {
+				continue
+			}
+			if err := t.endWaiting(h.delivery, "There was no answer in time.", now); err != nil {
+				return err
+			}
+			if err := t.unanswered(now, h, "it gave no answer in time"); err != nil {
+				return err
+			}
+		}
+		return t.letGoForgotten(now)
+	})
+}
+
+// letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits for ever.
+func (t *tx) letGoForgotten(now time.Time) error {
+	var ids []int64
+	var clusters []string
+	if err := t.each(func(row scanner) error {
+		var id int64
+		var cluster string
+		err := row.Scan(&id, &cluster)
+		ids, clusters = append(ids, id), append(clusters, cluster)
+		return err
+	}, `SELECT o.id, o.cluster FROM operations o WHERE o.held > 0 AND o.held_until <= ?
+		AND NOT EXISTS (SELECT 1 FROM hook_deliveries d WHERE d.operation = o.id AND d.verdict = 'open') ORDER BY o.id`, micros(now)); err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if err := t.exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
+			return err
+		}
+		if err := t.startNext(now, clusters[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endWaiting ends a delivery that nobody waits for any more. What is being sent at this moment finds its claim gone.
+func (t *tx) endWaiting(delivery int64, why string, now time.Time) error {
+	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
+		micros(now), why, app.ETimeout, delivery)
+}
+
+// unanswered does what the hook says for that it does not answer.
+func (t *tx) unanswered(now time.Time, h hold, why string) error {
+	if app.HookChoice(h.onTimeout) == app.HookGoOn || h.kind.GivesBack() {
+		return t.goOn(now, h)
+	}
+	return t.veto(now, h, why)
+}
+
+// goOn notes that a hook lets an operation go on, and starts it where that was the last one.
+func (t *tx) goOn(now time.Time, h hold) error {
+	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdGo, h.delivery, holdOpen)
+	if err != nil || n == 0 {
+		return err
+	}
+	o, err := t.operation(h.operation)
+	if err != nil || o.Status != app.OperationWaiting {
+		return err
+	}
+	left, err := t.holds(`AND d.operation = ?`, h.operation)
+	if err != nil {
+		return err
+	}
+	message, until := "", time.Time{}
+	var names []string
+	for _, l := range left {
+		names = append(names, l.hook)
+		if l.deadline.After(until) {
+			until = l.deadline
+		}
+	}
+	if len(left) > 0 {
+		message = waitsForHooks(names, until)
+	}
+	if err := t.exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(left), micros(until), message, o.ID); err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		o.Message = message
+		return t.operationEvent(now, &o)
+	}
+	if o.Kind == app.OperationDelete { // what it takes over from was left alone as long as it could be vetoed
+		if err := t.cancelBefore(o.Operation, now); err != nil {
+			return err
+		}
+	}
+	return t.startNext(now, o.Cluster)
+}
+
+// veto ends an operation because a hook said no. Nothing of it was done.
+func (t *tx) veto(now time.Time, h hold, why string) error {
+	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdVeto, h.delivery, holdOpen)
+	if err != nil || n == 0 {
+		return err
+	}
+	o, err := t.operation(h.operation)
+	if err != nil || o.Status != app.OperationWaiting {
+		return err
+	}
+	if err := t.exec(`UPDATE operations SET vetoed_by = ? WHERE id = ?`, h.hook, o.ID); err != nil {
+		return err
+	}
+	message := fmt.Sprintf("The hook %q did not let the %s happen: %s. Nothing was done.", h.hook, o.Kind.Words(), why)
+	_, err = t.control(app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlCancel, Who: "hook:" + h.hook, Now: now}, message)
+	return err
+}
+
+// moot ends the questions of an operation that does not happen any more.
+func (t *tx) moot(now time.Time, operation int64) error {
+	left, err := t.holds(`AND d.operation = ?`, operation)
+	if err != nil {
+		return err
+	}
+	for _, h := range left {
+		if err := t.endWaiting(h.delivery, "The operation was called off before there was an answer.", now); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, holdMoot, operation, holdOpen); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE operations SET held = 0, held_until = 0 WHERE id = ?`, operation)
+}
+
+// cancelBefore asks what came before an operation to stop.
+func (t *tx) cancelBefore(op app.Operation, now time.Time) error {
+	op.CreatedAt = now
+	return t.cancelOthers(op)
+}
+
+// letGo lets go on what waits for the answer of a hook that an admin has just switched off or deleted.
+func (t *tx) letGo(hook int64, now time.Time) error {
+	all, err := t.holds(`AND d.hook = ?`, hook)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if err := t.goOn(now, h); err != nil {
+			return err
+		}
+	}
+	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = 'The hook was switched off before this was sent.', code = ?
+		WHERE hook = ? AND state = 'waiting' AND operation > 0 AND held_until <= ?`, micros(now), app.ECancelled, hook, micros(now))
+}
+
+// answered does what an attempt's end means for the operation that waits for it.
+func (t *tx) answered(e app.DeliveryEnd, state app.DeliveryState) error {
+	all, err := t.holds(`AND d.id = ?`, e.Delivery)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	switch h := all[0]; {
+	case e.Veto != "":
+		return t.veto(e.At, h, e.Veto)
+	case state == app.DeliveryMade:
+		return t.goOn(e.At, h)
+	case state == app.DeliveryFailed:
+		return t.unanswered(e.At, h, "it could not be asked: "+e.Err.Message)
+	}
+	return nil
+}
+
+// calledOff takes back what an operation has made of its cluster that never began: no step ran, so nothing else has changed.
+func (t *tx) calledOff(now time.Time, op app.Operation) error {
+	var definition, wasText, madeText []byte
+	err := t.row(`SELECT definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&definition, &wasText, &madeText)
+	if isNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var was, made changeText
+	if err := json.Unmarshal(wasText, &was); err != nil {
+		return fmt.Errorf("store: change of operation %d: %w", op.ID, err)
+	}
+	if err := json.Unmarshal(madeText, &made); err != nil {
+		return fmt.Errorf("store: change of operation %d: %w", op.ID, err)
+	}
+	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ? WHERE id = ?`,
+		was.Template, was.Size, jsonText(was.Services), was.CostPerHour, op.Cluster); err != nil {
+		return err
+	}
+	if len(definition) > 0 {
+		if err := t.exec(`UPDATE clusters SET definition = ? WHERE id = ?`, string(definition), op.Cluster); err != nil {
+			return err
+		}
+	}
+	for _, n := range made.New {
+		if err := t.exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM nodes WHERE cluster = ? AND name = ? AND status = ?`, op.Cluster, n, string(app.NodePlanned)); err != nil {
+			return err
+		}
+	}
+	for n, services := range was.Nodes {
+		if err := t.exec(`UPDATE nodes SET services = ?, leaving = 0 WHERE cluster = ? AND name = ? AND leaving < 2`, jsonText(services), op.Cluster, n); err != nil {
+			return err
+		}
+	}
+	for _, n := range was.Leaving {
+		if err := t.exec(`UPDATE nodes SET leaving = 1 WHERE cluster = ? AND name = ? AND leaving = 0`, op.Cluster, n); err != nil {
+			return err
+		}
+	}
+	if r := was.Reserved; r != nil {
+		if err := t.exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`, r.Nodes, r.CPU, r.CostPerHour, op.Cluster); err != nil {
+			return err
+		}
+	}
+	return t.exec(`DELETE FROM changes WHERE operation = ?`, op.ID)
+}
