@@ -10,7 +10,8 @@ CREATE TABLE changes (
     cluster    TEXT NOT NULL,
     definition TEXT NOT NULL, -- JSON: the cluster's as it was before; '' where the operation left it as it was
     was        TEXT NOT NULL, -- JSON: the rest of what was before
-    made       TEXT NOT NULL  -- JSON: the same, as the operation made it
+    made       TEXT NOT NULL, -- JSON: the same, as the operation made it
+    reserves   BIGINT NOT NULL -- whether it says what is reserved
 );
 CREATE INDEX changes_by_cluster ON changes (cluster, operation);
 

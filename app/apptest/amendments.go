@@ -427,6 +427,21 @@ func (t *storeTest) reservesGreater() {
 	t.amend("web-1", steps(app.OperationRestart, "n1.a.start"), t.change("web-1"))
 	t.carryOut("")
 	t.reservedIs(1, 3) // a change that says nothing of it leaves it
+	// What failed is brought to its end by a repair that changes nothing itself.
+	c = t.change("web-1")
+	c.Size, c.New, c.Reservation = 2, []app.NewNode{newNode("web-1", "n5", "i5")}, app.Reservation{Nodes: 2, CostPerHour: 4}
+	t.amend("web-1", steps(app.OperationResize, "n5.create", "n5.confirm"), c)
+	t.carryOut("")
+	c = t.change("web-1")
+	c.Size, c.Leaving, c.Reservation = 1, []string{"n5"}, app.Reservation{Nodes: 1, CostPerHour: 2}
+	t.amend("web-1", steps(app.OperationResize, "n5.delete", "n1.a.start"), c)
+	t.carryOut("n1.a.start")
+	t.reservedIs(2, 4)
+	t.nodesAre("web-1", "n1 ready, n5 deleted leaving")
+	t.submit(app.OperationRepair, "web-1", steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), false)
+	t.carryOut("")
+	t.reservedIs(1, 2)
+	t.nodesAre("web-1", "n1 ready")
 	t.submit(app.OperationDelete, "web-1", Remove(1), true)
 	t.carryOut("")
 	all, err := t.s.Reservations(t.ctx, tenant)

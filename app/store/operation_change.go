@@ -102,8 +102,12 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 	if string(before) == string(after) {
 		kept = nil
 	}
-	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, was, made) VALUES (?, ?, ?, ?, ?, ?)`,
-		op.ID, op.Tenant, op.Cluster, string(kept), jsonText(was), jsonText(made)); err != nil {
+	reserves := 0
+	if made.Reserved != nil {
+		reserves = 1
+	}
+	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, was, made, reserves) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		op.ID, op.Tenant, op.Cluster, string(kept), jsonText(was), jsonText(made), reserves); err != nil {
 		return "", err
 	}
 	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, definition = ? WHERE id = ?`,
@@ -145,13 +149,20 @@ func (t *tx) reserveChange(op app.Operation, c app.Cluster, want app.Reservation
 // already. EConflict where one of them is not there.
 func (t *tx) nodesBefore(cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
+	touched := map[string]bool{}
+	for name := range c.Nodes {
+		touched[name] = true
+	}
+	for _, name := range c.Leaving {
+		touched[name] = true
+	}
 	row := newNodeRow()
 	if err := t.each(func(r scanner) error {
 		n, err := row.scan(r)
 		if n.Leaving {
 			leaving = append(leaving, n.Name)
 		}
-		if _, changed := c.Nodes[n.Name]; changed || slices.Contains(c.Leaving, n.Name) {
+		if touched[n.Name] {
 			services[n.Name] = n.Services
 		}
 		return err
@@ -233,22 +244,18 @@ func (t *tx) tellNodes(op app.Operation, c app.ClusterChange) error {
 	return t.tell([]*many{m})
 }
 
-// changeDone ends what a change kept open, once its operation has succeeded: what is reserved is what the cluster has now, and
-// the nodes that it gave back, or never made, are gone for good. One whose machine may be there stays, whatever the plan said.
+// changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
+// the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
+// whatever the plan said.
 func (t *tx) changeDone(now time.Time, o app.Operation) error {
-	var text []byte
-	err := t.row(`SELECT made FROM changes WHERE operation = ?`, o.ID).Scan(&text)
-	if isNoRows(err) {
+	if o.Kind == app.OperationCreate || o.Kind == app.OperationDelete {
 		return nil
 	}
+	r, err := t.reservedLast(o)
 	if err != nil {
 		return err
 	}
-	var made changeText
-	if err := json.Unmarshal(text, &made); err != nil {
-		return fmt.Errorf("store: change of operation %d: %w", o.ID, err)
-	}
-	if r := made.Reserved; r != nil {
+	if r != nil {
 		if err := t.exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
 			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
 			return err
@@ -261,6 +268,24 @@ func (t *tx) changeDone(now time.Time, o app.Operation) error {
 	}
 	return t.exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
 		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
+}
+
+// reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
+// failed before it and which it has brought to an end. It is nil where none said anything.
+func (t *tx) reservedLast(o app.Operation) (*reservedText, error) {
+	var text []byte
+	err := t.row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
+	if isNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var made changeText
+	if err := json.Unmarshal(text, &made); err != nil {
+		return nil, fmt.Errorf("store: change of cluster %s: %w", o.Cluster, err)
+	}
+	return made.Reserved, nil
 }
 
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
