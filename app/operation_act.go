@@ -49,7 +49,9 @@ func (o Operation) Acts(latest bool) []Act {
 }
 
 // undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
-func (k OperationKind) undoable() bool { return k != OperationDelete && k != OperationRollBack }
+func (k OperationKind) undoable() bool {
+	return k != OperationDelete && k != OperationRollBack && k != OperationRepair
+}
 
 // Verb is the act as it stands in a sentence: "you can roll it back".
 func (a Act) Verb() string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -43,7 +45,8 @@ func (a *App) PreviewRollBack(ctx context.Context, actor Actor, cluster string, 
 	if err := o.allows(ActRollBack, latest); err != nil {
 		return RollBackPreview{}, err
 	}
-	return a.planRollBack(ctx, c, o)
+	p, _, err := a.planRollBack(ctx, c, o)
+	return p, err
 }
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
@@ -69,7 +72,7 @@ func (a *App) RollBack(ctx context.Context, actor Actor, cluster string, operati
 }
 
 func (a *App) rollBack(ctx context.Context, c Cluster, o Operation, who, planHash string) error {
-	p, err := a.planRollBack(ctx, c, o)
+	p, change, err := a.planRollBack(ctx, c, o)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (a *App) rollBack(ctx context.Context, c Cluster, o Operation, who, planHas
 	_, err = a.Store.SubmitOperation(ctx, NewOperation{
 		Operation: Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: OperationRollBack, Undoes: o.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan,
+		Plan: p.Plan, Change: change, Follows: o.ID,
 	})
 	return err
 }
@@ -87,26 +90,32 @@ func (a *App) rollBack(ctx context.Context, c Cluster, o Operation, who, planHas
 var errPlanChanged = &Error{Code: EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: more has happened since.",
 	Hint: "Look at the new preview and ask again."}
 
-func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBackPreview, error) {
+// planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
+// that.
+func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBackPreview, *ClusterChange, error) {
 	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: o.Kind == OperationCreate}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
-		return p, err
+		return p, nil, err
+	}
+	change, had, err := a.undoChange(ctx, c, o)
+	if err != nil {
+		return p, nil, err
 	}
 	r := PlanRequest{Kind: OperationRollBack}
 	for _, n := range nodes {
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
+		services := n.Services
+		if before, changed := had.Nodes[n.Name]; changed {
+			services = before
+		}
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: services})
 	}
 	if r.Undo, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
-		return p, err
+		return p, nil, err
 	}
-	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
-	if err != nil {
-		return p, err
-	}
-	r.Services = definition.Services
+	r.Services, r.Config = had.Definition.Services, had.Definition.Config
 	if p.Plan, err = a.Planner.Plan(r); err != nil {
-		return p, err
+		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
 	touched := map[string]bool{}
@@ -119,7 +128,33 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		}
 	}
 	p.Untouched = len(nodes) - len(touched)
-	return p, nil
+	return p, change, nil
+}
+
+// undoChange gives the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
+// the roll-back is planned by.
+func (a *App) undoChange(ctx context.Context, c Cluster, o Operation) (change *ClusterChange, had ClusterChange, err error) {
+	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
+	if CodeOf(err) == ENotFound {
+		had.Definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID)
+		return nil, had, err
+	}
+	if err != nil {
+		return nil, had, err
+	}
+	// What came with the operation is stopped and removed by the entries that it came with.
+	services := maps.Clone(made.Definition.Services)
+	if services == nil {
+		services = map[string]*Service{}
+	}
+	maps.Copy(services, had.Definition.Services)
+	had.Definition.Services = services
+	back := had
+	back.Leaving = slices.Clone(had.Leaving)
+	for _, n := range made.New {
+		back.Leaving = append(back.Leaving, n.Node.Name)
+	}
+	return &back, had, nil
 }
 
 // UndoFailed begins the roll-back of operations that failed or were cancelled and whose requester wanted them rolled back
