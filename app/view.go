@@ -46,6 +46,8 @@ type ClusterView struct {
 	Nodes      []Node      `json:"nodes"`
 	Operations []Operation `json:"operations"`
 	Links      []Link      `json:"links"`
+	// MadeFrom is the version of the template that it was made from; nil where that is not known, and of clusters that are gone.
+	MadeFrom *MadeFrom `json:"made_from,omitempty"`
 }
 
 // ClusterFilter narrows a list. The zero value lists live clusters, newest first.

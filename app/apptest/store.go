@@ -37,6 +37,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"parallel reviews move a request once", (*storeTest).reviews},
 		{"requests are listed, found and looked after", (*storeTest).requestLists},
 		{"policies keep their versions", (*storeTest).policies},
+		{"versions of the catalog are written when it changes", (*storeTest).catalog},
 		{"the feed replays from any number", (*storeTest).feed},
 		{"logs of an old attempt are dropped", (*storeTest).logs},
 		{"old events and logs are forgotten", (*storeTest).retention},

@@ -106,6 +106,14 @@ func (s *scene) delivery(hook string) int64 {
 
 // tries calls every use case about clusters and the installation.
 var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"TemplateVersions": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.TemplateVersions(ctx, s.actor, "web")
+		return err
+	},
+	"TemplateChanges": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.TemplateChanges(ctx, s.actor, "web", 0, 0)
+		return err
+	},
 	"Catalog": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Catalog(ctx, s.actor); return err },
 	"Preview": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Preview(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})

@@ -128,6 +128,9 @@ func (s *server) open(ctx context.Context) error {
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries,
 		Provisioned: true, HookGuard: s.guard()})
+	if _, err := s.app.RecordCatalog(ctx, s.id); err != nil {
+		return err
+	}
 	if s.AdminPassword, err = s.app.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
