@@ -140,6 +140,7 @@ type templateDoc struct {
 	Constraints   constraintsDoc `yaml:"constraints" doc:"What holds for every layout of this template."`
 	Lease         leaseDoc       `yaml:"lease" doc:"How long clusters live."`
 	Links         []linkDoc      `yaml:"links" doc:"Pages shown with the cluster."`
+	Hooks         []hookDoc      `yaml:"hooks" doc:"What is asked before operations, told after them, or run on nodes then. Scripts of the same time run in this order."`
 
 	Health *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
 }
@@ -255,7 +256,7 @@ func (a actionsDoc) byName() map[app.Action]*actionDoc {
 
 func (t *templateDoc) template(e *entry) *app.Template {
 	out := &app.Template{
-		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links),
+		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links), Hooks: hooks(t.Hooks),
 		Defaults: app.TemplateDefaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
 			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
