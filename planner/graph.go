@@ -70,6 +70,46 @@ func (g *graph) need(step int, on ...int) {
 	g.steps[step].Needs = append(g.steps[step].Needs, on...)
 }
 
+// prune takes out joins that nothing waits for.
+func (g *graph) prune() {
+	waiting := make([]int, len(g.steps))
+	for _, s := range g.steps {
+		for _, n := range s.Needs {
+			waiting[n]++
+		}
+	}
+	var idle []int
+	for i, s := range g.steps {
+		if s.Join && waiting[i] == 0 {
+			idle = append(idle, i)
+		}
+	}
+	gone := make([]bool, len(g.steps))
+	for len(idle) > 0 {
+		i := idle[len(idle)-1]
+		idle = idle[:len(idle)-1]
+		gone[i] = true
+		for _, n := range g.steps[i].Needs {
+			if waiting[n]--; waiting[n] == 0 && g.steps[n].Join {
+				idle = append(idle, n)
+			}
+		}
+	}
+	index, kept := make([]int, len(g.steps)), 0
+	for i := range g.steps {
+		if !gone[i] {
+			g.steps[kept], g.place[kept], index[i] = g.steps[i], g.place[i], kept
+			kept++
+		}
+	}
+	g.steps, g.place = g.steps[:kept], g.place[:kept]
+	for i := range g.steps {
+		for j, n := range g.steps[i].Needs {
+			g.steps[i].Needs[j] = index[n]
+		}
+	}
+}
+
 // plan puts the steps in topological order, as near to their own places as their needs allow, and ranks them.
 func (g *graph) plan(kind app.OperationKind) app.Plan {
 	waits := make([]int, len(g.steps))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/planner"
@@ -39,6 +40,70 @@ func TestEdgesGrowWithStepsOnly(t *testing.T) {
 	var text bytes.Buffer
 	if err := planner.Text(&text, p); err != nil || strings.Count(text.String(), "\n") > 40 {
 		t.Errorf("equal nodes are not told once: %v\n%.2000s", err, text.String())
+	}
+}
+
+// grown is a cluster of 2,000 nodes that grows by 500, and whose services all read the new addresses.
+func grown(t testing.TB) app.PlanRequest {
+	return parseProblem(t, `
+		kind resize
+		batch 100
+		service base actions=install
+		service store install.requires=base actions=install,configure,start,stop health=yes
+		service app install.requires=base runtime.requires=store actions=install,configure,start,reload,stop health=yes
+		node x2000 base store=reload app=reload
+		new x500 base store app
+		config peers %host.service.app%
+		config stores %ip.service.store%`)
+}
+
+func TestEdgesOfAmendmentsGrowWithStepsOnly(t *testing.T) {
+	r := grown(t)
+	begin := time.Now()
+	p, err := planner.New().Plan(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begin)
+	edges := 0
+	for _, s := range p.Steps {
+		edges += len(s.Needs)
+	}
+	if p.Acts() != 2000*7+500*12 || edges > 3*len(p.Steps) {
+		t.Errorf("%d acts, %d steps, %d edges", p.Acts(), len(p.Steps), edges)
+	}
+	if took > 2*time.Second { // a tenth of a second where nothing else is going on
+		t.Errorf("it took %s", took)
+	}
+	var text bytes.Buffer
+	if err := planner.Text(&text, p); err != nil || strings.Count(text.String(), "\n") > 600 {
+		t.Errorf("equal nodes are not told once: %v\n%.2000s", err, text.String())
+	}
+}
+
+func BenchmarkAmend2500Nodes(b *testing.B) {
+	r := grown(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := planner.New().Plan(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRollBack2500Nodes undoes the same when nearly all of it is done.
+func BenchmarkRollBack2500Nodes(b *testing.B) {
+	r := grown(b)
+	p, err := planner.New().Plan(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r = failedAt(b, r, p.Steps[len(p.Steps)-1].ID)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := planner.New().Plan(r); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

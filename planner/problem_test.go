@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/planner"
 )
 
 // parseProblem reads a request from the lines of a golden file:
@@ -24,6 +25,7 @@ import (
 //	node base +app -old    app is added, old is removed
 //	node app=reload base   work on a service that stays
 //	batch 2
+//	failed n3.app.start    the plan is that of the roll-back, after this step failed and all listed before it succeeded
 func parseProblem(t testing.TB, text string) app.PlanRequest {
 	t.Helper()
 	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{}, Config: map[string]any{}}
@@ -54,11 +56,39 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 				}
 				r.Nodes = append(r.Nodes, n)
 			}
+		case "failed":
+			r = failedAt(t, r, words[1])
 		case "config":
 			r.Config[words[1]] = strings.Join(words[2:], " ")
 		default:
 			t.Fatalf("unknown line %q", line)
 		}
+	}
+	return r
+}
+
+// failedAt asks for the roll-back of an amendment.
+func failedAt(t testing.TB, r app.PlanRequest, id string) app.PlanRequest {
+	t.Helper()
+	p, err := planner.New().Plan(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := index(t, p, id)
+	_, nodes := beforeOf(r)
+	r = app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
+	for i, s := range p.Steps {
+		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepWaiting}
+		step.Needs, step.NeedsMore = p.FirstNeeds(i, 100) // as the ledger does
+		switch {
+		case s.Join:
+			continue
+		case i < failed:
+			step.State, step.Attempt = app.StepSucceeded, 1
+		case i == failed:
+			step.State, step.Attempt = app.StepFailed, 3
+		}
+		r.Undo = append(r.Undo, step)
 	}
 	return r
 }

@@ -41,6 +41,7 @@ func rollBack(g *graph, r app.PlanRequest) error {
 		}
 	}
 	b.behind(up, from)
+	b.prune()
 	return nil
 }
 
@@ -76,10 +77,11 @@ func (b *back) undo(s app.Step) error {
 			b.chain[s.Node] = step
 			before = []int{step}
 		}
-	} else if len(before) > 1 {
+	} else if slices.Sort(before); len(slices.Compact(before)) > 1 {
 		// It is passed through: what came before it waits for what came after it. One join keeps that from multiplying.
-		slices.Sort(before)
 		before = []int{b.meet("undone."+s.ID, slices.Compact(before))}
+	} else {
+		before = slices.Compact(before)
 	}
 	for _, need := range s.Needs {
 		if need < 0 || need >= s.Index {
