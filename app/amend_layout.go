@@ -167,7 +167,13 @@ func (a *App) changeLayout(ctx context.Context, d *amended, r ChangeRequest) (La
 		return LayoutChange{}, err
 	}
 	r.Template, r.Provider = d.Template, d.Provider
-	return a.Changer.Change(ctx, d.catalog, r)
+	change, err := a.Changer.Change(ctx, d.catalog, r)
+	if e := AsError(err); err != nil && (e.Field == "add" || e.Field == "remove") {
+		named := *e
+		named.Field = "services" // as amendments call them
+		err = &named
+	}
+	return change, err
 }
 
 // checkTemplate refuses what needs the template's constraints when the catalog has no such template any more.

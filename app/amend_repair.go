@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,42 +39,44 @@ func repair(ctx context.Context, a *App, d *amended) error {
 	return nil
 }
 
-// finish does what was left undone on a node. What was to be set up is set up from the beginning, which is harmless twice.
-func (d *amended) finish(n *AmendedNode, services []string) {
-	for _, s := range services {
-		switch d.latest.Kind {
-		case OperationReconfigure:
-			n.work(s, WorkReload)
-		case OperationUpgrade:
+// finish does what was left undone on a node. What was to be set up is set up from the beginning.
+func (d *amended) finish(n *AmendedNode, services map[string][]Action) {
+	for _, s := range slices.Sorted(maps.Keys(services)) {
+		open := func(actions ...Action) bool {
+			return slices.ContainsFunc(actions, func(a Action) bool { return slices.Contains(services[s], a) })
+		}
+		switch {
+		case d.latest.Kind == OperationUpgrade && open(ActionInstall):
 			n.work(s, WorkUpgrade)
-		case OperationStart:
-			n.work(s, WorkStart)
-		case OperationStop:
-			n.work(s, WorkStop)
-		case OperationRestart:
-			n.work(s, WorkRestart)
-		default:
+		case open(ActionInstall, ActionInitialize):
 			n.Added = append(n.Added, s)
+		case open(ActionConfigure, ActionReload):
+			n.work(s, WorkReload)
+		case open(ActionStop) && !open(ActionStart):
+			n.work(s, WorkStop)
+		case open(ActionStart) && !open(ActionStop):
+			n.work(s, WorkStart)
+		default:
+			n.work(s, WorkRestart)
 		}
 	}
 }
 
-// unfinished gives the nodes that the latest operation has not made to the end, and of others the services that it was not done
-// with, sorted.
-func (d *amended) unfinished() (unmade map[string]bool, undone map[string][]string) {
-	unmade, undone = map[string]bool{}, map[string][]string{}
+// unfinished gives the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
+func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[string][]Action) {
+	unmade, undone = map[string]bool{}, map[string]map[string][]Action{}
 	for _, st := range d.open {
 		n := d.node(st.Node)
 		switch {
 		case n == nil:
 		case st.Action.OnMachine():
 			unmade[n.Name] = true
-		case slices.Contains(n.Services, st.Service) && !slices.Contains(undone[n.Name], st.Service):
-			undone[n.Name] = append(undone[n.Name], st.Service)
+		case slices.Contains(n.Services, st.Service):
+			if undone[n.Name] == nil {
+				undone[n.Name] = map[string][]Action{}
+			}
+			undone[n.Name][st.Service] = append(undone[n.Name][st.Service], st.Action)
 		}
-	}
-	for name := range undone {
-		slices.Sort(undone[name])
 	}
 	return unmade, undone
 }
