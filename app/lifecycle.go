@@ -167,7 +167,6 @@ type OperationNews struct {
 	Plan      NewsOfPlan    `json:"plan"`
 	Until     time.Time     `json:"answer_until,omitzero"` // while the operation waits for an answer
 	OnTimeout HookChoice    `json:"on_timeout,omitempty"`
-	Path      string        `json:"-"`
 	Took      time.Duration `json:"took,omitempty"` // of one that has ended
 }
 

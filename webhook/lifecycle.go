@@ -77,7 +77,7 @@ func newsValue(n app.OperationNews, f app.HookFormat, base string) any {
 	}
 	url := ""
 	if base != "" {
-		url = strings.TrimSuffix(base, "/") + n.Path
+		url = strings.TrimSuffix(base, "/") + "/clusters/" + n.Cluster.ID
 	}
 	return newsEvent{Type: "operation." + string(n.When), Timestamp: n.At, Data: newsData{n, url}}
 }

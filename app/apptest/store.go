@@ -82,6 +82,12 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a hook gets its notices in order, and holds up no other", (*storeTest).hookOrder},
 		{"a hook that fails is stopped", (*storeTest).hookStops},
 		{"deliveries are forgotten in time", (*storeTest).hookMemory},
+		{"operations wait for the hooks before them", (*storeTest).hookHolds},
+		{"what a hook vetoes does not happen", (*storeTest).hookVetoes},
+		{"a hook that gives no answer holds up nothing for ever", (*storeTest).hookSilence},
+		{"hooks cannot keep machines", (*storeTest).hookDeletes},
+		{"templates name hooks", (*storeTest).hookOfTemplate},
+		{"hooks run scripts, and wrong ones are refused", (*storeTest).hookScripts},
 		{"notices are read by those they are for", (*storeTest).noticesFor},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {

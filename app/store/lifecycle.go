@@ -250,7 +250,7 @@ func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
 
 // news is what all hooks are told of an operation at one moment.
 func (t *tx) news(at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
-	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}, Path: "/clusters/" + op.Cluster}
+	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
 	if n.Cluster, err = scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
 		return n, clusterError(err, op.Cluster)
 	}
