@@ -110,7 +110,7 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		}
 		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: services})
 	}
-	if r.Undo, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
+	if r.Undo, err = a.Store.StepsAndJoins(ctx, c.Tenant, o.ID); err != nil {
 		return p, nil, err
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config

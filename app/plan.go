@@ -136,7 +136,8 @@ type PlanRequest struct {
 	Batch int
 	// Hooks are scripts to run before and after all else; see OperationHook.
 	Hooks []OperationHook
-	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, joins left out.
+	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, best with the
+	// joins between. Nodes have the services then that they had before it.
 	Undo []Step
 }
 

@@ -254,6 +254,8 @@ type Ledger interface {
 	RollBacksDue(ctx context.Context, limit int) ([]Operation, error)
 	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
 	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
+	// StepsAndJoins gives them with the joins between, and all of their needs as they stand in the plan; what is undone goes by it.
+	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]Step, error)
 
 	// ClaimSteps claims up to q.Most queued steps of the worker's tenant, the best first. Operations of a tenant take turns,
 	// so that a huge one does not keep the others waiting; within one the greatest rank goes first. None is an empty list.

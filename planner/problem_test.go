@@ -78,11 +78,8 @@ func failedAt(t testing.TB, r app.PlanRequest, id string) app.PlanRequest {
 	_, nodes := beforeOf(r)
 	r = app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
 	for i, s := range p.Steps {
-		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepWaiting}
-		step.Needs, step.NeedsMore = p.FirstNeeds(i, 100) // as the ledger does
+		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, State: app.StepWaiting, Needs: s.Needs}
 		switch {
-		case s.Join:
-			continue
 		case i < failed:
 			step.State, step.Attempt = app.StepSucceeded, 1
 		case i == failed:

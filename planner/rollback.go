@@ -63,7 +63,7 @@ type back struct {
 func begun(s app.Step) bool { return !s.Join && (s.Attempt > 0 || s.State == app.StepSucceeded) }
 
 func (b *back) undo(s app.Step) error {
-	before := b.after[s.Index]
+	before := b.latest(b.after[s.Index])
 	if actions := b.undoing(s); len(actions) > 0 {
 		for _, action := range actions {
 			step := b.act(b.nodes[s.Node], s.Service, action)
@@ -77,11 +77,9 @@ func (b *back) undo(s app.Step) error {
 			b.chain[s.Node] = step
 			before = []int{step}
 		}
-	} else if slices.Sort(before); len(slices.Compact(before)) > 1 {
+	} else if len(before) > 1 {
 		// It is passed through: what came before it waits for what came after it. One join keeps that from multiplying.
-		before = []int{b.meet("undone."+s.ID, slices.Compact(before))}
-	} else {
-		before = slices.Compact(before)
+		before = []int{b.meet("undone."+s.ID, before)}
 	}
 	for _, need := range s.Needs {
 		if need < 0 || need >= s.Index {
@@ -97,6 +95,16 @@ func (b *back) undo(s app.Step) error {
 		b.whole = b.meet("all.undone."+s.ID, before)
 	}
 	return nil
+}
+
+// latest gives steps in order, each once, and of those on one node the last: the others come before it.
+func (b *back) latest(steps []int) []int {
+	slices.Sort(steps)
+	last := map[string]int{}
+	for _, step := range steps {
+		last[b.steps[step].Node] = step
+	}
+	return slices.DeleteFunc(slices.Compact(steps), func(step int) bool { return !b.steps[step].Join && last[b.steps[step].Node] != step })
 }
 
 func (b *back) meet(id string, needs []int) int {

@@ -150,15 +150,21 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 		var undo []app.Step
 		succeeded := make([]bool, len(p.Steps))
 		anew := ""
+		joins := rapid.Bool().Draw(t, "joins are given")
 		eager := rapid.IntRange(3, 60).Draw(t, "of how many steps one fails")
 		for i, s := range p.Steps {
 			ready := !slices.ContainsFunc(s.Needs, func(n int) bool { return !succeeded[n] })
 			if s.Join {
 				succeeded[i] = ready
+				if joins {
+					undo = append(undo, app.Step{Index: i, ID: s.ID, Action: s.Action, Service: s.Service, Join: true, Needs: s.Needs})
+				}
 				continue
 			}
 			step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped, Needs: p.NeedsOf(i)}
-			if len(step.Needs) > 2 && rapid.Bool().Draw(t, "some needs are left out") {
+			if joins {
+				step.Needs = s.Needs
+			} else if len(step.Needs) > 2 && rapid.Bool().Draw(t, "some needs are left out") {
 				step.Needs, step.NeedsMore = step.Needs[:2], true
 			}
 			if ready {

@@ -25,32 +25,13 @@ const maxNeeds = 100
 
 // Steps implements app.Ledger. Needs that go through a join are given as the steps that it joins.
 func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
-	var all []app.Step
-	err := s.each(ctx, func(row scanner) error {
-		st, err := scanStep(row)
-		all = append(all, st)
-		return err
-	}, `SELECT `+stepColumns+` FROM steps WHERE tenant = ? AND operation = ? ORDER BY idx`, tenant, operation)
+	all, err := s.StepsAndJoins(ctx, tenant, operation)
 	if err != nil {
 		return nil, err
 	}
 	plan := app.Plan{Steps: make([]app.PlanStep, len(all))}
 	for i, st := range all {
-		plan.Steps[i].Join = st.Join
-	}
-	err = s.each(ctx, func(row scanner) error {
-		var from, to int
-		if err := row.Scan(&from, &to); err != nil {
-			return err
-		}
-		if to < len(all) && from < to {
-			plan.Steps[to].Needs = append(plan.Steps[to].Needs, from)
-		}
-		return nil
-	}, `SELECT e.from_idx, e.to_idx FROM edges e WHERE e.operation = ? AND EXISTS (SELECT 1 FROM operations o WHERE o.id = ? AND o.tenant = ?)
-		ORDER BY e.to_idx, e.from_idx`, operation, operation, tenant)
-	if err != nil {
-		return nil, err
+		plan.Steps[i].Join, plan.Steps[i].Needs = st.Join, st.Needs
 	}
 	acts := make([]app.Step, 0, len(all))
 	for i, st := range all {
@@ -60,4 +41,29 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 		}
 	}
 	return acts, nil
+}
+
+// StepsAndJoins implements app.Ledger.
+func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
+	var all []app.Step
+	err := s.each(ctx, func(row scanner) error {
+		st, err := scanStep(row)
+		all = append(all, st)
+		return err
+	}, `SELECT `+stepColumns+` FROM steps WHERE tenant = ? AND operation = ? ORDER BY idx`, tenant, operation)
+	if err != nil {
+		return nil, err
+	}
+	err = s.each(ctx, func(row scanner) error {
+		var from, to int
+		if err := row.Scan(&from, &to); err != nil {
+			return err
+		}
+		if to < len(all) && from < to {
+			all[to].Needs = append(all[to].Needs, from)
+		}
+		return nil
+	}, `SELECT e.from_idx, e.to_idx FROM edges e WHERE e.operation = ? AND EXISTS (SELECT 1 FROM operations o WHERE o.id = ? AND o.tenant = ?)
+		ORDER BY e.to_idx, e.from_idx`, operation, operation, tenant)
+	return all, err
 }
