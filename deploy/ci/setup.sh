@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, and
-# the tools of the sandbox. What is there already is left alone, and what packages would start is not started.
+# Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, the
+# tools of the sandbox, and HAProxy, nginx and etcd for machines of it. What is there already is left alone, and what packages would start is not started.
 set -euo pipefail
 
 missing=()
@@ -14,6 +14,11 @@ need unshare util-linux
 need ip iproute2
 need python3 python3
 need sudo sudo
+# The software that the examples in examples/ha set up.
+need haproxy haproxy
+need nginx nginx-light
+need etcd etcd-server
+need etcdctl etcd-client
 
 if [ ${#missing[@]} -gt 0 ]; then
   echo "installing: ${missing[*]}"
@@ -29,6 +34,6 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
-for tool in sshd ssh redis-server chromium unshare ip python3 sudo; do
+for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done
