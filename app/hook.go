@@ -182,7 +182,7 @@ func (a *App) SaveHook(ctx context.Context, actor Actor, r HookRequest) (SavedHo
 		return SavedHook{}, err
 	}
 	saved := SavedHook{Hook: h, Made: made}
-	if r.Rotate || made && r.Secret == "" {
+	if h.Script == "" && (r.Rotate || made && r.Secret == "") {
 		saved.Secret = HookSecretMark + base64.StdEncoding.EncodeToString(fresh)
 	}
 	return saved, nil

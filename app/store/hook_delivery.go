@@ -92,6 +92,10 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 		if err != nil {
 			return err
 		}
+		if h.Script != "" {
+			return &app.Error{Code: app.EConflict, Message: "A script is run on the nodes of an operation, and cannot be tried without one.",
+				Hint: "Preview an operation: its plan shows where the script runs."}
+		}
 		var waiting int
 		if err := t.row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
 			return err
