@@ -19,11 +19,6 @@ func drawAmendment(t *rapid.T) app.PlanRequest {
 	r := drawProblem(t)
 	r.Kind = rapid.SampledFrom(app.Amendments).Draw(t, "kind")
 	r.Batch = rapid.IntRange(0, 3).Draw(t, "batch")
-	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
-		if rapid.Bool().Draw(t, "health") {
-			r.Services[name].Health = &app.HealthCheck{TCP: "80"}
-		}
-	}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		n.Change = rapid.SampledFrom([]app.NodeChange{"", "", "", app.NodeNew, app.NodeGone, app.NodeReplaced}).Draw(t, "change")

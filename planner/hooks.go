@@ -140,7 +140,7 @@ func (w *wrapper) after(h app.OperationHook) bool {
 			needed[n] = true
 		}
 	}
-	all := app.PlanStep{ID: "all.before.hook." + h.Name, Action: app.ActionHook, Join: true}
+	all := app.PlanStep{ID: allBeforeHook + h.Name, Action: app.ActionHook, Join: true}
 	for i := range needed {
 		if !needed[i] {
 			all.Needs = append(all.Needs, i)

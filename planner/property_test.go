@@ -40,6 +40,9 @@ func drawProblem(t *rapid.T) app.PlanRequest {
 				s.Actions[a] = &app.ServiceAction{}
 			}
 		}
+		if rapid.Bool().Draw(t, "health") {
+			s.Health = &app.HealthCheck{TCP: "80"}
+		}
 		r.Services[name] = s
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "nodes") {
@@ -110,6 +113,10 @@ func oracle(r app.PlanRequest) (all paths, ok bool) {
 		}
 		return d
 	}
+	has := func(s string, a app.Action) bool {
+		_, ok := r.Services[s].Actions[a]
+		return ok || a == app.ActionCheck && r.Services[s].Health != nil
+	}
 	edges := map[string][]string{}
 	for _, n := range r.Nodes {
 		edges[n.Name+".create"] = nil
@@ -117,8 +124,8 @@ func oracle(r app.PlanRequest) (all paths, ok bool) {
 		edges[n.Name+".bootstrap"] = []string{n.Name + ".confirm"}
 		for _, s := range n.Services {
 			previous := n.Name + ".bootstrap"
-			for _, a := range []app.Action{"install", "configure", "initialize", "start"} {
-				if _, ok := r.Services[s].Actions[a]; !ok {
+			for _, a := range []app.Action{"install", "configure", "initialize", "start", "check"} {
+				if !has(s, a) {
 					continue
 				}
 				id := n.Name + "." + s + "." + string(a)
@@ -135,14 +142,14 @@ func oracle(r app.PlanRequest) (all paths, ok bool) {
 	for _, rule := range []struct {
 		install       bool
 		before, after app.Action
-	}{{true, "install", "install"}, {false, "start", "initialize"}, {false, "start", "start"}} {
+	}{{true, "install", "install"}, {false, "start", "initialize"}, {false, "start", "start"}, {false, "start", "check"},
+		{false, "check", "initialize"}, {false, "check", "start"}, {false, "check", "check"}} {
 		for a, all := range depends(rule.install) {
 			if all[a] {
 				return nil, false
 			}
 			for b := range all {
-				_, before := r.Services[b].Actions[rule.before]
-				_, after := r.Services[a].Actions[rule.after]
+				before, after := has(b, rule.before), has(a, rule.after)
 				for _, n := range on[a] {
 					for _, m := range on[b] {
 						if before && after {

@@ -126,6 +126,8 @@ func (d *drawing) after(node string, step int) string {
 		switch {
 		case s.Join && s.Action == app.ActionConfirm:
 			addresses = append(addresses, d.confirmed(node, n)...)
+		case isBeforeHook(s):
+			parts = append(parts, "all else")
 		case s.Join && s.Action == "":
 			parts = append(parts, joinWords(s.ID))
 		case s.Join:

@@ -50,7 +50,7 @@ func (b *back) look(steps []app.Step) error {
 			b.lost[s.Node] = begun(s)
 		}
 		switch s.Action {
-		case app.ActionStop, app.ActionStart, app.ActionCheck:
+		case app.ActionStop, app.ActionStart, app.ActionCheck, app.ActionHook:
 		default:
 			b.changed = b.changed || begun(s)
 		}

@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/app"
 )
@@ -19,6 +21,8 @@ func Why(p app.Plan, step, need int) string {
 func why(p app.Plan, step, need int, on func(node string) []string) string {
 	s, n := p.Steps[step], p.Steps[need]
 	switch {
+	case s.Action == app.ActionHook || n.Action == app.ActionHook:
+		return aroundHook(s, n)
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
 		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
 		return "what was done later is undone first"
@@ -42,6 +46,31 @@ func why(p app.Plan, step, need int, on func(node string) []string) string {
 		return fmt.Sprintf("%s must %s first", n.Service, done[n.Action].be)
 	}
 	return between(s, n)
+}
+
+// aroundHook says why a script of a hook waits, or is waited for.
+func aroundHook(s, n app.PlanStep) string {
+	name := func(id string) string { _, name, _ := strings.Cut(id, "hook."); return name }
+	switch {
+	case n.Action == app.ActionHook && !isBeforeHook(n):
+		return fmt.Sprintf("the hook %s must have run first", name(n.ID))
+	case s.Action != app.ActionHook || n.Join || s.Join:
+		return fmt.Sprintf("all else must be over before the hook %s", name(cmp.Or(joinID(n), joinID(s))))
+	}
+	return machineFirst[n.Action]
+}
+
+// isBeforeHook tells whether a step is the join of all that comes before a hook after the operation.
+func isBeforeHook(s app.PlanStep) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
+
+// allBeforeHook begins the ids of such joins.
+const allBeforeHook = "all.before.hook."
+
+func joinID(s app.PlanStep) string {
+	if s.Join {
+		return s.ID
+	}
+	return ""
 }
 
 // ofJoin says which nodes a join is about.
