@@ -30,7 +30,7 @@ func (d *amended) request(actor Actor) NewRequest {
 	return NewRequest{Who: actor, Request: Request{
 		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
-		Asked: ClusterRequest{LayoutRequest: LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+		Asked: ClusterRequest{Name: d.Name, LayoutRequest: LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
 	}}
 }
 

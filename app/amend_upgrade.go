@@ -14,6 +14,10 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	}
 	published := a.Deps.Catalog()
 	t := published.Templates[d.Template]
+	if t.InState() == TemplateDraft {
+		return &Error{Code: EConflict, Reason: "draft", Message: fmt.Sprintf("Template %s is a draft at the moment, and clusters are not upgraded to drafts.", t.Name),
+			Hint: "Ask an admin to publish it."}
+	}
 	d.batch = max(1, d.ask.Batch)
 	changed := map[string]bool{}
 	for _, name := range d.services {

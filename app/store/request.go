@@ -60,19 +60,22 @@ func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Reques
 
 // keepRequest writes a request, in the transaction of what it brings about.
 func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
-	r := n.Request
+	r, name := n.Request, ""
+	if r.Kind == app.OperationCreate {
+		name = r.Asked.Name // that of a cluster which stands is taken already
+	}
 	if r.Status.Open() {
 		if err := t.tenantOpen(r.Tenant); err != nil {
 			return r, err
 		}
-		if err := t.checkNameFree(r); err != nil {
+		if err := t.checkNameFree(r.Tenant, name); err != nil {
 			return r, err
 		}
 	}
 	err := t.row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
 			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		r.Tenant, string(r.Kind), r.Asked.Name, r.Cluster, r.Requester, r.Owner, jsonText(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
+		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, jsonText(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
 		jsonText(r.Asked), jsonText(r.Facts), jsonText(r.Decision), jsonText(r.Terms), jsonText(r.Needs), r.Round, r.Message, keptText(n.Kept),
 		micros(r.AskedAt), micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt)).Scan(&r.ID)
 	if err != nil {
@@ -100,14 +103,14 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 func requestObject(id int64) string { return fmt.Sprintf("request %d", id) }
 
 // checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.
-func (t *tx) checkNameFree(r app.Request) error {
-	if r.Asked.Name == "" {
+func (t *tx) checkNameFree(tenant, name string) error {
+	if name == "" {
 		return nil
 	}
 	var other int64
-	err := t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, r.Tenant, r.Asked.Name).Scan(&other)
+	err := t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, tenant, name).Scan(&other)
 	if err == nil {
-		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is open already.", other, r.Asked.Name),
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is open already.", other, name),
 			Hint: "Choose another name, or withdraw that one first."}
 	}
 	if !isNoRows(err) {
@@ -115,11 +118,11 @@ func (t *tx) checkNameFree(r app.Request) error {
 	}
 	var taken bool
 	if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
-		r.Tenant, r.Asked.Name, r.Asked.Name).Scan(&taken); err != nil {
+		tenant, name, name).Scan(&taken); err != nil {
 		return err
 	}
 	if taken {
-		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", r.Asked.Name),
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", name),
 			Hint: "Choose another name, or delete that one first."}
 	}
 	return nil
