@@ -26,7 +26,7 @@ var vocabulary = []struct {
 	{"role", cel.StringType, "the role of who asks: superadmin, admin, approver, user, robot"},
 	{"groups", cel.ListType(cel.StringType), "the groups of who asks"},
 	{"via", cel.StringType, "the face: portal, api, slack, hook"},
-	{"kind", cel.StringType, "what is asked for: create"},
+	{"kind", cel.StringType, "what is asked for: create; or of a cluster that stands: resize, add_services, remove_services, reconfigure, start, stop, restart, upgrade, repair"},
 	{"name", cel.StringType, "the name wished for the cluster, may be empty"},
 	{"template", cel.StringType, "the template"},
 	{"services", cel.ListType(cel.StringType), "all services of the cluster"},
