@@ -43,6 +43,7 @@ type permission struct {
 var permissions = map[string]permission{
 	// Looking                              super admin appr user view robot
 	"Catalog":          {ScopeRead, all, all, all, all, all, all},
+	"Template":         {ScopeRead, all, all, all, all, all, all},
 	"TemplateVersions": {ScopeRead, all, all, all, all, all, all},
 	"TemplateChanges":  {ScopeRead, all, all, all, all, all, all},
 	"Preview":          {ScopeRead, all, all, all, all, all, all},
@@ -57,6 +58,7 @@ var permissions = map[string]permission{
 	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all},
 	"Receipt":          {ScopeRead, all, all, all, all, all, all},
 	"Waiting":          {ScopeRead, all, all, all, all, all, all},
+	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own},
 	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
 
 	// Clusters

@@ -42,6 +42,8 @@ type About struct {
 	Lines map[string]int `json:"-"`
 	// Taken says of the parts that come from other entries, by the same paths, where they are written.
 	Taken map[string]Origin `json:"-"`
+	// From names the entries that they come from, by the same paths.
+	From map[string]string `json:"-"`
 }
 
 // At is where a part of the entry is written: the first of some paths of which that is known, else where the entry begins.

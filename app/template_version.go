@@ -137,15 +137,7 @@ func (a *App) templateVersions(ctx context.Context, actor Actor, name string) ([
 		list = append(list, v)
 	}
 	if len(list) == 0 {
-		var names []string
-		for _, t := range c.For(actor).Offered() {
-			names = append(names, t.Name)
-		}
-		e := Errorf(ENotFound, "There is no template %.70q.", name)
-		if near := Nearest(name, names); near != "" {
-			e.Hint = "Did you mean " + near + "?"
-		}
-		return nil, e
+		return nil, c.For(actor).noTemplate(name)
 	}
 	return list, nil
 }

@@ -29,3 +29,55 @@ func (p *Portal) apiTemplateList(ctx context.Context, _ *struct{}) (*body[templa
 	}
 	return &body[templateList]{out}, nil
 }
+
+// Templating is a power that a Muster may have: to say all about templates, and to keep their versions.
+type Templating interface {
+	Template(ctx context.Context, a app.Actor, name string) (app.TemplateView, error)
+	TemplateVersions(ctx context.Context, a app.Actor, name string) ([]app.TemplateVersion, error)
+	// TemplateChanges compares two versions; to 0 is the newest, from 0 the one before to.
+	TemplateChanges(ctx context.Context, a app.Actor, name string, from, to int) (app.TemplateDiff, error)
+}
+
+func (p *Portal) templating() Templating {
+	t, _ := p.muster.(Templating)
+	return t
+}
+
+type templateInput struct {
+	Name string `path:"name" maxLength:"255" doc:"The template's name"`
+}
+
+type templateDiffInput struct {
+	templateInput
+	From int `query:"from" minimum:"0" doc:"The number of a version; 0 is the one before the other"`
+	To   int `query:"to" minimum:"0" doc:"The number of a version; 0 is the newest"`
+}
+
+type templateVersionList struct {
+	Versions []app.TemplateVersion `json:"versions" nullable:"false"`
+}
+
+func (p *Portal) apiTemplateShow(ctx context.Context, in *templateInput) (*body[app.TemplateView], error) {
+	v, err := p.templating().Template(ctx, caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	v.Parts = orEmpty(v.Parts)
+	return &body[app.TemplateView]{v}, nil
+}
+
+func (p *Portal) apiTemplateVersions(ctx context.Context, in *templateInput) (*body[templateVersionList], error) {
+	list, err := p.templating().TemplateVersions(ctx, caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[templateVersionList]{templateVersionList{orEmpty(list)}}, nil
+}
+
+func (p *Portal) apiTemplateDiff(ctx context.Context, in *templateDiffInput) (*body[app.TemplateDiff], error) {
+	d, err := p.templating().TemplateChanges(ctx, caller(ctx), in.Name, in.From, in.To)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.TemplateDiff]{d}, nil
+}

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -77,12 +76,7 @@ func newClusterForm(c *app.Catalog, in url.Values) *clusterForm {
 	n := &clusterForm{catalog: c, hash: in.Get("plan_hash")}
 	v := &n.view
 	v.Errors = map[string]page.Complaint{}
-	for _, t := range c.Templates {
-		v.Templates = append(v.Templates, t)
-	}
-	slices.SortFunc(v.Templates, func(a, b *app.Template) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())), strings.Compare(a.Name, b.Name))
-	})
+	v.Templates = c.Offered()
 	v.Template = c.Templates[in.Get("template")]
 	if v.Template == nil && len(v.Templates) > 0 {
 		if in.Get("template") != "" {
@@ -97,6 +91,9 @@ func newClusterForm(c *app.Catalog, in url.Values) *clusterForm {
 	}
 	if !in.Has("size") {
 		v.Size = strconv.Itoa(max(1, v.Template.Constraints.Size.Min))
+		if parameterSets(v.Template, "size") {
+			v.Size = ""
+		}
 	}
 	n.options(in)
 	n.read()
@@ -124,6 +121,7 @@ func (n *clusterForm) options(in url.Values) {
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure)
 	v.Leases = leases(t.Lease, v.Lease)
+	n.parameters(in, typed)
 	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
@@ -195,12 +193,14 @@ func (n *clusterForm) read() {
 	}
 	size, err := strconv.Atoi(v.Size)
 	switch {
+	case v.Size == "" && parameterSets(t, "size"):
 	case v.Size == "":
 		n.complain("size", page.Complaint{Message: "How many nodes?", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
 	case err != nil || size < 1:
 		n.complain("size", page.Complaint{Message: "The number of nodes must be a whole number from 1 on.", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
 	}
 	n.request.Size = size
+	n.readParameters()
 	switch {
 	case len(v.Services) == 0 && len(t.Defaults.Services) > 0:
 		n.complain("services", page.Complaint{Message: "A cluster needs at least one service.", Hint: "Tick what shall run on it."})
@@ -307,6 +307,11 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 	if len(r.Services) == 0 {
 		in["services"] = t.Defaults.Services
 	}
+	for _, f := range n.view.Parameters {
+		if f.Value != "" {
+			in.Set(f.Field(), f.Value)
+		}
+	}
 	for key, value := range map[string]string{
 		"name": n.view.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.view.Lease,
 		"on_failure": n.view.OnFailure,
@@ -330,6 +335,9 @@ var reasons = map[string]string{
 
 func fieldOf(e *app.Error) string {
 	// An error may name a place inside a field, such as services[2].
+	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
+		return page.ParameterField{Parameter: app.Parameter{Name: name}}.Field()
+	}
 	field, _, _ := strings.Cut(e.Field, "[")
 	field, _, _ = strings.Cut(field, ".")
 	if slices.Contains(fields, field) {

@@ -80,6 +80,12 @@ func (p *Portal) routes() http.Handler {
 		r.Post("/clusters/preview", member(p.clusterPreview))
 		r.Get("/clusters/preview", redirect("/clusters/new"))
 
+		// Templates
+		if p.templating() != nil {
+			r.Get("/templates", member(p.templateList))
+			r.Get("/templates/{template}", member(p.templateShow))
+		}
+
 		// One cluster
 		r.Get("/clusters/{id}", member(p.clusterShow))
 		r.Get("/clusters/{id}/live", stream(p.clusterLive))
@@ -101,6 +107,13 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/manage", member(p.clusterManage))
 			r.Post("/clusters/{id}/rename", member(p.clusterRename))
 			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
+		}
+
+		if p.amending() != nil {
+			r.Get("/clusters/{id}/change", member(p.amendShow))
+			r.Post("/clusters/{id}/change/preview", member(p.amendPreview))
+			r.Get("/clusters/{id}/change/preview", member(p.amendBack))
+			r.Post("/clusters/{id}/change", member(p.amend))
 		}
 
 		if p.checking() != nil {
@@ -213,6 +226,11 @@ func (p *Portal) routes() http.Handler {
 		huma.Get(api, "/version", p.apiVersion, open, about("Which version this is"))
 
 		huma.Get(api, "/templates", p.apiTemplateList, about("List the templates that clusters can be made from"))
+		if p.templating() != nil {
+			huma.Get(api, "/templates/{name}", p.apiTemplateShow, about("Show all that a template says, and where each part comes from"))
+			huma.Get(api, "/templates/{name}/versions", p.apiTemplateVersions, about("List the versions of a template, newest first"))
+			huma.Get(api, "/templates/{name}/changes", p.apiTemplateDiff, about("Tell how two versions of a template differ"))
+		}
 		huma.Post(api, "/preview", p.apiPreview, about("Work out what a create would do"))
 		if _, ok := p.muster.(Explainer); ok {
 			huma.Post(api, "/explain", p.apiExplain, about("Say why a request has no layout, and what would make one possible"))
@@ -235,6 +253,7 @@ func (p *Portal) routes() http.Handler {
 		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
 		if p.amending() != nil {
 			huma.Post(api, "/clusters/{id}/operations", p.apiAmend, about("Amend a cluster that stands, or ask for it where people have to approve"), eitherAmend)
+			huma.Get(api, "/clusters/{id}/config", p.apiClusterConfig, about("Show the configuration of a cluster to those who may amend it"))
 			huma.Post(api, "/clusters/{id}/operations/preview", p.apiAmendPreview, about("Work out what an amendment of a cluster would do"), answers(http.StatusOK))
 		}
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))

@@ -151,7 +151,7 @@ func told(t *app.Template) string {
 	out.Write(b)
 	out.WriteString("\n\n")
 	for _, part := range slices.SortedFunc(maps.Keys(t.Taken), cmp.Compare) {
-		fmt.Fprintf(&out, "%s %s\n", part, t.Taken[part])
+		fmt.Fprintf(&out, "%s %s %s\n", part, t.From[part], t.Taken[part])
 	}
 	return out.String()
 }

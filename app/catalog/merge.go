@@ -24,7 +24,7 @@ type merging struct {
 func (c *checker) merge(of *entry, layers []layer) *app.Template {
 	own := layers[len(layers)-1].template
 	about := own.About
-	about.Taken = map[string]app.Origin{}
+	about.Taken, about.From = map[string]app.Origin{}, map[string]string{}
 	m := &merging{c: c, of: of, locked: map[string]layer{}, out: &app.Template{
 		About: about, Extends: own.Extends, Includes: own.Includes, Partial: own.Partial, State: own.State, Version: own.Version, ReplacedBy: own.ReplacedBy,
 		Defaults:    app.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
@@ -53,6 +53,7 @@ func (c *checker) merge(of *entry, layers []layer) *app.Template {
 // not noted there is looked for in the file.
 func (m *merging) took(part string, at ...string) {
 	t := m.from.template
+	m.out.From[part] = t.Name
 	for _, place := range append([]string{part}, at...) {
 		if line := t.Lines[place]; line > 0 {
 			m.out.Taken[part] = app.Origin{File: t.Origin.File, Line: line}
@@ -132,6 +133,7 @@ func (m *merging) tookConfig(name string) {
 	if _, _, found := m.from.entry.find([]any{"defaults", "config", name}); !found {
 		line = m.from.entry.at("defaults", "services").Line // it came with a service
 	}
+	m.out.From["defaults.config."+name] = m.from.template.Name
 	m.out.Taken["defaults.config."+name] = app.Origin{File: m.from.template.Origin.File, Line: line}
 }
 
@@ -250,6 +252,7 @@ func (m *merging) rest() {
 		} else {
 			m.out.Parameters = append(m.out.Parameters, p)
 		}
+		m.out.From["parameters."+p.Name] = t.Name
 		m.out.Taken["parameters."+p.Name] = app.Origin{File: t.Origin.File, Line: m.from.entry.at("parameters", i).Line}
 	}
 	if t.Health != nil {

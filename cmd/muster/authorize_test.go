@@ -106,6 +106,10 @@ func (s *scene) delivery(hook string) int64 {
 
 // tries calls every use case about clusters and the installation.
 var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"Template": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Template(ctx, s.actor, "web")
+		return err
+	},
 	"TemplateVersions": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.TemplateVersions(ctx, s.actor, "web")
 		return err

@@ -16,6 +16,8 @@ type ClusterNew struct {
 	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure string
 	Services                                                        []string
 
+	Parameters []ParameterField // of the template, with what was typed
+
 	// What may be chosen.
 	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []Choice
 

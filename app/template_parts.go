@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// TemplatePart is one thing that a template says, with where it comes from.
+type TemplatePart struct {
+	Path  string `json:"path"`
+	Value string `json:"value"`
+	From  string `json:"from"` // the template that says it
+	// At is the file and line where it is written; "" for who may not change it.
+	At string `json:"at,omitempty"`
+}
+
+// Parts lists all that a template says, in the order in which people write it.
+func (t *Template) Parts() (list []TemplatePart) {
+	add := func(value any, path string, at ...string) {
+		text, ok := value.(string)
+		if !ok {
+			text = catalogText(value)
+		}
+		p := TemplatePart{Path: path, Value: text, From: t.Name, At: t.At(append([]string{path}, at...)...).String()}
+		for _, place := range append([]string{path}, at...) {
+			if from := t.From[place]; from != "" {
+				p.From = from
+				break
+			}
+		}
+		list = append(list, p)
+	}
+	for _, s := range t.Defaults.Services {
+		add(s, "defaults.services."+s)
+	}
+	for _, v := range [][2]string{{"provider", t.Defaults.Provider}, {"hardware", t.Defaults.Hardware}, {"image", t.Defaults.Image}, {"dns_suffix", t.Defaults.DNSSuffix}} {
+		if v[1] != "" {
+			add(v[1], "defaults."+v[0])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Defaults.Config)) {
+		add(t.Defaults.Config[key], "defaults.config."+key)
+	}
+	for _, p := range t.Parameters {
+		add(p.summary(), "parameters."+p.Name)
+	}
+	for _, v := range []struct {
+		key   string
+		names []string
+	}{{"services", t.Compatibility.Services}, {"hardware", t.Compatibility.Hardware}, {"images", t.Compatibility.Images}} {
+		for _, n := range v.names {
+			add(n, "compatibility."+v.key+"."+n, "compatibility."+v.key)
+		}
+	}
+	t.constraintParts(add)
+	if t.Lease != (Lease{}) {
+		add(fmt.Sprintf("initial %s, max %s, step %s", lengthWords(t.Lease.Initial), lengthWords(t.Lease.Max), lengthWords(t.Lease.Step)), "lease")
+	}
+	for i, l := range t.Links {
+		add(l.Label+" "+l.URL, fmt.Sprintf("links[%d]", i))
+	}
+	for _, path := range t.Immutable {
+		add(path, "immutable."+path)
+	}
+	if t.Health != nil {
+		add(t.Health, "health")
+	}
+	for _, h := range t.Hooks {
+		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)
+	}
+	return list
+}
+
+func (t *Template) constraintParts(add func(value any, path string, at ...string)) {
+	c := t.Constraints
+	if c.Size != (SizeRange{Min: 1, Max: Unlimited}) {
+		add(rangeWords(c.Size.Min, c.Size.Max), "constraints.size")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Services)) {
+		s := c.Services[name]
+		words := rangeWords(s.Min, s.Max)
+		if !s.MinSet {
+			words = rangeWords(1, s.Max)
+		}
+		if len(s.Hardware) > 0 {
+			words += " on " + strings.Join(s.Hardware, ", ")
+		}
+		if len(s.Images) > 0 {
+			words += " with " + strings.Join(s.Images, ", ")
+		}
+		add(words, "constraints.services."+name)
+	}
+	for _, v := range []struct {
+		key    string
+		groups [][]string
+	}{{"must_coexist", c.MustCoexist}, {"cant_coexist", c.CantCoexist}, {"cant_coexist_pairs", c.CantCoexistPairs}} {
+		for i, g := range v.groups {
+			add(strings.Join(g, ", "), fmt.Sprintf("constraints.%s[%d]", v.key, i))
+		}
+	}
+	for i, r := range c.Ratios {
+		add(fmt.Sprintf("one %s per %d %s", r.Service, r.Per, r.Of), fmt.Sprintf("constraints.ratios[%d]", i))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Hardware)) {
+		add(fmt.Sprintf("at most %d nodes", c.Hardware[name]), "constraints.hardware."+name)
+	}
+	if c.Zones != nil {
+		add(c.Zones, "constraints.zones")
+	}
+	if c.MixedHardware {
+		add("true", "constraints.mixed_hardware")
+	}
+	if c.Hosts != nil {
+		add(c.Hosts, "constraints.hosts")
+	}
+}
+
+func rangeWords(least, most int) string {
+	switch {
+	case most >= Unlimited || most == 0:
+		return fmt.Sprintf("%d nodes or more", least)
+	case least == most:
+		return fmt.Sprintf("%d nodes", least)
+	}
+	return fmt.Sprintf("%d to %d nodes", least, most)
+}
+
+func lengthWords(d time.Duration) string {
+	if d == 0 {
+		return "any"
+	}
+	if d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+}
+
+// summary is a parameter in one line.
+func (p Parameter) summary() string {
+	words := []string{string(p.Type), strings.TrimSuffix(p.Hint(), ".")}
+	if p.Required {
+		words = append(words, "required")
+	}
+	if p.Default != nil {
+		b, _ := json.Marshal(p.Default)
+		words = append(words, "default "+string(b))
+	}
+	return strings.Join(append(words, "sets "+strings.Join(p.Targets(), ", ")), "; ")
+}
+
+// TemplateView is a template as people look at it.
+type TemplateView struct {
+	Template
+	Number   int            `json:"number,omitempty"` // of this version; 0: not known
+	Warnings []string       `json:"warnings,omitempty"`
+	Parts    []TemplatePart `json:"parts" nullable:"false"`
+}
+
+// Template gives a template that the actor may see, or for admins a part of templates; ENotFound where there is none.
+func (a *App) Template(ctx context.Context, actor Actor, name string) (TemplateView, error) {
+	if err := actor.may("Template"); err != nil {
+		return TemplateView{}, err
+	}
+	c := a.Deps.Catalog().For(actor)
+	t := c.Templates[name]
+	if w := c.Written[name]; t == nil && w != nil && w.Partial && actor.seesDrafts() {
+		t = w
+	}
+	if t == nil {
+		return TemplateView{}, c.noTemplate(name)
+	}
+	v := TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
+	if !actor.seesDrafts() {
+		for i := range v.Parts {
+			v.Parts[i].At = "" // where it is written is of use to those who can change it
+		}
+	}
+	kept, err := a.Store.CatalogHashes(ctx, KindTemplate, name)
+	hash := t.Digest()
+	for _, k := range kept {
+		if k.Hash == hash && v.Number == 0 {
+			v.Number = k.Number
+		}
+	}
+	return v, err
+}
+
+// noTemplate says that there is none, with the nearest name.
+func (c *Catalog) noTemplate(name string) error {
+	e := Errorf(ENotFound, "There is no template %.70q.", name)
+	e.Field = "template"
+	if near := Nearest(name, slices.Collect(maps.Keys(c.Templates))); near != "" {
+		e.Hint = "Did you mean " + near + "?"
+	}
+	return e
+}

@@ -1,0 +1,61 @@
+package page
+
+import (
+	"strconv"
+
+	"muster/app"
+)
+
+// ParameterField is the field of a template's parameter in a form, with what was typed.
+type ParameterField struct {
+	app.Parameter
+	Value string // as it was typed; "true" of a box that is ticked
+}
+
+// Field is the name of the field. It has no dot, since it is looked for by its id.
+func (f ParameterField) Field() string { return "set-" + f.Name }
+
+func (f ParameterField) describedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
+
+// hint is the help that the template gives, and what values are right.
+func (f ParameterField) hint() string {
+	switch {
+	case f.Type == app.ParameterBoolean, f.Type == app.ParameterChoice, f.Type == app.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":
+		return f.Help
+	case f.Help == "":
+		return f.Hint()
+	}
+	return f.Help + " " + f.Hint()
+}
+
+func (f ParameterField) inputMode() string {
+	switch f.Type {
+	case app.ParameterInteger:
+		return "numeric"
+	case app.ParameterNumber:
+		return "decimal"
+	}
+	return "text"
+}
+
+func (f ParameterField) maxLength() string {
+	if f.Type == app.ParameterText {
+		if n, err := strconv.Atoi(f.Max); err == nil {
+			return strconv.Itoa(2 * n) // too long is told, not cut off
+		}
+		return "4096"
+	}
+	return "40"
+}
+
+// choices are the options, before them nothing where nothing may be chosen.
+func (f ParameterField) choices() []Choice {
+	var out []Choice
+	if f.Value == "" && f.Default == nil || !f.Required && f.Default == nil {
+		out = append(out, Choice{Label: "–", Chosen: f.Value == ""})
+	}
+	for _, o := range f.Options {
+		out = append(out, Choice{Value: o.Value, Label: o.Title(), Chosen: o.Value == f.Value})
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package portal
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// parameters makes the fields of the template's parameters: with what was typed, or else with the template's own values.
+func (n *clusterForm) parameters(in url.Values, typed bool) {
+	for _, p := range n.view.Template.Parameters {
+		f := page.ParameterField{Parameter: p}
+		switch {
+		case typed && (in.Has(f.Field()) || p.Type == app.ParameterBoolean):
+			f.Value = in.Get(f.Field())
+		case p.Default != nil:
+			f.Value = fmt.Sprint(p.Default)
+		}
+		n.view.Parameters = append(n.view.Parameters, f)
+	}
+}
+
+// readParameters puts into the request what is not as the template has it, and complains about what is wrong.
+func (n *clusterForm) readParameters() {
+	given := map[string]any{}
+	for _, f := range n.view.Parameters {
+		value := f.Value
+		if f.Type == app.ParameterBoolean && value == "" {
+			value = "false"
+		}
+		standard := ""
+		if f.Default != nil {
+			standard = fmt.Sprint(f.Default)
+		} else if f.Type == app.ParameterBoolean {
+			standard = "false"
+		}
+		if value != standard {
+			given[f.Name] = value
+		}
+	}
+	if len(given) > 0 {
+		n.request.Parameters = given
+	}
+	for _, e := range n.view.Template.Complaints(given) {
+		n.complain(fieldOf(e), page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+}
+
+// parameterSets tells whether one of the template's parameters sets something.
+func parameterSets(t *app.Template, target string) bool {
+	return slices.ContainsFunc(t.Parameters, func(p app.Parameter) bool { return slices.Contains(p.Targets(), target) })
+}

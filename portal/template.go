@@ -1,0 +1,60 @@
+package portal
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func (p *Portal) templateList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Templates")
+	f.At = "templates"
+	p.render(w, r, http.StatusOK, page.TemplateListPage(f, c.Offered()))
+	return nil
+}
+
+// templateShow tells all about a template. With from and to, which are numbers of versions, it compares those two; else the
+// newest with the one before.
+func (p *Portal) templateShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name, t := chi.URLParam(r, "template"), p.templating()
+	versions, err := t.TemplateVersions(r.Context(), a, name)
+	if err != nil && app.CodeOf(err) != app.ENotFound {
+		return err
+	}
+	v := page.TemplateShow{Now: p.now(), Name: name, Versions: versions}
+	switch view, gone := t.Template(r.Context(), a, name); {
+	case gone == nil:
+		v.View = &view
+	case app.CodeOf(gone) != app.ENotFound || len(versions) == 0:
+		return gone
+	}
+	from, to := versionNumber(r, "from"), versionNumber(r, "to")
+	if len(versions) > 1 || from > 0 || to > 0 {
+		d, err := t.TemplateChanges(r.Context(), a, name, from, to)
+		if err != nil {
+			return err
+		}
+		v.Diff = &d
+	}
+	f := p.frame(r, name)
+	f.At = "templates"
+	p.render(w, r, http.StatusOK, page.TemplateShowPage(f, v))
+	return nil
+}
+
+// versionNumber reads a number that a link carries; anything else is 0, which is the usual.
+func versionNumber(r *http.Request, key string) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(key))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
