@@ -100,6 +100,9 @@ func (c *cli) printHooks(all []app.Hook) error {
 	t := newTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
 	for _, h := range all {
 		kinds, last := "all", "-"
+		if h.When != "" {
+			kinds = lifecycleWords(h)
+		}
 		if len(h.Kinds) > 0 {
 			kinds = ""
 			for i, k := range h.Kinds {
@@ -111,6 +114,9 @@ func (c *cli) printHooks(all []app.Hook) error {
 		}
 		if h.Last != nil {
 			last = answerWords(h.Last.Status) + " " + span(now.Sub(h.Last.At)) + " ago"
+		}
+		if h.Script != "" {
+			h.URL, h.Format = "(script)", "-"
 		}
 		t.add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
 	}
@@ -137,12 +143,15 @@ func hookSaveCommand(c *cli) *cobra.Command {
 		address, file, secretFile, format, to string
 		kinds                                 []string
 		rotate, on, off                       bool
+		life                                  lifecycleFlags
 	)
 	cmd := &cobra.Command{Use: "save NAME", Short: "Make a hook or change it; what is not given stays",
 		Long: "Make a hook or change the one of that name; what is not given stays. The secret of a new hook is printed once.\n\n" +
 			"URLs of chats are secrets: give them with --url-file (- reads standard input), so that no other process sees them.",
-		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster",
-		Args:    exactly("NAME"),
+		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster\n" +
+			"  muster hook save cmdb --url https://cmdb.example.com/ask --when before --operation create --operation resize --timeout 2m --on-timeout veto\n" +
+			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
+		Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := app.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
 			if address != "" && file != "" {
@@ -179,6 +188,9 @@ func hookSaveCommand(c *cli) *cobra.Command {
 			if on || off {
 				r.Enabled = &on
 			}
+			if err := life.fill(c, cmd, &r); err != nil {
+				return err
+			}
 			cl, err := c.connect()
 			if err != nil {
 				return err
@@ -192,13 +204,14 @@ func hookSaveCommand(c *cli) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&address, "url", "", "`URL` that notices are sent to")
 	flags.StringVar(&file, "url-file", "", "`file` that holds the URL; - is standard input")
-	flags.StringVar(&format, "as", "", "what the receiver understands: muster, slack or mail")
+	flags.StringVar(&format, "as", "", "what the receiver understands: muster, slack or mail; of a hook of operations muster or coopr")
 	flags.StringVar(&to, "to", "", "`addresses` that a mail gateway sends to, with commas between")
 	flags.StringSliceVar(&kinds, "kind", nil, "a `kind` of notice that it wants: "+kindNames()+" or all; may be repeated")
 	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret to sign with; - is standard input")
 	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one signs too for a day")
 	flags.BoolVar(&on, "on", false, "switch it on, also when it was stopped")
 	flags.BoolVar(&off, "off", false, "switch it off")
+	life.add(flags)
 	return cmd
 }
 
@@ -240,7 +253,14 @@ func (c *cli) printSaved(s app.SavedHook) error {
 	if s.Made {
 		word = "made"
 	}
-	fmt.Fprintf(c.stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, s.URL)
+	what := s.URL
+	if s.Script != "" {
+		what = "a script"
+	}
+	if s.When != "" {
+		what = lifecycleWords(s.Hook) + ", " + what
+	}
+	fmt.Fprintf(c.stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, what)
 	if s.Secret != "" {
 		fmt.Fprintf(c.stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
 	}
@@ -376,6 +396,9 @@ func (c *cli) printDeliveries(list []app.HookDelivery, next int64) error {
 		answer := "-"
 		if d.Attempts > 0 {
 			answer = answerWords(d.Status)
+		}
+		if d.Vetoed {
+			answer += ", no"
 		}
 		t.add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, span(now.Sub(d.QueuedAt)), d.Title)
 	}
