@@ -99,23 +99,33 @@ func (p *Pool) Get(ctx context.Context, t Target) (sh app.Shell, release func(he
 }
 
 // Adopt hands over a connection that was made otherwise, by Wait, as if Get had made it for t with the host key that the
-// connection has seen. The caller does not use or close c any more.
+// connection has seen. The caller does not use or close c any more. It comes in place of one that was kept: where a machine was made
+// anew with the same address and key, the old connection leads nowhere.
 func (p *Pool) Adopt(t Target, c *Conn) {
 	t.HostKey = c.HostKey()
 	k := &kept{id: t.identity(), users: 1, ready: make(chan struct{}), conn: c}
 	close(k.ready)
 
 	p.mu.Lock()
-	_, taken := p.kept[k.id]
-	if p.closed || taken {
+	if p.closed {
 		p.mu.Unlock()
 		_ = c.Close()
 		return
+	}
+	var drop []*Conn
+	if old := p.kept[k.id]; old != nil {
+		p.retire(old)
+		if old.users == 0 {
+			drop = p.forget(old)
+		}
 	}
 	p.kept[k.id] = k
 	p.all[c] = struct{}{}
 	p.mu.Unlock()
 	p.release(k, true)
+	for _, c := range drop {
+		_ = c.Close()
+	}
 }
 
 // Close closes all connections, those in use too. Afterwards Get is ECancelled.

@@ -189,13 +189,22 @@ func TestPoolAdopts(t *testing.T) {
 	if s.Dials() != 1 {
 		t.Errorf("%d dials, want 1", s.Dials())
 	}
-	// A second one for the same machine is one too many.
-	c, err = remote.Dial(t.Context(), s.Target())
+	// A second one comes in its place: the machine may have been made anew.
+	later, err := remote.Dial(t.Context(), s.Target())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Adopt(s.Target(), c)
+	used, letGo := get(t, p, s.Target())
+	p.Adopt(s.Target(), later)
+	mustRun(t, used, app.Command{Line: "true"}) // whoever uses the old one goes on
+	letGo(true)
 	<-c.Done()
+	sh, release = get(t, p, s.Target())
+	mustRun(t, sh, app.Command{Line: "true"})
+	release(true)
+	if s.Dials() != 2 {
+		t.Errorf("%d dials, want 2", s.Dials())
+	}
 }
 
 func TestPoolFirstContact(t *testing.T) {

@@ -1,0 +1,432 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/store"
+	"muster/automators/shell"
+	"muster/jobs"
+	"muster/jobs/remote/remotetest"
+	"muster/planner"
+	"muster/providers/fake"
+	"muster/solver"
+)
+
+// mortal is an engine that dies and comes back: server and worker are dropped without a word, and started again on what is on
+// disk and in the cloud.
+type mortal struct {
+	*testing.T
+	file    string // the database
+	state   string // a folder in which services keep their state
+	cloud   *fake.Cloud
+	ssh     *remotetest.Server
+	catalog *app.Catalog
+	queue   *jobs.Queue
+	admin   app.Actor
+	lives   int
+
+	app   *app.App
+	store *store.Store
+	coord *mortalCoordinator
+	stop  func()
+}
+
+// mortalCoordinator dies at a boundary: just before a step's end is written down, or just after.
+type mortalCoordinator struct {
+	app.Coordinator
+	before bool
+	killed map[string]bool // steps at whose end it has died in an earlier life; nil: it does not die
+	died   chan struct{}
+
+	mu   sync.Mutex
+	dead bool
+}
+
+var errDead = &app.Error{Code: app.ECancelled, Message: "This process is dead."}
+
+func (m *mortalCoordinator) gone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
+
+// dies tells whether it dies of these reports, and marks it as dead.
+func (m *mortalCoordinator) dies(rs []app.Report) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead || m.killed == nil {
+		return m.dead
+	}
+	for _, r := range rs {
+		step := fmt.Sprint(r.Fence.Operation, " ", r.Fence.Index)
+		if !m.killed[step] {
+			m.killed[step], m.dead = true, true
+		}
+	}
+	if m.dead {
+		close(m.died)
+	}
+	return m.dead
+}
+
+func (m *mortalCoordinator) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
+	if m.gone() {
+		return nil, errDead
+	}
+	return m.Coordinator.Claim(ctx, w, most)
+}
+
+func (m *mortalCoordinator) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+	if m.gone() {
+		return nil, errDead
+	}
+	return m.Coordinator.Heartbeat(ctx, w, held)
+}
+
+func (m *mortalCoordinator) Report(ctx context.Context, w app.WorkerID, rs []app.Report) ([]app.Reported, error) {
+	switch {
+	case m.gone(), m.before && m.dies(rs):
+		return nil, errDead
+	case m.before:
+		return m.Coordinator.Report(ctx, w, rs)
+	}
+	answers, err := m.Coordinator.Report(ctx, w, rs)
+	if m.dies(rs) {
+		return nil, errDead
+	}
+	return answers, err
+}
+
+func (m *mortalCoordinator) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
+	if m.gone() {
+		return errDead
+	}
+	return m.Coordinator.Log(ctx, w, lines)
+}
+
+func newMortal(t *testing.T) *mortal {
+	t.Helper()
+	dir := t.TempDir()
+	m := &mortal{T: t, file: filepath.Join(dir, "muster.db"), state: filepath.Join(dir, "state"), cloud: fake.New("cloud"),
+		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin}}
+	if err := os.Mkdir(m.state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m.ssh = remotetest.Start(t, remotetest.Options{})
+	m.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+		target := m.ssh.Target()
+		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
+	})
+	m.catalog = m.goods("one")
+	var err error
+	if m.queue, err = jobs.OpenQueue(redisForTest(t), "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.queue.Close() })
+	t.Cleanup(func() { m.drop() })
+	m.live(nil, false)
+	return m
+}
+
+// goods has a template of three services, which write down what was done to them last.
+func (m *mortal) goods(version string) *app.Catalog {
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
+	write := func(service, file, what string) *app.ServiceAction {
+		return script(fmt.Sprintf("echo \"%s\" >%q/\"$MUSTER_NODE\".%s.%s\n", what, m.state, service, file))
+	}
+	for _, name := range []string{"back", "front", "extra"} {
+		s := &app.Service{About: app.About{Name: name}, Actions: map[app.Action]*app.ServiceAction{
+			app.ActionInstall:   write(name, "installed", version),
+			app.ActionConfigure: write(name, "config", "$CONFIG_COLOUR, fronts $CONFIG_FRONTS"),
+			app.ActionStart:     script(fmt.Sprintf("[ ! -e %q/refuse.\"$MUSTER_NODE\".%s ] || exit 9\n", m.state, name) + write(name, "runs", "yes").Fields["script"]),
+			app.ActionStop:      write(name, "runs", "no"),
+			app.ActionRemove:    write(name, "installed", "removed"),
+		}}
+		if name == "front" {
+			s.Runtime.Requires = []string{"back"}
+		}
+		c.Services[name] = s
+	}
+	one := app.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
+		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+			Config: map[string]any{"colour": "red " + version, "fronts": "%join(host.service.front,' ')%"}},
+		Compatibility: app.Compatibility{Services: []string{"back", "front", "extra"}},
+		Constraints: app.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: app.SizeRange{Min: 1, Max: 50},
+			Services: map[string]app.ServiceConstraint{"back": one}}}
+	return c
+}
+
+// live starts server and worker on what there is. Killed are the steps at whose end they have died; nil lets them live.
+func (m *mortal) live(killed map[string]bool, before bool) {
+	m.Helper()
+	var err error
+	if m.store, err = store.Open(m.Context(), m.file, make([]byte, store.KeySize)); err != nil {
+		m.Fatal(err)
+	}
+	catalog := m.catalog
+	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: sameKeys{server: m.ssh},
+		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
+	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
+	m.lives++
+	name := fmt.Sprintf("server.%d", m.lives)
+	if _, err := m.store.ReleaseClaims(m.Context(), "server.", time.Now()); err != nil { // as a server does that starts
+		m.Fatal(err)
+	}
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 2, Queue: m.queue, Coordinator: m.coord,
+		Providers: oneCloud{m.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(m.T)})
+	if err != nil {
+		m.Fatal(err)
+	}
+	d := &jobs.Dispatcher{Ledger: m.store, Queue: m.queue, Expire: m.app.Expire, Undo: m.app.UndoFailed, Log: quiet(m.T), Now: time.Now}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); d.Run(ctx) }()
+	m.stop = func() {
+		cancel()
+		m.coord.mu.Lock()
+		m.coord.dead = true // whatever the worker has to say now is not heard
+		m.coord.mu.Unlock()
+		_ = w.Close()
+		<-done
+		_ = m.store.Close()
+	}
+}
+
+func (m *mortal) drop() {
+	if m.stop != nil {
+		m.stop()
+		m.stop = nil
+	}
+}
+
+// carryOut lives until the cluster's latest operation has ended, dying at the end of every step of it where that is wanted.
+func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, deaths int) {
+	m.Helper()
+	var killed map[string]bool
+	if die {
+		killed = map[string]bool{}
+		m.drop()
+		m.live(killed, before)
+	}
+	deadline := time.After(2 * time.Minute)
+	for {
+		changed, stop := m.store.Watch(id)
+		v, err := m.app.Cluster(m.Context(), m.admin, id)
+		if err != nil {
+			m.Fatal(err)
+		}
+		if v.Operations[0].Status.Ended() && !m.coord.gone() {
+			stop()
+			return v, len(killed)
+		}
+		select {
+		case <-m.coord.died:
+			stop()
+			m.drop()
+			m.live(killed, before)
+			continue
+		case <-changed:
+		case <-time.After(time.Second):
+		case <-deadline:
+			steps, _ := m.app.Steps(m.Context(), m.admin, id, 0)
+			for _, s := range steps {
+				m.Logf("%-16s %-10s attempt %d %s", s.ID, s.State, s.Attempt, s.Error)
+			}
+			m.Fatalf("the %s has not ended: %+v", v.Operations[0].Kind, v.Operations[0])
+		}
+		stop()
+	}
+}
+
+func (m *mortal) amend(id string, a app.Amendment) {
+	m.Helper()
+	if _, err := m.app.Amend(m.Context(), m.admin, id, a); err != nil {
+		m.Fatalf("%s: %v (%s)", a.Kind, err, app.AsError(err).Hint)
+	}
+}
+
+// picture is all that somebody could tell of the end of an operation: of the cluster, its nodes, its machines, what runs on them,
+// what is reserved for it. What differs from one time to the next, such as ids of machines, is left out.
+func (m *mortal) picture(v app.ClusterView) string {
+	m.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %d nodes for %v, %v, template %s, %s\n", v.Name, v.Status, v.Size, v.CostPerHour, v.Services, v.Template, v.Message)
+	fmt.Fprintf(&b, "operation %s: %s, %d of %d\n", v.Operations[0].Kind, v.Operations[0].Status, v.Operations[0].Done, v.Operations[0].Total)
+	machines := map[string][]app.Machine{}
+	for _, x := range m.cloud.Machines() {
+		machines[x.Tags[app.TagNode]] = append(machines[x.Tags[app.TagNode]], x)
+	}
+	for _, n := range v.Nodes {
+		fmt.Fprintf(&b, "%s: %s, leaving %v, %v, %s %s %s\n", n.Name, n.Status, n.Leaving, n.Services, n.Hardware, n.Image, n.Hostname)
+		if has := machines[n.Name]; len(has) != 1 || has[0].ID != n.MachineID {
+			fmt.Fprintf(&b, "%s has the machines %v\n", n.Name, len(has))
+		}
+		delete(machines, n.Name)
+		for _, s := range slices.Sorted(maps.Keys(m.catalog.Services)) {
+			for _, file := range []string{"installed", "config", "runs"} {
+				if text, err := os.ReadFile(filepath.Join(m.state, fmt.Sprintf("%s.%s.%s", n.Name, s, file))); err == nil {
+					fmt.Fprintf(&b, "%s.%s %s: %s", n.Name, s, file, text)
+				}
+			}
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(machines)) {
+		fmt.Fprintf(&b, "%d machines of %s, which is no node\n", len(machines[node]), node)
+	}
+	d, err := m.store.Definition(m.Context(), v.Tenant, v.ID)
+	if err != nil {
+		m.Fatal(err)
+	}
+	fmt.Fprintf(&b, "config %v, services %v\n", d.Config, slices.Sorted(maps.Keys(d.Services)))
+	live, err := m.store.IntentsOf(m.Context(), v.Provider)
+	if err != nil {
+		m.Fatal(err)
+	}
+	reserved, err := m.store.Reservations(m.Context(), v.Tenant)
+	if err != nil {
+		m.Fatal(err)
+	}
+	fmt.Fprintf(&b, "%d machines are wanted", len(live))
+	for _, r := range reserved {
+		fmt.Fprintf(&b, "; reserved are %d for %v", r.Nodes, r.CostPerHour)
+	}
+	return b.String()
+}
+
+// lives are the operations that are interrupted. Each begins on a cluster of three nodes; first is done before, in peace.
+var lives = []struct {
+	name  string
+	first []app.Amendment
+	act   func(m *mortal, id string)
+}{
+	{"create", nil, nil},
+	{"grow", nil, amendment(app.Amendment{Kind: app.OperationResize, Size: 5})},
+	{"shrink", []app.Amendment{{Kind: app.OperationResize, Size: 4}}, amendment(app.Amendment{Kind: app.OperationResize, Size: 2})},
+	{"add services", nil, amendment(app.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}})},
+	{"remove services", []app.Amendment{{Kind: app.OperationAddServices, Services: []string{"extra"}}},
+		amendment(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"extra"}})},
+	{"reconfigure", nil, amendment(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}, Batch: 1})},
+	{"stop", nil, amendment(app.Amendment{Kind: app.OperationStop})},
+	{"start", []app.Amendment{{Kind: app.OperationStop}}, amendment(app.Amendment{Kind: app.OperationStart})},
+	{"restart", nil, amendment(app.Amendment{Kind: app.OperationRestart, Services: []string{"front"}, Batch: 1})},
+	{"upgrade", nil, func(m *mortal, id string) {
+		m.drop()
+		m.catalog = m.goods("two")
+		m.live(nil, false)
+		m.amend(id, app.Amendment{Kind: app.OperationUpgrade})
+	}},
+	{"repair", nil, amendment(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n1", "n2"}})},
+	{"roll-back of a growth", nil, rollBackOf(app.Amendment{Kind: app.OperationResize, Size: 5})},
+	{"roll-back of a shrink", []app.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(app.Amendment{Kind: app.OperationResize, Size: 2})},
+	{"roll-back of other services", nil, rollBackOf(app.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
+		"n1.extra", "n2.extra", "n3.extra")},
+	{"delete", []app.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
+		if _, err := m.app.DeleteCluster(m.Context(), m.admin, id); err != nil {
+			m.Fatal(err)
+		}
+	}},
+}
+
+func amendment(a app.Amendment) func(*mortal, string) {
+	return func(m *mortal, id string) { m.amend(id, a) }
+}
+
+// rollBackOf has an amendment fail, and undoes it: services refuse to start at some places, or else the cloud refuses to make n5, or
+// to take a machine back.
+func rollBackOf(a app.Amendment, refuses ...string) func(*mortal, string) {
+	return func(m *mortal, id string) {
+		for _, place := range refuses {
+			if err := os.WriteFile(filepath.Join(m.state, "refuse."+place), nil, 0o600); err != nil {
+				m.Fatal(err)
+			}
+		}
+		no := fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "not today"}}
+		switch {
+		case a.Size == 5:
+			no.Node = "n5"
+			m.cloud.Order(fake.Create, no)
+		case a.Size > 0:
+			m.cloud.Order(fake.Delete, no)
+		}
+		m.amend(id, a)
+		v, _ := m.carryOut(id, false, false)
+		if v.Operations[0].Status != app.OperationFailed {
+			m.Fatalf("the operation to be undone is %s", v.Operations[0].Status)
+		}
+		for _, place := range refuses {
+			_ = os.Remove(filepath.Join(m.state, "refuse."+place))
+		}
+		if _, err := m.app.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// run has one of the operations carried out on a cluster of its own, and tells its end, and how often it died.
+func runMortal(t *testing.T, first []app.Amendment, act func(*mortal, string), die, before bool) (picture string, deaths int) {
+	t.Helper()
+	m := newMortal(t)
+	v, err := m.app.CreateCluster(t.Context(), m.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if act != nil {
+		m.peace(v.ID)
+		for _, a := range first {
+			m.amend(v.ID, a)
+			m.peace(v.ID)
+		}
+		act(m, v.ID)
+	}
+	v, deaths = m.carryOut(v.ID, die, before)
+	if o := v.Operations[0]; o.Status != app.OperationSucceeded || o.Done != o.Total || o.Total == 0 {
+		t.Fatalf("the %s is %s, %d of %d: %s", o.Kind, o.Status, o.Done, o.Total, o.Message)
+	}
+	if die && deaths != v.Operations[0].Total {
+		t.Errorf("it died %d times at the ends of %d steps", deaths, v.Operations[0].Total)
+	}
+	defer m.drop()
+	return m.picture(v), deaths
+}
+
+// peace waits for the end of what was asked for first.
+func (m *mortal) peace(id string) {
+	m.Helper()
+	if v, _ := m.carryOut(id, false, false); v.Status != app.ClusterActive {
+		m.Fatalf("before anything begins, the cluster is %s: %s", v.Status, v.Message)
+	}
+}
+
+// Server and worker die at the end of every single step of every operation, once before the end is written down and once after;
+// what comes of it is what comes of it in peace.
+func TestOperationsEndTheSameWhateverDiesWhere(t *testing.T) {
+	for _, l := range lives {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			want, _ := runMortal(t, l.first, l.act, false, false)
+			for _, before := range []bool{true, false} {
+				got, deaths := runMortal(t, l.first, l.act, true, before)
+				if got != want {
+					t.Errorf("after %d deaths (before reports: %v) it ended as\n%s\n\nin peace as\n%s", deaths, before, got, want)
+				}
+			}
+			if testing.Verbose() {
+				t.Log(want)
+			}
+		})
+	}
+}
