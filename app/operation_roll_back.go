@@ -118,7 +118,7 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
-	touched := map[string]bool{}
+	touched, anew := map[string]bool{}, map[string]bool{}
 	for _, s := range p.Plan.Steps {
 		if s.Action == ActionDelete {
 			p.GivesBack = append(p.GivesBack, s.Node)
@@ -126,7 +126,10 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		if !s.Join {
 			touched[s.Node] = true
 		}
+		anew[s.Node] = anew[s.Node] || s.Action == ActionCreate
 	}
+	// What the operation gave back is made anew, after what may be left of it is gone.
+	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return anew[node] })
 	p.Untouched = len(nodes) - len(touched)
 	return p, change, nil
 }
