@@ -35,6 +35,8 @@ type Deps struct {
 	HookGuard HookGuard      // where hooks may lead; nil: anywhere over https
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
+	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
+	Sleeps func(kind string) bool
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration
 }

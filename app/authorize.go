@@ -56,6 +56,8 @@ var permissions = map[string]permission{
 	"Watch":            {ScopeRead, all, all, all, all, all, all},
 	"NodeReports":      {ScopeRead, all, all, all, all, all, all},
 	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all},
+	"PreviewSleep":     {ScopeRead, all, all, all, all, all, all},
+	"PreviewWake":      {ScopeRead, all, all, all, all, all, all},
 	"Receipt":          {ScopeRead, all, all, all, all, all, all},
 	"Waiting":          {ScopeRead, all, all, all, all, all, all},
 	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own},
@@ -75,6 +77,8 @@ var permissions = map[string]permission{
 	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
 	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own},
 	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own},
+	"SleepCluster":       {ScopeCluster, all, all, own, own, no, own},
+	"WakeCluster":        {ScopeCluster, all, all, own, own, no, own},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":   {ScopeRead, all, all, all, all, all, all},

@@ -103,12 +103,14 @@ type HardwareType struct {
 // Flavor is one provider's machine size. CostPerHour is in the account's currency, 0 where unknown. CPU counts virtual
 // cores, MemoryGB and DiskGB are in GiB; 0 means unknown. Extra keeps what else the entry said.
 type Flavor struct {
-	Flavor      string            `json:"flavor"`
-	CostPerHour float64           `json:"cost_per_hour,omitempty"`
-	CPU         float64           `json:"cpu,omitempty"`
-	MemoryGB    float64           `json:"memory_gb,omitempty"`
-	DiskGB      float64           `json:"disk_gb,omitempty"`
-	Extra       map[string]string `json:"extra,omitempty"`
+	Flavor      string  `json:"flavor"`
+	CostPerHour float64 `json:"cost_per_hour,omitempty"`
+	// AsleepCostPerHour is the price while the machine is stopped; nil where it is the same.
+	AsleepCostPerHour *float64          `json:"asleep_cost_per_hour,omitempty"`
+	CPU               float64           `json:"cpu,omitempty"`
+	MemoryGB          float64           `json:"memory_gb,omitempty"`
+	DiskGB            float64           `json:"disk_gb,omitempty"`
+	Extra             map[string]string `json:"extra,omitempty"`
 }
 
 // ImageType is an operating system, with what each provider (by name of the ProviderSpec) calls it.

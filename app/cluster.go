@@ -13,6 +13,7 @@ type ClusterStatus string
 const (
 	ClusterPending ClusterStatus = "pending" // an operation is waiting or running
 	ClusterActive  ClusterStatus = "active"  // all is as it was asked for
+	ClusterAsleep  ClusterStatus = "asleep"  // its machines are stopped, with all that is on them, until it is woken
 	ClusterFailed  ClusterStatus = "failed"  // the last operation did not end well
 	ClusterDeleted ClusterStatus = "deleted" // every machine is gone, proven with the provider
 )

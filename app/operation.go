@@ -22,6 +22,10 @@ const (
 	OperationRestart        OperationKind = "restart"
 	OperationUpgrade        OperationKind = "upgrade" // to the template and the services as the catalog has them now
 	OperationRepair         OperationKind = "repair"
+
+	// All machines of a cluster are stopped, and started again.
+	OperationSleep OperationKind = "sleep"
+	OperationWake  OperationKind = "wake"
 )
 
 // Amendments are the kinds of amendment.

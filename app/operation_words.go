@@ -14,6 +14,8 @@ var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationRestart:        {"restart", "restart services", "restarting services"},
 	OperationUpgrade:        {"upgrade", "upgrade", "upgrading"},
 	OperationRepair:         {"repair", "repair", "repairing"},
+	OperationSleep:          {"going to sleep", "put to sleep", "putting to sleep"},
+	OperationWake:           {"waking", "wake", "waking"},
 }
 
 // Words is the kind as it stands in a sentence: "the roll-back has failed".

@@ -16,6 +16,8 @@ const (
 	ActionConfirm   Action = "confirm"   // wait until it answers and has proved who it is
 	ActionBootstrap Action = "bootstrap" // prepare it for the automators that its services use
 	ActionDelete    Action = "delete"    // give it back
+	ActionSleep     Action = "sleep"     // stop it and keep what is on it
+	ActionWake      Action = "wake"      // start it again, and wait until it has an address
 
 	ActionInstall    Action = "install"
 	ActionConfigure  Action = "configure"
@@ -37,11 +39,14 @@ var ServiceActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, 
 // OnMachine tells machine actions from service actions.
 func (a Action) OnMachine() bool {
 	switch a {
-	case ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete:
+	case ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake:
 		return true
 	}
 	return false
 }
+
+// AsksProvider tells whether a step speaks to the provider.
+func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }
 
 // Plan is a graph of steps without stages. Steps are in topological order: every need points to an earlier step.
 type Plan struct {

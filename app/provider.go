@@ -22,6 +22,17 @@ type Provider interface {
 	Delete(ctx context.Context, id string) error
 }
 
+// Sleeper is a Provider whose machines can be stopped and started again, with their files, host key and id. Without it,
+// clusters of it cannot be put to sleep. Both verbs may be called again at any time: what is so already is success. A machine that
+// is not there is ENotFound; one that cannot be stopped without losing what is on it is EInvalid.
+type Sleeper interface {
+	// Sleep stops the machine, and returns when it is stopped or sure to stop.
+	Sleep(ctx context.Context, id string) error
+	// Wake starts the machine. It returns as soon as the machine is starting; it need not answer yet, and its addresses may be
+	// others than before.
+	Wake(ctx context.Context, id string) error
+}
+
 // ProviderCloser is a Provider that holds something to let go of when the process ends. Machines stay.
 type ProviderCloser interface {
 	Close() error
@@ -98,6 +109,7 @@ type Descriptor struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description"`
 	Fields      []Field `json:"fields"`
+	Sleeps      bool    `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
 }
 
 // Field is one setting of a family member.

@@ -200,7 +200,7 @@ func (f *waitFacts) queued(action Action) (WaitReason, string) {
 	switch busy := f.running(); {
 	case f.noWorkers():
 		return WaitWorkers, f.workersText()
-	case f.budget > 0 && (action == ActionCreate || action == ActionDelete || action == ActionConfirm):
+	case f.budget > 0 && action.AsksProvider():
 		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, secondsText(f.budget))
 	case f.workers != nil && busy >= f.workers.Slots:
 		return WaitSlots, fmt.Sprintf("All slots of the tenant are busy (%d of %d).", busy, f.workers.Slots)

@@ -140,6 +140,8 @@ func (r Report) nodeUpdate() *NodeUpdate {
 		return &NodeUpdate{Status: NodeCreated, Machine: r.Machine}
 	case ActionConfirm:
 		return &NodeUpdate{Status: NodeReady, Machine: r.Machine, HostKey: r.HostKey}
+	case ActionWake:
+		return &NodeUpdate{Machine: r.Machine}
 	case ActionDelete:
 		return &NodeUpdate{Status: NodeDeleted, Gone: true}
 	}
@@ -185,7 +187,7 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
 	}
 	switch as.Action {
-	case ActionCreate, ActionConfirm, ActionDelete:
+	case ActionCreate, ActionConfirm, ActionDelete, ActionSleep, ActionWake:
 		if err := a.assignMachine(ctx, as, c, oc); err != nil {
 			return nil, err
 		}

@@ -21,6 +21,10 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 		return w.delete(ctx, as, out, r)
 	case app.ActionCheck:
 		return w.check(ctx, as, out)
+	case app.ActionSleep:
+		return w.sleep(ctx, as, out)
+	case app.ActionWake:
+		return w.wake(ctx, as, out, r)
 	default:
 		return w.service(ctx, as, out)
 	}

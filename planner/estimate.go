@@ -22,6 +22,8 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,
 	app.ActionHook:       10 * time.Second,
+	app.ActionSleep:      10 * time.Second,
+	app.ActionWake:       20 * time.Second,
 }
 
 // estimate gives how long a step usually takes; joins take no time.

@@ -27,13 +27,14 @@ const joined = -1
 
 // actionOrder is the order in which the actions of a node are listed where nothing else orders them.
 var actionOrder = func() map[app.Action]int {
-	order := map[app.Action]int{app.ActionCreate: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
+	order := map[app.Action]int{app.ActionCreate: 0, app.ActionWake: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
 	for _, a := range app.ServiceActions {
 		if a == app.ActionStop {
 			order[app.ActionCheck] = len(order)
 		}
 		order[a] = len(order)
 	}
+	order[app.ActionSleep] = len(order)
 	order[app.ActionDelete] = len(order)
 	return order
 }()

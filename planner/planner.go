@@ -20,6 +20,8 @@ var kinds = func() map[app.OperationKind]func(g *graph, r app.PlanRequest) error
 		app.OperationCreate:   create,
 		app.OperationDelete:   remove,
 		app.OperationRollBack: rollBack,
+		app.OperationSleep:    sleep,
+		app.OperationWake:     wake,
 	}
 	for _, kind := range app.Amendments {
 		kinds[kind] = amend

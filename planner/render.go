@@ -167,6 +167,10 @@ func joinWords(id string) string {
 	batch, ok := strings.CutPrefix(id, "batch.")
 	number, err := strconv.Atoi(batch)
 	switch {
+	case id == allStopped:
+		return "every service has stopped"
+	case id == allAwake:
+		return "every machine runs"
 	case id == allReady:
 		return "all that comes up"
 	case id == allDone:

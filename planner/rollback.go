@@ -14,6 +14,9 @@ import (
 // elsewhere each act is undone by those that undo it (see undo), as far as the service has them. What nothing was begun on has
 // no steps. Nothing is looked at for its health: a roll-back puts back what was there, be it sick.
 func rollBack(g *graph, r app.PlanRequest) error {
+	if act := powerOf(r.Undo); act != "" {
+		return undoPower(g, r, act)
+	}
 	b := &back{graph: g, nodes: map[string]int{}, made: map[string]bool{}, services: r.Services,
 		done: map[placed]*deeds{}, lost: map[string]bool{}, after: map[int][]int{}, chain: map[string]int{}, whole: -1}
 	for n, node := range r.Nodes {

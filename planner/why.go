@@ -84,6 +84,10 @@ func ofJoin(p app.Plan) string {
 // betweenWaves says why one wave of an amendment waits for another, by the join between them.
 func betweenWaves(join string) string {
 	switch join {
+	case allStopped:
+		return "all services must have stopped before their machines do"
+	case allAwake:
+		return "all machines must run before services start"
 	case allReady:
 		return "all that comes up must be up first"
 	case allDone:
@@ -105,6 +109,7 @@ var machineFirst = map[app.Action]string{
 	app.ActionCreate:    "the machine must exist first",
 	app.ActionConfirm:   "the machine must answer and prove who it is first",
 	app.ActionBootstrap: "the machine must be prepared first",
+	app.ActionWake:      "the machine must run first",
 	app.ActionDelete:    "the old machine must be given back first",
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 // limits are the longest times that the verbs may take.
-type limits struct{ create, describe, list, delete time.Duration }
+type limits struct{ create, describe, list, delete, power time.Duration }
 
-var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute}
+var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute, power: 10 * time.Minute}
 
 // Budget shares the calls that an account takes among all of Muster. Whoever opens accounts hands one over.
 type Budget interface {
@@ -47,6 +47,7 @@ var (
 	_ app.Provider       = (*guarded)(nil)
 	_ app.ProviderCloser = (*guarded)(nil)
 	_ app.LateLister     = (*guarded)(nil)
+	_ app.Sleeper        = (*guarded)(nil)
 )
 
 // ListsLate passes on what the member says.
@@ -112,6 +113,29 @@ func (g *guarded) Delete(ctx context.Context, id string) error {
 		}
 		return struct{}{}, g.inner.Delete(ctx, id)
 	})
+	return err
+}
+
+// Sleep stops a machine of ours; EInvalid, reason cannot_sleep, where the member cannot do that.
+func (g *guarded) Sleep(ctx context.Context, id string) error {
+	return g.power(ctx, "sleep", id, app.Sleeper.Sleep)
+}
+
+// Wake starts a machine of ours that was stopped.
+func (g *guarded) Wake(ctx context.Context, id string) error {
+	return g.power(ctx, "wake", id, app.Sleeper.Wake)
+}
+
+// power looks before it acts, as Delete does: a machine without our tag is ENotFound.
+func (g *guarded) power(ctx context.Context, verb, id string, act func(app.Sleeper, context.Context, string) error) error {
+	s, ok := g.inner.(app.Sleeper)
+	if !ok {
+		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: machines of this provider cannot be stopped and kept", g.name, verb)}
+	}
+	if _, err := g.Describe(ctx, id); err != nil {
+		return err
+	}
+	_, err := timed(ctx, g, g.limits.power, verb, func(ctx context.Context) (struct{}, error) { return struct{}{}, act(s, ctx, id) })
 	return err
 }
 

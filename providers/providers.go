@@ -61,6 +61,9 @@ func Descriptors() []app.Descriptor {
 	return out
 }
 
+// Sleeps tells whether machines of a type of provider can be stopped and started again.
+func Sleeps(kind string) bool { return members[kind].Descriptor.Sleeps }
+
 // RateOf gives how many calls an account takes: what the catalog says, or what is usual for its type.
 func RateOf(spec app.ProviderSpec) app.Rate {
 	if spec.Rate.Limited() {

@@ -35,12 +35,13 @@ type hardwareDoc struct {
 }
 
 type flavorDoc struct {
-	Flavor      string            `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
-	CostPerHour float64           `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
-	CPU         float64           `yaml:"cpu" least:"0" doc:"Virtual cores."`
-	MemoryGB    float64           `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
-	DiskGB      float64           `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
-	Extra       map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
+	Flavor            string            `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
+	CostPerHour       float64           `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
+	AsleepCostPerHour *float64          `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine for an hour while it is stopped because its cluster sleeps; cost_per_hour where absent."`
+	CPU               float64           `yaml:"cpu" least:"0" doc:"Virtual cores."`
+	MemoryGB          float64           `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
+	DiskGB            float64           `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+	Extra             map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
 }
 
 type imageDoc struct {

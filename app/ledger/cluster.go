@@ -24,6 +24,8 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 	case o.Status == app.OperationSucceeded && o.Kind == app.OperationDelete,
 		o.Status == app.OperationSucceeded && o.Kind == app.OperationRollBack && undone == app.OperationCreate && nodesLeft == 0:
 		return After{Status: app.ClusterDeleted}, true
+	case o.Status == app.OperationSucceeded && (o.Kind == app.OperationSleep || o.Kind == app.OperationRollBack && undone == app.OperationWake):
+		return After{Status: app.ClusterAsleep}, true
 	case o.Status == app.OperationSucceeded:
 		return After{Status: app.ClusterActive}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:

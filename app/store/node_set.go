@@ -57,7 +57,7 @@ func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) erro
 		add(u.node, u.Machine != nil)
 	}
 	for _, st := range claimed {
-		machine := st.Action == app.ActionCreate || st.Action == app.ActionConfirm || st.Action == app.ActionDelete
+		machine := st.Action.AsksProvider()
 		add(ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}, machine)
 	}
 	row := newNodeRow()

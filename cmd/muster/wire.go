@@ -25,6 +25,7 @@ import (
 	"muster/jobs/remote"
 	"muster/planner"
 	"muster/portal"
+	"muster/providers"
 	"muster/solver"
 )
 
@@ -126,7 +127,7 @@ func (s *server) open(ctx context.Context) error {
 	where := solver.New()
 	budget := jobs.NewBudget(s.queue, c.Log)
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries,
+		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries, Sleeps: providers.Sleeps,
 		Provisioned: true, HookGuard: s.guard()})
 	if _, err := s.app.RecordCatalog(ctx, s.id); err != nil {
 		return err

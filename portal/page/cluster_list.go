@@ -45,7 +45,7 @@ func (l ClusterList) Summary() string {
 	for _, p := range []struct {
 		s    app.ClusterStatus
 		word string
-	}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterFailed, "failed"}} {
+	}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}} {
 		if count[p.s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[p.s], p.word))
 		}

@@ -101,6 +101,12 @@ func (c ClusterShow) Sentence() string {
 			return s + " The lease ends " + LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
 		return s
+	case app.ClusterAsleep:
+		s := "Asleep: its machines are stopped, with all that is on them. Wake it to use it or to change it."
+		if !c.View.ExpiresAt.IsZero() {
+			s += " The lease ends all the same, " + LeaseEnd(c.Now, c.View.Cluster) + "."
+		}
+		return s
 	case app.ClusterDeleted:
 		how := "Gone"
 		if op != nil && op.Kind == app.OperationRollBack {

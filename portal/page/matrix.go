@@ -55,7 +55,7 @@ var States = []app.StepState{
 }
 
 // order is the order of actions within a group of columns.
-var order = append([]app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap, app.ActionDelete}, app.ServiceActions...)
+var order = append([]app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionDelete}, app.ServiceActions...)
 
 // matrixRows is how many nodes are drawn; a page with more helps nobody. Nodes in trouble are drawn first.
 const matrixRows = 200

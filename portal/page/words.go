@@ -157,6 +157,10 @@ func StatusWord(c app.Cluster, op *app.Operation) string {
 			return "creating"
 		case op.Kind == app.OperationDelete:
 			return "deleting"
+		case op.Kind == app.OperationSleep:
+			return "going to sleep"
+		case op.Kind == app.OperationWake:
+			return "waking"
 		}
 	}
 	return string(c.Status)
@@ -170,6 +174,8 @@ func StatusMark(c app.Cluster) string {
 		return string(app.StepSucceeded)
 	case app.ClusterFailed:
 		return string(app.StepFailed)
+	case app.ClusterAsleep:
+		return string(app.StepReady)
 	case app.ClusterDeleted:
 		return string(app.StepDropped)
 	}

@@ -26,6 +26,7 @@ var (
 	_ app.Provider       = (*client)(nil)
 	_ app.ProviderCloser = (*client)(nil)
 	_ app.LateLister     = (*client)(nil)
+	_ app.Sleeper        = (*client)(nil)
 )
 
 // answerLimit bounds an answer, in bytes.
@@ -83,6 +84,18 @@ func (c *client) List(ctx context.Context, tags map[string]string) ([]app.Machin
 // Delete implements app.Provider.
 func (c *client) Delete(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Delete, question{ID: id})
+	return err
+}
+
+// Sleep implements app.Sleeper.
+func (c *client) Sleep(ctx context.Context, id string) error {
+	_, err := c.ask(ctx, Sleep, question{ID: id})
+	return err
+}
+
+// Wake implements app.Sleeper.
+func (c *client) Wake(ctx context.Context, id string) error {
+	_, err := c.ask(ctx, Wake, question{ID: id})
 	return err
 }
 

@@ -35,12 +35,15 @@ type Cloud struct {
 var (
 	_ app.Provider   = (*Cloud)(nil)
 	_ app.LateLister = (*Cloud)(nil)
+	_ app.Sleeper    = (*Cloud)(nil)
 )
 
 // machine is a machine; before it was made it does not exist for anybody.
 type machine struct {
 	app.Machine
-	made time.Time
+	made  time.Time
+	woken time.Time       // when it was started last; zero where it runs since it was made
+	spec  app.MachineSpec // only of one that is bound to an endpoint
 }
 
 func (m *machine) exists() bool { return m != nil && !time.Now().Before(m.made) }
@@ -157,7 +160,7 @@ func (c *Cloud) build(spec app.MachineSpec) (*machine, error) {
 		if e.HostKey != "" {
 			m.HostKey = e.HostKey
 		}
-		m.OwnRoot = false
+		m.OwnRoot, m.spec = false, spec
 	}
 	m.Addresses = map[string]string{"access_v4": address, "bind_v4": address}
 	return m, nil
@@ -178,7 +181,7 @@ func (c *Cloud) view(m *machine) app.Machine {
 	out.MadeAt = m.made
 	out.Tags = maps.Clone(m.Tags)
 	out.Addresses = maps.Clone(m.Addresses)
-	if out.State == app.MachineRunning && time.Since(m.made) < c.boot {
+	if out.State == app.MachineRunning && (time.Since(m.made) < c.boot || time.Since(m.woken) < c.boot) {
 		out.State, out.Addresses = app.MachineStarting, nil
 	}
 	return out
@@ -215,6 +218,39 @@ func (c *Cloud) Delete(ctx context.Context, id string) error {
 		if c.machines[id].exists() {
 			delete(c.machines, id)
 		}
+		return nil, nil
+	})
+	return err
+}
+
+// Sleep stops a machine; one that is stopped already is success, one that does not exist ENotFound.
+func (c *Cloud) Sleep(ctx context.Context, id string) error {
+	_, err := run(ctx, c, Call{Verb: Sleep, ID: id}, func() (any, error) {
+		m := c.machines[id]
+		if !m.exists() {
+			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+		}
+		m.State = app.MachineStopped
+		return nil, nil
+	})
+	return err
+}
+
+// Wake starts a machine that was stopped. One that is bound to an endpoint may have another one from then on.
+func (c *Cloud) Wake(ctx context.Context, id string) error {
+	_, err := run(ctx, c, Call{Verb: Wake, ID: id}, func() (any, error) {
+		m := c.machines[id]
+		switch {
+		case !m.exists():
+			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+		case m.State != app.MachineStopped:
+			return nil, nil
+		}
+		if c.bind != nil && m.spec.Intent != "" {
+			e := c.bind(m.spec)
+			m.SSHPort, m.Addresses = e.Port, map[string]string{"access_v4": e.Address, "bind_v4": e.Address}
+		}
+		m.State, m.woken = app.MachineRunning, time.Now()
 		return nil, nil
 	})
 	return err

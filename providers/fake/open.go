@@ -15,6 +15,7 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = app.Descriptor{
 	Name:        "fake",
+	Sleeps:      true,
 	Description: "A cloud in memory, for trying plans out. Its machines vanish with the process and do not answer unless an endpoint is given.",
 	Fields: []app.Field{
 		{Name: "account", Label: "Account", Help: "Providers with the same account see the same machines. Empty means the provider's own name."},

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-// Verb is one of the four calls of a provider.
+// Verb is one of the calls of a provider.
 type Verb string
 
 // The verbs.
@@ -16,6 +16,8 @@ const (
 	Describe Verb = "describe"
 	List     Verb = "list"
 	Delete   Verb = "delete"
+	Sleep    Verb = "sleep"
+	Wake     Verb = "wake"
 )
 
 // Call is one call that the cloud got. Node and Intent are known for Create, and for a machine that exists.

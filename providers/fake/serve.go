@@ -63,6 +63,8 @@ func (c *Cloud) Serve(secret string) http.Handler {
 	mux.Handle("POST /delete", c.call(func(ctx context.Context, q question, _ *answer) error {
 		return c.Delete(ctx, q.ID)
 	}))
+	mux.Handle("POST /sleep", c.call(func(ctx context.Context, q question, _ *answer) error { return c.Sleep(ctx, q.ID) }))
+	mux.Handle("POST /wake", c.call(func(ctx context.Context, q question, _ *answer) error { return c.Wake(ctx, q.ID) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+secret)) != 1 {
 			reply(w, http.StatusUnauthorized, answer{Error: app.Errorf(app.ECredentials, "the fake cloud does not know this secret")})

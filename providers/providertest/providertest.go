@@ -46,6 +46,7 @@ func Run(t *testing.T, h Harness) {
 	t.Run("a done context changes nothing", h.cancelled)
 	t.Run("specs that cannot be made are refused", h.refused)
 	t.Run("machines outlive the provider", h.reopened)
+	t.Run("machines sleep and wake, and keep what is on them", h.sleeps)
 	t.Run("machines prove themselves and let us in", h.login)
 }
 

@@ -24,6 +24,7 @@ const newNamespacesFlags = unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEW
 type building struct {
 	record *record
 	keys   keys
+	again  bool   // its files are there, with its keys
 	base   string // the lower directory of the root
 	sshd   sshServer
 	files  layout
@@ -77,6 +78,10 @@ func (b *building) onThread(ctx context.Context, hold, log *os.File) error {
 	}
 	if err := mountRoot(b.source(), b.base, b.files.node(b.record.ID), &b.record.InMemory); err != nil {
 		return err
+	}
+	if b.again && b.record.InMemory {
+		b.record.InMemory = false
+		return errors.New("the machine's files cannot be mounted again")
 	}
 	if err := b.furnish(); err != nil {
 		return err

@@ -54,6 +54,11 @@ func (n *namespaces) possible(ctx context.Context, image string) error {
 }
 
 func (n *namespaces) start(ctx context.Context, r *record, k keys) error {
+	return n.run(ctx, r, k, false)
+}
+
+// run makes a machine run: a new one, or again one whose files are there.
+func (n *namespaces) run(ctx context.Context, r *record, k keys, again bool) error {
 	select {
 	case n.slots <- struct{}{}:
 		defer func() { <-n.slots }()
@@ -64,7 +69,7 @@ func (n *namespaces) start(ctx context.Context, r *record, k keys) error {
 	if err != nil {
 		return err
 	}
-	address, err := n.files.claim(ctx, r.ID, subnet, subnet.Addr(), func(netip.Addr) bool { return true })
+	address, err := n.files.claim(ctx, r.ID, subnet, addressAgain(r, subnet), func(netip.Addr) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -74,18 +79,19 @@ func (n *namespaces) start(ctx context.Context, r *record, k keys) error {
 	}
 	base := r.Image
 	if r.Image == HostImage {
-		name, err := n.files.hostBase(ctx)
-		if err != nil {
-			return fmt.Errorf("image host: %w", err)
+		if _, err := os.Stat(filepath.Join(n.files.dir, r.Base)); !again || r.Base == "" || err != nil {
+			if r.Base, err = n.files.hostBase(ctx); err != nil {
+				return fmt.Errorf("image host: %w", err)
+			}
 		}
-		base = "../../" + name
+		base = "../../" + r.Base
 	}
 	sshd, err := n.programs.sshd(r.Image)
 	if err != nil {
 		return err
 	}
 	b := &building{
-		record: r, keys: k, base: base, sshd: sshd, files: n.files, net: n.net, log: n.log,
+		record: r, keys: k, again: again, base: base, sshd: sshd, files: n.files, net: n.net, log: n.log,
 		prefix: netip.PrefixFrom(address, subnet.Bits()),
 	}
 	return b.run(ctx)

@@ -180,6 +180,9 @@ func (b *building) writeEtc() error {
 			return err
 		}
 	}
+	if b.again {
+		return nil // all else is as the machine has left it
+	}
 	for _, f := range []struct {
 		path, content string
 		mode          fs.FileMode

@@ -141,7 +141,7 @@ func (p *process) serve(r *record, l net.Listener) error {
 
 func (p *process) resume(ctx context.Context, rs []*record) {
 	for _, r := range rs {
-		if !r.Ready {
+		if !r.Ready || r.Asleep {
 			continue
 		}
 		l, err := p.listenAgain(ctx, r)

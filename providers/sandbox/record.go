@@ -35,6 +35,8 @@ type record struct {
 	Created  time.Time         `json:"created"`
 	Ready    bool              `json:"ready"` // Create has got to its end
 	Init     *initProcess      `json:"init,omitempty"`
+	Asleep   bool              `json:"asleep,omitempty"`    // it was stopped, and is not to be taken up again by itself
+	Base     string            `json:"base,omitempty"`      // the lower directory of its root, in the data directory
 	InMemory bool              `json:"in_memory,omitempty"` // its files are on a tmpfs
 }
 

@@ -50,6 +50,10 @@ type backend interface {
 	alive(r *record) (bool, string)
 	// stop ends all that runs for the machine and removes what is not a file of it. Nothing to stop is success.
 	stop(ctx context.Context, r *record) error
+	// rest ends all that runs for the machine and keeps its files; rouse makes it run again, at the same address where that can be,
+	// and saves it. What runs already, or no more, is no error of rest.
+	rest(ctx context.Context, r *record) error
+	rouse(ctx context.Context, r *record) error
 	// resume takes up the machines that an earlier process left.
 	resume(ctx context.Context, rs []*record)
 	// tidy runs after a machine went, under the directory's lock; last says that none is left.
@@ -280,6 +284,8 @@ func (p *Provider) view(r *record) app.Machine {
 	}
 	alive, note := b.alive(r)
 	switch {
+	case r.Asleep && !alive:
+		return r.machine(app.MachineStopped, "asleep")
 	case alive && r.Ready:
 		return r.machine(app.MachineRunning, note)
 	case alive:

@@ -28,6 +28,7 @@ const defaultMaxMachines = 200
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = app.Descriptor{
 	Name:        "sandbox",
+	Sleeps:      true,
 	Description: "Machines on this host that are real to SSH. Needs no account; isolates for convenience, not for security.",
 	Fields: []app.Field{
 		{Name: "mode", Label: "Mode", Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},

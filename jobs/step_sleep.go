@@ -1,0 +1,63 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"muster/app"
+)
+
+// sleeper gives the provider of a step, which has to be able to stop machines.
+func (w *Worker) sleeper(ctx context.Context, as *app.Assignment) (app.Provider, app.Sleeper, error) {
+	p, err := w.Providers.Provider(ctx, as.Provider)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, ok := p.(app.Sleeper)
+	if !ok {
+		return nil, nil, &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", as.Provider.Name)}
+	}
+	return p, s, nil
+}
+
+// sleep stops the machine of a node and waits until its provider says that it is stopped. Nothing of it goes.
+func (w *Worker) sleep(ctx context.Context, as *app.Assignment, out app.Output) error {
+	p, s, err := w.sleeper(ctx, as)
+	if err != nil {
+		return err
+	}
+	if err := s.Sleep(ctx, as.Node.MachineID); err != nil {
+		return fmt.Errorf("%s: sleep: %w", as.Provider.Name, err)
+	}
+	for try := 1; ; try++ {
+		m, err := p.Describe(ctx, as.Node.MachineID)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
+		case m.State == app.MachineStopped:
+			out(app.StreamSystem, "Machine "+m.ID+" is stopped, and kept.")
+			return nil
+		}
+		if pause(ctx, min(backOff(firstLook, try), longPause)) != nil {
+			return app.Errorf(app.ETimeout, "Machine %s did not stop.", as.Node.MachineID)
+		}
+	}
+}
+
+// wake starts the machine of a node again and waits until it has an address, which may be another one than before.
+func (w *Worker) wake(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	p, s, err := w.sleeper(ctx, as)
+	if err != nil {
+		return err
+	}
+	if err := s.Wake(ctx, as.Node.MachineID); err != nil {
+		return fmt.Errorf("%s: wake: %w", as.Provider.Name, err)
+	}
+	m, err := awaitAddress(ctx, p, as)
+	if err != nil {
+		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
+	}
+	r.Machine = &m
+	out(app.StreamSystem, "Machine "+m.ID+" runs again.")
+	return nil
+}

@@ -1,0 +1,105 @@
+package planner
+
+import "muster/app"
+
+// The joins of sleep and wake: machines stop when every service has stopped, and services start when every machine runs.
+const (
+	allStopped = "all.stopped"
+	allAwake   = "all.awake"
+)
+
+// sleep plans that a cluster goes to sleep: its services stop, those that need others first, and then its machines.
+func sleep(g *graph, r app.PlanRequest) error {
+	return sleepWhere(g, r, func(string, string) bool { return true })
+}
+
+func sleepWhere(g *graph, r app.PlanRequest, runs func(node, service string) bool) error {
+	a, err := standing(g, r)
+	if err != nil {
+		return err
+	}
+	w := a.wave("stop")
+	for n, node := range a.nodes {
+		for _, name := range node.Services {
+			if s := a.service(name); runs(node.Name, name) {
+				w.chain(n, s, s.only(app.ActionStop))
+			}
+		}
+	}
+	w.close(allStopped)
+	w = a.wave("sleep")
+	for n := range a.nodes {
+		w.act(n, "", app.ActionSleep)
+	}
+	w.close("")
+	return nil
+}
+
+// wake plans that a cluster wakes: its machines start and prove who they are, and then its services start, those that others
+// need first. They are configured anew before, since machines may have other addresses than they had.
+func wake(g *graph, r app.PlanRequest) error {
+	a, err := standing(g, r)
+	if err != nil {
+		return err
+	}
+	w := a.wave("wake")
+	for n := range a.nodes {
+		w.need(w.act(n, "", app.ActionConfirm), w.act(n, "", app.ActionWake))
+	}
+	w.close(allAwake)
+	w = a.wave("start")
+	for n, node := range a.nodes {
+		for _, name := range node.Services {
+			s := a.service(name)
+			if s.has(app.ActionStart) {
+				w.chain(n, s, s.only(app.ActionConfigure, app.ActionStart, app.ActionCheck))
+			} else {
+				w.chain(n, s, s.only(app.ActionConfigure))
+			}
+		}
+	}
+	w.close("")
+	return nil
+}
+
+// standing is an amendment of a cluster to which nothing is added and from which nothing goes.
+func standing(g *graph, r app.PlanRequest) (*amendment, error) {
+	s, err := servicesOf(r)
+	if err != nil {
+		return nil, err
+	}
+	macros, err := app.ParseMacros(r.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := macros.Check(s.count); err != nil {
+		return nil, err
+	}
+	return &amendment{graph: g, services: s, bootstrap: map[int]int{}}, nil
+}
+
+// powerOf tells whether what is to be undone put a cluster to sleep or woke it; "" for neither.
+func powerOf(steps []app.Step) app.Action {
+	for _, s := range steps {
+		if s.Action == app.ActionSleep || s.Action == app.ActionWake {
+			return s.Action
+		}
+	}
+	return ""
+}
+
+// undoPower plans the opposite of a sleep or of a wake that did not get to its end. To wake a machine that runs does nothing, so all
+// of them are woken. Of a wake, only those services are stopped that it may have begun to start: a machine that did not wake answers
+// nobody.
+func undoPower(g *graph, r app.PlanRequest, act app.Action) error {
+	if act == app.ActionSleep {
+		return wake(g, r)
+	}
+	started := map[[2]string]bool{}
+	for _, s := range r.Undo {
+		if s.Action == app.ActionStart && begun(s) {
+			started[[2]string{s.Node, s.Service}] = true
+		}
+	}
+	return sleepWhere(g, r, func(node, service string) bool { return started[[2]string{node, service}] })
+}
