@@ -12,5 +12,9 @@
 //   - a node without services is created, confirmed and bootstrapped like the others; Coopr planned nothing for it;
 //   - no service action starts before every machine is confirmed whose name or address the configuration speaks of, so
 //     that expanding its macros cannot fail half-way;
-//   - "all of these before all of those" is one join step and not a product of edges.
+//   - "all of these before all of those" is one join step and not a product of edges;
+//   - where a service says how to see that it is healthy, what depends on it waits for that.
+//
+// Amendments of clusters that stand go in waves: what comes up, work on what stays, what goes (see amend). A roll-back undoes
+// another operation, last things first (see rollBack).
 package planner
