@@ -98,10 +98,12 @@ func (w *wave) close(next string) {
 		return
 	}
 	w.order()
-	w.await(w.name, slices.Clone(w.named), func(n int) (int, bool) { step, ok := w.confirm[n]; return step, ok },
-		slices.DeleteFunc(w.heads, func(step int) bool {
-			return slices.ContainsFunc(w.steps[step].Needs, func(n int) bool { return w.steps[n].Service != "" })
-		}))
+	if len(w.confirm) > 0 {
+		w.await(w.name, slices.Clone(w.named), func(n int) (int, bool) { step, ok := w.confirm[n]; return step, ok },
+			slices.DeleteFunc(w.heads, func(step int) bool {
+				return slices.ContainsFunc(w.steps[step].Needs, func(n int) bool { return w.steps[n].Service != "" })
+			}))
+	}
 	needed := make([]bool, len(w.steps)-w.from)
 	var first, last []int
 	for i, s := range w.steps[w.from:] {

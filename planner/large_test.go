@@ -81,8 +81,45 @@ func TestEdgesOfAmendmentsGrowWithStepsOnly(t *testing.T) {
 	}
 }
 
+func TestEdgesOfRollBacksGrowWithStepsOnly(t *testing.T) {
+	for _, batch := range []int{0, 1, 100} {
+		r := grown(t)
+		r.Batch = batch
+		p, err := planner.New().Plan(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err = planner.New().Plan(failedAt(t, r, p.Steps[len(p.Steps)-1].ID)); err != nil {
+			t.Fatal(err)
+		}
+		edges := 0
+		for _, s := range p.Steps {
+			edges += len(s.Needs)
+		}
+		// On each old node the store is configured, stopped and started, and the load on it configured and loaded anew; new machines go.
+		if p.Acts() != 2000*5+500 || edges > 3*len(p.Steps) {
+			t.Errorf("in batches of %d: %d acts, %d steps, %d edges", batch, p.Acts(), len(p.Steps), edges)
+		}
+		if long := p.Duration(); batch != 1 && long > time.Hour {
+			t.Errorf("in batches of %d it takes %s", batch, long)
+		}
+	}
+}
+
 func BenchmarkAmend2500Nodes(b *testing.B) {
 	r := grown(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := planner.New().Plan(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAmendOneByOne is the same with 2,000 batches of one node.
+func BenchmarkAmendOneByOne(b *testing.B) {
+	r := grown(b)
+	r.Batch = 1
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := planner.New().Plan(r); err != nil {
