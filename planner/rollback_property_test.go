@@ -228,6 +228,65 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 	})
 }
 
+// TestARollBackOfAnythingIsAPlan takes services that lack actions, and had others before: what cannot be undone is left, no act
+// is there twice, and nothing that stood before ends with a stop.
+func TestARollBackOfAnythingIsAPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawAmendment(t)
+		p, err := planner.New().Plan(r)
+		if err != nil {
+			return // services wait for each other
+		}
+		_, nodes := beforeOf(r)
+		back := app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: map[string]*app.Service{}}
+		for _, name := range slices.Sorted(maps.Keys(r.Services)) {
+			s := *r.Services[name]
+			s.Actions = map[app.Action]*app.ServiceAction{}
+			for _, a := range app.ServiceActions {
+				if rapid.IntRange(0, 3).Draw(t, "action before") > 0 {
+					s.Actions[a] = &app.ServiceAction{}
+				}
+			}
+			back.Services[name] = &s
+		}
+		reached := rapid.IntRange(0, len(p.Steps)).Draw(t, "reached")
+		for i, s := range p.Steps {
+			step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, Needs: s.Needs}
+			if i < reached && !s.Join {
+				step.State, step.Attempt = app.StepSucceeded, 1
+			}
+			back.Undo = append(back.Undo, step)
+		}
+		q, err := planner.New().Plan(back)
+		if err != nil {
+			if app.AsError(err).Reason != "undo" {
+				t.Fatal(err)
+			}
+			return
+		}
+		tidy(t, q, len(r.Services))
+		last := map[string]app.PlanStep{}
+		for _, s := range q.Steps {
+			if s.Service != "" && !s.Join {
+				if back.Services[s.Service].Actions[s.Action] == nil {
+					t.Fatalf("%s: %s has no such action", s.ID, s.Service)
+				}
+				last[s.Node+"."+s.Service] = s
+			}
+		}
+		for _, n := range r.Nodes {
+			for _, s := range slices.Concat(n.Services, n.Removed) {
+				stood := n.Change != app.NodeNew && !slices.Contains(n.Added, s) && n.Work[s] != app.WorkStart
+				// What came up anew without having been stopped looks as if it was only started.
+				unclear := r.Services[s].Actions[app.ActionStop] == nil
+				if end := last[n.Name+"."+s]; stood && !unclear && end.Action == app.ActionStop && back.Services[s].Actions[app.ActionStart] != nil {
+					t.Fatalf("%s is the last of it, though it ran\n%s\n%s", end.ID, listing(p), listing(q))
+				}
+			}
+		}
+	})
+}
+
 func changeOf(r app.PlanRequest, node string) app.NodeChange {
 	for _, n := range r.Nodes {
 		if n.Name == node {
