@@ -15,8 +15,9 @@ type amended struct {
 	catalog *Catalog // as it is now; what the cluster has is its own, see view
 	// definition is what steps are carried out by afterwards, with the entries of the services on the cluster.
 	definition Definition
-	nodes      []AmendedNode // in number order, new ones last
-	last       int           // the greatest number that a node of the cluster ever had
+	nodes      []AmendedNode   // in number order, new ones last
+	named      map[string]bool // the nodes that were named
+	last       int             // the greatest number that a node of the cluster ever had
 	batch      int
 	notes      []string
 	preview    AmendPreview
@@ -68,7 +69,7 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 	if err := d.checkConfig(); err != nil {
 		return nil, err
 	}
-	if err := a.checkSecretsOf(ctx, c.Tenant, ClusterRequest{LayoutRequest: LayoutRequest{Template: c.Template}}, draft{definition: d.definition}, c.Provider); err != nil {
+	if err := a.checkSecretsAfter(ctx, d); err != nil {
 		return nil, err
 	}
 	d.reach()
@@ -78,11 +79,31 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 	return d, a.planAmended(ctx, d)
 }
 
+// checkSecretsAfter refuses what needs secrets that the tenant does not have, those of the provider where machines are touched.
+func (a *App) checkSecretsAfter(ctx context.Context, d *amended) error {
+	provider := ""
+	if d.anyNode(NodeNew, NodeReplaced, NodeGone) {
+		provider = d.Provider
+	}
+	return a.checkSecretsOf(ctx, d.Tenant, ClusterRequest{LayoutRequest: LayoutRequest{Template: d.Template}}, draft{definition: d.definition}, provider)
+}
+
+// orNone gives a list that is there, since one that is not would be written as null.
+func orNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
 func newAmended(s *standing, m Amendment) *amended {
-	d := &amended{standing: s, ask: m, definition: s.was, batch: m.Batch}
+	d := &amended{standing: s, ask: m, definition: s.was, batch: m.Batch, named: map[string]bool{}}
+	for _, name := range m.Nodes {
+		d.named[name] = true
+	}
 	d.definition.Services, d.definition.Hardware, d.definition.Images = maps.Clone(s.was.Services), maps.Clone(s.was.Hardware), maps.Clone(s.was.Images)
 	for _, n := range s.nodes {
-		d.nodes = append(d.nodes, AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
+		d.nodes = append(d.nodes, AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services)})
 	}
 	return d
 }

@@ -15,7 +15,7 @@ func resize(ctx context.Context, a *App, d *amended) error {
 	if len(d.ask.Nodes) > 0 {
 		return dropNodes(ctx, a, d)
 	}
-	return d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
+	return d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
 }
 
 // dropNodes gives back just the nodes that were named, where the others can stay as they are.
@@ -29,7 +29,7 @@ func dropNodes(ctx context.Context, a *App, d *amended) error {
 	case d.ask.Hardware != "" || d.ask.Image != "":
 		return wrongAmend("hardware", "Where nodes go, none is made.", "Leave hardware and image out.")
 	}
-	staying := d.standingNodes(d.ask.Nodes)
+	staying := slices.DeleteFunc(d.standingNodes(), func(n StandingNode) bool { return d.named[n.Name] })
 	for _, s := range d.services {
 		if !slices.ContainsFunc(staying, func(n StandingNode) bool { return slices.Contains(n.Services, s) }) {
 			return &Error{Code: EInvalid, Field: "nodes", Reason: "last_of_service", Message: fmt.Sprintf("%s would be on no node any more.", s),
@@ -47,7 +47,7 @@ func dropNodes(ctx context.Context, a *App, d *amended) error {
 		}
 	}
 	for i := range d.nodes {
-		if slices.Contains(d.ask.Nodes, d.nodes[i].Name) {
+		if d.named[d.nodes[i].Name] {
 			d.nodes[i].Change = NodeGone
 		}
 	}
@@ -73,7 +73,7 @@ func addServices(ctx context.Context, a *App, d *amended) error {
 			return wrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), didYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
 		}
 	}
-	err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
+	err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
 	if err != nil {
 		return err
 	}
@@ -94,24 +94,37 @@ func removeServices(ctx context.Context, a *App, d *amended) error {
 	if len(d.ask.Services) == len(d.services) {
 		return wrongAmend("services", "No service would be left.", "Delete the cluster instead.")
 	}
-	if err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(nil), Remove: d.ask.Services}); err != nil {
+	if err := d.change(ctx, a, ChangeRequest{Nodes: d.standingNodes(), Remove: d.ask.Services}); err != nil {
 		return err
 	}
 	for _, s := range d.ask.Services {
 		delete(d.definition.Services, s)
 	}
+	d.definition.Links = slices.DeleteFunc(slices.Clone(d.definition.Links), d.onlyOfRemoved)
 	return nil
 }
 
-// standingNodes gives what stands, as the changer knows it, without some nodes.
-func (d *amended) standingNodes(without []string) []StandingNode {
+// onlyOfRemoved tells whether a link came with a service that is removed, and with nothing else.
+func (d *amended) onlyOfRemoved(l Link) bool {
+	in := func(links []Link) bool {
+		return slices.ContainsFunc(links, func(k Link) bool { return k.URL == l.URL })
+	}
+	if t := d.catalog.Templates[d.Template]; t != nil && in(t.Links) {
+		return false
+	}
+	for _, s := range d.definition.Services {
+		if in(s.Links) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(d.ask.Services, func(s string) bool { return d.was.Services[s] != nil && in(d.was.Services[s].Links) })
+}
+
+// standingNodes gives what stands, as the changer knows it.
+func (d *amended) standingNodes() []StandingNode {
 	out := make([]StandingNode, 0, len(d.standing.nodes))
 	for _, n := range d.standing.nodes {
-		if !slices.Contains(without, n.Name) {
-			services := slices.Clone(n.Services)
-			slices.Sort(services)
-			out = append(out, StandingNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: services})
-		}
+		out = append(out, StandingNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: slices.Sorted(slices.Values(n.Services))})
 	}
 	return out
 }
@@ -124,7 +137,7 @@ func (d *amended) change(ctx context.Context, a *App, r ChangeRequest) error {
 	}
 	nodes := make([]AmendedNode, 0, len(change.Nodes))
 	for _, n := range change.Nodes {
-		out := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Added: n.Added, Removed: n.Removed, Why: n.Why}
+		out := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
 		switch {
 		case n.New:
 			d.last++

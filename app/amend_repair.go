@@ -14,17 +14,20 @@ func repair(ctx context.Context, a *App, d *amended) error {
 		return err
 	}
 	unmade, undone := d.unfinished()
-	sick := d.ask.Nodes
+	sick := d.named
 	if len(sick) == 0 {
-		var err error
-		if sick, err = a.sickNodes(ctx, d.standing); err != nil {
+		known, err := a.sickNodes(ctx, d.standing)
+		if err != nil {
 			return err
+		}
+		for _, name := range known {
+			sick[name] = true
 		}
 	}
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		switch {
-		case slices.Contains(sick, n.Name):
+		case sick[n.Name]:
 			n.Change = NodeReplaced
 		case unmade[n.Name]:
 			n.Change, n.Why = NodeReplaced, "it was not made to the end"

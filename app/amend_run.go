@@ -18,7 +18,7 @@ func setRunning(_ context.Context, _ *App, d *amended) error {
 	}
 	r := newRun(d)
 	for _, s := range d.asked() {
-		if !r.take(s, d.ask.Nodes) {
+		if !r.take(s, d.named) {
 			return &Error{Code: EInvalid, Field: "services", Message: fmt.Sprintf("%s is not on %s.", s, NodesInWords(d.ask.Nodes)),
 				Hint: fmt.Sprintf("It is on %s.", NodesInWords(r.on[s]))}
 		}
@@ -43,7 +43,7 @@ func (d *amended) asked() []string {
 	}
 	var on []Node
 	for _, n := range d.standing.nodes {
-		if slices.Contains(d.ask.Nodes, n.Name) {
+		if d.named[n.Name] {
 			on = append(on, n)
 		}
 	}
@@ -79,10 +79,10 @@ func newRun(d *amended) *run {
 }
 
 // take marks a service on some nodes, or on all of its own where none is named, and tells whether it is on any of them.
-func (r *run) take(service string, nodes []string) bool {
+func (r *run) take(service string, nodes map[string]bool) bool {
 	taken, found := r.taken[service], false
 	for _, n := range r.on[service] {
-		if len(nodes) > 0 && !slices.Contains(nodes, n) {
+		if len(nodes) > 0 && !nodes[n] {
 			continue
 		}
 		if found = true; taken[n] {
@@ -146,13 +146,9 @@ func (r *run) along(of func(service string) []string, many, one string) {
 		var new []string
 		for _, other := range of(service) {
 			before := len(r.taken[other])
-			var nodes []string
+			var nodes map[string]bool
 			if r.ask.Kind != OperationStart && !r.whole(service) {
-				for _, n := range r.on[service] {
-					if r.taken[service][n] {
-						nodes = append(nodes, n)
-					}
-				}
+				nodes = r.taken[service]
 			}
 			r.take(other, nodes)
 			if before == 0 && len(r.taken[other]) > 0 {

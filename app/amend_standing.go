@@ -10,10 +10,11 @@ import (
 // standing is a cluster as an amendment finds it.
 type standing struct {
 	Cluster
-	was      Definition // with the entries of the services on it only
-	nodes    []Node     // that stand, in number order
-	services []string   // on them, sorted
-	leaving  []string   // nodes that an operation which did not end well has begun to give back
+	was      Definition     // with the entries of the services on it only
+	nodes    []Node         // that stand, in number order
+	places   map[string]int // in nodes, by name
+	services []string       // on them, sorted
+	leaving  []string       // nodes that an operation which did not end well has begun to give back
 	latest   Operation
 	open     []Step // of the latest operation, where it did not end well: those that have not succeeded
 }
@@ -50,6 +51,7 @@ func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
 			s.nodes = append(s.nodes, n)
 		}
 	}
+	s.index()
 	s.services = servicesOn(s.nodes)
 	s.was.Services = maps.Clone(s.was.Services)
 	maps.DeleteFunc(s.was.Services, func(name string, _ *Service) bool { return !slices.Contains(s.services, name) })
@@ -132,28 +134,29 @@ func (k OperationKind) onlyRuns() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart
 }
 
+func (s *standing) index() {
+	s.places = make(map[string]int, len(s.nodes))
+	for i, n := range s.nodes {
+		s.places[n.Name] = i
+	}
+}
+
 // node gives a node that stands by its name, or nil.
 func (s *standing) node(name string) *Node {
-	for i := range s.nodes {
-		if s.nodes[i].Name == name {
-			return &s.nodes[i]
-		}
+	if i, stands := s.places[name]; stands {
+		return &s.nodes[i]
 	}
 	return nil
 }
 
 // checkNodes refuses names of nodes that do not stand.
 func (s *standing) checkNodes(names []string) error {
-	there := make(map[string]bool, len(s.nodes))
-	for _, n := range s.nodes {
-		there[n.Name] = true
-	}
 	for _, name := range names {
-		if there[name] {
+		if s.node(name) != nil {
 			continue
 		}
 		return &Error{Code: EInvalid, Field: "nodes", Message: fmt.Sprintf("Cluster %q has no node %q.", s.Name, name),
-			Hint: didYouMean(name, slices.Sorted(maps.Keys(there)), fmt.Sprintf("It has %s.", counted(len(s.nodes), "node")))}
+			Hint: didYouMean(name, slices.Collect(maps.Keys(s.places)), fmt.Sprintf("It has %s.", counted(len(s.nodes), "node")))}
 	}
 	return nil
 }

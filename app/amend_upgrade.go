@@ -75,7 +75,7 @@ func (d *amended) checkLayout(ctx context.Context, a *App, published *Catalog) e
 	view := d.view(published)
 	maps.Copy(view.Services, d.definition.Services)
 	d.catalog = view
-	change, err := a.changeLayout(ctx, d, ChangeRequest{Nodes: d.standingNodes(nil), Size: len(d.standing.nodes)})
+	change, err := a.changeLayout(ctx, d, ChangeRequest{Nodes: d.standingNodes(), Size: len(d.standing.nodes)})
 	hint := "Change the cluster until it fits, by growing it or adding services, or ask an admin about the template."
 	if e := AsError(err); err != nil {
 		if e.Code == ENoLayout || e.Code == EInvalid {
