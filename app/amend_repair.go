@@ -72,7 +72,7 @@ func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[st
 		n := d.node(st.Node)
 		switch {
 		case n == nil:
-		case st.Action.OnMachine():
+		case st.Action == ActionCreate, st.Action == ActionConfirm, st.Action == ActionDelete:
 			unmade[n.Name] = true
 		case slices.Contains(n.Services, st.Service):
 			if undone[n.Name] == nil {

@@ -92,7 +92,7 @@ func (s *standing) allows(kind OperationKind) error {
 	}
 	e := &Error{Code: EConflict, Reason: "cluster_" + string(s.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing of it can be changed.", s.Name, s.Status),
 		Hint: "Try again when it is active."}
-	if s.Status == "asleep" {
+	if s.Status == ClusterAsleep {
 		e.Hint = "Wake it first."
 	}
 	return e
@@ -116,7 +116,7 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 	if s.latest.Kind.undoable() {
 		ways = append(ways, "roll it back")
 	}
-	mends := s.latest.Kind != OperationDelete && s.latest.Kind != OperationRollBack && len(s.leaving) == 0
+	mends := (s.latest.Kind == OperationCreate || slices.Contains(Amendments, s.latest.Kind)) && len(s.leaving) == 0
 	switch {
 	case mends && kind == OperationRepair:
 		return nil

@@ -3,6 +3,7 @@ package app
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // The table in the comment of Act says the same.
@@ -18,6 +19,9 @@ func TestWhatIsPossibleInEachState(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(table)) {
 		words := strings.Fields(line)
 		o := Operation{Kind: OperationCreate, Status: OperationStatus(words[0])}
+		if o.Status != OperationWaiting {
+			o.StartedAt = time.Unix(1, 0)
+		}
 		var got []string
 		for _, a := range o.Acts(true) {
 			got = append(got, string(a))
@@ -28,7 +32,7 @@ func TestWhatIsPossibleInEachState(t *testing.T) {
 		if o.Status.Ended() && len(o.Acts(false)) > 0 {
 			t.Errorf("one that is %s and was followed allows %v", o.Status, o.Acts(false))
 		}
-		for _, kind := range []OperationKind{OperationDelete, OperationRollBack} {
+		for _, kind := range []OperationKind{OperationDelete, OperationRollBack, OperationRepair} {
 			o.Kind = kind
 			if o.allows(ActRollBack, true) == nil {
 				t.Errorf("a %s that is %s can be rolled back", kind, o.Status)
@@ -57,10 +61,13 @@ func TestARefusalSaysWhatIsPossible(t *testing.T) {
 		{OperationDelete, OperationFailed, ActRollBack, true, "A delete cannot be rolled back: what was given back is gone. You can resume it"},
 		{OperationRollBack, OperationRunning, ActResume, true, "The roll-back is running, so one cannot resume it. You can pause it or cancel it."},
 	} {
-		err := Operation{Kind: tt.kind, Status: tt.status}.allows(tt.act, tt.latest)
+		err := Operation{Kind: tt.kind, Status: tt.status, StartedAt: time.Unix(1, 0)}.allows(tt.act, tt.latest)
 		e := AsError(err)
 		if err == nil || e.Code != EConflict || !strings.Contains(e.Message+" "+e.Hint, tt.says) {
 			t.Errorf("%s of a %s %s: %q, want %q", tt.act, tt.status, tt.kind, e.Message+" "+e.Hint, tt.says)
 		}
+	}
+	if acts := (Operation{Kind: OperationCreate, Status: OperationCancelled}).Acts(true); len(acts) > 0 {
+		t.Errorf("of one that was cancelled before it began nothing was done, but it allows %v", acts)
 	}
 }
