@@ -29,8 +29,11 @@ func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ops) > 0 {
-		s.latest = ops[0]
+	for _, o := range ops {
+		if !o.Status.Ended() || !o.StartedAt.IsZero() { // what was called off before it began has done nothing
+			s.latest = o
+			break
+		}
 	}
 	if err := s.checkIdle(); err != nil {
 		return nil, err
@@ -55,7 +58,7 @@ func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
 	s.services = servicesOn(s.nodes)
 	s.was.Services = maps.Clone(s.was.Services)
 	maps.DeleteFunc(s.was.Services, func(name string, _ *Service) bool { return !slices.Contains(s.services, name) })
-	if s.latest.Status == OperationFailed || s.latest.Status == OperationCancelled {
+	if c.Status == ClusterFailed && (s.latest.Status == OperationFailed || s.latest.Status == OperationCancelled) {
 		steps, err := a.Store.Steps(ctx, c.Tenant, s.latest.ID)
 		if err != nil {
 			return nil, err

@@ -422,6 +422,19 @@ func TestAmendedAfterFailure(t *testing.T) {
 	}
 }
 
+func TestAmendedAfterACancelledRestart(t *testing.T) {
+	f := newFarm(t)
+	f.shop(3, nil)
+	_, a := f.amend(app.Amendment{Kind: app.OperationRestart})
+	if _, err := f.app.CancelOperation(t.Context(), f.who, "shop", a.Operation, false); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
+	p := f.preview(app.Amendment{Kind: app.OperationRepair})
+	f.want("a repair does what was left", workOf(p), "n1.db restart, n2.lb restart, n3.web restart")
+	f.carried(app.Amendment{Kind: app.OperationStart})
+}
+
 func TestAmendedLostMachine(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, nil)
