@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // repair makes nodes anew: those that are named, or else those that are sick. What an operation which did not end well left undone
@@ -87,17 +86,17 @@ func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[st
 // lostMachines is how the message of a cluster begins of which machines are gone.
 const lostMachines = "Lost machines: "
 
-// sickNodes gives the nodes of a cluster that are not well, as far as anybody knows.
-func (a *App) sickNodes(_ context.Context, s *standing) ([]string, error) {
-	list, lost := strings.CutPrefix(s.Message, lostMachines)
-	if !lost || s.Status != ClusterFailed {
-		return nil, nil
+// sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that
+// health checks have found to be sick or unreachable.
+func (a *App) sickNodes(ctx context.Context, s *standing) ([]string, error) {
+	sick := lostNodes(s.Cluster, s.nodes)
+	h, err := a.Store.ClusterHealth(ctx, s.Tenant, s.ID)
+	if err != nil || h == nil {
+		return sick, err
 	}
-	list, _, _ = strings.Cut(list, ".")
-	var sick []string
-	for _, name := range strings.Split(list, ", ") {
-		if s.node(name) != nil {
-			sick = append(sick, name)
+	for _, n := range h.Nodes {
+		if n.Ill() && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
+			sick = append(sick, n.Node)
 		}
 	}
 	return sick, nil

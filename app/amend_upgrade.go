@@ -38,7 +38,7 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	d.definition.Config = overlay(overlay(t.Defaults.Config, set.Config), d.definition.Overrides)
 	lease := t.Lease
 	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, linksOf(t, d.definition.Services), t.Hooks
-	d.definition.Immutable, d.definition.Template = t.Immutable, t.Digest()
+	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
 	if err := d.checkLayout(ctx, a, published); err != nil {
 		return err
 	}

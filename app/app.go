@@ -49,6 +49,7 @@ type App struct {
 	configs configCache
 	workers workerKey
 	refused refusals
+	rounds  roundBell
 }
 
 // New gives the use cases on top of their needs.

@@ -60,6 +60,8 @@ var permissions = map[string]permission{
 	"PreviewWake":      {ScopeRead, all, all, all, all, all, all},
 	"Receipt":          {ScopeRead, all, all, all, all, all, all},
 	"Waiting":          {ScopeRead, all, all, all, all, all, all},
+	"Health":           {ScopeRead, all, all, all, all, all, all},
+	"Drift":            {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
 	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own},
 	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
 

@@ -81,6 +81,7 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 		Lease:    &t.Lease,
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:    t.Hooks,
+		Health:   t.Health,
 		Config:   mergeConfig(t.Defaults.Config, config),
 		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}

@@ -20,6 +20,11 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 		return ClusterView{}, err
 	}
 	v.Links = expandLinks(d.Links, c, v.Nodes)
+	if d.Health != nil {
+		if v.Health, err = a.Store.ClusterHealth(ctx, actor.Tenant, c.ID); err != nil {
+			return ClusterView{}, err
+		}
+	}
 	v.MadeFrom, err = a.madeFrom(ctx, actor, c.Template, d.Template)
 	return v, err
 }

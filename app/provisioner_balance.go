@@ -11,6 +11,13 @@ import (
 // idleKept is how long a tenant that has nothing to do keeps its workers, when nobody else needs their slots.
 const idleKept = 15 * time.Second
 
+const (
+	// roundsAhead is how soon a tenant's next round of health checks is due for it to keep its workers, when nobody else needs their
+	// slots, and roundPatience how long one may be due until a slot is asked for where its provider can be reached.
+	roundsAhead   = 5 * time.Minute
+	roundPatience = 10 * time.Second
+)
+
 // Balancer keeps the shares of tenants as Balance wants them, and finds provisioners that are gone. Several servers may do so
 // at the same time. It is for one goroutine.
 type Balancer struct {
@@ -49,7 +56,12 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 			return nil, err
 		}
 	}
-	changes := b.decide(l)
+	// A tenant whose clusters are looked after needs a worker, though it has no steps.
+	rounds, err := b.App.Store.RoundsSoon(ctx, b.App.Now().Add(roundsAhead))
+	if err != nil {
+		return nil, err
+	}
+	changes := b.decide(l, rounds)
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -88,7 +100,7 @@ func (b *Balancer) listen(all []Provisioner) (lost []Provisioner) {
 }
 
 // decide gives what must change.
-func (b *Balancer) decide(l Load) (changes []Share) {
+func (b *Balancer) decide(l Load, rounds []RoundDemand) (changes []Share) {
 	now := b.App.Now()
 	providers := b.App.Deps.Catalog().Providers
 	busy := map[string]bool{}
@@ -114,6 +126,17 @@ func (b *Balancer) decide(l Load) (changes []Share) {
 		}
 		if p.State == ProvisionerActive {
 			hosts = append(hosts, h)
+		}
+	}
+	for _, r := range rounds {
+		rules.Keep[r.Tenant] = true
+		late := now.Sub(r.DueAt)
+		if !busy[r.Tenant] && late >= 0 && (late > roundPatience || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
+			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: DefaultLeaseGrace} // whoever has work to do comes first
+			if spec := providers[r.Provider]; spec != nil {
+				d.Needs = spec.Provisioner
+			}
+			demands = append(demands, d)
 		}
 	}
 	shares := Balance(demands, hosts, rules)

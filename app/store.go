@@ -34,6 +34,7 @@ type Store interface {
 	HookStore
 	OperationHookStore
 	LeaseStore
+	HealthStore
 	UsageStore
 	LifeStore
 }
@@ -73,7 +74,8 @@ type Definition struct {
 	Services map[string]*Service `json:"services"`
 	Hardware map[string]Flavor   `json:"hardware"`
 	Images   map[string]Image    `json:"images"`
-	Hooks    []OperationHook     `json:"hooks,omitempty"` // the template's
+	Hooks    []OperationHook     `json:"hooks,omitempty"`  // the template's
+	Health   *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.

@@ -70,7 +70,7 @@ type UserStore interface {
 // Names of users stand in addresses, logs and audits.
 var (
 	userName      = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-	reservedUsers = []string{expirer, retrier, "all", "any", "me", "new", "nobody", "none", "self", "server", "system"}
+	reservedUsers = []string{expirer, retrier, HealthUser, "all", "any", "me", "new", "nobody", "none", "self", "server", "system"}
 )
 
 func checkUserName(name string) error {

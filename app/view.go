@@ -48,6 +48,8 @@ type ClusterView struct {
 	Links      []Link      `json:"links"`
 	// MadeFrom is the version of the template that it was made from; nil where that is not known, and of clusters that are gone.
 	MadeFrom *MadeFrom `json:"made_from,omitempty"`
+	// Health is nil where nobody looks after the cluster.
+	Health *ClusterHealth `json:"health,omitempty"`
 }
 
 // ClusterFilter narrows a list. The zero value lists live clusters, newest first.

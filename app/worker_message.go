@@ -190,6 +190,22 @@ type HurryAnswer struct {
 	Told bool `json:"told"`
 }
 
+// RoundMessage waits for a round of health checks.
+type RoundMessage struct {
+	Worker WorkerID `json:"worker"`
+}
+
+// RoundAnswer is the answer; without a round, none came in time.
+type RoundAnswer struct {
+	Round *HealthRound `json:"round,omitempty"`
+}
+
+// RoundEndMessage tells what a round has found. Its answer is empty.
+type RoundEndMessage struct {
+	Worker WorkerID    `json:"worker"`
+	Report RoundReport `json:"report"`
+}
+
 // LeaveMessage ends a registration. Its answer is empty.
 type LeaveMessage struct {
 	ID string `json:"id"`

@@ -31,6 +31,8 @@ var (
 	_ app.Coordinator = (*Remote)(nil)
 	_ app.WorkWaiter  = (*Remote)(nil)
 	_ app.Registry    = (*Remote)(nil)
+
+	_ app.HealthKeeper = (*Remote)(nil)
 )
 
 const (
@@ -131,6 +133,20 @@ func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Du
 	defer cancel()
 	err := r.ask(ctx, "await", app.AwaitMessage{Worker: w, Patience: patience}, &answer)
 	return answer.Work, err
+}
+
+// AwaitRound implements app.HealthKeeper.
+func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRound, error) {
+	var answer app.RoundAnswer
+	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
+	defer cancel()
+	err := r.ask(ctx, "round", app.RoundMessage{Worker: w}, &answer)
+	return answer.Round, err
+}
+
+// ReportRound implements app.HealthKeeper.
+func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report app.RoundReport) error {
+	return r.ask(ctx, "round_end", app.RoundEndMessage{Worker: w, Report: report}, &app.Empty{})
 }
 
 // Register implements app.Registry.

@@ -50,6 +50,8 @@ type Worker struct {
 	work   sync.WaitGroup
 	ctx    context.Context // ends when the worker must drop what it holds
 	drop   context.CancelFunc
+	watch  context.Context // ends when no round of health checks is to go on
+	blind  context.CancelFunc
 	gate   sync.RWMutex
 	drains bool // no new step is taken
 	once   sync.Once
@@ -62,6 +64,9 @@ const heard = 4
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
 	w := newWorker(c)
+	if k, ok := c.Coordinator.(app.HealthKeeper); ok {
+		w.work.Go(func() { w.rounds(k) })
+	}
 	if c.Queue == nil {
 		return w, nil
 	}
@@ -71,7 +76,9 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 		BaseContext: func() context.Context { return w.ctx },
 	})
 	if err := w.server.Start(asynq.HandlerFunc(w.serve)); err != nil {
+		w.shut()
 		w.drop()
+		_ = w.idle(context.Background())
 		w.close()
 		return nil, fmt.Errorf("jobs: worker of %s: %w", c.Tenant, err)
 	}
@@ -85,6 +92,7 @@ func newWorker(c WorkerConfig) *Worker {
 	}
 	w := &Worker{WorkerConfig: c, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
+	w.watch, w.blind = context.WithCancel(w.ctx)
 	w.heart = startHeart(w.id(), c.Coordinator, c.Log)
 	w.logs = startLogBook(w.id(), c.Coordinator, c.Log)
 	w.desk = &desk{worker: w.id(), coord: c.Coordinator, flush: w.logs.flush}
@@ -115,6 +123,7 @@ func (w *Worker) shut() {
 	w.gate.Lock()
 	defer w.gate.Unlock()
 	w.drains = true
+	w.blind()
 }
 
 func (w *Worker) idle(ctx context.Context) error {

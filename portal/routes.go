@@ -116,6 +116,10 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/clusters/{id}/change", member(p.amend))
 		}
 
+		if p.watching() != nil {
+			r.Get("/clusters/{id}/health", member(p.clusterHealth))
+		}
+
 		if p.checking() != nil {
 			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
 		}
@@ -257,6 +261,10 @@ func (p *Portal) routes() http.Handler {
 			huma.Post(api, "/clusters/{id}/operations/preview", p.apiAmendPreview, about("Work out what an amendment of a cluster would do"), answers(http.StatusOK))
 		}
 		huma.Get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
+		if p.watching() != nil {
+			huma.Get(api, "/clusters/{id}/health", p.apiClusterHealth, about("Tell how a cluster and its nodes are"))
+			huma.Get(api, "/clusters/{id}/drift", p.apiClusterDrift, about("Tell where a cluster is not what it should be, and what would mend it"))
+		}
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
 
 		if p.life() != nil {

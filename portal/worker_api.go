@@ -85,6 +85,9 @@ func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
 	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, a.await))
 	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.hurry))
 
+	a.mux.Handle("POST "+WorkerPath+"round", workerCall(a, messageLimit, a.round))
+	a.mux.Handle("POST "+WorkerPath+"round_end", workerCall(a, messageLimit, workerRoundEnd))
+
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, errNoSuchPage) })
 	return a
 }

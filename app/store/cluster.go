@@ -94,6 +94,9 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
+	if err := t.keepHealth(c.CreatedAt, c, n.Definition.Health); err != nil {
+		return op, err
+	}
 	return s.submit(t, n.Operation)
 }
 

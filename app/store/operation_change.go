@@ -117,6 +117,9 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 	if err := s.changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
+	if err := t.keepHealth(op.CreatedAt, cluster, c.Definition.Health); err != nil {
+		return "", err
+	}
 	return jsonText(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
 }
 

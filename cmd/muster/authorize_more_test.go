@@ -348,5 +348,6 @@ func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)
+	maps.Copy(all, healthTries)
 	return all
 }

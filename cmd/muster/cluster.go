@@ -18,6 +18,8 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterShowCommand(c),
 		clusterLogsCommand(c),
 		clusterWhyCommand(c),
+		clusterHealthCommand(c),
+		clusterDriftCommand(c),
 		clusterPauseCommand(c),
 		clusterResumeCommand(c),
 		clusterRetryNodeCommand(c),

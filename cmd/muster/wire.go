@@ -243,6 +243,9 @@ func (s *server) Run(ctx context.Context) error {
 	// Who does not reach Redis cannot ring, and lets another lead.
 	s.store.Reached()
 	wg.Go(func() { s.queue.Pulse(loops, s.store.Reached) })
+	wg.Go(func() {
+		(&jobs.HealthClock{Ring: s.app.RingRounds, Feed: s.store, Log: s.Log, Now: wallClock}).Run(loops)
+	})
 	wg.Go(func() { s.store.Lead(loops, s.lead) })
 	served := make(chan error, 1)
 	wg.Go(func() { served <- s.http.Serve(s.listener) })
@@ -284,6 +287,7 @@ func (s *server) lead(ctx context.Context) {
 			Elsewhere: func(p app.ProviderSpec) bool { return s.Workers == 0 && p.Type == "sandbox" }}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
+	wg.Go(func() { (&jobs.Mender{Repair: s.app.RepairSick, Log: s.Log}).Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Wait()
 }

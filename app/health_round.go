@@ -1,0 +1,155 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A round looks once at all services of all nodes of a cluster that have a health check, and whether the nodes answer. It is no
+// operation and has no steps: a round that is lost is made again, and all that stays of it is how the cluster is.
+
+// HealthKeeper is a Coordinator that hands out rounds. A worker that never asks for one is none the worse for it.
+type HealthKeeper interface {
+	// AwaitRound waits until a round of a cluster of the worker's tenant is due, and claims it until Deadline has passed; nil
+	// when none came within some twenty seconds, or ctx has ended.
+	AwaitRound(ctx context.Context, w WorkerID) (*HealthRound, error)
+	// ReportRound tells what a round has found. EStale where it is not the worker's any more; then nothing has changed.
+	ReportRound(ctx context.Context, w WorkerID, r RoundReport) error
+}
+
+// HealthRound is a claimed round with all that is needed to carry it out.
+type HealthRound struct {
+	Cluster string        `json:"cluster"`
+	Tenant  string        `json:"tenant"`
+	Round   int64         `json:"round"` // the fence: it grows with each claim
+	Within  time.Duration `json:"within"`
+	SSHKey  []byte        `json:"ssh_key"`
+	Nodes   []RoundNode   `json:"nodes"`
+	// Secrets are the values of the tenant's secrets that the cluster's configuration refers to: nothing that is reported may hold one.
+	Secrets []string `json:"secrets,omitempty"`
+}
+
+// RoundNode is a node to look at.
+type RoundNode struct {
+	Node   Node         `json:"node"`
+	Checks []RoundCheck `json:"checks,omitempty"` // by service name; none: only whether it answers
+}
+
+// RoundCheck is one service's check, expanded for its node; or, where that was not possible, why.
+type RoundCheck struct {
+	Service string       `json:"service"`
+	Check   *HealthCheck `json:"check,omitempty"`
+	Wrong   string       `json:"wrong,omitempty"`
+}
+
+// RoundReport is what a round has found. Nodes that are not named are well.
+type RoundReport struct {
+	Cluster  string        `json:"cluster"`
+	Round    int64         `json:"round"`
+	Findings []NodeFinding `json:"findings,omitempty"`
+	// Left are nodes for which there was no time: what is known of them stays as it is.
+	Left []string `json:"left,omitempty"`
+}
+
+// What one report holds at most; what is more is cut.
+const (
+	maxFindings     = 10_000
+	maxWrong        = 100 // services of a node
+	manyFindings    = 500
+	shortReasonText = 100
+)
+
+// bounded gives the report within its limits.
+func (r RoundReport) bounded() RoundReport {
+	most := MaxHealthReason
+	if len(r.Findings) > manyFindings {
+		most = shortReasonText
+	}
+	cut := func(s string) string { return CutText(strings.ToValidUTF8(s, ""), most) }
+	out := RoundReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)]}
+	for _, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
+		if f.Unreachable != "" {
+			out.Findings = append(out.Findings, NodeFinding{Node: f.Node, Unreachable: cut(f.Unreachable)})
+			continue
+		}
+		wrong := map[string]string{}
+		for _, s := range slices.Sorted(maps.Keys(f.Wrong)) {
+			if len(wrong) < maxWrong && f.Wrong[s] != "" {
+				wrong[s] = cut(f.Wrong[s])
+			}
+		}
+		if len(wrong) > 0 {
+			out.Findings = append(out.Findings, NodeFinding{Node: f.Node, Wrong: wrong})
+		}
+	}
+	return out
+}
+
+// roundTime is how long a round of so many nodes may take.
+func roundTime(nodes int) time.Duration {
+	return 2*time.Minute + time.Duration(nodes)*time.Second/8
+}
+
+// ClaimedRound is what the store says of a round that was claimed.
+type ClaimedRound struct {
+	Cluster    Cluster
+	Round      int64
+	Nodes      []Node // that are there, in number order
+	Definition Definition
+	Secrets    ClusterSecrets
+}
+
+// RoundQuery claims a round.
+type RoundQuery struct {
+	Worker WorkerID
+	Except []string // providers that the worker does not reach
+	Now    time.Time
+	Within func(nodes int) time.Duration // how long it is held
+}
+
+// RoundOutcome ends a round.
+type RoundOutcome struct {
+	RoundReport
+	Tenant string
+	Worker string
+	Now    time.Time
+	Need   map[string]int // after how many failures a service is sick
+}
+
+// HealthDue is what is to be done about health.
+type HealthDue struct {
+	Tenants []string  // that have a round which is due
+	Next    time.Time // when the next is; zero where no cluster is looked after
+}
+
+// RoundDemand is a round that a tenant's workers are to take soon.
+type RoundDemand struct {
+	Tenant   string
+	Provider string
+	DueAt    time.Time // of the first
+}
+
+// HealthStore keeps how clusters are: what there is to say of them now, and changes, as events and notices.
+type HealthStore interface {
+	// HealthDue tells for whom rounds are due. It costs one look into an index.
+	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
+	// RoundsSoon tells for whom rounds are due before a time, one for each provider.
+	RoundsSoon(ctx context.Context, before time.Time) ([]RoundDemand, error)
+	// ClaimRound gives the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
+	// is under way, they sleep) are put off until their next turn.
+	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
+	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
+	EndRound(ctx context.Context, o RoundOutcome) error
+	// ClusterHealth gives how a cluster is; nil where nobody looks after it.
+	ClusterHealth(ctx context.Context, tenant, cluster string) (*ClusterHealth, error)
+	// RepairsDue gives clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
+	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
+	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.
+	NoteRepair(ctx context.Context, n RepairNote) error
+}
+
+// WatchHealth is what Feed.Watch is asked for to be woken when another cluster is to be looked after. No cluster has such a name.
+const WatchHealth = "*health"

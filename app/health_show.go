@@ -1,0 +1,22 @@
+package app
+
+import "context"
+
+// Health tells how a cluster and its nodes are. Where nobody looks after it, the state is unknown and Note says why.
+func (a *App) Health(ctx context.Context, actor Actor, cluster string) (ClusterHealth, error) {
+	c, err := a.look(ctx, actor, "Health", cluster)
+	if err != nil {
+		return ClusterHealth{}, err
+	}
+	h, err := a.Store.ClusterHealth(ctx, actor.Tenant, c.ID)
+	switch {
+	case err != nil:
+		return ClusterHealth{}, err
+	case h != nil:
+		return *h, nil
+	case c.Status == ClusterDeleted:
+		return ClusterHealth{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
+	}
+	return ClusterHealth{State: HealthUnknown, Nodes: []NodeHealth{}, Repair: RepairOff,
+		Note: "Nobody looks after this cluster: its template says nothing of health."}, nil
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// keepHealth begins to look after a cluster, goes on by another policy, or stops where there is none.
+func (t *tx) keepHealth(at time.Time, c app.Cluster, p *app.HealthPolicy) error {
+	if p == nil {
+		return t.dropHealth(c.ID)
+	}
+	t.clusters[app.WatchHealth] = true
+	return t.exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
+		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
+		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
+		c.ID, c.Tenant, c.Provider, jsonText(p), micros(at.Add(p.Every())), string(app.HealthUnknown))
+}
+
+// dropHealth forgets how a cluster is.
+func (t *tx) dropHealth(cluster string) error {
+	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
+		return err
+	}
+	return t.exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
+}
+
+// HealthDue implements app.HealthStore.
+func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
+	var next *int64
+	if err := s.reads.QueryRowContext(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
+		return due, fmt.Errorf("store: health: %w", err)
+	}
+	if next == nil {
+		return due, nil
+	}
+	due.Next = fromMicros(*next)
+	if due.Next.After(now) {
+		return due, nil
+	}
+	err = s.each(ctx, func(row scanner) error {
+		var tenant string
+		err := row.Scan(&tenant)
+		due.Tenants = append(due.Tenants, tenant)
+		return err
+	}, `SELECT DISTINCT tenant FROM health_rounds WHERE due_at <= ?`, micros(now))
+	return due, err
+}
+
+// RoundsSoon implements app.HealthStore.
+func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var d app.RoundDemand
+		var due int64
+		err := row.Scan(&d.Tenant, &d.Provider, &due)
+		d.DueAt = fromMicros(due)
+		list = append(list, d)
+		return err
+	}, `SELECT tenant, provider, min(due_at) FROM health_rounds WHERE due_at <= ? GROUP BY tenant, provider`, micros(before))
+	return list, err
+}
+
+// putOff is how many clusters that are not to be looked at now are put off in one claim.
+const putOff = 100
+
+// ClaimRound implements app.HealthStore.
+func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
+	var found *app.ClaimedRound
+	err := s.write(ctx, func(t *tx) error {
+		found = nil
+		args := []any{q.Worker.Tenant, micros(q.Now)}
+		except := ""
+		if len(q.Except) > 0 {
+			except = ` AND r.provider NOT IN (?` + strings.Repeat(", ?", len(q.Except)-1) + `)`
+			for _, p := range q.Except {
+				args = append(args, p)
+			}
+		}
+		type late struct {
+			cluster string
+			policy  app.HealthPolicy
+		}
+		var others []late
+		err := t.each(func(row scanner) error {
+			var text []byte
+			var round, lost int64
+			c, err := scanCluster(row, &text, &round, &lost)
+			if err != nil || found != nil {
+				return err
+			}
+			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
+				found = &app.ClaimedRound{Cluster: c, Round: round + 1}
+				return nil
+			}
+			l := late{cluster: c.ID}
+			others = append(others, l)
+			return json.Unmarshal(text, &others[len(others)-1].policy)
+		}, `SELECT `+clusterColumns+`, r.policy, r.round, c.lost_at FROM health_rounds r JOIN clusters c ON c.id = r.cluster
+			WHERE r.tenant = ? AND r.due_at <= ?`+except+` ORDER BY r.due_at LIMIT `+fmt.Sprint(putOff), args...)
+		if err != nil {
+			return err
+		}
+		for _, l := range others {
+			if err := t.exec(`UPDATE health_rounds SET due_at = ?, holder = '' WHERE cluster = ?`, micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
+				return err
+			}
+		}
+		if found == nil {
+			return nil
+		}
+		until := q.Now.Add(q.Within(found.Cluster.Size))
+		return t.exec(`UPDATE health_rounds SET due_at = ?, began_at = ?, round = ?, holder = ? WHERE cluster = ?`,
+			micros(until), micros(q.Now), found.Round, q.Worker.Name, found.Cluster.ID)
+	})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return found, s.fillRound(ctx, found)
+}
+
+// fillRound reads what a round needs, outside of the one writing transaction.
+func (s *Store) fillRound(ctx context.Context, r *app.ClaimedRound) error {
+	c := r.Cluster
+	all, err := s.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if n.Status == app.NodeReady {
+			r.Nodes = append(r.Nodes, n)
+		}
+	}
+	if r.Definition, err = s.Definition(ctx, c.Tenant, c.ID); err != nil {
+		return err
+	}
+	r.Secrets, err = s.ClusterSecrets(ctx, c.Tenant, c.ID)
+	return err
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// fillRepair reads what decides about a repair: how the nodes are, what became of the last one, and how the tenant's other nodes are.
+func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time) error {
+	h, err := s.ClusterHealth(ctx, d.Cluster.Tenant, d.Cluster.ID)
+	if err != nil || h == nil {
+		return err
+	}
+	d.Nodes = h.Healthy + h.Sick + h.Unreachable + h.Unknown
+	for _, n := range h.Nodes {
+		if n.Ill() {
+			d.Ill = append(d.Ill, n)
+		}
+	}
+	tenant := d.Cluster.Tenant
+	var repaired int
+	for _, q := range []struct {
+		into  any
+		query string
+		args  []any
+	}{
+		{&d.RepairStatus, `SELECT coalesce((SELECT status FROM operations WHERE id = ? AND cluster = ?), ?)`,
+			[]any{d.Repair, d.Cluster.ID, string(app.OperationCancelled)}},
+		{&d.TenantNodes, `SELECT count(*) FROM health_rounds r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.leaving < 2`,
+			[]any{tenant, string(app.NodeReady)}},
+		{&d.TenantIll, `SELECT coalesce(sum(ill), 0) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
+		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
+			AND o.created_at > ? AND s.action = ?`,
+			[]any{tenant, app.HealthUser, string(app.OperationRepair), micros(now.Add(-app.RepairWindow)), string(app.ActionCreate)}},
+		{&d.Repairing, `SELECT coalesce(max(id), 0) FROM operations WHERE tenant = ? AND requester = ? AND kind = ? AND cluster <> ?
+			AND status IN ('waiting', 'running', 'paused', 'cancelling')`,
+			[]any{tenant, app.HealthUser, string(app.OperationRepair), d.Cluster.ID}},
+	} {
+		if err := s.reads.QueryRowContext(ctx, q.query, q.args...).Scan(q.into); err != nil {
+			return fmt.Errorf("store: health: %w", err)
+		}
+	}
+	d.TenantIll += repaired
+	return nil
+}
+
+// NoteRepair implements app.HealthStore.
+func (s *Store) NoteRepair(ctx context.Context, n app.RepairNote) error {
+	return s.write(ctx, func(t *tx) error {
+		var note string
+		err := t.row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
+		if isNoRows(err) {
+			return nil // nobody looks after it any more
+		}
+		if err != nil {
+			return fmt.Errorf("store: health: %w", err)
+		}
+		if err := t.exec(`UPDATE health_rounds SET repair_at = ?, repair = ?, failures = ?, note = ? WHERE cluster = ?`,
+			micros(n.NextAt), n.Operation, n.Failures, n.Note, n.Cluster); err != nil {
+			return err
+		}
+		if n.Tell == nil || note == n.Note {
+			return nil
+		}
+		if err := t.event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(app.HealthSick), Message: n.Note}); err != nil {
+			return err
+		}
+		return t.notice(*n.Tell)
+	})
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// How clusters are, in the matrix.
+var healthTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"Health": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Health(ctx, s.actor, s.cluster())
+		return err
+	},
+	"Drift": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Drift(ctx, s.actor, s.cluster())
+		return err
+	},
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func clusterHealthCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "health ID|NAME",
+		Short: "Say how a cluster and its nodes are",
+		Long: "Say how a cluster and its nodes are: healthy, sick or unreachable, since when and why. Clusters are looked at as often as their\n" +
+			"template says, by the health checks of their services.",
+		Example: "  muster cluster health shop",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			h, err := cl.health(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			return c.printHealth(v.Name, h)
+		},
+	}
+}
+
+func clusterDriftCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "drift ID|NAME",
+		Short: "Say where a cluster is not what it should be, and what would mend it",
+		Long: "Say where a cluster is not what the catalog, its provider, the checks of its nodes and the health of its services say that it\n" +
+			"should be, and which command would mend it. Nothing is changed.",
+		Example: "  muster cluster drift shop",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			d, err := cl.drift(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			return c.printDrift(v.Name, d)
+		},
+	}
+}
+
+func (c *client) health(ctx context.Context, id string) (h app.ClusterHealth, err error) {
+	err = c.callInto(ctx, clusterPath(id, "health"), nil, &h)
+	return h, err
+}
+
+func (c *client) drift(ctx context.Context, id string) (d app.Drift, err error) {
+	err = c.callInto(ctx, clusterPath(id, "drift"), nil, &d)
+	return d, err
+}
+
+func (c *cli) printHealth(name string, h app.ClusterHealth) error {
+	if c.json() {
+		return c.printJSON(h)
+	}
+	line := fmt.Sprintf("%s is %s.", name, h.State)
+	if !h.LookedAt.IsZero() {
+		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; looked at %s UTC.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.LookedAt.UTC().Format(time.DateTime))
+	}
+	fmt.Fprintln(c.stdout, line)
+	if h.Note != "" {
+		fmt.Fprintln(c.stdout, h.Note)
+	}
+	if len(h.Nodes) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	t := newTable("NODE", "STATE", "SINCE", "WHY")
+	for _, n := range h.Nodes {
+		since := "-"
+		if !n.Since.IsZero() {
+			since = n.Since.UTC().Format(time.DateTime)
+		}
+		t.add(n.Node, string(n.State), since, strings.Join(n.Reasons, "; "))
+	}
+	return t.write(c.stdout)
+}
+
+func (c *cli) printDrift(name string, d app.Drift) error {
+	if c.json() {
+		return c.printJSON(d)
+	}
+	if len(d.Items) == 0 {
+		fmt.Fprintf(c.stdout, "Nothing is known of %s that is not as it should be.\n", name)
+	} else {
+		t := newTable("FROM", "WHAT", "MEND")
+		for _, i := range d.Items {
+			mend := "-"
+			if i.Mend != nil {
+				mend = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
+			}
+			t.add(string(i.From), i.Text, mend)
+		}
+		if err := t.write(c.stdout); err != nil {
+			return err
+		}
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintln(c.stdout, note)
+	}
+	return nil
+}
+
+func nodeFlags(nodes []string) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return "--node " + strings.Join(nodes, ",")
+}

@@ -1,0 +1,183 @@
+package jobs_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/jobs"
+)
+
+// watched lets the service back be sick while a file of its node is there, which a start takes away.
+func watched(policy app.HealthPolicy) func(e *engine, c *app.Catalog) {
+	return func(e *engine, c *app.Catalog) {
+		back := c.Services["back"]
+		back.Health = &app.HealthCheck{Command: `[ ! -e '` + e.effect + `.'"$MUSTER_NODE" ] || { echo the file of $MUSTER_NODE is there; exit 1; }`, Failures: 2}
+		back.Actions[app.ActionStart].Fields["script"] = `rm -f '` + e.effect + `.'"$MUSTER_NODE"` + "\n" + back.Actions[app.ActionStart].Fields["script"]
+		t := c.Templates["web"]
+		t.Constraints = app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}}
+		t.Defaults.Services = []string{"back"}
+		t.Health = &policy
+	}
+}
+
+// makeSick puts the file there.
+func (e *engine) makeSick(node string) {
+	e.Helper()
+	if err := os.WriteFile(e.effect+"."+node, nil, 0o600); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// keepHealth runs what a server runs to look after clusters.
+func (e *engine) keepHealth() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 2)
+	go func() {
+		(&jobs.HealthClock{Ring: e.app.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
+		done <- struct{}{}
+	}()
+	go func() {
+		(&jobs.Mender{Repair: e.app.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		done <- struct{}{}
+	}()
+	e.Cleanup(func() { cancel(); <-done; <-done })
+}
+
+// awaitHealth waits until a cluster's health is as it should be.
+func (e *engine) awaitHealth(id string, what string, is func(h *app.ClusterHealth) bool) *app.ClusterHealth {
+	e.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for {
+		h, err := e.store.ClusterHealth(e.ctx, app.DefaultTenant, id)
+		if err != nil {
+			e.Fatal(err)
+		}
+		if h != nil && is(h) {
+			return h
+		}
+		if time.Now().After(deadline) {
+			e.Fatalf("the cluster does not become %s: %+v", what, h)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// titles are those of the notices about health, oldest first.
+func (e *engine) titles() []string {
+	e.Helper()
+	all, err := e.store.Notices(e.ctx, app.DefaultTenant, 0, 100)
+	if err != nil {
+		e.Fatal(err)
+	}
+	var out []string
+	for _, n := range all {
+		if n.Kind == app.NoticeHealth {
+			out = append(out, n.Title)
+		}
+	}
+	return out
+}
+
+func TestSickNodesAreFoundAndGetWell(t *testing.T) {
+	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond}))
+	e.keepHealth()
+	v := e.await(e.create(3).ID)
+	e.want(v, app.ClusterActive)
+	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks := 0
+	for _, s := range steps {
+		if s.Action == app.ActionCheck {
+			checks++
+		}
+	}
+	if checks != 3 {
+		t.Errorf("the create has %d checks, want one for each node", checks)
+	}
+	h := e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	if h.Healthy != 3 || len(h.Nodes) != 0 || h.LookedAt.IsZero() || h.Reason != "" {
+		t.Errorf("healthy: %+v", h)
+	}
+	e.makeSick("n2")
+	h = e.awaitHealth(v.ID, "sick", func(h *app.ClusterHealth) bool { return h.State == app.HealthSick })
+	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != app.HealthSick || h.Of("n1").State != app.HealthHealthy ||
+		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "ended with exit code 1: the file of n2 is there.") {
+		t.Errorf("sick: %+v", h)
+	}
+	if err := os.Remove(e.effect + ".n2"); err != nil {
+		t.Fatal(err)
+	}
+	e.awaitHealth(v.ID, "well again", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy && len(h.Nodes) == 0 })
+	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is well again." {
+		t.Errorf("notices:\n%s", got)
+	}
+	events, err := e.app.Events(t.Context(), e.admin, v.ID, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, ev := range events {
+		if ev.Kind == app.EventHealth {
+			told = append(told, ev.Node+" "+ev.Status)
+		}
+	}
+	if got := strings.Join(told, ", "); got != "n2 sick,  sick, n2 healthy,  healthy" {
+		t.Errorf("events: %s", got)
+	}
+	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
+		t.Errorf("something was done although the template does not say so: %+v (%v)", v.Operations, err)
+	}
+}
+
+func TestSickNodesAreRepairedByThemselves(t *testing.T) {
+	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond, Repair: app.RepairAuto, After: 2}))
+	e.keepHealth()
+	v := e.await(e.create(4).ID)
+	e.want(v, app.ClusterActive)
+	machine := func(v app.ClusterView, i int) string { return v.Nodes[i].MachineID }
+	e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	e.makeSick("n3")
+	e.awaitHealth(v.ID, "sick", func(h *app.ClusterHealth) bool { return h.State == app.HealthSick })
+	e.awaitHealth(v.ID, "well again", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy && h.Note == "" })
+	after := e.await(v.ID)
+	e.want(after, app.ClusterActive)
+	if len(after.Operations) != 2 || after.Operations[0].Kind != app.OperationRepair || after.Operations[0].Requester != app.HealthUser {
+		t.Fatalf("operations: %+v", after.Operations)
+	}
+	for i := range after.Nodes {
+		if same := machine(v, i) == machine(after, i); same == (i == 2) {
+			t.Errorf("%s has machine %s, and had %s", after.Nodes[i].Name, machine(after, i), machine(v, i))
+		}
+	}
+	if e.machines() != 4 {
+		t.Errorf("%d machines, want 4", e.machines())
+	}
+
+	// More than 30% of 4 nodes at once are too many.
+	e.makeSick("n1")
+	e.makeSick("n4")
+	h := e.awaitHealth(v.ID, "braked", func(h *app.ClusterHealth) bool { return strings.Contains(h.Note, "brake") })
+	if h.Sick != 2 {
+		t.Errorf("braked: %+v", h)
+	}
+	if last, err := e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
+		t.Errorf("it was repaired in spite of the brake: %+v (%v)", last.Operations, err)
+	}
+	if got := e.titles(); got[len(got)-1] != "Cluster web is not repaired by itself." {
+		t.Errorf("notices: %q", got)
+	}
+}
+
+func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRound, error) {
+	return f.Coordinator.(app.HealthKeeper).AwaitRound(ctx, w)
+}
+
+func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
+	return f.Coordinator.(app.HealthKeeper).ReportRound(ctx, w, r)
+}

@@ -1,0 +1,161 @@
+package jobs
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+const (
+	roundsAtOnce = 2  // rounds of a worker at the same time
+	looksAtOnce  = 32 // nodes that a worker looks at, at the same time
+	roundPause   = 200 * time.Millisecond
+)
+
+// rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps go on as if there were
+// none. One wait is open at a time.
+func (w *Worker) rounds(keeper app.HealthKeeper) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	looks, free := make(chan struct{}, looksAtOnce), make(chan struct{}, roundsAtOnce)
+	for failures := 0; ; {
+		select {
+		case free <- struct{}{}:
+		case <-w.watch.Done():
+			return
+		}
+		r, err := keeper.AwaitRound(w.watch, w.id())
+		if w.watch.Err() != nil {
+			return
+		}
+		if r != nil {
+			failures = 0
+			all.Go(func() {
+				defer func() { <-free }()
+				w.round(keeper, r, looks)
+			})
+			continue
+		}
+		<-free
+		wait := roundPause
+		switch code := app.CodeOf(err); {
+		case err == nil:
+			failures = 0
+		case code == app.ETransient || code == app.ERateLimit || code == app.EInternal || code == app.ETimeout:
+			failures++
+			wait = max(backOff(time.Second, failures), min(app.AsError(err).RetryAfter, longestWait))
+			if failures == 1 {
+				w.Log.Warn("no round of health checks could be asked for", "error", err)
+			}
+		default: // an older server, or a registration that has ended
+			wait = hurryUnknown
+		}
+		if pause(w.watch, wait) != nil {
+			return
+		}
+	}
+}
+
+// round carries out one round and reports what it found.
+func (w *Worker) round(keeper app.HealthKeeper, r *app.HealthRound, looks chan struct{}) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(w.watch, r.Within*8/10) // the rest is for the report
+	report := w.lookAtAll(ctx, r, looks)
+	cancel()
+	if w.watch.Err() != nil {
+		return // what was cut off because we stop is no finding; the round is due again when it is given up
+	}
+	for try := 1; ; try++ {
+		once, cancel := context.WithTimeout(w.watch, callTime)
+		err := keeper.ReportRound(once, w.id(), report)
+		cancel()
+		switch code := app.CodeOf(err); {
+		case err == nil:
+			w.Log.Debug("round of health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
+				"took", time.Since(began).Round(time.Millisecond))
+			return
+		case code == app.EStale || w.watch.Err() != nil:
+			return
+		case (code == app.ETransient || code == app.ETimeout) && time.Since(began) < r.Within && pause(w.watch, backOff(time.Second, try)) == nil:
+			continue
+		}
+		w.Log.Warn("a round of health checks could not be reported", "cluster", r.Cluster, "error", err)
+		return
+	}
+}
+
+// lookAtAll looks at the nodes of a round, a few at a time.
+func (w *Worker) lookAtAll(ctx context.Context, r *app.HealthRound, looks chan struct{}) app.RoundReport {
+	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round}
+	hide := newRedactor(r.Secrets)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i, n := range r.Nodes {
+		select {
+		case looks <- struct{}{}:
+		case <-ctx.Done():
+			mu.Lock()
+			for _, left := range r.Nodes[i:] {
+				report.Left = append(report.Left, left.Node.Name)
+			}
+			mu.Unlock()
+			all.Wait()
+			return report
+		}
+		all.Go(func() {
+			defer func() { <-looks }()
+			var f app.NodeFinding
+			var looked bool
+			if err := safely(func() error { f, looked = w.lookAtNode(ctx, r, n, hide); return nil }); err != nil {
+				w.Log.Error("a node could not be looked at", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case !looked:
+				report.Left = append(report.Left, n.Node.Name)
+			case f.Unreachable != "" || len(f.Wrong) > 0:
+				report.Findings = append(report.Findings, f)
+			}
+		})
+	}
+	all.Wait()
+	slices.SortFunc(report.Findings, func(a, b app.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
+	return report
+}
+
+// lookAtNode gets in and carries out the node's checks in one command. looked is false where the round's time was over.
+func (w *Worker) lookAtNode(ctx context.Context, r *app.HealthRound, n app.RoundNode, hide *redactor) (f app.NodeFinding, looked bool) {
+	f = app.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
+	var checks []nodeCheck
+	for _, c := range n.Checks {
+		if c.Check == nil {
+			f.Wrong[c.Service] = c.Wrong
+			continue
+		}
+		checks = append(checks, nodeCheck{c.Service, c.Check})
+	}
+	sh, release, err := w.Shells.Get(ctx, target(n.Node, r.SSHKey))
+	if err == nil {
+		var found map[string]string
+		found, err = look(ctx, sh, app.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
+			n.Node.Address(app.AddressBind), checks)
+		release(app.CodeOf(err) != app.ETransient)
+		maps.DeleteFunc(found, func(_, wrong string) bool { return wrong == "" })
+		maps.Copy(f.Wrong, found)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return f, false
+		}
+		return app.NodeFinding{Node: n.Node.Name, Unreachable: hide.hide(app.AsError(err).ForPeople(), 0)}, true
+	}
+	for s, wrong := range f.Wrong {
+		f.Wrong[s] = hide.hide(wrong, 0)
+	}
+	return f, true
+}

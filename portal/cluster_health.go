@@ -1,0 +1,64 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Watching is a power that a Muster may have: to tell how clusters are. A portal without it has no page about health.
+type Watching interface {
+	// Health tells how a cluster and its nodes are.
+	Health(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
+	// Drift tells where a cluster is not what it should be.
+	Drift(ctx context.Context, a app.Actor, cluster string) (app.Drift, error)
+}
+
+// watching gives the power; nil where there is none.
+func (p *Portal) watching() Watching {
+	w, _ := p.muster.(Watching)
+	return w
+}
+
+// clusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
+func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	view, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	c := page.ClusterHealth{Now: p.now(), View: view, Amends: p.amending() != nil && a.May("Amend", view.Owner)}
+	if c.Health, err = p.watching().Health(r.Context(), a, view.ID); err != nil {
+		return err
+	}
+	if a.May("Drift", view.Owner) {
+		d, err := p.watching().Drift(r.Context(), a, view.ID)
+		if err != nil {
+			return err
+		}
+		c.Drift = &d
+	}
+	f := p.frame(r, "Health of "+view.Name)
+	f.At = "clusters"
+	p.render(w, r, http.StatusOK, page.ClusterHealthPage(f, c))
+	return nil
+}
+
+func (p *Portal) apiClusterHealth(ctx context.Context, in *IDInput) (*body[app.ClusterHealth], error) {
+	h, err := p.watching().Health(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.ClusterHealth]{h}, nil
+}
+
+func (p *Portal) apiClusterDrift(ctx context.Context, in *IDInput) (*body[app.Drift], error) {
+	d, err := p.watching().Drift(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.Drift]{d}, nil
+}

@@ -1,0 +1,92 @@
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// ClusterHealth is the page that tells how a cluster is, and where it is not what it should be.
+type ClusterHealth struct {
+	Now    time.Time
+	View   app.ClusterView
+	Health app.ClusterHealth
+	Drift  *app.Drift // nil: not for this person
+	Amends bool       // there are pages to amend it
+}
+
+// HealthMark is the mark of a state of health.
+func HealthMark(s app.HealthState) string {
+	switch s {
+	case app.HealthHealthy:
+		return "succeeded"
+	case app.HealthSick, app.HealthUnreachable:
+		return "failed"
+	}
+	return "waiting"
+}
+
+// HealthWords says in a line how a cluster is.
+func HealthWords(now time.Time, h app.ClusterHealth) string {
+	text := strings.ToUpper(string(h.State[:1])) + string(h.State[1:])
+	switch {
+	case h.State == app.HealthHealthy:
+	case h.Reason != "":
+		text += ": " + h.Reason
+	}
+	if !h.LookedAt.IsZero() {
+		text = strings.TrimSuffix(text, ".") + ". Looked at " + Ago(now, h.LookedAt) + "."
+	}
+	return text
+}
+
+// healthOf is the health of a node; the zero value where nobody looks.
+func (c ClusterShow) healthOf(n app.Node) app.NodeHealth {
+	if c.View.Health == nil || n.Status != app.NodeReady {
+		return app.NodeHealth{}
+	}
+	return c.View.Health.Of(n.Name)
+}
+
+// counts says how many nodes are how.
+func (c ClusterHealth) counts() string {
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		word app.HealthState
+	}{{c.Health.Healthy, app.HealthHealthy}, {c.Health.Sick, app.HealthSick}, {c.Health.Unreachable, app.HealthUnreachable}, {c.Health.Unknown, app.HealthUnknown}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c ClusterHealth) repair() string {
+	if c.Health.Repair == app.RepairAuto {
+		return "by itself"
+	}
+	return "by people"
+}
+
+// mendURL leads to the form of the amendment that would mend something.
+func (c ClusterHealth) mendURL(m *app.Amendment) string {
+	q := url.Values{"kind": {string(m.Kind)}}
+	for _, n := range m.Nodes {
+		q.Add("nodes", n)
+	}
+	return "/clusters/" + c.View.ID + "/change?" + q.Encode()
+}
+
+func mendWord(m *app.Amendment) string {
+	if m.Kind == app.OperationUpgrade {
+		return "Upgrade"
+	}
+	return "Repair"
+}
