@@ -138,6 +138,9 @@ func (c *client) learn(ctx context.Context) error {
 
 // can tells whether the operation of a cluster can be asked for this in this build, such as "pause".
 func (c *client) can(act string) bool {
+	if act == amends {
+		return c.offers["post /clusters/{id}/operations"]
+	}
 	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
 }
 
@@ -162,6 +165,15 @@ func (c *client) act(ctx context.Context, id, act string) error {
 		return c.ask(ctx, http.MethodPost, path+"/resume", nil, &v)
 	}
 	return c.ask(ctx, http.MethodPost, path+"/operations/0/"+act, nil, &v)
+}
+
+// amends is what a build can that changes clusters which stand.
+const amends = "amend"
+
+// amend asks for a change of a cluster that stands.
+func (c *client) amend(ctx context.Context, id string, a app.Amendment) error {
+	var answer app.AmendAnswer
+	return c.ask(ctx, http.MethodPost, "/clusters/"+url.PathEscape(id)+"/operations", a, &answer)
 }
 
 // clusters gives all that the server knows, also those that are gone. Name "" means every name.

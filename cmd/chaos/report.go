@@ -89,6 +89,11 @@ func (h *harness) summary(took time.Duration, wrongs []wrong) {
 	for _, s := range []app.OperationStatus{app.OperationSucceeded, app.OperationFailed, app.OperationCancelled} {
 		fmt.Fprintf(&b, "  %-40s %6d\n", "operations "+string(s), h.tally.operations[s])
 	}
+	for _, k := range append([]app.OperationKind{app.OperationRollBack}, app.Amendments...) {
+		if n := h.tally.kinds[k]; n > 0 {
+			fmt.Fprintf(&b, "  %-40s %6d\n", "  of these: "+string(k), n)
+		}
+	}
 	b.WriteString("\n")
 	for _, kind := range kinds {
 		n := 0

@@ -36,6 +36,7 @@ var stories = []story{
 	{20, "cancel", (*user).fickle},
 	{15, "pause", (*user).slow},
 	{15, "roll-back", (*user).regretful},
+	{40, amends, (*user).changeful},
 }
 
 // live uses clusters until it is told to stop, and then brings the last story to its end.
