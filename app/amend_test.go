@@ -232,6 +232,16 @@ func peers(v app.ClusterView, numbers ...int) string {
 	return strings.Join(hosts, " ")
 }
 
+func addresses(v app.ClusterView, names ...string) string {
+	var all []string
+	for _, n := range v.Nodes {
+		if slices.Contains(names, n.Name) {
+			all = append(all, n.Address(app.AddressBind))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, nil)
@@ -375,7 +385,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 
 func TestAmendedAfterFailure(t *testing.T) {
 	f := newFarm(t)
-	f.shop(3, nil)
+	f.shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
 	f.fail = "n4.web.start"
 	f.amend(app.Amendment{Kind: app.OperationResize, Size: 5})
 	f.work()
@@ -389,6 +399,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 	p, _ := f.carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})
 	f.want("what was left undone is done with it", workOf(p), "n2.lb reload, n3.web reload, n4 replaced, n5.web reload")
 	f.want("nodes", nodesOf(f.see("shop")), "n1: db, n2: lb, n3: web, n4: web, n5: web")
+	f.want("addresses", fmt.Sprint(f.configs["n2.lb.reload"]["peers"]), addresses(f.see("shop"), "n3", "n4", "n5"))
 
 	// Rolled back, all is as it was.
 	before := f.see("shop")
@@ -437,7 +448,7 @@ func TestAmendedAfterACancelledRestart(t *testing.T) {
 
 func TestAmendedLostMachine(t *testing.T) {
 	f := newFarm(t)
-	v := f.shop(3, nil)
+	v := f.shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
 	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again."); err != nil {
 		t.Fatal(err)
 	}
@@ -451,6 +462,7 @@ func TestAmendedLostMachine(t *testing.T) {
 	if slices.Index(done, "n2.lb.reload") < slices.Index(done, "n3.confirm") {
 		t.Error("it was read before it was there:", done)
 	}
+	f.want("the new address", fmt.Sprint(f.configs["n2.lb.reload"]["peers"]), addresses(f.see("shop"), "n3"))
 }
 
 func TestAmendmentsWaitForApproval(t *testing.T) {
