@@ -1,6 +1,14 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,5 +25,39 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup:               receive,
 	})
+}
+
+// receive gives a script that has a file named answer an address, RECEIVER: what is sent there is answered with the status and the text in
+// that file, and written to the file told.
+func receive(env *testscript.Env) error {
+	answer := filepath.Join(env.WorkDir, "answer")
+	if _, err := os.Stat(answer); err != nil {
+		return nil
+	}
+	var mu sync.Mutex
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		body, err := io.ReadAll(r.Body)
+		text, readErr := os.ReadFile(answer)
+		told, openErr := os.OpenFile(filepath.Join(env.WorkDir, "told"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil || readErr != nil || openErr != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		defer told.Close()
+		_, _ = told.Write(append(body, '\n'))
+		status, said, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			code = http.StatusInternalServerError
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, said)
+	}))
+	env.Defer(srv.Close)
+	env.Setenv("RECEIVER", srv.URL+"/hook")
+	return nil
 }
