@@ -18,6 +18,8 @@ type Amending interface {
 	// Amend gives the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
 	// plan_changed, where another plan was shown; EForbidden, reason policy, where a policy refuses.
 	Amend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error)
+	// ClusterConfig gives a cluster's configuration to those who may amend it; what may be secret is app.HiddenValue.
+	ClusterConfig(ctx context.Context, a app.Actor, cluster string) (map[string]any, error)
 }
 
 // amending gives the power; nil where there is none.
@@ -83,6 +85,18 @@ func (p *Portal) apiAmendPreview(ctx context.Context, in *amendInput) (*body[app
 		v.Nodes[i].Services = orEmpty(v.Nodes[i].Services)
 	}
 	return &body[app.AmendPreview]{v}, nil
+}
+
+type clusterConfig struct {
+	Config map[string]any `json:"config" doc:"Values that may be secret are hidden"`
+}
+
+func (p *Portal) apiClusterConfig(ctx context.Context, in *IDInput) (*body[clusterConfig], error) {
+	config, err := p.amending().ClusterConfig(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[clusterConfig]{clusterConfig{config}}, nil
 }
 
 // amended is the answer to an amendment: 201 with the operation, 202 with the request that waits, or 200 where nothing was to

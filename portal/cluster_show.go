@@ -51,6 +51,9 @@ func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.
 	if c.View, err = p.muster.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
+	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
+		return c, err
+	}
 	op := c.Operation()
 	if op == nil {
 		return c, nil

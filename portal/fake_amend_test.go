@@ -79,6 +79,9 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 	switch m.Kind {
 	case app.OperationResize:
 		t := f.catalog.Templates[v.Template]
+		if m.Size == 0 {
+			m.Size = v.Size - len(m.Nodes)
+		}
 		if s := t.Constraints.Size; m.Size < s.Min || m.Size > s.Max {
 			return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("%d nodes are not possible with %s.", m.Size, t.Title()), Hint: fmt.Sprintf("Ask for %d to %d.", s.Min, s.Max)}
 		}
@@ -173,6 +176,16 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
 	return p, nil
+}
+
+func (f *workshop) ClusterConfig(_ context.Context, a app.Actor, id string) (map[string]any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err == nil && !a.May("Amend", v.Owner) {
+		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+	}
+	return map[string]any{"dfs": map[string]any{"replication": 3.0, "block_size_mb": 128.0}, "password": app.HiddenValue}, err
 }
 
 func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendAnswer, error) {

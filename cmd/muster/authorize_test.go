@@ -167,6 +167,10 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.CreateCluster(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
+	"ClusterConfig": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ClusterConfig(ctx, s.actor, s.cluster())
+		return err
+	},
 	"PreviewAmend": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
 		return err

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -22,6 +23,8 @@ type ClusterShow struct {
 	Node     string // the log shows only this node; "" for all
 	Step     string // the log shows only this step; "" for all
 	Failures []Failure
+	// Change is what can be asked of it; nil for nothing.
+	Change   *ChangePanel
 	Manage   bool        // there is a page to manage it
 	Receipts bool        // there is a page that accounts for its machines
 	Checks   bool        // there is a page that tells what its nodes were found to be
@@ -97,6 +100,9 @@ func (c ClusterShow) Sentence() string {
 	switch c.View.Status {
 	case app.ClusterActive:
 		s := "Everything is as it was asked for."
+		if stopped := c.stopped(); stopped != "" {
+			s = "Stopped as it was asked for: " + stopped + "."
+		}
 		if !c.View.ExpiresAt.IsZero() {
 			return s + " The lease ends " + LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
@@ -111,6 +117,9 @@ func (c ClusterShow) Sentence() string {
 		how := "Gone"
 		if op != nil && op.Kind == app.OperationRollBack {
 			how = "Rolled back"
+		}
+		if op != nil && op.Kind == app.OperationCreate && op.StartedAt.IsZero() {
+			return "Called off before anything was made, " + Ago(c.Now, c.View.DeletedAt) + "."
 		}
 		return how + ": every machine was given back " + Ago(c.Now, c.View.DeletedAt) + "."
 	case app.ClusterFailed:
@@ -142,6 +151,8 @@ func (c ClusterShow) progress(op *app.Operation) string {
 	switch {
 	case op == nil:
 		return "Waiting to begin."
+	case !op.HeldUntil.IsZero():
+		return op.Message
 	case op.Status == app.OperationWaiting:
 		return "Waiting for the operation before it to end."
 	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
@@ -155,16 +166,70 @@ func (c ClusterShow) progress(op *app.Operation) string {
 		}
 		return s + " Resume lets it go on."
 	}
-	verb := map[app.OperationKind]string{app.OperationCreate: "Being created", app.OperationDelete: "Being deleted",
-		app.OperationRollBack: "Being rolled back"}[op.Kind]
-	if verb == "" {
-		verb = "At work"
-	}
-	s := fmt.Sprintf("%s: %d of %s done", verb, op.Done, Count(op.Total, "step"))
+	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, Count(op.Total, "step"))
 	if left, ok := remaining(c.Now, *op, c.Steps); ok {
 		s += ", about " + Span(max(left, time.Second)) + " to go"
 	}
 	return s + "."
+}
+
+// doing says what is being done: "Being created", "Growing from 3 to 5 nodes".
+func (c ClusterShow) doing(op *app.Operation) string {
+	switch op.Kind {
+	case app.OperationCreate:
+		return "Being created"
+	case app.OperationDelete:
+		return "Being deleted"
+	case app.OperationRollBack:
+		return "Being rolled back"
+	case app.OperationResize:
+		if comes, goes := c.moves(); comes > goes {
+			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, Count(c.View.Size, "node"))
+		} else if goes > comes {
+			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, Count(c.View.Size, "node"))
+		}
+	}
+	words := op.Kind.Doing()
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// moves counts the nodes that the latest operation makes, and those that it gives back.
+func (c ClusterShow) moves() (comes, goes int) {
+	made, gone := map[string]bool{}, map[string]bool{}
+	for _, s := range c.Steps {
+		switch s.Action {
+		case app.ActionCreate:
+			made[s.Node] = true
+		case app.ActionDelete:
+			gone[s.Node] = true
+		}
+	}
+	for n := range made {
+		if !gone[n] {
+			comes++
+		}
+	}
+	for n := range gone {
+		if !made[n] {
+			goes++
+		}
+	}
+	return comes, goes
+}
+
+// stopped says which services the latest operation has stopped and left so; "" for none.
+func (c ClusterShow) stopped() string {
+	op := c.Operation()
+	if op == nil || op.Kind != app.OperationStop || op.Status != app.OperationSucceeded {
+		return ""
+	}
+	services := map[string]bool{}
+	for _, s := range c.Steps {
+		if s.Action == app.ActionStop {
+			services[s.Service] = true
+		}
+	}
+	return Few(slices.Sorted(maps.Keys(services)), 4)
 }
 
 // Message is what the cluster or its latest operation says about itself, "" for nothing.
@@ -263,14 +328,6 @@ func (c ClusterShow) steps() []app.Step {
 
 // waits tells whether there is something to say of why steps wait.
 func (c ClusterShow) waits() bool { return len(c.Waiting.Groups) > 0 }
-
-// planWords is what a plan is for: "to create", "to roll back".
-func planWords(k app.OperationKind) string {
-	if k == app.OperationRollBack {
-		return "roll back"
-	}
-	return k.Words()
-}
 
 func opWords(o app.Operation) string {
 	s := o.Kind.Words() + " " + string(o.Status)

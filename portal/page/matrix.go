@@ -55,7 +55,11 @@ var States = []app.StepState{
 }
 
 // order is the order of actions within a group of columns.
-var order = append([]app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionDelete}, app.ServiceActions...)
+var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
+	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionStop, app.ActionRemove, app.ActionDelete}
+
+// anew is the order within a group where something is ended before it begins again, as in a restart or a repair.
+var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
 
 // matrixRows is how many nodes are drawn; a page with more helps nobody. Nodes in trouble are drawn first.
 const matrixRows = 200
@@ -81,6 +85,13 @@ func NewMatrix(steps []app.Step) Matrix {
 		trouble[s.Node] = trouble[s.Node] || s.State == app.StepFailed
 		counts[s.State]++
 	}
+	for _, g := range m.Groups {
+		by := order
+		if again(byNode, g) {
+			by = anew
+		}
+		slices.SortFunc(g.Actions, func(a, b app.Action) int { return slices.Index(by, a) - slices.Index(by, b) })
+	}
 	nodes := sortedNodes(byNode)
 	if len(nodes) > matrixRows {
 		slices.SortStableFunc(nodes, func(a, b string) int { return rank(trouble[a]) - rank(trouble[b]) })
@@ -103,6 +114,25 @@ func NewMatrix(steps []app.Step) Matrix {
 	return m
 }
 
+// again tells whether on some node a service is stopped before it is started, or a machine given back before it is made.
+func again(byNode map[string]map[string]*app.Step, g MatrixGroup) bool {
+	ends, begins := []app.Action{app.ActionStop, app.ActionRemove}, []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionStart}
+	if g.Service == "" {
+		ends, begins = []app.Action{app.ActionDelete}, []app.Action{app.ActionCreate}
+	}
+	for _, steps := range byNode {
+		for _, e := range ends {
+			for _, b := range begins {
+				end, begin := steps[g.Service+"/"+string(e)], steps[g.Service+"/"+string(b)]
+				if end != nil && begin != nil && end.Index < begin.Index {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 func rank(first bool) int {
 	if first {
 		return 0
@@ -118,7 +148,6 @@ func (m *Matrix) column(s *app.Step) {
 		}
 		if !slices.Contains(g.Actions, s.Action) {
 			g.Actions = append(g.Actions, s.Action)
-			slices.SortFunc(g.Actions, func(a, b app.Action) int { return slices.Index(order, a) - slices.Index(order, b) })
 		}
 		return
 	}

@@ -75,10 +75,22 @@ func requestNeeds(r app.Request) string {
 }
 
 func requestName(r app.Request) string {
+	if name := requestedCluster(r); r.Kind != "" && r.Kind != app.OperationCreate && name != "" {
+		words := r.Kind.Words()
+		return strings.ToUpper(words[:1]) + words[1:] + " of " + name
+	}
 	if r.Asked.Name != "" {
 		return r.Asked.Name
 	}
 	return "a cluster of " + r.Asked.Template
+}
+
+// requestedCluster names the cluster that a request is about; "" for none.
+func requestedCluster(r app.Request) string {
+	if r.Asked.Name != "" {
+		return r.Asked.Name
+	}
+	return r.Cluster
 }
 
 func requestLink(id int64) string { return "/requests/" + strconv.FormatInt(id, 10) }

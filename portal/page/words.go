@@ -151,17 +151,8 @@ func StatusWord(c app.Cluster, op *app.Operation) string {
 			return "stopping"
 		case op.Status == app.OperationPaused:
 			return "paused"
-		case op.Kind == app.OperationRollBack:
-			return "rolling back"
-		case op.Kind == app.OperationCreate:
-			return "creating"
-		case op.Kind == app.OperationDelete:
-			return "deleting"
-		case op.Kind == app.OperationSleep:
-			return "going to sleep"
-		case op.Kind == app.OperationWake:
-			return "waking"
 		}
+		return op.Kind.Doing()
 	}
 	return string(c.Status)
 }

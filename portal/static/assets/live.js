@@ -40,6 +40,15 @@
     }, () => {});
   });
 
+  // A number with a minus and a plus: without a script these lead to the preview at once.
+  document.addEventListener("click", (ev) => {
+    const b = ev.target.closest("[data-step]");
+    const n = b && b.parentElement.querySelector("input");
+    if (!n || !/^[0-9]+$/.test(n.value)) return;
+    ev.preventDefault();
+    n.value = Math.max(1, Number(n.value) + Number(b.dataset.step));
+  });
+
   // The list of clusters: ask again every few seconds while something moves and somebody looks.
   function refreshList() {
     const list = $("list");
@@ -127,7 +136,7 @@
       if (++trouble > 5) { location.reload(); return; }
       timer = setTimeout(open, 1000 * 2 ** trouble);
     };
-    for (const part of ["head", "waiting", "plan", "nodes", "more"]) {
+    for (const part of ["head", "waiting", "plan", "nodes", "change", "more"]) {
       es.addEventListener(part, (ev) => { swap(part, ev.data); if (part === "head") announce(); });
     }
     es.addEventListener("steps", (ev) => paint(JSON.parse(ev.data)));

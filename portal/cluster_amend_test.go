@@ -1,0 +1,221 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// hidden gives the fields of the form that does what is shown.
+func (a seen) hidden() url.Values {
+	a.t.Helper()
+	v := url.Values{}
+	do := a.find("do")
+	if do == nil {
+		a.t.Fatalf("there is no button to do it:\n%s", a.text())
+	}
+	for n := do.Parent; n != nil; n = n.Parent {
+		if n.Data != "form" {
+			continue
+		}
+		for d := range n.Descendants() {
+			if d.Data == "input" {
+				v.Add(attr(d, "name"), attr(d, "value"))
+			}
+		}
+		break
+	}
+	return v
+}
+
+func TestGrowOnThePage(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	if text := s.get("/clusters/" + id).at("change"); text != "Operations each shows first what it would do Something is under way. When it has ended, more can be asked." {
+		t.Errorf("while it is made, the page offers %q", text)
+	}
+	s.rest(id)
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Operations", "2 to 50 nodes", "Name node n1 Restart Stop Start Remove", "Data node n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
+	a.lacks("The catalog has something newer", "lost or sick")
+
+	// The button for one more leads there without a script.
+	a = s.get("/clusters/" + id + "/change?kind=resize&size=3&by=1")
+	a.reads(http.StatusOK, "Grow or shrink lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 becomes → 4", "Cost per hour 0.36 becomes → 0.48", "Until the lease ends +2.88",
+		"n4 new Data node Node manager medium · Debian 12", "3 other nodes stay as before.", "6 steps", "Which nodes go", "Do it", "What you see here is what runs")
+	if got := a.fields().Get("size"); got != "4" {
+		t.Errorf("the form goes on with %q nodes", got)
+	}
+	do := a.hidden()
+	if do.Get("plan_hash") == "" || do.Get("size") != "4" || do.Get("kind") != "resize" {
+		t.Errorf("it would send %v", do)
+	}
+	r := s.post("/clusters/"+id+"/change", do)
+	if r.status != http.StatusSeeOther || r.header.Get("Location") != "/clusters/"+id {
+		t.Fatalf("doing it answers %d at %q: %s", r.status, r.header.Get("Location"), r.text())
+	}
+	if len(w.amended) != 1 || w.amended[0].Size != 4 || w.amended[0].PlanHash != do.Get("plan_hash") {
+		t.Errorf("it asked for %+v", w.amended)
+	}
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake resizing", "Growing from 3 to 4 nodes: 0 of 6 steps done", "Plan to resize", "resize running")
+	s.get("/clusters").reads(http.StatusOK, "lake resizing")
+	s.rest(id)
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake active", "Everything is as it was asked for.")
+}
+
+func TestEveryAmendmentHasItsPage(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	w.newer, w.sick = true, []string{"n2"}
+	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or sick: n2. A repair makes it anew.")
+	for query, want := range map[string][]string{
+		"kind=resize":                               {"Grow or shrink", "3 now", "What it would do appears here."},
+		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
+		"kind=add_services":                         {"Add services", "HAProxy", "What it would do appears here."},
+		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
+		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
+		"kind=start":                                {"Start all services", "Nothing is done before you have seen"},
+		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
+		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},
+		"kind=restart&nodes=n1":                     {"Restart namenode", "namenode is restarted on n1."},
+		"kind=upgrade":                              {"Upgrade to what the catalog has now", "services.web.install", "apt-get install web=2", "Nodes at a time"},
+		"kind=repair":                               {"Repair n2", "made anew"},
+		"kind=reconfigure":                          {"Change the configuration", `"replication": 3`, "•••"},
+	} {
+		a := s.get("/clusters/" + id + "/change?" + query)
+		a.reads(http.StatusOK, append(want, "lake", "Back")...)
+	}
+	w.newer, w.sick = false, nil
+	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "Nothing is to be done. The cluster is so already.")
+	for _, path := range []string{"/change", "/change?kind=create", "/change/preview"} {
+		if a := s.get("/clusters/" + id + path); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#change" {
+			t.Errorf("%s answers %d at %q", path, a.status, a.header.Get("Location"))
+		}
+	}
+}
+
+func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	at := "/clusters/" + id + "/change"
+	base := `{"dfs":{"replication":3,"block_size_mb":128},"password":"•••"}`
+	edited := "{\"dfs\": {\"replication\": 2},\r\n \"password\": \"•••\", \"new\": [1, null]}"
+	a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {edited}, "base": {base}, "batch": {"1"}})
+	a.reads(http.StatusOK, "config.dfs", "config.new", "reload", "datanode is configured anew and reloaded on n2 and n3.")
+	do := a.hidden()
+	var overlay map[string]any
+	if err := json.Unmarshal([]byte(do.Get("overlay")), &overlay); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"dfs": map[string]any{"replication": 2.0, "block_size_mb": nil}, "new": []any{1.0, nil}}
+	if !reflect.DeepEqual(overlay, want) {
+		t.Errorf("it would send %v, not %v", overlay, want)
+	}
+	if r := s.post(at, do); r.status != http.StatusSeeOther {
+		t.Fatalf("doing it answers %d: %s", r.status, r.text())
+	}
+	if len(w.amended) != 1 || !reflect.DeepEqual(w.amended[0].Config, want) || w.amended[0].Batch != 1 {
+		t.Errorf("it asked for %+v", w.amended)
+	}
+	s.rest(id)
+	for config, complaint := range map[string]string{
+		"":           "This is no JSON object: it ends too early.",
+		"{":          "This is no JSON object: it ends too early.",
+		"[]":         "This is no JSON object",
+		"null":       "This is no JSON object: it is null.",
+		base + " {}": "something stands behind it",
+		base:         "Nothing is otherwise.",
+		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) cannot be moved",
+	} {
+		a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {config}, "base": {base}})
+		a.reads(http.StatusUnprocessableEntity, complaint, "There is nothing to show for this.")
+		if !strings.Contains(a.body, "textarea") {
+			t.Errorf("%s: what was typed is gone", config)
+		}
+	}
+	s.post(at, url.Values{"kind": {"reconfigure"}, "overlay": {"{"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "cannot be read any more")
+}
+
+func TestWrongAmendmentsOnThePage(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.get("/clusters/"+id+"/change?kind=restart").reads(http.StatusConflict, "Something else is under way.", "Wait until it has ended.")
+	s.rest(id)
+	at := "/clusters/" + id + "/change"
+	for query, want := range map[string]string{
+		"kind=resize&size=many":              "must be a whole number from 1 on",
+		"kind=resize&size=1&by=-1":           "must be a whole number from 1 on",
+		"kind=resize&size=51":                "51 nodes are not possible with Hadoop.",
+		"kind=restart&batch=-1":              "The number of nodes at a time must be a whole number",
+		"kind=restart&on_failure=weep":       "There is no such choice for what happens if it fails.",
+		"kind=resize&size=99999999999999999": "must be a whole number from 1 on",
+	} {
+		s.get(at+"?"+query).reads(http.StatusUnprocessableEntity, want, "There is nothing to show for this.")
+	}
+	s.post(at, url.Values{"kind": {"restart"}}).reads(http.StatusUnprocessableEntity, "Have a look at what it would do first.", "Do it")
+	s.post(at, url.Values{"kind": {"explode"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "It is not said what is to be done.")
+	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "What it would do appears here.")
+	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "Something has changed since you looked, and nothing was done.", "Do it")
+	if a := s.post(at, url.Values{"kind": {"restart"}, "services": {long(formLimit)}}); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a form that is too large is answered %d", a.status)
+	}
+	if len(w.amended) > 0 {
+		t.Errorf("something was done: %+v", w.amended)
+	}
+	s.get("/clusters/nothing/change?kind=restart").reads(http.StatusNotFound, "There is no cluster nothing.")
+
+	// Policies: what waits leads to the request, and what is refused cannot be pressed.
+	w.refuses = &app.Decision{Outcome: app.OutcomeRefuse, Reason: "Not on a Saturday.", Policy: "weekend"}
+	a := s.get(at + "?kind=restart")
+	a.reads(http.StatusOK, "A policy would refuse this", "Not on a Saturday.")
+	if !has(a.find("do"), "disabled") {
+		t.Error("what a policy refuses can be pressed")
+	}
+	w.refuses, w.waits = &app.Decision{Outcome: app.OutcomeApprove, Needs: []app.Need{{Approval: app.Approval{Count: 1, Role: app.RoleApprover}}}}, true
+	a = s.get(at + "?kind=restart")
+	a.reads(http.StatusOK, "It needs approval", "Ask for approval")
+	if r := s.post(at, a.hidden()); r.header.Get("Location") != "/requests/7" {
+		t.Errorf("what waits leads to %q", r.header.Get("Location"))
+	}
+}
+
+func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
+	s, _ := amending(t, "vera")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	a := s.get("/clusters/" + id)
+	a.lacks("Operations", "Restart", "Make it anew")
+	if !has(a.find("change"), "hidden") {
+		t.Error("an empty box stands on the page")
+	}
+	s.get("/clusters/"+id+"/change?kind=reconfigure").reads(http.StatusForbidden, "Only its owner and admins may do that.")
+	plain := signedIn(t, "ada")
+	id = plain.cluster(ada, "lake", "hadoop", 3)
+	plain.rest(id)
+	plain.get("/clusters/" + id).lacks("Operations")
+	plain.get("/clusters/" + id + "/change").reads(http.StatusNotFound)
+}
+
+func TestMatrixShowsWhatEndsBeforeItBegins(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	s.rest(id)
+	w.sick = []string{"n2"}
+	for query, want := range map[string]string{
+		"kind=restart": "namenode datanode nodemanager stop start stop start stop start n1",
+		"kind=repair":  "machine datanode nodemanager delete create install start install start n2",
+	} {
+		if r := s.post("/clusters/"+id+"/change", s.get("/clusters/"+id+"/change?"+query).hidden()); r.status != http.StatusSeeOther {
+			t.Fatalf("%s answers %d: %s", query, r.status, r.text())
+		}
+		s.get("/clusters/"+id).reads(http.StatusOK, want)
+		s.rest(id)
+	}
+}

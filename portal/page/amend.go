@@ -1,0 +1,320 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Amend is the page on which a cluster that stands is changed: what is asked, and what that would do.
+type Amend struct {
+	Now       time.Time
+	View      app.ClusterView
+	Form      AmendForm
+	Preview   *AmendPreview // nil until there is something to show
+	Complaint Complaint
+	Notice    string
+}
+
+// AmendForm is what is asked, as it was typed, and what may be chosen.
+type AmendForm struct {
+	Kind                    app.OperationKind
+	Size, SizeHint, Batch   string
+	Services, Nodes         []Choice
+	Hardwares, Images       []Choice
+	OnFailures              []Choice
+	NoRestart               bool
+	Config, Base            string // the configuration as it is typed, and as it was shown
+	OpenNodes, OpenMachines bool   // parts that are unfolded
+}
+
+// AmendKindTitle is what stands above the form of a kind.
+func AmendKindTitle(k app.OperationKind) string {
+	switch k {
+	case app.OperationResize:
+		return "Grow or shrink"
+	case app.OperationReconfigure:
+		return "Change the configuration"
+	}
+	verb := k.Verb()
+	return string(verb[0]-'a'+'A') + verb[1:]
+}
+
+// help says what the kind is for.
+func (f AmendForm) help() string {
+	switch f.Kind {
+	case app.OperationResize:
+		return "Nodes that go are drained first: what runs on them is handed over before they are given back."
+	case app.OperationAddServices:
+		return "Services come to nodes that stand, or to new ones where the layout wants that."
+	case app.OperationRemoveServices:
+		return "They are stopped and removed. What depends on them has to go with them."
+	case app.OperationReconfigure:
+		return "Only services that read what has changed are touched."
+	case app.OperationStart:
+		return "What they need is started with them."
+	case app.OperationStop:
+		return "What depends on them is stopped too. Machines stay, and cost money."
+	case app.OperationRestart:
+		return "What depends on them is restarted too."
+	case app.OperationUpgrade:
+		return "The cluster goes over to what the catalog says by now, some nodes at a time, and halts at the first that is not well."
+	case app.OperationRepair:
+		return "Nodes that are lost or sick are given back and made anew. They keep their names, host keys and services."
+	}
+	return ""
+}
+
+// posts tells whether the form is sent in a body, since what it holds does not belong into an address.
+func (f AmendForm) posts() bool { return f.Kind == app.OperationReconfigure }
+
+// batches tells whether it can be said on how many nodes at a time something is done.
+func (f AmendForm) batches() bool {
+	return f.Kind == app.OperationUpgrade || f.Kind == app.OperationRestart || f.Kind == app.OperationReconfigure
+}
+
+func (a Amend) path(rest string) string { return "/clusters/" + a.View.ID + "/change" + rest }
+
+// AmendPreview is what an amendment would do, drawn.
+type AmendPreview struct {
+	app.AmendPreview
+	Ask      app.Amendment
+	Drawn    []AmendNode // those on which something is done
+	Rest     int         // how many others stay as they are
+	Hidden   int         // of Drawn, for which there was no room
+	Timeline Timeline
+	left     time.Duration // until the lease ends; 0: no end
+}
+
+// AmendNode is a node with what becomes of it.
+type AmendNode struct {
+	app.AmendedNode
+	Hardware, Image string // as people call them
+	Parts           []AmendPart
+}
+
+// AmendPart is a service of a node. Mark is "added", "removed", "worked" or ""; Word says what is done.
+type AmendPart struct {
+	Hue
+	Mark, Word string
+}
+
+// amendNodes is how many nodes are drawn.
+const amendNodes = 96
+
+// NewAmendPreview draws what an amendment would do.
+func NewAmendPreview(p app.AmendPreview, ask app.Amendment, v app.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
+	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: NewTimeline(p.Plan)}
+	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
+		out.left = left
+	}
+	hue := map[string]int{}
+	colour := func(s string) Hue {
+		if _, ok := hue[s]; !ok {
+			hue[s] = len(hue) % hues
+		}
+		return Hue{Name: title("service", s), Index: hue[s]}
+	}
+	for _, n := range p.Nodes {
+		if !n.Touched() {
+			out.Rest++
+			continue
+		}
+		if len(out.Drawn) == amendNodes {
+			out.Hidden++
+			continue
+		}
+		d := AmendNode{AmendedNode: n, Hardware: title("hardware", n.Hardware), Image: title("image", n.Image)}
+		for _, s := range n.Services {
+			part := AmendPart{Hue: colour(s)}
+			switch {
+			case n.Change != "":
+			case slices.Contains(n.Added, s):
+				part.Mark, part.Word = "added", "new"
+			case n.Work[s] != "":
+				part.Mark, part.Word = "worked", string(n.Work[s])
+			}
+			d.Parts = append(d.Parts, part)
+		}
+		for _, s := range n.Removed {
+			d.Parts = append(d.Parts, AmendPart{colour(s), "removed", "goes"})
+		}
+		out.Drawn = append(out.Drawn, d)
+	}
+	return out
+}
+
+// Sign marks the node: + for one that comes, − for one that goes, ± for one that is made anew, ~ for one that changes.
+func (n AmendNode) Sign() string {
+	switch n.Change {
+	case app.NodeNew:
+		return "+"
+	case app.NodeGone:
+		return "−"
+	case app.NodeReplaced:
+		return "±"
+	}
+	return "~"
+}
+
+// Word says what becomes of the node.
+func (n AmendNode) Word() string {
+	switch n.Change {
+	case app.NodeNew:
+		return "new"
+	case app.NodeGone:
+		return "goes"
+	case app.NodeReplaced:
+		return "made anew"
+	}
+	return "changes"
+}
+
+// Class is how the node is drawn.
+func (n AmendNode) Class() string {
+	if n.Change == "" {
+		return "an-touched"
+	}
+	return "an-" + string(n.Change)
+}
+
+// takes tells whether something is taken away that does not come back by itself.
+func (p AmendPreview) takes() bool {
+	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
+		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool { return n.Change == app.NodeGone || n.Change == app.NodeReplaced })
+}
+
+func (p AmendPreview) refused() bool {
+	return p.Decision != nil && p.Decision.Outcome == app.OutcomeRefuse
+}
+func (p AmendPreview) waits() bool {
+	return p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove
+}
+
+// button is what stands on the button that does it.
+func (p AmendPreview) button() string {
+	if p.waits() {
+		return "Ask for approval"
+	}
+	return "Do it"
+}
+
+// more is what the change costs until the lease ends, with its sign; "" where that is not known.
+func (p AmendPreview) more() string {
+	d := (p.After.CostPerHour - p.Before.CostPerHour) * p.left.Hours()
+	switch {
+	case p.left == 0 || p.After.CostPerHour == p.Before.CostPerHour:
+		return ""
+	case d < 0:
+		return "−" + Cost(-d)
+	}
+	return "+" + Cost(d)
+}
+
+// Field is a hidden field of a form.
+type Field struct{ Name, Value string }
+
+// fields carry what was asked into the form that does it.
+func (p AmendPreview) fields() []Field {
+	m := p.Ask
+	out := []Field{{"kind", string(m.Kind)}, {"plan_hash", p.PlanHash}}
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			out = append(out, Field{name, value})
+		}
+	}
+	add("size", strconv.Itoa(m.Size))
+	for _, s := range m.Services {
+		add("services", s)
+	}
+	for _, n := range m.Nodes {
+		add("nodes", n)
+	}
+	add("hardware", m.Hardware)
+	add("image", m.Image)
+	add("batch", strconv.Itoa(m.Batch))
+	add("on_failure", string(m.OnFailure))
+	if m.NoRestart {
+		add("no_restart", "yes")
+	}
+	if len(m.Config) > 0 {
+		b, err := json.Marshal(m.Config)
+		if err != nil {
+			panic("page: a configuration that was read from JSON can be written so: " + err.Error())
+		}
+		add("overlay", string(b))
+	}
+	return out
+}
+
+// ChangePanel is what can be asked of a cluster that stands.
+type ChangePanel struct {
+	View     app.ClusterView
+	Busy     bool   // something is under way, so nothing else can be asked
+	Mend     bool   // only what mends it can be asked
+	Sizes    string // how many nodes the template allows, in words; "" where it is not known any more
+	Services []ServiceLine
+	Addable  []Choice
+	Newer    string   // what the catalog has that is newer, in a few words; "" for nothing
+	Sick     []string // nodes that a repair would make anew
+}
+
+// ServiceLine is a service with the nodes that have it.
+type ServiceLine struct {
+	Name, Title string
+	Nodes       []string
+}
+
+// link leads to the preview of an amendment, with more of it as names and values.
+func (p ChangePanel) link(kind app.OperationKind, more ...string) string {
+	q := url.Values{"kind": {string(kind)}}
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Add(more[i], more[i+1])
+	}
+	return "/clusters/" + p.View.ID + "/change?" + q.Encode()
+}
+
+// serviceLink is link for one service; "" for all.
+func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string {
+	if service == "" {
+		return p.link(kind)
+	}
+	return p.link(kind, "services", service)
+}
+
+// standingNodes are those that stay.
+func standingNodes(v app.ClusterView) []app.Node {
+	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
+}
+
+// NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
+func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice, title func(kind, name string) string) *ChangePanel {
+	p := &ChangePanel{View: v, Addable: addable}
+	if t != nil {
+		p.Sizes = Sizes(t.Constraints.Size)
+	}
+	at := map[string]int{}
+	for _, n := range standingNodes(v) {
+		for _, s := range n.Services {
+			if _, ok := at[s]; !ok {
+				at[s] = len(p.Services)
+				p.Services = append(p.Services, ServiceLine{Name: s, Title: title("service", s)})
+			}
+			l := &p.Services[at[s]]
+			l.Nodes = append(l.Nodes, n.Name)
+		}
+	}
+	slices.SortFunc(p.Services, func(a, b ServiceLine) int { return strings.Compare(a.Name, b.Name) })
+	return p
+}
+
+// sickSentence says which nodes a repair would make anew.
+func (p ChangePanel) sickSentence() string {
+	return fmt.Sprintf("%s lost or sick: %s.", CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
+}
