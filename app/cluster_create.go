@@ -51,7 +51,7 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	case OutcomeApprove:
 		q.open(keep(w), w.decision.Needs)
 		kept, err := a.Store.KeepRequest(ctx, q)
-		return Answer{Request: kept}, err
+		return Answer{Request: kept, Warnings: w.preview.Warnings}, err
 	}
 	n, err := a.newCluster(ctx, actor, w.request, w.draft, w.preview)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 		return Answer{}, err
 	}
 	v, err := a.Cluster(ctx, actor, n.Cluster.ID)
-	return Answer{Request: q.Request, Cluster: &v}, err
+	return Answer{Request: q.Request, Cluster: &v, Warnings: w.preview.Warnings}, err
 }
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for

@@ -143,6 +143,8 @@ type NewRequest struct {
 type Answer struct {
 	Request Request      `json:"request"`
 	Cluster *ClusterView `json:"cluster,omitempty"`
+	// Warnings are to be read though it was taken, such as that the template is deprecated.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // RequestView says which requests of a list are wanted.

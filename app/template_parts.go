@@ -65,7 +65,7 @@ func (t *Template) Parts() (list []TemplatePart) {
 		add(l.Label+" "+l.URL, fmt.Sprintf("links[%d]", i))
 	}
 	for _, path := range t.Immutable {
-		add(path, "immutable."+path)
+		add(path, "immutable."+path, "immutable")
 	}
 	if t.Health != nil {
 		add(t.Health, "health")
@@ -123,7 +123,9 @@ func (t *Template) constraintParts(add func(value any, path string, at ...string
 func rangeWords(least, most int) string {
 	switch {
 	case most >= Unlimited || most == 0:
-		return fmt.Sprintf("%d nodes or more", least)
+		return fmt.Sprintf("%d or more nodes", least)
+	case least == 1 && most == 1:
+		return "1 node"
 	case least == most:
 		return fmt.Sprintf("%d nodes", least)
 	}

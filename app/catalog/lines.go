@@ -64,11 +64,21 @@ func linesOf(e *entry, t *app.Template) map[string]int {
 	for i, s := range t.Defaults.Services {
 		l.add("defaults.services."+s, "defaults", "services", i)
 	}
-	for _, key := range []string{"hardware", "image"} {
+	for _, key := range []string{"hardware", "image", "provider", "dns_suffix"} {
 		l.add("defaults."+key, "defaults", key)
 	}
-	for _, key := range []string{"hardware", "images"} {
+	for _, key := range []string{"services", "hardware", "images"} {
 		l.add("compatibility."+key, "compatibility", key)
+	}
+	for key := range t.Defaults.Config {
+		l.add("defaults.config."+key, "defaults", "config", key)
+	}
+	for i, p := range t.Parameters {
+		l.add("parameters."+p.Name, "parameters", i)
+	}
+	l.list("links", len(t.Links), "links")
+	for _, key := range []string{"lease", "health", "immutable"} {
+		l.add(key, key)
 	}
 	return l.all()
 }

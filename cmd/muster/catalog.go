@@ -10,7 +10,7 @@ import (
 )
 
 func catalogCommand(c *cli) *cobra.Command {
-	return family("catalog", "Check catalog files", catalogLintCommand(c), catalogSchemaCommand(c))
+	return family("catalog", "Check catalog files and look at them", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c))
 }
 
 func catalogLintCommand(c *cli) *cobra.Command {

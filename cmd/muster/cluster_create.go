@@ -72,6 +72,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		lease, config string
 		dnsSuffix     string
 		onFailure     failureChoice
+		settings      []string
 	)
 	cmd := &cobra.Command{
 		Use:   "create [NAME] --template T --size N",
@@ -82,7 +83,11 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := need(cmd, "template", "size"); err != nil {
+			wanted := []string{"template", "size"}
+			if len(settings) > 0 {
+				wanted = wanted[:1] // the template may let one of its parameters say the size
+			}
+			if err := need(cmd, wanted...); err != nil {
 				return err
 			}
 			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure)}
@@ -91,6 +96,9 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if r.Config, err = c.readConfig(config); err != nil {
+				return err
+			}
+			if r.Parameters, err = parseSettings(settings); err != nil {
 				return err
 			}
 			cl, err := c.connect()
@@ -104,6 +112,9 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, warning := range warningsOf(answer) {
+				fmt.Fprintln(c.stderr, warning)
+			}
 			v, err := c.decided(cmd.Context(), cl, answer, w)
 			if v == nil || err != nil {
 				return err
@@ -115,6 +126,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	w.declare(cmd)
 	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
+	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
 	cmd.Flags().Var(&onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
 	return cmd

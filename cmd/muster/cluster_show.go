@@ -98,7 +98,11 @@ func headline(v app.ClusterView) string {
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
 	case v.Status == app.ClusterDeleted:
-		line += ": every machine is gone"
+		line += ": " + firstOf(v.Message, "every machine is gone")
+	case known && !op.HeldUntil.IsZero():
+		line += fmt.Sprintf(": the %s has not begun. %s", op.Kind.Words(), op.Message)
+	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
+		line += ". " + op.Message
 	case known && !op.Status.Ended():
 		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
 	case firstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
@@ -112,7 +116,7 @@ func headline(v app.ClusterView) string {
 
 // facts are the small things about a cluster.
 func facts(v app.ClusterView, now time.Time) []string {
-	out := []string{v.Template, plural(v.Size, "node"), v.Provider, "owned by " + v.Owner}
+	out := []string{templateText(v), plural(v.Size, "node"), v.Provider, "owned by " + v.Owner}
 	if v.CostPerHour > 0 {
 		out = append(out, money(v.CostPerHour)+" per hour")
 	}

@@ -44,6 +44,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("server", auditCommand(c)),
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
+		grouped("clusters", templateCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", quotaCommand(c)),
 		grouped("clusters", usageCommand(c)),

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/catalog"
+)
+
+func catalogShowCommand(c *cli) *cobra.Command {
+	var f catalogFlag
+	cmd := &cobra.Command{
+		Use:   "show TEMPLATE [DIR...]",
+		Short: "Show a template with all that it extends and includes, and where each part is written",
+		Long: "Show a template with all that it extends and includes, and where each part is written. The server is not asked, so this\n" +
+			"is how a template can be looked at before it is published.",
+		Example: "  muster catalog show web examples/catalog",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.dirs = append(f.dirs, args[1:]...)
+			dirs, err := f.directories()
+			if err != nil {
+				return err
+			}
+			// What is wrong elsewhere does not matter here.
+			r := catalog.Lint(catalog.Options{}, dirs...)
+			t := r.Catalog.Templates[args[0]]
+			if w := r.Catalog.Written[args[0]]; t == nil && w != nil {
+				if !w.Partial {
+					return &app.Error{Code: app.EInvalid, Field: "template", Message: "Template " + args[0] + " cannot be made whole.",
+						Hint: "See what is wrong with it: `muster catalog lint`."}
+				}
+				t = w
+			}
+			if t == nil {
+				e := app.Errorf(app.ENotFound, "There is no template %q.", args[0])
+				if near := app.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
+					e.Hint = "Did you mean " + near + "?"
+				}
+				return e
+			}
+			v := app.TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
+			if c.json() {
+				return c.printJSON(v)
+			}
+			return printTemplate(c.stdout, v)
+		},
+	}
+	f.declare(cmd)
+	return cmd
+}

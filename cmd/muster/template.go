@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// templateCommand tells about what clusters can be made from, as the server has it.
+func templateCommand(c *cli) *cobra.Command {
+	list := c.asks(&cobra.Command{
+		Use: "list", Short: "List the templates that clusters can be made from", Args: atMost(0),
+	}, func(ctx context.Context, cl *client, _ []string) error {
+		all, err := cl.templates(ctx)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(map[string][]*app.Template{"templates": all})
+		}
+		t := newTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
+		for _, x := range all {
+			about := firstOf(x.Label, x.Description)
+			if x.ReplacedBy != "" {
+				about = "use " + x.ReplacedBy + " instead"
+			}
+			t.add(x.Name, string(x.InState()), sizeText(x.Constraints.Size), strings.Join(x.Defaults.Services, ","), about)
+		}
+		return t.write(c.stdout)
+	})
+	show := c.asks(&cobra.Command{
+		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: exactly("NAME"),
+	}, func(ctx context.Context, cl *client, args []string) error {
+		v, err := cl.template(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(v)
+		}
+		return printTemplate(c.stdout, v)
+	})
+	return family("template", "Look at templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
+}
+
+func templateVersionsCommand(c *cli) *cobra.Command {
+	return c.asks(&cobra.Command{
+		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: exactly("NAME"),
+	}, func(ctx context.Context, cl *client, args []string) error {
+		all, err := cl.templateVersions(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(map[string][]app.TemplateVersion{"versions": all})
+		}
+		t := newTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
+		for _, v := range all {
+			stands := ""
+			if v.Stands {
+				stands = "stands"
+			}
+			t.add(strconv.Itoa(v.Number), span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+		}
+		return t.write(c.stdout)
+	})
+}
+
+func templateDiffCommand(c *cli) *cobra.Command {
+	return c.asks(&cobra.Command{
+		Use: "diff NAME [FROM [TO]]", Short: "Tell how two versions of a template differ",
+		Long: "Tell how two versions of a template differ: the newest and the one before, or those of the numbers.",
+		Args: cobra.RangeArgs(1, 3), Example: "  muster template diff web 2 3",
+	}, func(ctx context.Context, cl *client, args []string) error {
+		q := url.Values{}
+		for i, key := range []string{"from", "to"} {
+			if len(args) > i+1 {
+				if n, err := strconv.Atoi(args[i+1]); err != nil || n < 1 {
+					return usagef("%q is not the number of a version", args[i+1]).hint("See `muster template versions %s`.", args[0])
+				}
+				q.Set(key, args[i+1])
+			}
+		}
+		d, err := cl.templateDiff(ctx, args[0], q)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(d)
+		}
+		fmt.Fprintf(c.stdout, "%s, from version %d to %d:\n", d.Name, d.From, d.To)
+		if len(d.Changes) == 0 {
+			fmt.Fprintln(c.stdout, "  they say the same")
+		}
+		for _, ch := range d.Changes {
+			switch {
+			case ch.Before == "":
+				fmt.Fprintf(c.stdout, "+ %s: %s\n", ch.Path, ch.After)
+			case ch.After == "":
+				fmt.Fprintf(c.stdout, "- %s: %s\n", ch.Path, ch.Before)
+			default:
+				fmt.Fprintf(c.stdout, "~ %s: %s -> %s\n", ch.Path, ch.Before, ch.After)
+			}
+		}
+		return nil
+	})
+}
+
+// printTemplate tells all that a template says.
+func printTemplate(w io.Writer, v app.TemplateView) error {
+	head := v.Name
+	if v.Number > 0 {
+		head += fmt.Sprintf(", version %d", v.Number)
+	}
+	if v.Version != "" {
+		head += fmt.Sprintf(" (%s)", v.Version)
+	}
+	if v.Partial {
+		head += ", only a part of others"
+	}
+	fmt.Fprintf(w, "%s, %s\n", head, v.InState())
+	for _, line := range append([]string{v.Description}, v.Warnings...) {
+		if line != "" {
+			fmt.Fprintln(w, line)
+		}
+	}
+	if len(v.Parameters) > 0 {
+		fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
+		t := newTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+		for _, p := range v.Parameters {
+			standard := ""
+			switch {
+			case p.Default != nil:
+				standard = fmt.Sprint(p.Default)
+			case p.Required:
+				standard = "(required)"
+			}
+			t.add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), firstOf(p.Help, p.Label))
+		}
+		if err := t.write(w); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	t := newTable("PART", "VALUE", "FROM")
+	for _, p := range v.Parts {
+		t.add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
+	}
+	return t.write(w)
+}
+
+func sizeText(s app.SizeRange) string {
+	switch {
+	case s.Max >= app.Unlimited || s.Max == 0:
+		return fmt.Sprintf("%d+", max(s.Min, 1))
+	case s.Min == s.Max:
+		return strconv.Itoa(s.Min)
+	}
+	return fmt.Sprintf("%d-%d", s.Min, s.Max)
+}
+
+// parseSettings reads NAME=VALUE, each name once.
+func parseSettings(texts []string) (map[string]any, error) {
+	var out map[string]any
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usagef("--set %q has no value", text).hint("It looks like --set port=8080; see `muster template show`.")
+		}
+		if _, twice := out[name]; twice {
+			return nil, usagef("--set says %s twice", name)
+		}
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func (c *client) templates(ctx context.Context) ([]*app.Template, error) {
+	var out struct {
+		Templates []*app.Template `json:"templates"`
+	}
+	err := c.callInto(ctx, "/templates", nil, &out)
+	return out.Templates, err
+}
+
+func (c *client) template(ctx context.Context, name string) (v app.TemplateView, err error) {
+	err = c.callInto(ctx, "/templates/"+url.PathEscape(name), nil, &v)
+	return v, err
+}
+
+func (c *client) templateVersions(ctx context.Context, name string) ([]app.TemplateVersion, error) {
+	var out struct {
+		Versions []app.TemplateVersion `json:"versions"`
+	}
+	err := c.callInto(ctx, "/templates/"+url.PathEscape(name)+"/versions", nil, &out)
+	return out.Versions, err
+}
+
+func (c *client) templateDiff(ctx context.Context, name string, q url.Values) (d app.TemplateDiff, err error) {
+	err = c.callInto(ctx, "/templates/"+url.PathEscape(name)+"/changes", q, &d)
+	return d, err
+}
+
+// templateText says from which version of which template a cluster was made.
+func templateText(v app.ClusterView) string {
+	m := v.MadeFrom
+	switch {
+	case m == nil:
+		return v.Template
+	case m.Gone:
+		return v.Template + " (not in the catalog any more)"
+	case m.Newer && m.Number > 0 && m.Latest > 0:
+		return fmt.Sprintf("%s version %d (there is version %d)", v.Template, m.Number, m.Latest)
+	case m.Newer:
+		return v.Template + " (there is a newer version)"
+	}
+	return v.Template
+}
+
+// warningsOf are what is to be read about the template though the request was taken.
+func warningsOf(a app.Answer) []string {
+	if a.Cluster != nil && a.Cluster.MadeFrom != nil {
+		return a.Cluster.MadeFrom.Warnings
+	}
+	return a.Warnings
+}
