@@ -138,7 +138,7 @@ func TestWeight(t *testing.T) {
 			t.Errorf("the page %s weighs %d bytes", name, total)
 		}
 	}
-	if css := s.get(static.URL("app.css"), "Accept-Encoding", "identity"); len(css.body) > 36_000 || strings.Contains(css.body, "http") {
+	if css := s.get(static.URL("app.css"), "Accept-Encoding", "identity"); len(css.body) > 40_000 || strings.Contains(css.body, "http") {
 		t.Errorf("the style sheet has %d bytes, or fetches something", len(css.body))
 	}
 }

@@ -120,11 +120,11 @@ func ClusterShowPage(f Frame, c ClusterShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ClusterNodes(c).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ClusterChange(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ClusterChange(c).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ClusterNodes(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
