@@ -95,7 +95,7 @@ func (a *App) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 		return sick, err
 	}
 	for _, n := range h.Nodes {
-		if n.Ill() && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
+		if n.Ill() && n.Rounds > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
 			sick = append(sick, n.Node)
 		}
 	}

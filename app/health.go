@@ -36,7 +36,7 @@ type NodeHealth struct {
 	State   HealthState `json:"state"`
 	Since   time.Time   `json:"since,omitzero"`
 	Reasons []string    `json:"reasons" nullable:"false"` // "web: GET :80/: connection refused"
-	// Rounds in a row that it was sick or unreachable, up to as many as matter.
+	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
 	Rounds int `json:"rounds,omitempty"`
 
 	Machine string         `json:"-"` // that this was found of

@@ -110,6 +110,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "ended with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
+	e.drifts(v.ID)
 	if err := os.Remove(e.effect + ".n2"); err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +133,36 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	}
 	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
 		t.Errorf("something was done although the template does not say so: %+v (%v)", v.Operations, err)
+	}
+}
+
+// drifts checks what is told of a cluster whose n2 is sick, also after the catalog has changed.
+func (e *engine) drifts(id string) {
+	e.Helper()
+	tell := func(a *app.App) string {
+		d, err := a.Drift(e.ctx, e.admin, id)
+		if err != nil {
+			e.Fatal(err)
+		}
+		var all []string
+		for _, i := range d.Items {
+			mend := ""
+			if i.Mend != nil {
+				mend = string(i.Mend.Kind) + " " + strings.Join(i.Mend.Nodes, ",")
+			}
+			all = append(all, string(i.From)+" "+i.Node+" "+mend)
+		}
+		return strings.Join(append(all, d.Notes...), "; ")
+	}
+	if got := tell(e.app); got != "health n2 repair n2" {
+		e.Errorf("drift: %s", got)
+	}
+	deps, newer := e.app.Deps, e.catalog()
+	watched(app.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
+	newer.Services["back"].Actions[app.ActionStart] = script("true")
+	deps.Catalog = func() *app.Catalog { return newer }
+	if got := tell(app.New(deps)); got != "health n2 repair n2; catalog  upgrade " {
+		e.Errorf("drift from another catalog: %s", got)
 	}
 }
 

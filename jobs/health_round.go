@@ -14,6 +14,7 @@ const (
 	roundsAtOnce = 2  // rounds of a worker at the same time
 	looksAtOnce  = 32 // nodes that a worker looks at, at the same time
 	roundPause   = 200 * time.Millisecond
+	getInTime    = 20 * time.Second // until a node that does not let us in counts as not reached
 )
 
 // rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps go on as if there were
@@ -139,7 +140,9 @@ func (w *Worker) lookAtNode(ctx context.Context, r *app.HealthRound, n app.Round
 		}
 		checks = append(checks, nodeCheck{c.Service, c.Check})
 	}
-	sh, release, err := w.Shells.Get(ctx, target(n.Node, r.SSHKey))
+	in, cancel := context.WithTimeout(ctx, getInTime)
+	sh, release, err := w.Shells.Get(in, target(n.Node, r.SSHKey))
+	cancel()
 	if err == nil {
 		var found map[string]string
 		found, err = look(ctx, sh, app.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},

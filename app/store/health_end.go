@@ -11,11 +11,11 @@ import (
 
 const nodeHealthColumns = `h.node, h.state, h.since, h.machine, h.rounds, h.misses, h.reasons, h.counts`
 
-func scanNodeHealth(row scanner) (app.NodeHealth, error) {
+func scanNodeHealth(row scanner, more ...any) (app.NodeHealth, error) {
 	var h app.NodeHealth
 	var since int64
 	var reasons, counts []byte
-	if err := row.Scan(&h.Node, &h.State, &since, &h.Machine, &h.Rounds, &h.Misses, &reasons, &counts); err != nil {
+	if err := row.Scan(append([]any{&h.Node, &h.State, &since, &h.Machine, &h.Rounds, &h.Misses, &reasons, &counts}, more...)...); err != nil {
 		return h, err
 	}
 	h.Since = fromMicros(since)

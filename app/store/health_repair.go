@@ -31,7 +31,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 			[]any{d.Repair, d.Cluster.ID, string(app.OperationCancelled)}},
 		{&d.TenantNodes, `SELECT count(*) FROM health_rounds r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.leaving < 2`,
 			[]any{tenant, string(app.NodeReady)}},
-		{&d.TenantIll, `SELECT coalesce(sum(ill), 0) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
+		{&d.TenantIll, `SELECT CAST(coalesce(sum(ill), 0) AS BIGINT) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
 			AND o.created_at > ? AND s.action = ?`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), micros(now.Add(-app.RepairWindow)), string(app.ActionCreate)}},

@@ -30,10 +30,14 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app
 		out.Repair = app.RepairOff
 	}
 	if err := each(ctx, moment, func(row scanner) error {
-		n, err := scanNodeHealth(row)
+		var machine string
+		n, err := scanNodeHealth(row, &machine)
+		if n.Machine != machine {
+			n.Rounds = 0 // it was made anew, and nobody has looked since
+		}
 		out.Nodes = append(out.Nodes, n)
 		return err
-	}, `SELECT `+nodeHealthColumns+` FROM node_health h JOIN nodes n ON n.cluster = h.cluster AND n.name = h.node
+	}, `SELECT `+nodeHealthColumns+`, n.machine_id FROM node_health h JOIN nodes n ON n.cluster = h.cluster AND n.name = h.node
 		WHERE h.cluster = ? AND n.status = ? AND n.leaving < 2 ORDER BY h.number`, cluster, string(app.NodeReady)); err != nil {
 		return nil, err
 	}

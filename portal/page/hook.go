@@ -125,6 +125,8 @@ func noticeWord(k app.NoticeKind) string {
 		return "alarms"
 	case app.NoticeCluster:
 		return "clusters that change hands or miss their schedule"
+	case app.NoticeHealth:
+		return "the health of clusters"
 	case app.NoticeHook:
 		return "hooks that stop"
 	case app.NoticeTest:

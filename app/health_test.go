@@ -1,0 +1,202 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// A node's story, round by round: w is well, f a failure of web, b one of web and db, u unreachable, m the same as w on another machine.
+func TestNodeHealth(t *testing.T) {
+	for name, tc := range map[string]struct{ rounds, want string }{
+		"well from the beginning":       {"w", "healthy"},
+		"one failure is none":           {"wf", "healthy"},
+		"two are":                       {"wff", "sick"},
+		"one good one is enough":        {"wffw", "healthy"},
+		"it has to be in a row":         {"wfwf", "healthy"},
+		"unknown until it is known":     {"f", "unknown"},
+		"sick from the beginning":       {"ff", "sick"},
+		"another service is worse off":  {"wb", "sick"},
+		"not reached once":              {"wuu", "healthy"},
+		"unreachable":                   {"wuuu", "unreachable"},
+		"reached again":                 {"wuuuw", "healthy"},
+		"reached, and not quite well":   {"wuuuf", "healthy"},
+		"sick stays sick while it goes": {"wffuu", "sick"},
+		"failures count over a gap":     {"wfuf", "sick"},
+		"another machine begins anew":   {"wfmf", "healthy"},
+	} {
+		h := app.NodeHealth{Node: "n1", State: app.HealthUnknown, Machine: "a"}
+		machine := "a"
+		at := time.Unix(1000, 0)
+		changed := at
+		for _, r := range tc.rounds {
+			at = at.Add(time.Minute)
+			f := app.NodeFinding{Node: "n1"}
+			switch r {
+			case 'f':
+				f.Wrong = map[string]string{"web": "no answer"}
+			case 'b':
+				f.Wrong = map[string]string{"web": "no answer", "db": "no answer"}
+			case 'u':
+				f.Unreachable = "it does not answer"
+			case 'm':
+				machine = "b"
+			}
+			before := h.State
+			h = h.After(f, machine, map[string]int{"web": 2, "db": 1}, 5, at)
+			if h.State != before {
+				changed = at
+			}
+			if h.State != before && !h.Since.Equal(at) || !h.Since.IsZero() && !h.Since.Equal(changed) {
+				t.Errorf("%s: since %v, want %v", name, h.Since, changed)
+			}
+		}
+		if string(h.State) != tc.want {
+			t.Errorf("%s: %s, want %s (%+v)", name, h.State, tc.want, h)
+		}
+	}
+}
+
+// What is kept of a node that stays sick stops growing, so that it is not written with every round.
+func TestNodeHealthComesToRest(t *testing.T) {
+	h := app.NodeHealth{State: app.HealthHealthy, Machine: "a"}
+	f := app.NodeFinding{Node: "n1", Wrong: map[string]string{"web": "no"}}
+	var last string
+	for i := range 20 {
+		h = h.After(f, "a", map[string]int{"web": 3}, 4, time.Unix(int64(1000+i), 0))
+		now := fmt.Sprintf("%+v", h)
+		if i > 8 && now != last {
+			t.Fatalf("round %d changes %s to %s", i, last, now)
+		}
+		last = now
+	}
+	if h.Rounds != 4 || h.Counts["web"] != 3 || h.Plain() {
+		t.Errorf("at rest: %+v", h)
+	}
+}
+
+func TestClusterHealth(t *testing.T) {
+	ill := func(node string, s app.HealthState) app.NodeHealth {
+		return app.NodeHealth{Node: node, State: s, Reasons: []string{"web: no"}}
+	}
+	many := []app.NodeHealth{}
+	for i := range 7 {
+		many = append(many, ill(app.NodeName(i+1), app.HealthSick))
+	}
+	for name, tc := range map[string]struct {
+		nodes  []app.NodeHealth
+		of     int
+		looked bool
+		want   string
+	}{
+		"not looked at": {nil, 3, false, "unknown 0 0 0 3 "},
+		"healthy":       {nil, 3, true, "healthy 3 0 0 0 "},
+		"failing yet":   {[]app.NodeHealth{ill("n1", app.HealthHealthy)}, 3, true, "healthy 3 0 0 0 "},
+		"sick":          {[]app.NodeHealth{ill("n2", app.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is sick: web: no."},
+		"both": {[]app.NodeHealth{ill("n1", app.HealthUnreachable), ill("n2", app.HealthSick)}, 3, true,
+			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is sick: web: no."},
+		"many": {many, 10, true, "sick 3 7 0 0 n1 is sick: web: no; n2 is sick: web: no; n3 is sick: web: no; n4 is sick: web: no; n5 is sick: web: no; and 2 more."},
+	} {
+		h := app.ClusterHealth{Nodes: tc.nodes}
+		h.Sum(tc.of, tc.looked)
+		if got := fmt.Sprintf("%s %d %d %d %d %s", h.State, h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.Reason); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestRepairByItself(t *testing.T) {
+	auto := app.HealthPolicy{Repair: app.RepairAuto}
+	ill := func(rounds ...int) (all []app.NodeHealth) {
+		for i, r := range rounds {
+			all = append(all, app.NodeHealth{Node: app.NodeName(i + 1), State: app.HealthSick, Rounds: r})
+		}
+		return all
+	}
+	due := func(change func(d *app.RepairDue)) app.RepairDue {
+		d := app.RepairDue{Policy: auto, Nodes: 10, Ill: ill(3), TenantNodes: 20, TenantIll: 1}
+		change(&d)
+		return d
+	}
+	for name, tc := range map[string]struct {
+		due    app.RepairDue
+		nodes  string
+		braked bool
+		after  time.Duration
+		note   string // how it begins
+		fails  int
+		judged bool
+	}{
+		"one":               {due: due(func(*app.RepairDue) {}), nodes: "n1", after: 30 * time.Second},
+		"not for long":      {due: due(func(d *app.RepairDue) { d.Ill = ill(2) })},
+		"not by itself":     {due: due(func(d *app.RepairDue) { d.Policy.Repair = app.RepairOff })},
+		"only the long ill": {due: due(func(d *app.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3), 3 }), nodes: "n1 n3", after: 30 * time.Second},
+		"too many": {due: due(func(d *app.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3, 1), 4 }), braked: true, after: 30 * time.Second,
+			note: "4 of 10 nodes are ill at once, more than the brake of 30% allows"},
+		"as many as its own brake allows": {due: due(func(d *app.RepairDue) { d.Ill, d.Policy.Brake, d.TenantIll = ill(3, 3, 3, 3, 3), 50, 5 }), nodes: "n1 n2 n3 n4 n5",
+			after: 30 * time.Second},
+		"one of few is never too many": {due: due(func(d *app.RepairDue) { d.Nodes, d.TenantNodes = 1, 1 }), nodes: "n1", after: 30 * time.Second},
+		"two of few are":               {due: due(func(d *app.RepairDue) { d.Nodes, d.Ill = 3, ill(3, 3) }), braked: true, after: 30 * time.Second, note: "2 of 3 nodes"},
+		"too many of the tenant's": {due: due(func(d *app.RepairDue) { d.TenantIll = 7 }), braked: true, after: 30 * time.Second,
+			note: "7 of the tenant's 20 nodes are ill, or were repaired within the last hour"},
+		"another is being repaired": {due: due(func(d *app.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 repairs another cluster"},
+		"it is being repaired": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
+			note: "Operation 7 repairs it."},
+		"it was repaired": {due: due(func(d *app.RepairDue) {
+			d.Repair, d.RepairStatus, d.Ill, d.Failures = 7, app.OperationSucceeded, nil, 2
+		}), judged: true},
+		"and is ill again": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationSucceeded }), nodes: "n1", judged: true,
+			after: 30 * time.Second},
+		"it failed": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
+			note: "Operation 7, which was to repair it, is failed."},
+		"again": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
+			after: 40 * time.Minute, note: "Operation 7"},
+		"for ever": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
+			after: 6 * time.Hour, note: "Operation 7"},
+	} {
+		c := tc.due.Choose()
+		if strings.Join(c.Nodes, " ") != tc.nodes || c.Braked != tc.braked || c.After != tc.after || !strings.HasPrefix(c.Note, tc.note) || tc.note == "" && c.Note != "" ||
+			c.Failure != tc.fails || c.Judged != tc.judged {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+func TestHealthCheckIsExpanded(t *testing.T) {
+	n := app.Node{Name: "n2", Hostname: "c1-n2.internal", Services: []string{"web"}, Addresses: map[string]string{app.AddressBind: "10.0.0.2"}}
+	cluster := app.NewMacroCluster("ada", []app.Node{{Name: "n1", Services: []string{"web"}}, n})
+	config := map[string]any{"lb": map[string]any{"port": 8080, "path": "/up", "name": "it's", "key": "${secret:KEY}", "list": []any{1}}}
+	for name, tc := range map[string]struct {
+		check app.HealthCheck
+		want  string // what it asks, or the error
+	}{
+		"plain":        {app.HealthCheck{TCP: "80"}, "TCP 10.0.0.2:80"},
+		"other host":   {app.HealthCheck{TCP: "127.0.0.1:80"}, "TCP 127.0.0.1:80"},
+		"of config":    {app.HealthCheck{TCP: "%ip.self%:%config.lb.port%"}, "TCP 10.0.0.2:8080"},
+		"page":         {app.HealthCheck{HTTP: &app.HTTPHealth{Port: "%config.lb.port%", Path: "%config.lb.path%"}}, "GET :8080/up"},
+		"command":      {app.HealthCheck{Command: "check %ip.self% %config.lb.name% %instance.self.service.web%"}, `command check 10.0.0.2 'it'\''s' 2`},
+		"percent":      {app.HealthCheck{Command: "df | grep 100%"}, "command df | grep 100%"},
+		"missing":      {app.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot is no plain value of the configuration."},
+		"a list":       {app.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list is no plain value of the configuration."},
+		"a secret":     {app.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key holds a secret, which a check is not given."},
+		"no port":      {app.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: "it's" is no port.`},
+		"long command": {app.HealthCheck{Command: "a\nb"}, "command a …"},
+	} {
+		got, err := tc.check.Expand(cluster, n, config)
+		text := ""
+		if err != nil {
+			text = app.AsError(err).Message
+		} else {
+			text = got.Asks()
+		}
+		if text != tc.want {
+			t.Errorf("%s: %s, want %s", name, text, tc.want)
+		}
+	}
+	if config["lb"].(map[string]any)["port"] != 8080 {
+		t.Error("the configuration was changed")
+	}
+}

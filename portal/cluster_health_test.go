@@ -1,0 +1,83 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// watching is a Muster that looks after clusters. n2 of each is sick.
+type watching struct{ *fake }
+
+var _ Watching = (*watching)(nil)
+
+func (f *watching) sick() app.ClusterHealth {
+	h := app.ClusterHealth{Repair: app.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
+		Nodes: []app.NodeHealth{{Node: "n2", State: app.HealthSick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
+	h.Sum(2, true)
+	return h
+}
+
+func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error) {
+	v, err := f.fake.Cluster(ctx, a, id)
+	if err == nil {
+		h := f.sick()
+		v.Health = &h
+		for i := range v.Nodes {
+			v.Nodes[i].Status = app.NodeReady
+		}
+	}
+	return v, err
+}
+
+func (f *watching) Health(ctx context.Context, a app.Actor, id string) (app.ClusterHealth, error) {
+	_, err := f.Cluster(ctx, a, id)
+	return f.sick(), err
+}
+
+func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (app.Drift, error) {
+	v, err := f.Cluster(ctx, a, id)
+	return app.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []app.DriftItem{
+		{From: app.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &app.Amendment{Kind: app.OperationUpgrade}},
+		{From: app.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: app.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
+	}}, err
+}
+
+func TestHealthPage(t *testing.T) {
+	s := visit(t, func(c *Config) { c.Muster = &watching{c.Muster.(*fake)} })
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Looked at 60 s ago.", "Health")
+	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 1 || strings.Count(a.body, `<small class="health"`) != 1 {
+		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
+	}
+	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Looked at 60 s ago", "Repaired by itself",
+		"n2 sick 60 min ago web: GET :80/<up>: 503", "catalog services.web.start is another one in the catalog.", "health n2 is sick.", "node n1: time: 3 s off. Start a time service.",
+		"Not all could be compared.")
+	s.get("/clusters/nothing/health").reads(http.StatusNotFound)
+	api := func(path string) seen {
+		return s.do(s.request(http.MethodGet, "/api/v1/clusters/"+id+path, "", "Authorization", "Bearer token-of-ada"))
+	}
+	for path, want := range map[string]string{"/health": `"state":"sick"`, "/drift": `"mend":{"kind":"repair","nodes":["n2"]}`} {
+		if a := api(path); a.status != http.StatusOK || !strings.Contains(a.body, want) {
+			t.Errorf("%s: %d %s, want %s", path, a.status, a.body, want)
+		}
+	}
+}
+
+// Where nobody looks after clusters there is no page about it.
+func TestNoHealthPage(t *testing.T) {
+	s := visit(t)
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	s.get("/clusters/"+id+"/health").reads(http.StatusNotFound)
+	if a := s.get("/clusters/" + id); strings.Contains(a.body, `id="health"`) {
+		t.Error("a cluster's page tells of health that nobody knows")
+	}
+}
