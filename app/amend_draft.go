@@ -73,6 +73,7 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 		return nil, err
 	}
 	d.reach()
+	d.keepStopped()
 	if err := d.checkMachines(ctx, a); err != nil {
 		return nil, err
 	}

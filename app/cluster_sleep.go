@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -104,10 +105,12 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (d p
 		asleep.CostPerHour += definition.Hardware[n.Hardware].asleepCost()
 		node := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]ServiceWork{}}
 		for _, s := range n.Services {
-			node.Work[s] = work
+			if !definition.IsStopped(n.Name, s) {
+				node.Work[s] = work
+			}
 		}
 		p.Nodes = append(p.Nodes, node)
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: slices.Sorted(maps.Keys(node.Work))})
 	}
 	p.Before, p.After = awake, asleep
 	if kind == OperationWake {

@@ -130,15 +130,15 @@ func (a *App) claimRound(ctx context.Context, w WorkerID, except []string) (*Hea
 
 // healthExpander expands the checks of a cluster's services, node by node.
 type healthExpander struct {
-	services map[string]*Service
-	nodes    MacroCluster
-	shared   *SharedConfig
-	err      error // why the configuration cannot be expanded
+	Definition
+	nodes  MacroCluster
+	shared *SharedConfig
+	err    error // why the configuration cannot be expanded
 }
 
 func newHealthExpander(c *ClaimedRound) *healthExpander {
-	x := &healthExpander{services: c.Definition.Services, nodes: NewMacroCluster(c.Cluster.Owner, c.Nodes)}
-	for _, s := range x.services {
+	x := &healthExpander{Definition: c.Definition, nodes: NewMacroCluster(c.Cluster.Owner, c.Nodes)}
+	for _, s := range x.Services {
 		if s.Health != nil && s.Health.namesConfig() {
 			var m *MacroConfig
 			if m, x.err = ParseMacros(c.Definition.Config); x.err == nil {
@@ -155,8 +155,8 @@ func (x *healthExpander) checks(n Node) []RoundCheck {
 	var config map[string]any
 	err := x.err
 	for _, name := range slices.Sorted(slices.Values(n.Services)) {
-		svc := x.services[name]
-		if svc == nil || svc.Health == nil {
+		svc := x.Services[name]
+		if svc == nil || svc.Health == nil || x.IsStopped(n.Name, name) {
 			continue
 		}
 		c := RoundCheck{Service: name}

@@ -74,8 +74,10 @@ type Definition struct {
 	Services map[string]*Service `json:"services"`
 	Hardware map[string]Flavor   `json:"hardware"`
 	Images   map[string]Image    `json:"images"`
-	Hooks    []OperationHook     `json:"hooks,omitempty"`  // the template's
-	Health   *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
+	// Stopped are the services that somebody has stopped, by node; see IsStopped.
+	Stopped map[string][]string `json:"stopped,omitempty"`
+	Hooks   []OperationHook     `json:"hooks,omitempty"`  // the template's
+	Health  *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.
