@@ -537,6 +537,9 @@ func (t *storeTest) rollBackLeavesNone() {
 	_, err := t.undo("web-1", back, "n2.delete")
 	t.refused(err, "plan_changed") // n3 was begun to be made
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
+	_, err = t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: steps(app.OperationRollBack, "n3.delete", "n2.delete"), Operation: app.Operation{Tenant: tenant,
+		Cluster: "web-1", Kind: app.OperationRollBack, Undoes: t.latest("web-1").ID, Requester: "ada", CreatedAt: t.clock.Now()}})
+	t.code(err, app.EInternal) // it does not say what the cluster is then
 	_, err = t.undo("web-1", back, "n3.delete", "n2.delete")
 	t.must(err)
 	t.carryOut("")

@@ -99,6 +99,16 @@ func (t *tx) checkUndo(n app.NewOperation) error {
 	if err := ledger.CheckUndo(&undone, later); err != nil {
 		return err
 	}
+	if n.Change == nil {
+		// Its steps would undo what the operation did, and the cluster's rows would still say that it was done.
+		var changed bool
+		if err := t.row(`SELECT EXISTS (SELECT 1 FROM changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
+			return err
+		}
+		if changed {
+			return app.Errorf(app.EInternal, "the roll-back of operation %d, which changed its cluster, does not say what it puts back", undone.ID)
+		}
+	}
 	back := map[string]bool{}
 	for _, s := range n.Plan.Steps {
 		back[s.Node] = back[s.Node] || s.Action == app.ActionDelete
