@@ -24,8 +24,11 @@ const (
 	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
 )
 
-// HookFormats are all of them, the default first.
-var HookFormats = []HookFormat{HookMuster, HookSlack, HookMail, HookCoopr}
+// HookFormats are those of notices, the default first; OperationFormats those of lifecycle hooks.
+var (
+	HookFormats      = []HookFormat{HookMuster, HookSlack, HookMail}
+	OperationFormats = []HookFormat{HookMuster, HookCoopr}
+)
 
 // HookState is how a hook stands.
 type HookState string
@@ -220,8 +223,8 @@ func (a *App) checkHook(r HookRequest) (HookChange, error) {
 		}
 		c.Kinds = &kinds
 	}
-	if r.Format != "" && !slices.Contains(HookFormats, r.Format) {
-		return wrong("format", fmt.Sprintf("There is no format %q.", clip(string(r.Format))), "There are: "+joined(HookFormats)+".")
+	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(OperationFormats, r.Format) {
+		return wrong("format", fmt.Sprintf("There is no format %q.", clip(string(r.Format))), "There are: "+joined(HookFormats)+", and coopr for hooks of operations.")
 	}
 	if r.When != "" && !slices.Contains(HookPhases, r.When) {
 		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", clip(string(r.When))), "One of: "+joined(HookPhases)+".")

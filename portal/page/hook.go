@@ -146,6 +146,31 @@ func kindsWords(kinds []app.NoticeKind) string {
 	return strings.Join(words, ", ")
 }
 
+// about says what a hook is told: notices of some kinds, or when of which operations it has its turn.
+func about(h app.Hook) string {
+	switch {
+	case h.When == "":
+		return kindsWords(h.Kinds)
+	case h.When == app.HookTemplate:
+		return "when templates say so"
+	case len(h.Operations) == 0:
+		return string(h.When) + " any operation"
+	}
+	var words []string
+	for _, k := range h.Operations {
+		words = append(words, k.Words())
+	}
+	return string(h.When) + " " + strings.Join(words, ", ")
+}
+
+// whereTo says what a hook leads to.
+func whereTo(h app.Hook) string {
+	if h.Script != "" {
+		return "A script on nodes"
+	}
+	return h.URL
+}
+
 func formatWords(f app.HookFormat) string {
 	switch f {
 	case app.HookSlack:
