@@ -143,6 +143,18 @@ func (c *cli) printTerms(line func(name, format string, args ...any), t app.Term
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
+	if a := t.Amended; a != nil {
+		line("  before", "%s, %s an hour", plural(a.Before.Nodes, "node"), money(a.Before.CostPerHour))
+		for _, effect := range a.Effects {
+			line("", "%s", effect)
+		}
+		for _, v := range a.Changes {
+			line("  value", "%s: %s -> %s", v.Path, firstOf(v.Before, "(nothing)"), firstOf(v.After, "(nothing)"))
+		}
+		for _, note := range a.Notes {
+			line("  note", "%s", note)
+		}
+	}
 }
 
 func leaseText(d time.Duration) string {

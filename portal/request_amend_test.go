@@ -1,0 +1,69 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// stands makes a cluster whose steps have all been carried out.
+func (o *office) stands(user, name string, size int) app.ClusterView {
+	o.Helper()
+	v, err := o.app.CreateCluster(o.Context(), o.actor(user), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	if err != nil {
+		o.Fatal(err)
+	}
+	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
+	for {
+		claimed, err := o.app.Claim(o.Context(), w, 1)
+		if err != nil {
+			o.Fatal(err)
+		}
+		if len(claimed) == 0 {
+			break
+		}
+		as := claimed[0]
+		r := app.Report{Fence: as.Fence, Action: as.Action}
+		if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
+			r.Machine = &app.Machine{ID: "m-" + as.Node.Name, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0.1"}}
+		}
+		if answers, err := o.app.Report(o.Context(), w, []app.Report{r}); err != nil || answers[0].Err != nil {
+			o.Fatal(err, answers)
+		}
+	}
+	if v, err = o.app.Cluster(o.Context(), o.actor(user), v.ID); err != nil || v.Status != app.ClusterActive {
+		o.Fatal(v.Status, err)
+	}
+	return v
+}
+
+// Who approves sees what becomes of the cluster, and what was shown is what runs.
+func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
+	o := newOffice(t)
+	v := o.stands("ada", "shop", 1)
+	o.rules(app.Policy{Name: "eyes", Order: 1, Enabled: true, When: `kind == "resize"`, Effect: app.PolicyApprove, Reason: "Growth costs.",
+		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+	a, err := o.app.Amend(t.Context(), o.actor("ada"), "shop", app.Amendment{Kind: app.OperationResize, Size: 3})
+	if err != nil || a.Request == nil {
+		t.Fatal(a, err)
+	}
+	page := o.at("bob").get("/requests/2")
+	page.reads(http.StatusOK, "Resize of shop", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are made.")
+	if strings.Contains(page.body, "conditions") {
+		t.Error("the page offers conditions, which there are not for what stands")
+	}
+	if a := o.at("bob").post("/requests/2/review", url.Values{"act": {"approve"}, "plan_hash": {a.Request.Terms.PlanHash}}); a.status != http.StatusSeeOther {
+		t.Fatal(a.status, a.text())
+	}
+	after, err := o.app.Cluster(t.Context(), o.actor("ada"), v.ID)
+	if err != nil || after.Operations[0].Kind != app.OperationResize || after.Operations[0].PlanHash != a.Request.Terms.PlanHash || len(after.Nodes) != 3 {
+		t.Error(after.Operations, err)
+	}
+	if got, err := o.app.Request(t.Context(), o.actor("ada"), 2); err != nil || got.Status != app.RequestAccepted || got.EndedAt.IsZero() || time.Since(got.EndedAt) > time.Hour {
+		t.Error(got, err)
+	}
+}
