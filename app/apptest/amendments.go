@@ -32,6 +32,7 @@ func AmendmentSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"an operation without steps ends at once", (*storeTest).noSteps},
 		{"a lost cluster that was repaired is active", (*storeTest).repairsLost},
 		{"a delete takes over from an amendment", (*storeTest).deletesAmended},
+		{"an amendment that a hook vetoes leaves its cluster as it was", (*storeTest).hookVetoesAmendment},
 		{"random amendments, failures and roll-backs leave nothing behind", (*storeTest).amendsAtRandom},
 	} {
 		t.Run(c.name, func(t *testing.T) {
