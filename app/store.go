@@ -37,6 +37,7 @@ type Store interface {
 	HealthStore
 	UsageStore
 	LifeStore
+	ChatStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

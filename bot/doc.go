@@ -1,3 +1,4 @@
-// Package bot is the chat face: it turns what people say and click in chat into calls of app's use cases, and what
-// happens to their clusters into messages. It is empty until its own issue; the chat clients will live in bot/<chat>.
+// Package bot is the chat face without any chat: it reads what people say, calls app's use cases in their name, and gives
+// answers and cards as values. It never speaks to a chat itself: those clients live in bot/<chat>. What goes wrong is part
+// of the answer, in the words of the *app.Error that app gave; the rest is logged and told as an internal error.
 package bot

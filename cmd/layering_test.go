@@ -90,6 +90,7 @@ var homes = []struct {
 	{"github.com/alexedwards/scs", []string{"portal", "cmd/*"}, "sessions are the web face's; cmd hands it their store"},
 	{"github.com/spf13/cobra", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
 	{"github.com/spf13/pflag", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
+	{"github.com/slack-go/slack", []string{"bot/slack"}, "one room speaks to Slack"},
 	{"github.com/chromedp", []string{"portal/portaltest"}, "one place drives a browser"},
 	{"testing", []string{"app/apptest", "portal/portaltest", "providers/providertest", "automators/automatortest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},

@@ -38,7 +38,8 @@ func serveCommand(c *cli) *cobra.Command {
 			"share; default: SQLite in the data directory), REDIS_URL (a Redis to use as queue; needed with DATABASE_URL),\n" +
 			"MUSTER_SECRET_KEY (the key that wraps those that secrets are sealed with, the same for all servers on a database: 64 hex\n" +
 			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
-			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG.",
+			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
+			"SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, MUSTER_SLACK_TENANT (whose workspace it is; default: default).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +70,10 @@ func serveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			chat, err := readSlack(os.LookupEnv)
+			if err != nil {
+				return err
+			}
 			data, err := c.dataDir()
 			if err != nil {
 				return err
@@ -85,7 +90,7 @@ func serveCommand(c *cli) *cobra.Command {
 				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
 				Upkeep:   upkeep,
 				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
-				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, SignIn: people, Hooks: leading,
+				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, SignIn: people, Hooks: leading, Slack: chat,
 			})
 		},
 	}

@@ -21,6 +21,7 @@ import (
 	"muster/app/catalog"
 	"muster/app/policy"
 	"muster/app/store"
+	"muster/bot/slack"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/planner"
@@ -44,6 +45,7 @@ type serverConfig struct {
 	SignIn      signInConfig
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
+	Slack       slackConfig
 	Password    string // of the first admin; "" makes one up
 	Key         string // hex; "" keeps one in the data directory
 	Log         *slog.Logger
@@ -65,6 +67,7 @@ type server struct {
 	http        *http.Server
 	portal      *portal.Portal
 	workers     *portal.WorkerAPI
+	slack       *slack.Server // nil: there is none
 	listener    net.Listener
 	catalog     atomic.Pointer[app.Catalog]
 	fingerprint string // of the CA that we made ourselves; "" without
@@ -208,6 +211,10 @@ func (s *server) listen(ctx context.Context) (err error) {
 	mux.Handle("/", s.portal)
 	s.workers = portal.NewWorkerAPI(s.app, s.Log)
 	mux.Handle(portal.WorkerPath, s.workers)
+	if s.slack = s.Slack.open(s.app, at, s.Log); s.slack != nil {
+		mux.Handle(slack.Path, s.slack)
+		s.onClose(s.slack.Close)
+	}
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
@@ -289,6 +296,9 @@ func (s *server) lead(ctx context.Context) {
 	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() { (&jobs.Mender{Repair: s.app.RepairSick, Log: s.Log}).Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
+	if s.slack != nil {
+		wg.Go(func() { s.slack.Tend(ctx) })
+	}
 	wg.Wait()
 }
 
@@ -301,6 +311,9 @@ func (s *server) shut(workers *workforce) {
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
+	}
+	if s.slack != nil {
+		_ = s.slack.Close()
 	}
 	<-workers.done
 }

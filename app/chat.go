@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+const (
+	// chatOnceKept is how long what a chat has said is known, which is longer than any chat sends it again.
+	chatOnceKept = 24 * time.Hour
+	// chatCardKept is how long a card is tended at most. Operations that are paused for longer are looked up where they are.
+	chatCardKept = 14 * 24 * time.Hour
+	// failureLines are the last lines of a failed step that a card shows.
+	failureLines = 6
+)
+
+// ChatCard is a message of a chat that shows how far an operation is.
+type ChatCard struct {
+	ID        int64
+	Kind      string // of chat: "slack"
+	Tenant    string
+	Cluster   string // its id
+	Operation int64
+	Channel   string
+	Person    string // who asked, as the chat knows them
+	Message   string // the chat's name of the message; "" until it was posted
+	Shown     string // the state that it shows; see State
+	ShownAt   time.Time
+	At        time.Time
+
+	// How far the operation is.
+	Status      OperationStatus
+	Done, Total int
+	HeldUntil   time.Time
+}
+
+// State is what a card has to show, in a few letters: two that are the same look the same.
+func (c ChatCard) State() string {
+	held := ""
+	if !c.HeldUntil.IsZero() {
+		held = " held"
+	}
+	return fmt.Sprintf("%s %d/%d%s", c.Status, c.Done, c.Total, held)
+}
+
+// ChatProgress is what a card tells.
+type ChatProgress struct {
+	Cluster   Cluster
+	Nodes     []Node
+	Operation Operation
+	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
+	Failed *Step
+	Lines  []string
+}
+
+// ChatStore keeps what chats have said and shown.
+type ChatStore interface {
+	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
+	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
+	// SaveCard keeps a card that is not posted yet. One of the same operation in the same channel stays as it is. Those made
+	// before a time are dropped.
+	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
+	// Cards gives those of a kind with their operations as they are now, oldest first.
+	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
+	// ShownCard notes channel, message, and what is shown since when.
+	ShownCard(ctx context.Context, c ChatCard) error
+	// DropCard forgets a card; one that is gone is success.
+	DropCard(ctx context.Context, id int64) error
+}
+
+// ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
+// chats send again what they believe to be lost, people click twice, and strangers may send again what they have seen.
+func (a *App) ChatFirst(ctx context.Context, kind string, names ...string) (bool, error) {
+	var keys []string
+	for _, n := range names {
+		if n != "" {
+			sum := sha256.Sum256([]byte(kind + "\x00" + n))
+			keys = append(keys, hex.EncodeToString(sum[:]))
+		}
+	}
+	now := a.Now()
+	return a.Store.ChatOnce(ctx, keys, now, now.Add(-chatOnceKept))
+}
+
+// FollowInChat has a chat show how far an operation is that was begun from there.
+func (a *App) FollowInChat(ctx context.Context, c ChatCard) error {
+	c.At = a.Now()
+	return a.Store.SaveCard(ctx, c, c.At.Add(-chatCardKept))
+}
+
+// mostCards is how many cards of a kind are tended at once.
+const mostCards = 1000
+
+// ChatCards gives the cards of a kind that are not at their end, oldest first.
+func (a *App) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
+	return a.Store.Cards(ctx, kind, mostCards)
+}
+
+// ChatShown notes what a card shows now. One that shows the end is done with.
+func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
+	if c.Status.Ended() {
+		return a.Store.DropCard(ctx, c.ID)
+	}
+	return a.Store.ShownCard(ctx, c)
+}
+
+// DropCard ends a card that cannot be shown any more.
+func (a *App) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
+
+// ChatProgress gives what a card tells now. Whoever reads the channel sees it, as they see what the person who asked shows them:
+// everybody of a tenant may see its clusters and their logs, which hold no secrets.
+func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
+	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
+	if err != nil {
+		return p, err
+	}
+	p.Cluster, p.Nodes = v.Cluster, counting(v.Nodes)
+	found := false
+	for _, o := range v.Operations {
+		if o.ID == c.Operation {
+			p.Operation, found = o, true
+		}
+	}
+	if !found {
+		return p, Errorf(ENotFound, "Operation %d is not known any more.", c.Operation)
+	}
+	if p.Operation.Status != OperationFailed {
+		return p, nil
+	}
+	steps, err := a.Store.Steps(ctx, c.Tenant, c.Operation)
+	if err != nil {
+		return p, err
+	}
+	for _, s := range steps {
+		if s.State != StepFailed {
+			continue
+		}
+		p.Failed = &s
+		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})
+		for _, l := range lines {
+			p.Lines = append(p.Lines, l.Text)
+		}
+		return p, err
+	}
+	return p, nil
+}

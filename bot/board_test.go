@@ -1,0 +1,219 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/app"
+)
+
+// wall keeps cards in memory, and is the chat that shows them.
+type wall struct {
+	mu     sync.Mutex
+	cards  []app.ChatCard
+	ops    map[int64]*app.Operation
+	calls  []time.Time
+	texts  map[string][]string // by message
+	edits  map[string][]time.Time
+	refuse func(n int) error
+}
+
+func newWall(n int) *wall {
+	w := &wall{ops: map[int64]*app.Operation{}, texts: map[string][]string{}, edits: map[string][]time.Time{}}
+	for i := range int64(n) {
+		w.ops[i+1] = &app.Operation{ID: i + 1, Kind: app.OperationCreate, Status: app.OperationRunning, Total: 1000}
+		w.cards = append(w.cards, app.ChatCard{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
+	}
+	return w
+}
+
+func (w *wall) ChatCards(context.Context, string) ([]app.ChatCard, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := slices.Clone(w.cards)
+	for i := range list {
+		o := w.ops[list[i].Operation]
+		list[i].Status, list[i].Done, list[i].Total = o.Status, o.Done, o.Total
+	}
+	return list, nil
+}
+
+func (w *wall) ChatProgress(_ context.Context, c app.ChatCard) (app.ChatProgress, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := app.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
+	if p.Operation.Status == app.OperationSucceeded {
+		p.Cluster.Status = app.ClusterActive
+	}
+	return p, nil
+}
+
+func (w *wall) ChatShown(ctx context.Context, c app.ChatCard) error {
+	if c.Status.Ended() {
+		return w.DropCard(ctx, c.ID)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.cards {
+		if w.cards[i].ID == c.ID {
+			w.cards[i].Channel, w.cards[i].Message, w.cards[i].Shown, w.cards[i].ShownAt = c.Channel, c.Message, c.Shown, c.ShownAt
+		}
+	}
+	return nil
+}
+
+func (w *wall) DropCard(_ context.Context, id int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cards = slices.DeleteFunc(w.cards, func(c app.ChatCard) bool { return c.ID == id })
+	return nil
+}
+
+func (w *wall) Post(_ context.Context, channel, _ string, c Card) (string, string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	message := fmt.Sprint("m", len(w.texts)+1)
+	return channel, message, w.take(message, c)
+}
+
+func (w *wall) Edit(_ context.Context, _, message string, c Card) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.take(message, c)
+}
+
+func (w *wall) take(message string, c Card) error {
+	w.calls = append(w.calls, time.Now())
+	if w.refuse != nil {
+		if err := w.refuse(len(w.calls)); err != nil {
+			return err
+		}
+	}
+	w.texts[message] = append(w.texts[message], c.Title+" "+c.Bar)
+	w.edits[message] = append(w.edits[message], time.Now())
+	return nil
+}
+
+func (w *wall) board(t *testing.T) *Board {
+	return NewBoard(Board{Kind: "slack", Cards: w, Poster: w, URL: func(p string) string { return p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+}
+
+func (w *wall) set(f func(o *app.Operation)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.ops {
+		f(o)
+	}
+}
+
+func (w *wall) left() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.cards)
+}
+
+func TestBoardKeepsToTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 200
+		w := newWall(many)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); w.board(t).Run(ctx) }()
+		for range 400 { // every card changes all the time
+			time.Sleep(time.Second)
+			w.set(func(o *app.Operation) { o.Done++ })
+		}
+		w.set(func(o *app.Operation) { o.Status, o.Done = app.OperationSucceeded, o.Total })
+		time.Sleep(many*callEvery + 10*time.Second)
+		stop()
+		<-done
+		if w.left() != 0 {
+			t.Errorf("%d cards do not show their end", w.left())
+		}
+		for i := range w.calls {
+			if i >= 40 && w.calls[i].Sub(w.calls[i-40]) < time.Minute {
+				t.Fatalf("calls %d to %d came within %s", i-40, i, w.calls[i].Sub(w.calls[i-40]))
+			}
+		}
+		if len(w.texts) != many {
+			t.Errorf("%d messages for %d cards", len(w.texts), many)
+		}
+		for m, texts := range w.texts {
+			if last := texts[len(texts)-1]; !strings.Contains(last, "is active") {
+				t.Errorf("%s says %q last", m, last)
+			}
+			for i := 1; i < len(w.edits[m]); i++ {
+				if w.edits[m][i].Sub(w.edits[m][i-1]) < cardEvery {
+					t.Errorf("%s was edited twice within %s", m, cardEvery)
+				}
+			}
+		}
+	})
+}
+
+func TestBoardShowsTheNewestAndEndsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWall(3)
+		b := w.board(t)
+		for range 3 {
+			time.Sleep(b.tend(t.Context()))
+		}
+		w.set(func(o *app.Operation) { o.Done = 5 })
+		w.set(func(o *app.Operation) { o.Done = 9 })
+		w.ops[3].Status = app.OperationFailed
+		time.Sleep(cardEvery)
+		b.tend(t.Context())
+		if got := w.texts["m3"]; len(got) != 2 || !strings.HasPrefix(got[1], "c3: the create has failed") {
+			t.Fatalf("the end of c3 was not shown first: %v", w.texts)
+		}
+		// Another server goes on where this one was.
+		b = w.board(t)
+		for range 4 {
+			time.Sleep(b.tend(t.Context()))
+		}
+		if got := w.texts["m1"]; len(got) != 2 || !strings.Contains(got[1], " 9 of 1000") || len(w.texts) != 3 {
+			t.Errorf("after that: %v", w.texts)
+		}
+	})
+}
+
+func TestBoardAndAChatThatRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWall(1)
+		b := w.board(t)
+		w.refuse = func(n int) error {
+			switch n {
+			case 1:
+				return &app.Error{Code: app.ERateLimit, RetryAfter: 20 * time.Second, Message: "slower"}
+			case 2:
+				return errors.New("no route")
+			}
+			return nil
+		}
+		began := time.Now()
+		for w.ops[1].Done = 1; len(w.texts) == 0; {
+			time.Sleep(b.tend(t.Context()))
+		}
+		if d := w.calls[1].Sub(began); d < 20*time.Second {
+			t.Errorf("asked again after %s of 20s", d)
+		}
+		if d := w.calls[2].Sub(w.calls[1]); d < cardEvery {
+			t.Errorf("tried again after %s", d)
+		}
+		w.refuse = func(int) error { return &app.Error{Code: app.ENotFound, Message: "gone"} }
+		w.ops[1].Done = 2
+		time.Sleep(cardEvery)
+		b.tend(t.Context())
+		if w.left() != 0 {
+			t.Error("a message that is gone is edited for ever")
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package bot
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"muster/app"
+)
+
+// Muster is what the bot asks for. Every method may be called from several goroutines.
+type Muster interface {
+	// LinkStart gives the path of a one-time link that ties somebody of a chat to an account.
+	LinkStart(ctx context.Context, kind, external, label string) (path string, err error)
+	// ActorOfIdentity gives who somebody of a chat is; EUnauthorized, reason "not_linked", where nobody.
+	ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
+
+	Catalog(ctx context.Context, a app.Actor) (*app.Catalog, error)
+	Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
+	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (app.LeaseOutlook, error)
+	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error)
+	Amend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error)
+	Waiting(ctx context.Context, a app.Actor, cluster string, f app.WaitingFilter) (app.Waiting, error)
+	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
+	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
+	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
+}
+
+var _ Muster = (*app.App)(nil)
+
+// Bot answers people. Make it with New; it keeps nothing between two answers.
+type Bot struct {
+	muster Muster
+	tenant string
+	url    func() string
+	log    *slog.Logger
+}
+
+// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end.
+func New(m Muster, tenant string, url func() string, log *slog.Logger) *Bot {
+	return &Bot{muster: m, tenant: tenant, url: url, log: log}
+}
+
+// Person is somebody of a chat, who the chat has proved to us.
+type Person struct {
+	Kind     string // of chat: "slack"
+	External string // see app.Identity
+	Label    string
+	Command  string // by which they call the bot, such as "/muster"
+}
+
+// Answer is what a person is told, as plain text. Nothing in it is markup: whoever shows it sees to that.
+type Answer struct {
+	Title   string
+	Lines   []string
+	Links   []Link
+	Buttons []Button
+	// Started are the operations that a card shall follow.
+	Started []Started
+	Wrong   bool // it did not work
+}
+
+// Link leads to a page of the portal.
+type Link struct{ Name, URL string }
+
+// Button does something when it is pressed: Value comes back in Press.
+type Button struct {
+	Name, Value string
+	Danger      bool // what it does cannot be undone
+}
+
+// Started is an operation that was begun.
+type Started struct {
+	Tenant, Cluster string
+	Operation       int64
+}
+
+// request is one thing that somebody asks, on its way.
+type request struct {
+	person Person
+	actor  app.Actor
+	words  []string // behind the command's own
+}
+
+// Say answers what somebody typed behind the bot's name.
+func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
+	words, err := split(text)
+	if err != nil {
+		return b.sorry(p, err)
+	}
+	word := "help"
+	if len(words) > 0 {
+		word, words = strings.ToLower(words[0]), words[1:]
+	}
+	c, err := find(p, word)
+	if err != nil {
+		return b.sorry(p, err)
+	}
+	r := request{person: p, words: words}
+	if !c.anybody {
+		if r.actor, err = b.actor(ctx, p); err != nil {
+			return b.sorry(p, err)
+		}
+	}
+	a, err := c.do(b, ctx, r)
+	if err != nil {
+		return b.sorry(p, err)
+	}
+	return a
+}
+
+// Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
+func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
+	actor, err := b.actor(ctx, p)
+	if err != nil {
+		return b.sorry(p, err)
+	}
+	a, err := b.press(ctx, request{person: p, actor: actor}, value)
+	if err != nil {
+		return b.sorry(p, err)
+	}
+	return a
+}
+
+// actor gives who somebody is. People of other tenants are turned away, whatever they may do at home: this chat is not theirs.
+func (b *Bot) actor(ctx context.Context, p Person) (app.Actor, error) {
+	a, err := b.muster.ActorOfIdentity(ctx, p.Kind, p.External)
+	if err != nil {
+		return a, err
+	}
+	if a.Tenant != b.tenant {
+		return app.Actor{}, &app.Error{Code: app.EForbidden, Reason: "other_tenant", Message: "You are linked to an account of another tenant than the one of this workspace.",
+			Hint: "Remove the link on your account page in the portal, and link an account of this workspace's tenant."}
+	}
+	a.Via = app.ViaSlack
+	return a, nil
+}
+
+// sorry tells what went wrong.
+func (b *Bot) sorry(p Person, err error) Answer {
+	e := app.AsError(err)
+	if e.Code == app.EInternal {
+		b.log.Error("bot: an answer failed", "person", p.External, "error", err)
+	}
+	a := Answer{Title: "That did not work", Lines: []string{e.ForPeople()}, Wrong: true}
+	hint := e.Hint
+	switch {
+	case e.Reason == "not_linked":
+		a.Title, hint = "Who are you?", "Type “"+p.Command+" link”, open the link, and confirm it there."
+	case e.Reason == "step_up":
+		hint = "That takes a fresh proof of who you are, which only the portal can ask for."
+		a.Links = append(a.Links, Link{Name: "Open the portal", URL: b.at("/requests")})
+	}
+	if hint != "" {
+		a.Lines = append(a.Lines, hint)
+	}
+	return a
+}
+
+func (b *Bot) at(path string) string { return strings.TrimRight(b.url(), "/") + path }

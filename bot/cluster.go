@@ -1,0 +1,226 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// mostListed is how many lines a list has in a chat; the portal has the rest.
+const mostListed = 25
+
+func (b *Bot) catalog(ctx context.Context, r request) (Answer, error) {
+	c, err := b.muster.Catalog(ctx, r.actor)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Title: "Templates", Links: []Link{{"New cluster", b.at("/clusters/new")}}}
+	names := slices.Sorted(maps.Keys(c.Templates))
+	for i, name := range names {
+		if i == mostListed {
+			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(names)-i))
+			break
+		}
+		t := c.Templates[name]
+		a.Lines = append(a.Lines, strings.TrimSuffix(name+" – "+t.Description, " – "))
+	}
+	if len(names) == 0 {
+		a.Lines = []string{"There are none."}
+	}
+	return a, nil
+}
+
+func (b *Bot) clusterList(ctx context.Context, r request) (Answer, error) {
+	list, err := b.muster.Clusters(ctx, r.actor, app.ClusterFilter{Limit: mostListed + 1})
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Title: "Clusters", Links: []Link{{"All clusters", b.at("/clusters")}}}
+	for i, c := range list {
+		if i == mostListed {
+			a.Lines = append(a.Lines, "There are more in the portal.")
+			break
+		}
+		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, leaseEnd(c.Cluster)))
+	}
+	if len(list) == 0 {
+		a.Lines = []string{"There are none.", "Type “" + r.person.Command + " create TEMPLATE” to have one."}
+	}
+	return a, nil
+}
+
+func (b *Bot) clusterShow(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) != 1 {
+		return Answer{}, r.usage("status")
+	}
+	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return b.shown(v, v.Name+" is "+string(v.Status)), nil
+}
+
+// shown is a cluster as a whole.
+func (b *Bot) shown(v app.ClusterView, title string) Answer {
+	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
+	if p := perHour(v.CostPerHour); p != "" {
+		facts = append(facts, p)
+	}
+	a.Lines = append(a.Lines, strings.Join(append(facts, leaseEnd(v.Cluster)), ", "))
+	if v.Message != "" {
+		a.Lines = append(a.Lines, v.Message)
+	}
+	if len(v.Operations) > 0 && v.Status != app.ClusterActive {
+		a.Lines = append(a.Lines, operationLine(v.Operations[0]))
+	}
+	for i, n := range v.Nodes {
+		if i == mostListed {
+			a.Lines = append(a.Lines, fmt.Sprintf("And %d more nodes.", len(v.Nodes)-i))
+			break
+		}
+		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s – %s, %s %s", n.Name, n.Status, strings.Join(n.Services, " "), n.Address(app.AddressAccess)), " ,"))
+	}
+	for _, l := range v.Links {
+		a.Lines = append(a.Lines, l.Label+": "+l.URL)
+	}
+	return a
+}
+
+// parseCreate reads [NAME] TEMPLATE [NODES] [for LENGTH].
+func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
+	if i := slices.Index(words, "for"); i >= 0 {
+		if i != len(words)-2 {
+			return q, false, nil
+		}
+		var lease time.Duration
+		if lease, err = app.ParseLength(words[i+1]); err == nil && lease <= 0 {
+			err = &app.Error{Code: app.EInvalid, Field: "lease", Message: "A cluster lives for some time.", Hint: "Write it like 90m, 4h or 2d."}
+		}
+		if err != nil {
+			return q, false, err
+		}
+		q.Lease, words = &lease, words[:i]
+	}
+	if n := len(words); n > 1 {
+		size, e := strconv.Atoi(words[n-1])
+		if e == nil && size < 1 {
+			return q, false, &app.Error{Code: app.EInvalid, Field: "size", Message: "A cluster has at least one node."}
+		}
+		if e == nil {
+			q.Size, words = size, words[:n-1]
+		}
+	}
+	switch len(words) {
+	case 1:
+		q.Template = words[0]
+	case 2:
+		q.Name, q.Template = words[0], words[1]
+	default:
+		return q, false, nil
+	}
+	return q, true, nil
+}
+
+func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
+	q, ok, err := parseCreate(r.words)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !ok {
+		return Answer{}, r.usage("create")
+	}
+	answer, err := b.muster.Ask(ctx, r.actor, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	if answer.Cluster == nil {
+		a := b.asked(answer.Request)
+		a.Lines = append(a.Lines, answer.Warnings...)
+		return a, nil
+	}
+	a := b.begun(*answer.Cluster, 0)
+	for _, c := range answer.Request.Decision.Changes {
+		a.Lines = append(a.Lines, strings.TrimSpace(fmt.Sprintf("The policy %s made the lease %s. %s", c.Policy, app.Length(c.To), c.Reason)))
+	}
+	a.Lines = append(a.Lines, answer.Warnings...)
+	return a, nil
+}
+
+// begun tells of an operation that was begun, 0 for the newest.
+func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
+	a := Answer{Title: v.Name, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	for _, o := range v.Operations {
+		if operation != 0 && o.ID != operation {
+			continue
+		}
+		a.Title = v.Name + ": " + o.Kind.Doing()
+		facts := []string{several(v.Size, "node")}
+		if p := perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
+			facts = append(facts, p)
+		}
+		if o.Expected > 0 {
+			facts = append(facts, "takes about "+app.Length(o.Expected.Round(time.Second)))
+		}
+		a.Lines = append(a.Lines, strings.Join(facts, ", "))
+		a.Started = []Started{{Tenant: v.Tenant, Cluster: v.ID, Operation: o.ID}}
+		break
+	}
+	return a
+}
+
+func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) != 1 {
+		return Answer{}, r.usage("why")
+	}
+	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	w, err := b.muster.Waiting(ctx, r.actor, v.ID, app.WaitingFilter{Limit: 10})
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Title: "Why " + v.Name + " is not further", Lines: []string{w.Text}, Links: []Link{{"Open", b.at("/clusters/" + v.ID + "/waiting")}}}
+	for _, g := range w.Groups {
+		a.Lines = append(a.Lines, several(g.Count, "step")+": "+g.Text)
+	}
+	if w.Status != app.OperationFailed {
+		return a, nil
+	}
+	steps, err := b.muster.Steps(ctx, r.actor, v.ID, w.Operation)
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, s := range steps {
+		if s.State == app.StepFailed && len(a.Lines) < mostListed {
+			a.Lines = append(a.Lines, s.ID+": "+s.Error)
+		}
+	}
+	return a, nil
+}
+
+func (b *Bot) leaseExtend(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) != 2 {
+		return Answer{}, r.usage("extend")
+	}
+	by, err := app.ParseLength(r.words[1])
+	if err != nil {
+		return Answer{}, err
+	}
+	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], app.LeaseRequest{By: by})
+	if err != nil {
+		return Answer{}, err
+	}
+	line := "It lives until it is deleted."
+	if !o.Until.IsZero() {
+		line = "It lives until " + moment(o.Until) + "."
+	}
+	return Answer{Title: "The lease of " + o.Name + " was moved", Lines: []string{line}, Links: []Link{{"Open", b.at("/clusters/" + o.Cluster)}}}, nil
+}

@@ -1,0 +1,105 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"muster/app"
+)
+
+// command is one thing that can be said.
+type command struct {
+	name    string
+	form    string // what stands behind the name
+	what    string
+	anybody bool // also those who are not linked to an account
+	do      func(b *Bot, ctx context.Context, r request) (Answer, error)
+}
+
+// commands are all of them, in the order in which help shows them.
+func commands() []command {
+	return []command{
+		{"help", "", "show this", true, (*Bot).help},
+		{"link", "", "link yourself to your account", true, (*Bot).link},
+		{"catalog", "", "list the templates", false, (*Bot).catalog},
+		{"list", "", "list the clusters", false, (*Bot).clusterList},
+		{"status", "NAME", "show a cluster", false, (*Bot).clusterShow},
+		{"create", "[NAME] TEMPLATE [NODES] [for 8h]", "create a cluster", false, (*Bot).clusterCreate},
+		{"extend", "NAME 4h", "let a cluster live longer", false, (*Bot).leaseExtend},
+		{"resize", "NAME NODES", "change how many nodes a cluster has", false, (*Bot).clusterResize},
+		{"restart", "NAME [SERVICE…]", "restart its services", false, (*Bot).clusterRestart},
+		{"delete", "NAME", "give back all machines of a cluster", false, (*Bot).clusterDeleteAsk},
+		{"why", "NAME", "say why a cluster is not further", false, (*Bot).clusterWhy},
+		{"approve", "REQUEST [REASON]", "look at a request, and approve it", false, (*Bot).requestApproveAsk},
+		{"deny", "REQUEST REASON", "deny a request", false, (*Bot).requestDeny},
+	}
+}
+
+// find gives a command by its word; for a word that is none EInvalid, with the nearest.
+func find(p Person, word string) (command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.name == word {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", app.CutText(word, 40)),
+		Hint: fmt.Sprintf("Type “%s help” for all of them.", p.Command)}
+	if near := app.Nearest(word, names); near != "" {
+		e.Hint = fmt.Sprintf("Did you mean “%s %s”? ", p.Command, near) + e.Hint
+	}
+	return command{}, e
+}
+
+// usage says what a command looks like.
+func (r request) usage(name string) error {
+	c, _ := find(r.person, name)
+	return &app.Error{Code: app.EInvalid, Reason: "usage", Message: fmt.Sprintf("“%s” is said like this: %s %s %s", name, r.person.Command, name, c.form)}
+}
+
+// Limits of what is said.
+const (
+	mostText  = 2000 // bytes
+	mostWords = 300
+)
+
+// split reads words. What cannot be seen is refused, since it is never meant.
+func split(text string) ([]string, error) {
+	bad := func(message string) error { return &app.Error{Code: app.EInvalid, Field: "text", Message: message} }
+	switch {
+	case len(text) > mostText:
+		return nil, bad(fmt.Sprintf("That is too long: at most %d letters are read.", mostText))
+	case !utf8.ValidString(text):
+		return nil, bad("That is not text.")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }):
+		return nil, bad("That has control characters in it.")
+	}
+	words := strings.Fields(text)
+	if len(words) > mostWords {
+		return nil, bad(fmt.Sprintf("That is too long: at most %d words are read.", mostWords))
+	}
+	return words, nil
+}
+
+func (b *Bot) help(_ context.Context, r request) (Answer, error) {
+	a := Answer{Title: "What you can say"}
+	for _, c := range commands() {
+		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s %s %s", r.person.Command, c.name, c.form), " ")+" – "+c.what)
+	}
+	a.Links = []Link{{"Open the portal", b.at("/")}}
+	return a, nil
+}
+
+func (b *Bot) link(ctx context.Context, r request) (Answer, error) {
+	path, err := b.muster.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Title: "Link yourself to your account", Lines: []string{
+		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(app.LinkLife.Minutes()))},
+		Links: []Link{{"Link my account", b.at(path)}}}, nil
+}

@@ -1,0 +1,203 @@
+package bot
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// stub is a Muster of a few clusters that notes what it is asked. What a test does not set panics when it is asked for.
+type stub struct {
+	Muster
+	actor   app.Actor
+	unknown bool
+	asked   []app.ClusterRequest
+	amended []app.Amendment
+	leases  []app.LeaseRequest
+	reviews []app.ReviewRequest
+	deleted []string
+	refuse  error
+}
+
+func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
+	if s.unknown {
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked to an account of Muster yet."}
+	}
+	return s.actor, nil
+}
+
+func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (string, error) {
+	return "/link?token=" + kind + "-" + external, nil
+}
+
+func view(name string) app.ClusterView {
+	return app.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
+		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
+}
+
+func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+	if !strings.HasPrefix(id, "shop") {
+		return app.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+	}
+	return view("shop"), nil
+}
+
+func (s *stub) Ask(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	if a.Via != app.ViaSlack {
+		panic("the actor does not say where it asks from")
+	}
+	s.asked = append(s.asked, r)
+	v := view("shop")
+	return app.Answer{Cluster: &v}, s.refuse
+}
+
+func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r app.LeaseRequest) (app.LeaseOutlook, error) {
+	s.leases = append(s.leases, r)
+	return app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Until: time.Unix(1e9, 0)}, nil
+}
+
+func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m app.Amendment) (app.AmendPreview, error) {
+	return app.AmendPreview{Kind: m.Kind, Before: app.ClusterFigures{Nodes: 3, CostPerHour: 0.3}, After: app.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size)},
+		Nodes: []app.AmendedNode{{Name: "n4", Change: app.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
+}
+
+func (s *stub) Amend(_ context.Context, _ app.Actor, _ string, m app.Amendment) (app.AmendAnswer, error) {
+	s.amended = append(s.amended, m)
+	v := view("shop")
+	return app.AmendAnswer{Cluster: &v, Operation: 41}, s.refuse
+}
+
+func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+	s.deleted = append(s.deleted, id)
+	return view("shop"), s.refuse
+}
+
+func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (app.Request, error) {
+	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"}}, nil
+}
+
+func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequest) (app.Request, error) {
+	s.reviews = append(s.reviews, v)
+	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestDenied}, s.refuse
+}
+
+var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
+
+func talk(t *testing.T) (*Bot, *stub) {
+	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}}
+	return New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil))), s
+}
+
+func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
+
+func TestWhatIsSaid(t *testing.T) {
+	for _, c := range []struct{ say, want string }{
+		{"", "What you can say"},
+		{"HELP", "/muster create [NAME] TEMPLATE [NODES] [for 8h]"},
+		{"link", "Open this within 10 minutes"},
+		{"lst", "Did you mean “/muster list”?"},
+		{"frobnicate", "There is no command “frobnicate”."},
+		{"status", "“status” is said like this: /muster status NAME"},
+		{"status shop", "shop is active"},
+		{"status nope", `There is no cluster "nope".`},
+		{"create", "/muster create [NAME] TEMPLATE"},
+		{"create a b c d", "is said like this"},
+		{"create web 0", "at least one node"},
+		{"create web for ever", `"ever" is not a length of time.`},
+		{"create web for -4h", "A cluster lives for some time."},
+		{"create web 5 for 8h", "shop: creating"},
+		{"extend shop 4h", "The lease of shop was moved"},
+		{"extend shop soon", "is not a length of time"},
+		{"resize shop many", "“many” is not a number of nodes."},
+		{"resize shop 5", "Then it costs 0.50 an hour instead of 0.30."},
+		{"delete shop", "All that is on its 3 nodes is lost."},
+		{"restart shop web", "shop: creating"},
+		{"approve x", "“x” is not the number of a request."},
+		{"approve 12 fine", "bob asks to create: big"},
+		{"deny 12", "is said like this"},
+		{"deny 12 too big", "Request 12 is denied"},
+		{"list \x00", "control characters"},
+		{strings.Repeat("x", 3000), "That is too long"},
+	} {
+		b, _ := talk(t)
+		if got := b.Say(t.Context(), ada, c.say).text(); !strings.Contains(got, c.want) {
+			t.Errorf("%.40q is answered\n%s\nwithout %q", c.say, got, c.want)
+		}
+	}
+}
+
+func TestWhatIsAskedFor(t *testing.T) {
+	b, s := talk(t)
+	b.Say(t.Context(), ada, "create shop web 5 for 8h")
+	b.Say(t.Context(), ada, "create web")
+	if len(s.asked) != 2 || s.asked[0].Name != "shop" || s.asked[0].Template != "web" || s.asked[0].Size != 5 || *s.asked[0].Lease != 8*time.Hour ||
+		s.asked[1].Template != "web" || s.asked[1].Size != 0 || s.asked[1].Lease != nil {
+		t.Errorf("asked: %+v", s.asked)
+	}
+	// Nothing that cannot be taken back is done by the word alone, and what is done is what was shown.
+	resize, del, approve := b.Say(t.Context(), ada, "resize shop 5"), b.Say(t.Context(), ada, "delete shop"), b.Say(t.Context(), ada, "approve 12 fine by me")
+	if len(s.amended)+len(s.deleted)+len(s.reviews) != 0 {
+		t.Fatalf("done without a button: %+v %v %+v", s.amended, s.deleted, s.reviews)
+	}
+	a := b.Press(t.Context(), ada, resize.Buttons[0].Value)
+	if len(s.amended) != 1 || s.amended[0].Size != 5 || s.amended[0].PlanHash != "h1" || len(a.Started) != 1 || a.Started[0] != (Started{"default", "shop-7", 41}) {
+		t.Errorf("resized: %+v, %+v", s.amended, a)
+	}
+	b.Press(t.Context(), ada, del.Buttons[0].Value)
+	b.Press(t.Context(), ada, approve.Buttons[0].Value)
+	if len(s.deleted) != 1 || s.deleted[0] != "shop-7" || len(s.reviews) != 1 || s.reviews[0].PlanHash != "h2" || s.reviews[0].Reason != "fine by me" {
+		t.Errorf("deleted %v, reviewed %+v", s.deleted, s.reviews)
+	}
+	for _, bad := range []string{"", "{", `{"do":"drop"}`, "null"} {
+		if a := b.Press(t.Context(), ada, bad); !a.Wrong {
+			t.Errorf("the button %q does %+v", bad, a)
+		}
+	}
+}
+
+func TestWhoMayNot(t *testing.T) {
+	b, s := talk(t)
+	s.unknown = true
+	for _, a := range []Answer{b.Say(t.Context(), ada, "create web"), b.Press(t.Context(), ada, `{"do":"delete","cluster":"shop-7"}`)} {
+		if !a.Wrong || !strings.Contains(a.text(), "Type “/muster link”") {
+			t.Errorf("a stranger is told %s", a.text())
+		}
+	}
+	s.unknown, s.actor.Tenant = false, "acme"
+	if a := b.Say(t.Context(), ada, "create web"); !strings.Contains(a.text(), "another tenant") {
+		t.Errorf("somebody of another tenant is told %s", a.text())
+	}
+	if len(s.asked)+len(s.deleted) != 0 {
+		t.Error("it was done all the same")
+	}
+	s.actor.Tenant, s.refuse = "default", &app.Error{Code: app.EForbidden, Reason: "step_up", Message: "Prove who you are."}
+	if a := b.Say(t.Context(), ada, "deny 12 no"); len(a.Links) != 1 || a.Links[0].URL != "https://m.test/requests" {
+		t.Errorf("a high risk is answered %+v", a)
+	}
+	s.refuse = context.DeadlineExceeded
+	if a := b.Say(t.Context(), ada, "create web"); a.text() != "That did not work\ninternal error" {
+		t.Errorf("what is ours to know is told: %s", a.text())
+	}
+}
+
+func FuzzSay(f *testing.F) {
+	for _, c := range commands() {
+		f.Add(c.name + " shop 5 for 8h")
+	}
+	f.Add("create \u202e web")
+	f.Add("approve #12 <!channel>")
+	f.Fuzz(func(t *testing.T, text string) {
+		q, ok, err := parseCreate(strings.Fields(text))
+		if ok && (err != nil || q.Template == "" || q.Size < 0 || q.Lease != nil && *q.Lease <= 0) {
+			t.Errorf("%q is read as %+v, %v", text, q, err)
+		}
+		words, err := split(text)
+		if err == nil && len(words) > 0 {
+			_, _ = find(ada, strings.ToLower(words[0]))
+		}
+	})
+}

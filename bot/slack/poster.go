@@ -1,0 +1,73 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+	"muster/bot"
+)
+
+// poster shows cards through Slack's API.
+type poster struct{ api *slack.Client }
+
+var _ bot.Poster = poster{}
+
+func newPoster(token string, client *http.Client) poster {
+	return poster{slack.New(token, slack.OptionHTTPClient(client))}
+}
+
+func cardMessage(c bot.Card) []slack.MsgOption {
+	summary, blocks := cardBlocks(c)
+	return []slack.MsgOption{slack.MsgOptionText(summary, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionDisableLinkUnfurl()}
+}
+
+// closed are what Slack says of channels that the bot may not write to; the person may be told directly.
+var closed = []string{"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel", "not_allowed_token_type"}
+
+// Post implements bot.Poster.
+func (p poster) Post(ctx context.Context, channel, person string, c bot.Card) (where, ts string, err error) {
+	where, ts, err = p.api.PostMessageContext(ctx, channel, cardMessage(c)...)
+	if slices.Contains(closed, reason(err)) {
+		where, ts, err = p.api.PostMessageContext(ctx, person, cardMessage(c)...)
+	}
+	return where, ts, coded(err)
+}
+
+// Edit implements bot.Poster.
+func (p poster) Edit(ctx context.Context, channel, ts string, c bot.Card) error {
+	_, _, _, err := p.api.UpdateMessageContext(ctx, channel, ts, cardMessage(c)...)
+	return coded(err)
+}
+
+// reason is Slack's own word for what is wrong; "" where it said none.
+func reason(err error) string {
+	var e slack.SlackErrorResponse
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return ""
+}
+
+// gone are what Slack says of messages and places that never come back.
+var gone = append([]string{"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "messages_tab_disabled", "cannot_dm_bot"}, closed...)
+
+// coded gives an error of Slack's API its code. The bot's token never stands in one.
+func coded(err error) error {
+	var limited *slack.RateLimitedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limited):
+		return &app.Error{Code: app.ERateLimit, Message: "Slack takes no more for a while", RetryAfter: limited.RetryAfter, Err: err}
+	case slices.Contains(gone, reason(err)):
+		return &app.Error{Code: app.ENotFound, Message: "Slack cannot show this there", Err: err}
+	case reason(err) == "invalid_auth", reason(err) == "account_inactive", reason(err) == "token_revoked", reason(err) == "not_authed", reason(err) == "missing_scope":
+		return &app.Error{Code: app.ECredentials, Message: "Slack refuses the bot's token", Err: err}
+	}
+	return &app.Error{Code: app.ETransient, Message: "Slack cannot be spoken to", Err: err}
+}

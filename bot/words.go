@@ -1,0 +1,49 @@
+package bot
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+func several(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// perHour is a price in the catalog's own units; "" where it is not known.
+func perHour(cost float64) string {
+	if cost <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f an hour", cost)
+}
+
+// moment is a time for people in many time zones.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
+
+func leaseEnd(c app.Cluster) string {
+	if c.ExpiresAt.IsZero() {
+		return "no end"
+	}
+	return "until " + moment(c.ExpiresAt)
+}
+
+// operationLine says how far an operation is: "The create is running: 3 of 12 steps."
+func operationLine(o app.Operation) string {
+	text := fmt.Sprintf("The %s is %s", o.Kind.Words(), o.Status)
+	switch {
+	case o.Status == app.OperationSucceeded:
+		return fmt.Sprintf("The %s succeeded.", o.Kind.Words())
+	case o.Status == app.OperationFailed:
+		text = fmt.Sprintf("The %s has failed", o.Kind.Words())
+	case o.Status == app.OperationCancelled:
+		text = fmt.Sprintf("The %s was cancelled", o.Kind.Words())
+	case !o.HeldUntil.IsZero():
+		text = fmt.Sprintf("The %s waits for an answer", o.Kind.Words())
+	}
+	return fmt.Sprintf("%s: %d of %s.", text, o.Done, several(o.Total, "step"))
+}
