@@ -43,12 +43,13 @@ func (p *Portal) templating() Templating {
 	return t
 }
 
-type templateInput struct {
+// TemplateInput names a template; it is exported so that other inputs can hold it.
+type TemplateInput struct {
 	Name string `path:"name" maxLength:"255" doc:"The template's name"`
 }
 
 type templateDiffInput struct {
-	templateInput
+	TemplateInput
 	From int `query:"from" minimum:"0" doc:"The number of a version; 0 is the one before the other"`
 	To   int `query:"to" minimum:"0" doc:"The number of a version; 0 is the newest"`
 }
@@ -57,7 +58,7 @@ type templateVersionList struct {
 	Versions []app.TemplateVersion `json:"versions" nullable:"false"`
 }
 
-func (p *Portal) apiTemplateShow(ctx context.Context, in *templateInput) (*body[app.TemplateView], error) {
+func (p *Portal) apiTemplateShow(ctx context.Context, in *TemplateInput) (*body[app.TemplateView], error) {
 	v, err := p.templating().Template(ctx, caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -66,7 +67,7 @@ func (p *Portal) apiTemplateShow(ctx context.Context, in *templateInput) (*body[
 	return &body[app.TemplateView]{v}, nil
 }
 
-func (p *Portal) apiTemplateVersions(ctx context.Context, in *templateInput) (*body[templateVersionList], error) {
+func (p *Portal) apiTemplateVersions(ctx context.Context, in *TemplateInput) (*body[templateVersionList], error) {
 	list, err := p.templating().TemplateVersions(ctx, caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.fail(ctx, err)
