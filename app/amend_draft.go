@@ -206,7 +206,7 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 	if d.ask.Kind == OperationUpgrade && !d.preview.Nothing {
 		d.preview.Template = d.Template
 	}
-	if d.preview.Nothing && len(d.notes) == 0 {
+	if d.preview.Nothing && (len(d.notes) == 0 || d.ask.Kind == OperationUpgrade) {
 		d.note("The cluster is so already.")
 	}
 	d.preview.Notes = append([]string{}, d.notes...)

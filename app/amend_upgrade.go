@@ -19,6 +19,7 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 			Hint: "Ask an admin to publish it."}
 	}
 	d.batch = max(1, d.ask.Batch)
+	d.notes = append(d.notes, t.Warnings()...)
 	changed := map[string]bool{}
 	for _, name := range d.services {
 		now := published.Services[name]
