@@ -41,6 +41,7 @@ func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, app.Store)) {
 		{"heartbeats say what is lost", (*deskTest).heartbeat},
 		{"a worker cannot touch another tenant's steps", (*deskTest).tenants},
 		{"messages have limits", (*deskTest).limits},
+		{"rounds of health checks go to one worker of the tenant", (*deskTest).rounds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			desk, store := open(t)
