@@ -26,7 +26,7 @@ var marks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // plain is a text in which Slack reads nothing; it refuses one that is empty.
 func plain(text string, most int) *slack.TextBlockObject {
-	if strings.TrimSpace(text) == "" {
+	if text = strings.ToValidUTF8(text, "�"); strings.TrimSpace(text) == "" {
 		text = "–"
 	}
 	return slack.NewTextBlockObject(slack.PlainTextType, app.CutText(text, most), false, false)
@@ -96,16 +96,21 @@ func message(title string, body, row []slack.Block) []slack.Block {
 	return append(append(blocks, body...), row...)
 }
 
+// summary is what Slack shows where it shows no blocks, such as in notifications.
+func summary(title string) string {
+	return marks.Replace(app.CutText(strings.ToValidUTF8(title, "�"), mostSummary))
+}
+
 // answerBlocks shows an answer.
-func answerBlocks(a bot.Answer) (summary string, blocks []slack.Block) {
-	return marks.Replace(app.CutText(a.Title, mostSummary)), message(a.Title, sections(a.Lines), actions(a.Links, a.Buttons))
+func answerBlocks(a bot.Answer) (text string, blocks []slack.Block) {
+	return summary(a.Title), message(a.Title, sections(a.Lines), actions(a.Links, a.Buttons))
 }
 
 // cardBlocks shows a card.
-func cardBlocks(c bot.Card) (summary string, blocks []slack.Block) {
+func cardBlocks(c bot.Card) (text string, blocks []slack.Block) {
 	body := append(sections([]string{c.Bar}), sections(c.Lines)...)
 	if len(c.Log) > 0 {
 		body = append(append(body, slack.NewDividerBlock()), sections(c.Log)...)
 	}
-	return marks.Replace(app.CutText(c.Title, mostSummary)), message(c.Title, body, actions([]bot.Link{c.Link}, nil))
+	return summary(c.Title), message(c.Title, body, actions([]bot.Link{c.Link}, nil))
 }

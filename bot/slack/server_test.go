@@ -1,0 +1,277 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/app"
+)
+
+const secret = "8f742231b10e8888abcd99yyyzzz85a5"
+
+// muster is an app with one account that notes what it is asked for.
+type muster struct {
+	Muster
+	mu      sync.Mutex
+	seen    map[string]bool
+	created int
+	deleted int
+	cards   []app.ChatCard
+	slow    time.Duration
+	unwell  bool
+}
+
+func (m *muster) ChatFirst(_ context.Context, _ string, names ...string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unwell {
+		return false, io.ErrUnexpectedEOF
+	}
+	first := true
+	for _, n := range names {
+		first = first && (n == "" || !m.seen[n])
+		m.seen[n] = true
+	}
+	return first, nil
+}
+
+func (m *muster) ActorOfIdentity(_ context.Context, kind, external string) (app.Actor, error) {
+	if kind != "slack" || external != "T1/U1" {
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked."}
+	}
+	return app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, nil
+}
+
+func (m *muster) Ask(ctx context.Context, _ app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	select {
+	case <-time.After(m.slow):
+	case <-ctx.Done():
+		return app.Answer{}, ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.created++
+	return app.Answer{Cluster: &app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3},
+		Operations: []app.Operation{{ID: 7, Kind: app.OperationCreate}}}}, nil
+}
+
+func (m *muster) DeleteCluster(context.Context, app.Actor, string) (app.ClusterView, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deleted++
+	return app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
+}
+
+func (m *muster) FollowInChat(_ context.Context, c app.ChatCard) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cards = append(m.cards, c)
+	return nil
+}
+
+// hooks is Slack's end for answers that come later.
+type hooks struct {
+	mu    sync.Mutex
+	posts []map[string]any
+}
+
+func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b, &v); err != nil || r.URL.Host != "hooks.slack.com" || r.Header.Get("Content-Type") != "application/json" {
+		return nil, fmt.Errorf("slack was sent %s to %s: %w", b, r.URL.Host, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.posts = append(h.posts, v)
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("ok")), Header: http.Header{}, Request: r}, nil
+}
+
+type rig struct {
+	*testing.T
+	muster *muster
+	hooks  *hooks
+	server *Server
+	serial int
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{T: t, muster: &muster{seen: map[string]bool{}}, hooks: &hooks{}}
+	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" },
+		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return r
+}
+
+// ask builds a request as Slack would.
+func (r *rig) ask(path, body string, at time.Time) *http.Request {
+	q := httptest.NewRequestWithContext(r.Context(), http.MethodPost, path, strings.NewReader(body))
+	ts := strconv.FormatInt(at.Unix(), 10)
+	q.Header.Set(headerTime, ts)
+	q.Header.Set(headerSignature, sign([]byte(secret), ts, []byte(body)))
+	return q
+}
+
+func (r *rig) send(q *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r.server.ServeHTTP(w, q)
+	return w
+}
+
+func (r *rig) command(user, text string) string {
+	r.serial++
+	return url.Values{"team_id": {"T1"}, "team_domain": {"acme"}, "user_id": {user}, "user_name": {"ada"}, "command": {"/muster"}, "text": {text},
+		"channel_id": {"C1"}, "response_url": {"https://hooks.slack.com/commands/1"}, "trigger_id": {fmt.Sprint(r.serial)}}.Encode()
+}
+
+func (r *rig) press(user, value string) string {
+	payload, _ := json.Marshal(map[string]any{"type": "block_actions", "team": map[string]any{"id": "T1", "domain": "acme"}, "user": map[string]any{"id": user, "name": "ada", "team_id": "T1"},
+		"channel": map[string]any{"id": "C1"}, "container": map[string]any{"message_ts": "1.2"}, "response_url": "https://hooks.slack.com/actions/1", "trigger_id": fmt.Sprint(r.serial),
+		"actions": []map[string]any{{"type": "button", "action_id": "do0", "block_id": "b1", "value": value}}})
+	return url.Values{"payload": {string(payload)}}.Encode()
+}
+
+// TestSignatureOfSlacksOwnExample is the one from Slack's documentation.
+func TestSignatureOfSlacksOwnExample(t *testing.T) {
+	const body = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner" +
+		"&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+	if got := sign([]byte(secret), "1531420618", []byte(body)); got != "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503" {
+		t.Errorf("it is %s", got)
+	}
+}
+
+func TestWhoIsHeard(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name   string
+		at     time.Time
+		change func(r *http.Request)
+		status int
+	}{
+		{"good", now, nil, 200},
+		{"a little old", now.Add(-4 * time.Minute), nil, 200},
+		{"old", now.Add(-6 * time.Minute), nil, 401},
+		{"of the future", now.Add(6 * time.Minute), nil, 401},
+		{"without a signature", now, func(r *http.Request) { r.Header.Del(headerSignature) }, 401},
+		{"without a time", now, func(r *http.Request) { r.Header.Del(headerTime) }, 401},
+		{"with another time", now, func(r *http.Request) { r.Header.Set(headerTime, strconv.FormatInt(now.Unix()+1, 10)) }, 401},
+		{"a time that is none", now, func(r *http.Request) { r.Header.Set(headerTime, "9999999999999999999") }, 401},
+		{"changed", now, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("text=delete")) }, 401},
+		{"too large", now, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", bodyLimit+1))) }, 413},
+		{"of the wrong version", now, func(r *http.Request) {
+			r.Header.Set(headerSignature, "v1"+strings.TrimPrefix(r.Header.Get(headerSignature), "v0"))
+		}, 401},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			defer r.server.Close()
+			q := r.ask("/slack/commands", r.command("U1", "create web"), c.at)
+			if c.change != nil {
+				c.change(q)
+			}
+			if w := r.send(q); w.Code != c.status {
+				t.Errorf("answered %d %s", w.Code, w.Body)
+			}
+			if want := map[bool]int{true: 1}[c.status == 200]; r.muster.created != want {
+				t.Errorf("%d clusters were made", r.muster.created)
+			}
+		})
+	}
+}
+
+func TestNothingIsDoneTwice(t *testing.T) {
+	r := newRig(t)
+	body := r.command("U1", "create web")
+	if w := r.send(r.ask("/slack/commands", body, time.Now())); !strings.Contains(w.Body.String(), "shop: creating") {
+		t.Errorf("answered %d %s", w.Code, w.Body)
+	}
+	retry := r.ask("/slack/commands", body, time.Now().Add(time.Second)) // signed anew
+	retry.Header.Set("X-Slack-Retry-Num", "1")
+	for _, q := range []*http.Request{r.ask("/slack/commands", body, time.Now()), retry} {
+		if w := r.send(q); w.Code != 200 || w.Body.Len() != 0 {
+			t.Errorf("again it answers %d %s", w.Code, w.Body)
+		}
+	}
+	value := `{"do":"delete","cluster":"shop-1"}`
+	for i := range 3 {
+		if w := r.send(r.ask("/slack/actions", r.press("U1", value), time.Now().Add(time.Duration(i)*time.Second))); w.Code != 200 {
+			t.Errorf("a click answers %d %s", w.Code, w.Body)
+		}
+	}
+	r.muster.unwell = true
+	if w := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now())); w.Code != 503 {
+		t.Errorf("without a memory it answers %d", w.Code)
+	}
+	_ = r.server.Close()
+	if r.muster.created != 1 || r.muster.deleted != 1 || len(r.muster.cards) != 2 || r.muster.cards[0].Operation != 7 || r.muster.cards[1].Operation != 8 {
+		t.Errorf("%d made, %d deleted, cards %+v", r.muster.created, r.muster.deleted, r.muster.cards)
+	}
+	if len(r.hooks.posts) != 1 || r.hooks.posts[0]["replace_original"] != true {
+		t.Errorf("Slack was told %v", r.hooks.posts)
+	}
+	r.muster.unwell = false
+	if w := r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now())); !strings.Contains(w.Body.String(), "Muster is busy") {
+		t.Errorf("a server that has ended answers %s", w.Body)
+	}
+}
+
+func TestStrangers(t *testing.T) {
+	r := newRig(t)
+	defer r.server.Close()
+	if w := r.send(r.ask("/slack/commands", r.command("U2", "create web"), time.Now())); !strings.Contains(w.Body.String(), "/muster link") {
+		t.Errorf("a stranger is answered %s", w.Body)
+	}
+	if w := r.send(r.ask("/slack/commands", "text=create+web", time.Now())); w.Code != 400 {
+		t.Errorf("nobody is answered %d", w.Code)
+	}
+	foreign := strings.Replace(r.press("U1", `{"do":"delete","cluster":"shop-1"}`), "team_id%22%3A%22T1", "team_id%22%3A%22T9", 1)
+	if w := r.send(r.ask("/slack/actions", foreign, time.Now())); w.Code != 403 {
+		t.Errorf("somebody of another workspace is answered %d", w.Code)
+	}
+	for _, payload := range []string{"", "payload=", "payload={", "payload=null", "payload=%7B%22type%22%3A%22block_actions%22%2C%22actions%22%3A%5Bnull%5D%7D"} {
+		if w := r.send(r.ask("/slack/actions", payload, time.Now())); w.Code >= 500 {
+			t.Errorf("%q is answered %d", payload, w.Code)
+		}
+	}
+	if r.muster.created+r.muster.deleted != 0 {
+		t.Error("it was done all the same")
+	}
+}
+
+func TestWhatTakesLongIsAnsweredLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.muster.slow = 10 * time.Second
+		began := time.Now()
+		w := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now()))
+		if d := time.Since(began); d >= 3*time.Second || w.Code != 200 || !strings.Contains(w.Body.String(), "One moment") {
+			t.Errorf("after %s it answers %d %s", d, w.Code, w.Body)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if text := fmt.Sprint(r.hooks.posts); len(r.hooks.posts) != 1 || !strings.Contains(text, "shop: creating") || r.hooks.posts[0]["response_type"] != "ephemeral" {
+			t.Errorf("Slack was told %s", text)
+		}
+		// An address that is not Slack's gets nothing.
+		r.server.post("https://evil.example/commands/1", busy, false)
+		if len(r.hooks.posts) != 1 {
+			t.Error("an answer went elsewhere")
+		}
+		_ = r.server.Close()
+		_ = r.server.Close()
+	})
+}
