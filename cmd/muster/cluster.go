@@ -37,6 +37,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterCertificateCommand(c),
 	)
 	cmd.AddCommand(amendCommands(c)...)
+	c.completeNames(cmd)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())
 	return cmd

@@ -33,6 +33,7 @@ type amendFlags struct {
 var amendments = []struct {
 	use, short, more, example string
 	args                      cobra.PositionalArgs
+	final                     bool // it cannot be rolled back
 	flags                     func(*amendFlags, *pflag.FlagSet)
 	read                      func(c *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
 }{
@@ -101,7 +102,7 @@ var amendments = []struct {
 	{use: "repair ID|NAME [NODE…]", short: "Make nodes anew that are lost or sick, or those that are named",
 		more:    "A node that is made anew keeps its name, its host key and its services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
-		args:    between(1, 0, "ID|NAME"),
+		args:    between(1, 0, "ID|NAME"), final: true,
 		read: func(_ *cli, _ app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
 			return app.Amendment{Kind: app.OperationRepair, Nodes: args}, nil
 		}},
@@ -186,11 +187,13 @@ func amendCommands(c *cli) []*cobra.Command {
 		flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 		flags.BoolVar(&f.preview, "preview", false, "only show what would be done")
 		flags.BoolVar(&f.steps, "steps", false, "show every step of the plan too")
-		flags.Var(&f.onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
+		if !a.final {
+			flags.Var(&f.onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
+		}
 		f.w.declare(cmd)
 		all = append(all, cmd)
 	}
-	return all
+	return append(all, clusterConfigCommand(c))
 }
 
 // amend shows what an amendment would do, asks, and does it.

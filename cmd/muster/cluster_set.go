@@ -7,8 +7,38 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"muster/app"
 )
+
+// clusterConfigCommand shows what `set` changes.
+func clusterConfigCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "config ID|NAME",
+		Short: "Show the configuration of a cluster as JSON",
+		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + app.HiddenValue + ". `muster cluster set` changes it.",
+		Args:  exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Config map[string]any `json:"config"`
+			}
+			if err := cl.callInto(cmd.Context(), clusterPath(v.ID, "config"), nil, &out); err != nil {
+				return err
+			}
+			return c.printJSON(out.Config)
+		},
+	}
+}
 
 // changes reads what is laid over a configuration: a file or an object first, then assignments over it.
 func (c *cli) changes(assignments []string, config string) (map[string]any, error) {

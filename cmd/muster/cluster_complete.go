@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// completionTime is how long a shell waits for names before it offers none.
+const completionTime = 3 * time.Second
+
+// completeNames has shells complete the names of clusters in all commands that take one first, and then, where the command takes
+// them, those of its services or nodes.
+func (c *cli) completeNames(family *cobra.Command) {
+	for _, cmd := range family.Commands() {
+		if strings.Contains(cmd.Use, "ID|NAME") && cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = c.completeArgs
+		}
+	}
+}
+
+func (c *cli) completeArgs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	cl, err := c.connect()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if len(args) == 0 {
+		list, err := cl.clusters(ctx, app.ClusterFilter{Limit: listLimit})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, s := range list {
+			names = append(names, s.Name+"\t"+s.Template+", "+plural(s.Size, "node")+", "+string(s.Status))
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	v, err := find(ctx, cl, args[0], false)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	switch cmd.Name() {
+	case "remove", "start", "stop", "restart":
+		names = v.Services
+	case "repair", "ssh", "retry-node":
+		for _, n := range v.Nodes {
+			if n.Status != app.NodeDeleted {
+				names = append(names, n.Name)
+			}
+		}
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(args[1:], n) })
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
