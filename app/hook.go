@@ -103,7 +103,7 @@ type HookRequest struct {
 	Name    string        `json:"-"`
 	URL     string        `json:"url,omitempty" maxLength:"2048" doc:"Where notices are sent to; write-only: only a part of it can be read again"`
 	Kinds   *[]NoticeKind `json:"kinds,omitempty" maxItems:"32" doc:"Which kinds of notice it wants; an empty list is all"`
-	Format  HookFormat    `json:"format,omitempty" doc:"muster, slack or mail"`
+	Format  HookFormat    `json:"format,omitempty" doc:"muster, slack or mail; of a lifecycle hook muster or coopr"`
 	To      *string       `json:"to,omitempty" maxLength:"512" doc:"Of the format mail: whom to, addresses with commas between"`
 	Enabled *bool         `json:"enabled,omitempty" doc:"Whether notices are sent; true also starts a hook again that was stopped"`
 	Secret  string        `json:"secret,omitempty" maxLength:"128" doc:"What deliveries are signed with, whsec_ and base64 of 24 to 64 bytes; write-only"`

@@ -77,14 +77,20 @@ func (h OperationHook) OnNode(services []string) bool {
 // its nodes, which may not answer any more, and no missing answer keeps it.
 func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
 
+// runsScripts tells whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
+// they may not answer.
+func (k OperationKind) runsScripts() bool {
+	return !k.GivesBack() && k != OperationSleep && k != OperationWake
+}
+
 // AllOperations are all kinds that hooks can choose from.
 func AllOperations() []OperationKind {
-	return append([]OperationKind{OperationCreate, OperationDelete, OperationRollBack}, Amendments...)
+	return append([]OperationKind{OperationCreate, OperationDelete, OperationRollBack, OperationSleep, OperationWake}, Amendments...)
 }
 
 // Scripts are the hooks of a list that are run on nodes during an operation, those that come first in front.
 func Scripts(hooks []OperationHook, k OperationKind) (list []OperationHook) {
-	if k.GivesBack() {
+	if !k.runsScripts() {
 		return nil
 	}
 	for _, h := range hooks {
@@ -113,8 +119,12 @@ func (h OperationHook) Check() *Error {
 		if !slices.Contains(AllOperations(), k) {
 			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", clip(string(k))), "There are: "+joined(AllOperations())+".")
 		}
-		if h.Script != "" && k.GivesBack() {
-			return wrong("operations", fmt.Sprintf("A script is not run for a %s: its machines may not answer any more, and must be given back all the same.", k.Words()),
+		if h.Script != "" && !k.runsScripts() {
+			why := "must be given back all the same"
+			if !k.GivesBack() {
+				why = "are to be stopped or started all the same"
+			}
+			return wrong("operations", fmt.Sprintf("A script is not run for a %s: its machines may not answer, and %s.", k.Words(), why),
 				"Have a hook called instead, with send_to.")
 		}
 	}

@@ -14,7 +14,7 @@ type OperationHookStore interface {
 
 // scripts are the hooks whose scripts an operation of the tenant would run now: those of the tenant, then those of the template.
 func (a *App) scripts(ctx context.Context, tenant string, k OperationKind, d Definition) ([]OperationHook, error) {
-	if k.GivesBack() {
+	if !k.runsScripts() {
 		return nil, nil
 	}
 	hooks, err := a.Store.Hooks(ctx, tenant)
