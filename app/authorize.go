@@ -58,6 +58,10 @@ var permissions = map[string]permission{
 	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all},
 	"PreviewSleep":     {ScopeRead, all, all, all, all, all, all},
 	"PreviewWake":      {ScopeRead, all, all, all, all, all, all},
+	"Schedule":         {ScopeRead, all, all, all, all, all, all},
+	"PreviewClone":     {ScopeRead, all, all, own, own, own, own},
+	"ExportCluster":    {ScopeRead, all, all, own, own, own, own},
+	"DiffClusters":     {ScopeRead, all, all, own, own, own, own},
 	"Receipt":          {ScopeRead, all, all, all, all, all, all},
 	"Waiting":          {ScopeRead, all, all, all, all, all, all},
 	"Health":           {ScopeRead, all, all, all, all, all, all},
@@ -81,6 +85,8 @@ var permissions = map[string]permission{
 	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own},
 	"SleepCluster":       {ScopeCluster, all, all, own, own, no, own},
 	"WakeCluster":        {ScopeCluster, all, all, own, own, no, own},
+	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own},
+	"CloneCluster":       {ScopeCluster, all, all, own, own, no, own},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":   {ScopeRead, all, all, all, all, all, all},

@@ -4,6 +4,7 @@ import "context"
 
 // LifeStore keeps what becomes of clusters without an operation.
 type LifeStore interface {
+	ScheduleStore
 	// RenameCluster gives a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
 	// an open request asks for it.
 	RenameCluster(ctx context.Context, r ClusterRename) error

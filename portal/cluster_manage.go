@@ -16,6 +16,9 @@ func (p *Portal) clusterManage(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	m := page.ClusterManage{Now: p.now(), Actor: a, View: v}
+	if err := p.manage(r.Context(), a, &m); err != nil {
+		return err
+	}
 	f := p.frame(r, "Manage "+v.Name)
 	f.At = "clusters"
 	p.render(w, r, http.StatusOK, page.ClusterManagePage(f, m))

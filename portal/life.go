@@ -13,6 +13,21 @@ type Life interface {
 	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (app.ClusterView, error)
 	// TransferCluster gives a cluster to another user of its tenant.
 	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (app.ClusterView, error)
+	// PreviewSleep and PreviewWake work out what it would do; EConflict where the cluster's state does not allow it.
+	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (app.AmendPreview, error)
+	PreviewWake(ctx context.Context, a app.Actor, cluster string) (app.AmendPreview, error)
+	// SleepCluster and WakeCluster do it. EConflict, reason plan_changed, where another plan was shown.
+	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.ClusterView, error)
+	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.ClusterView, error)
+	Schedule(ctx context.Context, a app.Actor, cluster string) (app.ClusterSchedule, error)
+	// SetSchedule says when a cluster sleeps and wakes; an empty one takes it away.
+	SetSchedule(ctx context.Context, a app.Actor, cluster string, s app.Schedule) (app.ClusterSchedule, error)
+	// ExportCluster gives what to ask for to get such a cluster, without what may be secret.
+	ExportCluster(ctx context.Context, a app.Actor, cluster string) (app.SpecExport, error)
+	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (app.Preview, error)
+	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (app.Answer, error)
+	// DiffClusters compares "web" and "db", or "web@12" and "web".
+	DiffClusters(ctx context.Context, a app.Actor, first, second string) (app.ClusterDiff, error)
 }
 
 // life gives the power; nil where there is none.

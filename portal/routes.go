@@ -107,6 +107,13 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/manage", member(p.clusterManage))
 			r.Post("/clusters/{id}/rename", member(p.clusterRename))
 			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
+			r.Get("/clusters/{id}/{power:sleep|wake}", member(p.clusterPowerAsk))
+			r.Post("/clusters/{id}/{power:sleep|wake}", member(p.clusterPower))
+			r.Post("/clusters/{id}/schedule", member(p.clusterSchedule))
+			r.Get("/clusters/{id}/clone", member(p.clusterCloneAsk))
+			r.Post("/clusters/{id}/clone", member(p.clusterClone))
+			r.Get("/clusters/{id}/diff", member(p.clusterDiff))
+			r.Get("/clusters/{id}/spec", member(p.clusterSpec))
 		}
 
 		if p.amending() != nil {
@@ -270,6 +277,16 @@ func (p *Portal) routes() http.Handler {
 		if p.life() != nil {
 			huma.Post(api, "/clusters/{id}/rename", p.apiClusterRename, about("Give a cluster another name"), answers(http.StatusOK))
 			huma.Post(api, "/clusters/{id}/transfer", p.apiClusterTransfer, about("Give a cluster to another owner"), answers(http.StatusOK))
+			huma.Get(api, "/clusters/{id}/sleep", p.apiSleepPreview, about("Work out what putting a cluster to sleep would do"))
+			huma.Post(api, "/clusters/{id}/sleep", p.apiSleep, about("Put a cluster to sleep"), answers(http.StatusAccepted))
+			huma.Get(api, "/clusters/{id}/wake", p.apiWakePreview, about("Work out what waking a cluster would do"))
+			huma.Post(api, "/clusters/{id}/wake", p.apiWake, about("Wake a cluster"), answers(http.StatusAccepted))
+			huma.Get(api, "/clusters/{id}/schedule", p.apiScheduleShow, about("Tell when a cluster goes to sleep and wakes"))
+			huma.Put(api, "/clusters/{id}/schedule", p.apiScheduleSet, about("Say when a cluster goes to sleep and wakes"))
+			huma.Get(api, "/clusters/{id}/spec", p.apiClusterSpec, about("Export what to ask for to get a cluster like this"))
+			huma.Get(api, "/clusters/{id}/clone", p.apiClonePreview, about("Work out what a clone of a cluster would be"))
+			huma.Post(api, "/clusters/{id}/clone", p.apiClone, about("Create a cluster like another one, or ask for it"), eitherWay)
+			huma.Get(api, "/diff", p.apiDiff, about("Compare two clusters, or two moments of one"))
 		}
 
 		if p.requesting() != nil {

@@ -33,6 +33,7 @@ func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
 		{"a lease is moved by the template's rules, and its budget with it", (*moneyTest).extends},
 		{"a lease that is over can be saved until the delete begins", (*moneyTest).saved},
 		{"a cluster is given away, and counts towards the quotas of the new owner", (*moneyTest).transfers},
+		{"clusters sleep and wake by schedule, once", (*moneyTest).schedules},
 		{"each warning of an end comes once", (*moneyTest).warns},
 		{"many extend at the same time", (*moneyTest).extendsAtOnce},
 		{"what would keep a lease from ending is told", (*moneyTest).outlook},

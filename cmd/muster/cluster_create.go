@@ -71,11 +71,12 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		w             waitFlags
 		lease, config string
 		dnsSuffix     string
+		file          string
 		onFailure     failureChoice
 		settings      []string
 	)
 	cmd := &cobra.Command{
-		Use:   "create [NAME] --template T --size N",
+		Use:   "create [NAME] (--template T --size N | -f SPEC)",
 		Short: "Make a cluster",
 		Long:  "Make a cluster. Without a name it gets one from its template.",
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
@@ -83,12 +84,14 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted := []string{"template", "size"}
-			if len(settings) > 0 {
-				wanted = wanted[:1] // the template may let one of its parameters say the size
-			}
-			if err := need(cmd, wanted...); err != nil {
-				return err
+			if file == "" {
+				wanted := []string{"template", "size"}
+				if len(settings) > 0 {
+					wanted = wanted[:1] // the template may let one of its parameters say the size
+				}
+				if err := need(cmd, wanted...); err != nil {
+					return err
+				}
 			}
 			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure)}
 			var err error
@@ -101,12 +104,24 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if r.Parameters, err = parseSettings(settings); err != nil {
 				return err
 			}
+			if len(args) == 1 {
+				r.Name = args[0]
+			}
+			if file != "" {
+				read, err := c.readSpec(file)
+				if err != nil {
+					return err
+				}
+				asked, err := read.Request()
+				if err != nil {
+					e := app.AsError(err)
+					return usagef("%s: %s", file, e.Message).hint("%s", e.Hint)
+				}
+				r = withSpec(cmd, r, asked)
+			}
 			cl, err := c.connect()
 			if err != nil {
 				return err
-			}
-			if len(args) == 1 {
-				r.Name = args[0]
 			}
 			answer, err := cl.ask(cmd.Context(), r)
 			if err != nil {
@@ -124,6 +139,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	}
 	layout.declare(cmd.Flags())
 	w.declare(cmd)
+	cmd.Flags().StringVarP(&file, "file", "f", "", "a spec as cluster export writes it: the name of a YAML or JSON `file`, or - for stdin; flags go before what it says")
 	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")

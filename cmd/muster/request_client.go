@@ -12,9 +12,14 @@ import (
 )
 
 // ask asks for a cluster; the answer has the cluster, or the request that waits.
-func (c *client) ask(ctx context.Context, r app.ClusterRequest) (answer app.Answer, err error) {
+func (c *client) ask(ctx context.Context, r app.ClusterRequest) (app.Answer, error) {
+	return c.askAt(ctx, "/clusters", r)
+}
+
+// askAt asks where the answer is a cluster, or a request that waits.
+func (c *client) askAt(ctx context.Context, path string, in any) (answer app.Answer, err error) {
 	var text json.RawMessage
-	if err := c.call(ctx, http.MethodPost, "/clusters", nil, r, &text); err != nil {
+	if err := c.call(ctx, http.MethodPost, path, nil, in, &text); err != nil {
 		return answer, err
 	}
 	if c.status == http.StatusAccepted {

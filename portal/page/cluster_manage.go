@@ -1,6 +1,8 @@
 package page
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -11,6 +13,8 @@ type ClusterManage struct {
 	Now   time.Time
 	Actor app.Actor
 	View  app.ClusterView
+	// Schedule is when it sleeps and wakes.
+	Schedule app.ClusterSchedule
 }
 
 // may tells whether the actor may do something to this cluster.
@@ -20,3 +24,96 @@ func (m ClusterManage) may(useCase string) bool {
 
 // path is an address below the cluster's.
 func (m ClusterManage) path(rest string) string { return "/clusters/" + m.View.ID + "/" + rest }
+
+// ClusterPower asks whether a cluster is to sleep, or to wake.
+type ClusterPower struct {
+	View    app.ClusterView
+	Preview app.AmendPreview
+	Notice  string
+	May     bool
+}
+
+// PowerTitle is what the page is about.
+func PowerTitle(k app.OperationKind, name string) string {
+	if k == app.OperationWake {
+		return "Wake " + name
+	}
+	return "Put " + name + " to sleep"
+}
+
+func (c ClusterPower) sentence() string {
+	n := Count(len(c.View.Nodes), "machine")
+	if c.Preview.Kind == app.OperationWake {
+		return "Its " + n + " are started, and then its services, those that others need first."
+	}
+	return "Its services stop, those that need others first, and then its " + n + ". What is on them stays."
+}
+
+func (c ClusterPower) price() string {
+	return Cost(c.Preview.Before.CostPerHour) + " → " + Cost(c.Preview.After.CostPerHour)
+}
+
+// ClusterClone asks whether a clone is what is wanted.
+type ClusterClone struct {
+	View    app.ClusterView
+	Name    string
+	Preview app.Preview
+	Notice  string
+}
+
+func (c ClusterClone) groups() []string {
+	var out []string
+	for _, g := range c.Preview.Layout.Groups {
+		out = append(out, strconv.Itoa(g.Count)+" × "+g.Hardware+" with "+g.Image+": "+strings.Join(g.Services, ", "))
+	}
+	return out
+}
+
+func (c ClusterClone) lease() string {
+	if c.Preview.Lease == 0 {
+		return "no end"
+	}
+	return app.Length(c.Preview.Lease)
+}
+
+// refused tells that a policy says no.
+func (c ClusterClone) refused() bool {
+	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == app.OutcomeRefuse
+}
+
+// ClusterDiff is what two moments differ in, side by side.
+type ClusterDiff struct {
+	View app.ClusterView
+	Diff app.ClusterDiff
+}
+
+// operations are the moments that the cluster can be compared with.
+func (m ClusterManage) operations() []app.Operation {
+	var out []app.Operation
+	for _, o := range m.View.Operations {
+		if o.Status.Ended() && !o.StartedAt.IsZero() && len(out) < 20 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (m ClusterManage) moment(o app.Operation) string {
+	return m.View.ID + "@" + strconv.FormatInt(o.ID, 10)
+}
+
+// when writes a moment by the clock of the schedule's zone.
+func (m ClusterManage) when(t app.ScheduledTime) string {
+	text := t.At.Format("Mon 2 Jan 15:04")
+	if zone, err := time.LoadLocation(m.Schedule.Zone); err == nil {
+		text = t.At.In(zone).Format("Mon 2 Jan 15:04 MST")
+	}
+	return text
+}
+
+func kindWord(k app.OperationKind) string {
+	if k == app.OperationWake {
+		return "wakes"
+	}
+	return "goes to sleep"
+}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"strings"
+)
+
+// PreviewClone works out what a clone of a cluster would be. Nothing is accepted or written.
+func (a *App) PreviewClone(ctx context.Context, actor Actor, cluster, name string) (Preview, error) {
+	r, err := a.cloned(ctx, actor, "PreviewClone", cluster, name)
+	if err != nil {
+		return Preview{}, err
+	}
+	return a.Preview(ctx, actor, r)
+}
+
+// CloneCluster asks for a cluster like another one, with all of its values, under another name and for the one who asks. It is worked
+// out from the catalog as it is now, and goes the way of any request: policies, quotas, approvals. See Ask for planHash.
+func (a *App) CloneCluster(ctx context.Context, actor Actor, cluster, name, planHash string) (Answer, error) {
+	r, err := a.cloned(ctx, actor, "CloneCluster", cluster, name)
+	if err != nil {
+		return Answer{}, err
+	}
+	r.PlanHash = planHash
+	return a.Ask(ctx, actor, r)
+}
+
+func (a *App) cloned(ctx context.Context, actor Actor, useCase, cluster, name string) (ClusterRequest, error) {
+	c, err := a.look(ctx, actor, useCase, cluster)
+	if err != nil {
+		return ClusterRequest{}, err
+	}
+	if err := actor.mayChange(useCase, c); err != nil { // its configuration is not everybody's to have
+		return ClusterRequest{}, err
+	}
+	name = strings.TrimSpace(name)
+	if err := checkClusterName(name); err != nil {
+		return ClusterRequest{}, err
+	}
+	e, err := a.export(ctx, c)
+	if err != nil {
+		return ClusterRequest{}, err
+	}
+	e.Spec.Name = name
+	return e.Spec.Request()
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/spec"
+)
+
+func (c *client) clusterSpec(ctx context.Context, id string) (e app.SpecExport, err error) {
+	err = c.callInto(ctx, clusterPath(id, "spec"), nil, &e)
+	return e, err
+}
+
+func (c *client) clonePreview(ctx context.Context, id, name string) (p app.Preview, err error) {
+	err = c.callInto(ctx, clusterPath(id, "clone"), url.Values{"name": {name}}, &p)
+	return p, err
+}
+
+func (c *client) diff(ctx context.Context, a, b string) (d app.ClusterDiff, err error) {
+	err = c.callInto(ctx, "/diff", url.Values{"a": {a}, "b": {b}}, &d)
+	return d, err
+}
+
+func clusterExportCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export ID|NAME",
+		Short: "Write down what to ask for to get a cluster like this",
+		Long: "Write a spec to standard output, in YAML or with -o json in JSON, from which `muster cluster create -f` makes a cluster like\n" +
+			"this. Values that may be secret are left out, and named.",
+		Example: "  muster cluster export shop >shop.yaml\n  muster cluster create shop-2 -f shop.yaml",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(cmd.Context(), cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			e, err := cl.clusterSpec(cmd.Context(), v.ID)
+			if err != nil {
+				return err
+			}
+			if c.json() {
+				for _, p := range e.LeftOut {
+					fmt.Fprintf(c.stderr, "left out, since it may be secret: %s\n", p)
+				}
+				return c.printJSON(e.Spec)
+			}
+			text, err := spec.YAML(e)
+			if err != nil {
+				return err
+			}
+			_, err = c.stdout.Write(text)
+			return err
+		},
+	}
+}
+
+func clusterCloneCommand(c *cli) *cobra.Command {
+	var w waitFlags
+	var preview, yes bool
+	cmd := &cobra.Command{
+		Use:   "clone ID|NAME NEW",
+		Short: "Make a cluster like another one, from the catalog as it is now",
+		Long: "Make a cluster like another one under a new name: the same template, size, services, hardware and configuration, from the\n" +
+			"catalog as it is now. What is on the machines is not copied.",
+		Example: "  muster cluster clone shop shop-2 --preview\n  muster cluster clone shop shop-2 --yes --wait",
+		Args:    exactly("ID|NAME", "NEW"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(ctx, cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			p, err := cl.clonePreview(ctx, v.ID, args[1])
+			switch {
+			case err != nil:
+				return err
+			case preview && c.json():
+				return c.printJSON(p)
+			case !c.json():
+				c.printClone(v, args[1], p)
+			}
+			if preview {
+				return nil
+			}
+			if !yes {
+				if err := c.confirm(ctx, "Go on?", "nothing was made"); err != nil {
+					return err
+				}
+			}
+			answer, err := cl.askAt(ctx, clusterPath(v.ID, "clone"), map[string]string{"name": args[1], "plan_hash": p.PlanHash})
+			if err != nil {
+				return err
+			}
+			made, err := c.decided(ctx, cl, answer, w)
+			if made == nil || err != nil {
+				return err
+			}
+			return c.started(ctx, cl, *made, w, 0)
+		},
+	}
+	w.declare(cmd)
+	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (c *cli) printClone(v app.ClusterView, name string, p app.Preview) {
+	line(c.stdout, "%s would be, like %s:", name, v.Name)
+	for _, g := range p.Layout.Groups {
+		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
+	}
+	line(c.stdout, "%s, %.2f per hour, about %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, clock(p.Duration))
+	if d := p.Decision; d != nil && d.Reason != "" {
+		line(c.stdout, "%s", d.Reason)
+	}
+}
+
+func clusterDiffCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff ID|NAME[@OPERATION] ID|NAME[@OPERATION]",
+		Short: "Compare two clusters, or two moments of one",
+		Long: "Compare two clusters, or two moments of one: NAME@12 is how operation 12 left the cluster. Values that may be secret are not\n" +
+			"shown. The exit code is 0 whether they differ or not.",
+		Example: "  muster cluster diff shop shop-2\n  muster cluster diff shop@12 shop",
+		Args:    exactly("A", "B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.diff(cmd.Context(), args[0], args[1])
+			switch {
+			case err != nil:
+				return err
+			case c.json():
+				return c.printJSON(d)
+			case len(d.Changes) == 0:
+				line(c.stdout, "%s and %s do not differ in anything that is compared.", d.A.Title(), d.B.Title())
+			}
+			paint := painter(c.stdout)
+			for _, x := range d.Changes {
+				line(c.stdout, "%s", x.Path)
+				if x.Before != "" {
+					line(c.stdout, "  %s", paint(colourGoes, "- "+x.Before))
+				}
+				if x.After != "" {
+					line(c.stdout, "  %s", paint(colourComes, "+ "+x.After))
+				}
+			}
+			for _, n := range d.Notes {
+				line(c.stdout, "%s", n)
+			}
+			return nil
+		},
+	}
+}
+
+// readSpec reads the spec of a file, or of standard input where its name is -.
+func (c *cli) readSpec(name string) (app.ClusterSpec, error) {
+	const most = 1<<20 + 1
+	in, shown := c.stdin, "standard input"
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return app.ClusterSpec{}, usagef("the spec cannot be read: %v", err)
+		}
+		defer func() { _ = f.Close() }()
+		in, shown = f, name
+	}
+	text, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return app.ClusterSpec{}, usagef("the spec cannot be read: %v", err)
+	}
+	s, err := spec.Parse(text)
+	if err != nil {
+		e := app.AsError(err)
+		return s, usagef("%s: %s", shown, e.Message).hint("%s", e.Hint)
+	}
+	return s, nil
+}
+
+// withSpec lays what was said on the command line over a spec.
+func withSpec(cmd *cobra.Command, r, over app.ClusterRequest) app.ClusterRequest {
+	said := func(flag string) bool { return cmd.Flags().Changed(flag) }
+	for _, f := range []struct {
+		flag string
+		take func()
+	}{
+		{"template", func() { over.Template = r.Template }}, {"size", func() { over.Size = r.Size }}, {"provider", func() { over.Provider = r.Provider }},
+		{"services", func() { over.Services = slices.Clone(r.Services) }}, {"hardware", func() { over.Hardware = r.Hardware }},
+		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
+		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
+		{"on-failure", func() { over.OnFailure = r.OnFailure }}, {"set", func() { over.Parameters = r.Parameters }},
+	} {
+		if cmd.Flags().Lookup(f.flag) != nil && said(f.flag) {
+			f.take()
+		}
+	}
+	if r.Name != "" {
+		over.Name = r.Name
+	}
+	return over
+}

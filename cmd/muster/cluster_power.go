@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func (c *client) powerPreview(ctx context.Context, id string, kind app.OperationKind) (p app.AmendPreview, err error) {
+	err = c.callInto(ctx, clusterPath(id, string(kind)), nil, &p)
+	return p, err
+}
+
+func (c *client) power(ctx context.Context, id string, kind app.OperationKind, planHash string) (v app.ClusterView, err error) {
+	err = c.call(ctx, http.MethodPost, clusterPath(id, string(kind)), nil, map[string]string{"plan_hash": planHash}, &v)
+	return v, err
+}
+
+func (c *client) schedule(ctx context.Context, id string) (s app.ClusterSchedule, err error) {
+	err = c.callInto(ctx, clusterPath(id, "schedule"), nil, &s)
+	return s, err
+}
+
+func (c *client) setSchedule(ctx context.Context, id string, in app.Schedule) (s app.ClusterSchedule, err error) {
+	err = c.call(ctx, http.MethodPut, clusterPath(id, "schedule"), nil, in, &s)
+	return s, err
+}
+
+func clusterSleepCommand(c *cli) *cobra.Command {
+	return clusterPowerCommand(c, app.OperationSleep, "Stop the services and machines of a cluster, and keep what is on them",
+		"Stop the services of a cluster, those that need others first, and then its machines. What is on them stays; the lease goes on.\n"+
+			"`muster cluster wake` starts them again.")
+}
+
+func clusterWakeCommand(c *cli) *cobra.Command {
+	return clusterPowerCommand(c, app.OperationWake, "Start the machines and services of a cluster that sleeps",
+		"Start the machines of a cluster that sleeps, and then its services, those that others need first.")
+}
+
+func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *cobra.Command {
+	var w waitFlags
+	var preview bool
+	cmd := &cobra.Command{
+		Use:     string(kind) + " ID|NAME",
+		Short:   short,
+		Long:    long,
+		Example: fmt.Sprintf("  muster cluster %s shop --wait", kind),
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(ctx, cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			p, err := cl.powerPreview(ctx, v.ID, kind)
+			switch {
+			case err != nil:
+				return err
+			case preview && c.json():
+				return c.printJSON(p)
+			case preview:
+				return c.printAmend(v, p, true)
+			case p.Nothing:
+				return c.say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
+			}
+			after, err := w.start(ctx, cl, v.ID)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.power(ctx, v.ID, kind, p.PlanHash); err != nil {
+				return err
+			}
+			return c.started(ctx, cl, v, w, after)
+		},
+	}
+	w.declare(cmd)
+	cmd.Flags().BoolVar(&preview, "preview", false, "only show what it would do")
+	return cmd
+}
+
+func clusterScheduleCommand(c *cli) *cobra.Command {
+	var sleep, wake, zone string
+	var clear bool
+	cmd := &cobra.Command{
+		Use:   "schedule ID|NAME",
+		Short: "Show or set when a cluster goes to sleep and wakes",
+		Long: "Show when a cluster goes to sleep and wakes; with --sleep or --wake, set both: what is left out does not happen. Times are minute,\n" +
+			"hour, day of the month, month and weekday, as in crontab, by the clock of --zone. --clear takes the schedule away.",
+		Example: "  muster cluster schedule shop --sleep \"0 19 * * 1-5\" --wake \"0 7 * * 1-5\" --zone Europe/Berlin\n  muster cluster schedule shop --clear",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, set := cmd.Context(), sleep != "" || wake != ""
+			switch {
+			case clear && (set || zone != ""):
+				return usagef("--clear stands alone")
+			case zone != "" && !set:
+				return usagef("--zone goes with --sleep and --wake")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			v, err := find(ctx, cl, args[0], false)
+			if err != nil {
+				return err
+			}
+			var s app.ClusterSchedule
+			if set || clear {
+				s, err = cl.setSchedule(ctx, v.ID, app.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
+			} else {
+				s, err = cl.schedule(ctx, v.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return c.printSchedule(v, s)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&sleep, "sleep", "", "when it goes to sleep, as five `fields`, such as \"0 19 * * 1-5\"")
+	flags.StringVar(&wake, "wake", "", "when it wakes, as five `fields`, such as \"0 7 * * 1-5\"")
+	flags.StringVar(&zone, "zone", "", "time `zone`, such as Europe/Berlin (default: UTC)")
+	flags.BoolVar(&clear, "clear", false, "take the schedule away")
+	return cmd
+}
+
+func (c *cli) printSchedule(v app.ClusterView, s app.ClusterSchedule) error {
+	if c.json() {
+		return c.printJSON(s)
+	}
+	if s.None() {
+		line(c.stdout, "%s has no schedule.", v.Name)
+		return nil
+	}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	for _, t := range s.Next {
+		word := "goes to sleep"
+		if t.Kind == app.OperationWake {
+			word = "wakes"
+		}
+		line(c.stdout, "%s %s %s", v.Name, word, t.At.In(zone).Format("Mon 2 Jan 2006 15:04 MST"))
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// clusterPowerAsk shows what a sleep or a wake would do; what is shown is what runs.
+func (p *Portal) clusterPowerAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.askPower(w, r, a, http.StatusOK, "")
+}
+
+func (p *Portal) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
+	v, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	preview := p.life().PreviewSleep
+	if chi.URLParam(r, "power") == "wake" {
+		preview = p.life().PreviewWake
+	}
+	found, err := preview(r.Context(), a, v.ID)
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, page.PowerTitle(found.Kind, v.Name))
+	f.At = "clusters"
+	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.May("SleepCluster", v.Owner)}))
+	return nil
+}
+
+func (p *Portal) clusterPower(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	do := p.life().SleepCluster
+	if chi.URLParam(r, "power") == "wake" {
+		do = p.life().WakeCluster
+	}
+	v, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
+	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
+		return p.askPower(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+	}
+	return p.toCluster(w, r)(v, err)
+}
+
+// clusterSchedule sets when a cluster sleeps and wakes, or takes it away.
+func (p *Portal) clusterSchedule(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	s := app.Schedule{Sleep: r.PostForm.Get("sleep"), Wake: r.PostForm.Get("wake"), Zone: r.PostForm.Get("zone")}
+	if r.PostForm.Get("clear") != "" {
+		s = app.Schedule{}
+	}
+	set, err := p.life().SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/clusters/"+set.Cluster+"/manage#schedule", http.StatusSeeOther)
+	return nil
+}
+
+// clusterCloneAsk shows what a clone would be.
+func (p *Portal) clusterCloneAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.askClone(w, r, a, http.StatusOK, r.URL.Query().Get("name"), "")
+}
+
+func (p *Portal) askClone(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name, notice string) error {
+	v, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	found, err := p.life().PreviewClone(r.Context(), a, v.ID, name)
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Clone "+v.Name)
+	f.At = "clusters"
+	p.render(w, r, status, page.ClusterClonePage(f, page.ClusterClone{View: v, Name: name, Preview: found, Notice: notice}))
+	return nil
+}
+
+func (p *Portal) clusterClone(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	name := r.PostForm.Get("name")
+	answer, err := p.life().CloneCluster(r.Context(), a, chi.URLParam(r, "id"), name, r.PostForm.Get("plan_hash"))
+	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
+		return p.askClone(w, r, a, http.StatusConflict, name, "The catalog has changed since you looked. This is what would be made now.")
+	}
+	if err != nil {
+		return err
+	}
+	to := fmt.Sprintf("/requests/%d", answer.Request.ID)
+	if answer.Cluster != nil {
+		to = "/clusters/" + answer.Cluster.ID
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// clusterDiff compares a cluster with another one, or with how an operation left it.
+func (p *Portal) clusterDiff(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	with := r.URL.Query().Get("with")
+	d, err := p.life().DiffClusters(r.Context(), a, with, v.ID)
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Compare "+v.Name)
+	f.At = "clusters"
+	p.render(w, r, http.StatusOK, page.ClusterDiffPage(f, page.ClusterDiff{View: v, Diff: d}))
+	return nil
+}
+
+// clusterSpec is the spec as a file, which a create on the command line reads.
+func (p *Portal) clusterSpec(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	e, err := p.life().ExportCluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(e.Spec, "", "  ")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(e.Spec.Name+".json"))
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(append(text, '\n'))
+	return nil
+}
+
+// manage reads what the page to manage a cluster shows beside the cluster.
+func (p *Portal) manage(ctx context.Context, a app.Actor, m *page.ClusterManage) error {
+	if m.View.Status == app.ClusterDeleted {
+		return nil
+	}
+	var err error
+	m.Schedule, err = p.life().Schedule(ctx, a, m.View.ID)
+	return err
+}
