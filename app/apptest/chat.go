@@ -1,0 +1,55 @@
+package apptest
+
+import (
+	"time"
+
+	"muster/app"
+)
+
+// chats: what a chat says is done once, and cards follow their operations until they are dropped.
+func (t *storeTest) chats() {
+	once := func(before time.Time, keys ...string) bool {
+		t.Helper()
+		first, err := t.s.ChatOnce(t.ctx, keys, t.clock.Now(), before)
+		t.must(err)
+		return first
+	}
+	long := t.clock.Now().Add(-time.Hour)
+	if !once(long, "a", "b") || once(long, "b", "c") || once(long, "c") || !once(long, "d") {
+		t.Error("what was seen before is new, or what is new was seen before")
+	}
+	t.clock.Move(2 * time.Hour)
+	if !once(t.clock.Now().Add(-time.Hour), "a") {
+		t.Error("what is forgotten is known")
+	}
+
+	op := t.create("web", 1)
+	c := app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}
+	t.must(t.s.SaveCard(t.ctx, c, long))
+	t.must(t.s.SaveCard(t.ctx, c, long)) // the same again
+	list, err := t.s.Cards(t.ctx, "slack", 10)
+	t.must(err)
+	if len(list) != 1 || list[0].Channel != "C1" || list[0].Message != "" || list[0].Status != op.Status || list[0].Total != op.Total {
+		t.Fatalf("cards: %+v, of %+v", list, op)
+	}
+	if other, err := t.s.Cards(t.ctx, "other", 10); err != nil || len(other) != 0 {
+		t.Errorf("another chat has %+v, %v", other, err)
+	}
+	c = list[0]
+	c.Channel, c.Message, c.Shown, c.ShownAt = "D1", "1.5", c.State(), t.clock.Now()
+	t.must(t.s.ShownCard(t.ctx, c))
+	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
+	list, err = t.s.Cards(t.ctx, "slack", 10)
+	t.must(err)
+	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
+		t.Fatalf("cards: %+v, wanted %+v", list, c)
+	}
+	t.must(t.s.DropCard(t.ctx, c.ID))
+	t.must(t.s.DropCard(t.ctx, c.ID))
+	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C2", At: t.clock.Now()}, t.clock.Now().Add(time.Second)))
+	list, err = t.s.Cards(t.ctx, "slack", 10)
+	t.must(err)
+	if len(list) != 1 || list[0].Channel != "C2" {
+		t.Errorf("after the old ones went: %+v", list)
+	}
+}
