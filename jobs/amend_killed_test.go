@@ -60,20 +60,22 @@ func (m *mortalCoordinator) gone() bool {
 	return m.dead
 }
 
-// dies tells whether it dies of these reports, and marks it as dead.
+// dies tells whether it dies of these reports, and marks it as dead. What was written down at the moment of death counts as well:
+// its worker does not get the answer either.
 func (m *mortalCoordinator) dies(rs []app.Report) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.dead || m.killed == nil {
+	if m.killed == nil || m.dead && m.before {
 		return m.dead
 	}
+	was := m.dead
 	for _, r := range rs {
 		step := fmt.Sprint(r.Fence.Operation, " ", r.Fence.Index)
 		if !m.killed[step] {
 			m.killed[step], m.dead = true, true
 		}
 	}
-	if m.dead {
+	if m.dead && !was {
 		close(m.died)
 	}
 	return m.dead
