@@ -545,7 +545,7 @@ func ClusterHead(c ClusterShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = fact("Template", c.View.Template).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = fact("Template", templateWords(c.View)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
