@@ -78,6 +78,14 @@ func (c ClusterShow) undoable() bool {
 	return false
 }
 
+// undoneWords says what a roll-back of the operation leaves.
+func (c ClusterShow) undoneWords() string {
+	if c.Current().Kind == app.OperationCreate {
+		return "What it has made is given back; then nothing is left of the cluster."
+	}
+	return "What was there before comes back: configuration, services and nodes."
+}
+
 // machinesSentence says what is there by now.
 func (c ClusterShow) machinesSentence() string {
 	names := c.Machines()
