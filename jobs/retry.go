@@ -55,7 +55,8 @@ var policy = []rule{
 		advice: "The provider has no room for this kind of machine. Resume later, or roll back and ask for other hardware."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
 		advice: "Its log says why. Put that right on the node or in the configuration; then resume."},
-	{code: app.EScript, reason: reasonUnhealthy, verdict: ask}, // it has been waited for as long as the service says
+	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
+		advice: "The service runs but does not answer as it should. Put that right on the node or in the configuration; then resume."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
 
