@@ -38,7 +38,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	seen := 0
 	for _, r := range f.server.portal.Routes() {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || r.Pattern == "/signin" || r.Pattern == "/" ||
-			slices.Contains([]string{"live", "key", "export"}, path.Base(r.Pattern)) {
+			slices.Contains([]string{"live", "key", "export", "spec"}, path.Base(r.Pattern)) {
 			continue
 		}
 		address := f.first(r.Pattern)
@@ -50,7 +50,57 @@ func TestBrowserEveryPage(t *testing.T) {
 		b.Shoot("page" + strings.ReplaceAll(strings.NewReplacer("{", "", "}", "").Replace(r.Pattern), "/", "-"))
 		seen++
 	}
+	// A cluster at rest can be changed: each kind of that has a page, with what it would do.
+	id := f.atRest()
+	b.Open("/clusters/" + id)
+	b.Until(`document.querySelector("#change .stepper")`)
+	b.Shoot("page-clusters-id-at-rest")
+	for _, query := range []string{"resize&size=4", "resize&nodes=n3", "add_services", "remove_services", "reconfigure", "start", "stop", "restart&services=web", "upgrade", "repair", "repair&nodes=n1"} {
+		b.Open("/clusters/" + id + "/change?kind=" + query)
+		text := b.Text("main")
+		if strings.Contains(text, "internal error") || !strings.Contains(text, "Back") {
+			t.Errorf("%s: %.300s", query, text)
+		}
+		b.Shoot("page-clusters-id-change-" + strings.NewReplacer("&", "-", "=", "-").Replace(query))
+		seen++
+	}
 	t.Logf("%d pages", seen)
+}
+
+// atRest makes a cluster whose create is done, by nobody but the ledger.
+func (f *foreign) atRest() string {
+	f.t.Helper()
+	ctx, now := f.t.Context(), time.Now()
+	v, err := f.server.app.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: "standing", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	w := app.WorkerID{Name: "idle", Tenant: there}
+	for range 1000 {
+		steps, err := f.server.store.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: now, For: time.Minute, Most: 100})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if c, err := f.server.app.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive {
+			return v.ID
+		}
+		var ends []app.Finish
+		for _, s := range steps {
+			end := app.Finish{Fence: app.Fence{Operation: s.Step.Operation, Index: s.Step.Index, Attempt: s.Step.Attempt}, Now: now}
+			switch s.Step.Action {
+			case app.ActionCreate:
+				end.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + s.Step.Node, Addresses: map[string]string{app.AddressAccess: "127.0.0.9"}}}
+			case app.ActionConfirm:
+				end.Node = &app.NodeUpdate{Status: app.NodeReady}
+			}
+			ends = append(ends, end)
+		}
+		if _, err := f.server.store.FinishSteps(ctx, w, ends); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	f.t.Fatal("the create does not come to its end")
+	return ""
 }
 
 // first fills a route with the first thing that there is of each kind.
