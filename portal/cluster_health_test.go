@@ -76,7 +76,7 @@ func TestNoHealthPage(t *testing.T) {
 	s := visit(t)
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	s.get("/clusters/"+id+"/health").reads(http.StatusNotFound)
+	s.get("/clusters/" + id + "/health").reads(http.StatusNotFound)
 	if a := s.get("/clusters/" + id); strings.Contains(a.body, `id="health"`) {
 		t.Error("a cluster's page tells of health that nobody knows")
 	}
