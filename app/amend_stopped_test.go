@@ -21,6 +21,7 @@ func TestStoppedServicesStaySo(t *testing.T) {
 	}
 	f.carried(app.Amendment{Kind: app.OperationStop, Services: []string{"web"}, Nodes: []string{"n3"}})
 	stopped("map[n3:[web]]")
+	f.want("people see it", fmt.Sprint(f.see(v.ID).Nodes[2].Stopped), "[web]")
 	p, _ := f.carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 8081}})
 	for _, n := range p.Nodes {
 		if n.Name == "n3" {

@@ -59,6 +59,7 @@ type Node struct {
 	Image     string            `json:"image"`
 	Zone      string            `json:"zone,omitempty"` // that the layout chose; "" leaves it to the provider
 	Services  []string          `json:"services"`
+	Stopped   []string          `json:"stopped,omitempty"` // of the services, those that somebody has stopped; in a ClusterView only
 	Status    NodeStatus        `json:"status"`
 	MachineID string            `json:"machine_id,omitempty"` // the provider's own id
 	Addresses map[string]string `json:"addresses,omitempty"`  // by kind: access_v4, bind_v4

@@ -20,6 +20,9 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 		return ClusterView{}, err
 	}
 	v.Links = expandLinks(d.Links, c, v.Nodes)
+	for i := range v.Nodes {
+		v.Nodes[i].Stopped = d.Stopped[v.Nodes[i].Name]
+	}
 	if d.Health != nil {
 		if v.Health, err = a.Store.ClusterHealth(ctx, actor.Tenant, c.ID); err != nil {
 			return ClusterView{}, err

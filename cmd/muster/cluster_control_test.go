@@ -90,6 +90,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
+			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")

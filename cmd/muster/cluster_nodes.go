@@ -20,7 +20,18 @@ func nodeTable(nodes []app.Node) *table {
 	t := newTable(line(heads...)...)
 	for _, n := range nodes {
 		t.add(line(n.Name, n.Hostname, n.Hardware, n.Image, firstOf(n.Zone, "-"), string(n.Status), firstOf(n.Address(app.AddressAccess), "-"),
-			strings.Join(n.Services, ", "))...)
+			strings.Join(servicesOf(n), ", "))...)
 	}
 	return t
+}
+
+// servicesOf gives the services of a node, with a word on those that were stopped.
+func servicesOf(n app.Node) []string {
+	services := slices.Clone(n.Services)
+	for i, s := range services {
+		if slices.Contains(n.Stopped, s) {
+			services[i] += " (stopped)"
+		}
+	}
+	return services
 }
