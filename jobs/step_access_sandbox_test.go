@@ -29,7 +29,7 @@ func TestCertificateOpensASandbox(t *testing.T) {
 			t.Cleanup(func() { _ = os.RemoveAll(dir) })
 			p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
 			if err != nil {
-				if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" && os.Geteuid() == 0 {
+				if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" {
 					t.Fatal(err)
 				}
 				t.Skip(err)

@@ -49,6 +49,16 @@ func clusterCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
+// connectTo gives a client, and the cluster that a person named; see find.
+func (c *cli) connectTo(ctx context.Context, word string, deleted bool) (*client, app.ClusterView, error) {
+	cl, err := c.connect()
+	if err != nil {
+		return nil, app.ClusterView{}, err
+	}
+	v, err := find(ctx, cl, word, deleted)
+	return cl, v, err
+}
+
 // find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
 // those that are gone, and of those the newest; two that live are for the person to tell apart.
 func find(ctx context.Context, cl *client, word string, deleted bool) (app.ClusterView, error) {

@@ -51,11 +51,7 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -154,11 +150,7 @@ func (c *cli) visit(ctx context.Context, cluster, name string, command []string)
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
 	}
-	cl, err := c.connect()
-	if err != nil {
-		return err
-	}
-	v, err := find(ctx, cl, cluster, false)
+	cl, v, err := c.connectTo(ctx, cluster, false)
 	if err != nil {
 		return err
 	}

@@ -206,11 +206,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	case !f.yes && !f.preview && !isTerminal(c.stdin):
 		return usagef("this needs --yes when nobody can be asked").hint("See first what it would do: --preview.")
 	}
-	cl, err := c.connect()
-	if err != nil {
-		return err
-	}
-	v, err := find(ctx, cl, word, false)
+	cl, v, err := c.connectTo(ctx, word, false)
 	if err != nil {
 		return err
 	}

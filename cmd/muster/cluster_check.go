@@ -30,11 +30,7 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 			return exactly("ID|NAME")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

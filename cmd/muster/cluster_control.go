@@ -47,11 +47,7 @@ func clusterRetryNodeCommand(c *cli) *cobra.Command {
 
 // operate does something to a cluster that starts its operation again, and answers for it.
 func (c *cli) operate(ctx context.Context, word string, w waitFlags, do func(context.Context, *client, string) (app.ClusterView, error)) error {
-	cl, err := c.connect()
-	if err != nil {
-		return err
-	}
-	v, err := find(ctx, cl, word, false)
+	cl, v, err := c.connectTo(ctx, word, false)
 	if err != nil {
 		return err
 	}
@@ -74,11 +70,7 @@ func clusterPauseCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster pause shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -119,11 +111,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster cancel shop --roll-back --wait",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

@@ -24,11 +24,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 			if !yes && !isTerminal(c.stdin) {
 				return usagef("deleting needs --yes when nobody can be asked")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

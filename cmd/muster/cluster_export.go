@@ -39,11 +39,7 @@ func clusterExportCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster export shop >shop.yaml\n  muster cluster create shop-2 -f shop.yaml",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -79,11 +75,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(ctx, cl, args[0], false)
+			cl, v, err := c.connectTo(ctx, args[0], false)
 			if err != nil {
 				return err
 			}

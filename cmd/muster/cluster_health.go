@@ -20,11 +20,7 @@ func clusterHealthCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster health shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -46,11 +42,7 @@ func clusterDriftCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster drift shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

@@ -27,11 +27,7 @@ func clusterLeaseCommand(c *cli) *cobra.Command {
 		Short: "Show when a lease ends, who was warned, how it can be moved, and what would keep it from ending",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -74,11 +70,7 @@ func clusterExtendCommand(c *cli) *cobra.Command {
 				e := app.AsError(err)
 				return usagef("%s", e.Message).hint("%s", e.Hint)
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
@@ -123,11 +115,7 @@ func clusterShortenCommand(c *cli) *cobra.Command {
 				e := app.AsError(err)
 				return usagef("%s", e.Message).hint("%s", e.Hint)
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

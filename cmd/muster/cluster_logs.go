@@ -32,11 +32,7 @@ func clusterLogsCommand(c *cli) *cobra.Command {
 			if cmd.Flags().Changed("tail") && (tail < 1 || tail > 5000) {
 				return usagef("--tail must be from 1 to 5000")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], true)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}

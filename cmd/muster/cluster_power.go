@@ -53,11 +53,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(ctx, cl, args[0], false)
+			cl, v, err := c.connectTo(ctx, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -105,11 +101,7 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 			case zone != "" && !set:
 				return usagef("--zone goes with --sleep and --wake")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(ctx, cl, args[0], false)
+			cl, v, err := c.connectTo(ctx, args[0], false)
 			if err != nil {
 				return err
 			}

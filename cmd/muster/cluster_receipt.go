@@ -21,11 +21,7 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 		Short: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], true)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}

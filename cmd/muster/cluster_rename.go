@@ -43,11 +43,7 @@ func clusterTransferCommand(c *cli) *cobra.Command {
 
 // changeCluster does something to a cluster that is done at once, and says what it did.
 func (c *cli) changeCluster(ctx context.Context, word string, do func(context.Context, *client, app.ClusterView) (app.ClusterView, string, error)) error {
-	cl, err := c.connect()
-	if err != nil {
-		return err
-	}
-	v, err := find(ctx, cl, word, false)
+	cl, v, err := c.connectTo(ctx, word, false)
 	if err != nil {
 		return err
 	}

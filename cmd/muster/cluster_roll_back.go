@@ -33,11 +33,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			if !yes && !dry && !isTerminal(c.stdin) {
 				return usagef("rolling back needs --yes when nobody can be asked").hint("See first what it would do: --dry-run.")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

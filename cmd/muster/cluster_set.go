@@ -21,11 +21,7 @@ func clusterConfigCommand(c *cli) *cobra.Command {
 		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + app.HiddenValue + ". `muster cluster set` changes it.",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

@@ -17,11 +17,7 @@ func clusterShowCommand(c *cli) *cobra.Command {
 		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], true)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}

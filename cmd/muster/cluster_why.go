@@ -23,11 +23,7 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 			if f.Limit < 1 || f.Limit > 500 {
 				return usagef("--limit must be from 1 to 500, not %d", f.Limit)
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			v, err := find(cmd.Context(), cl, args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func needNamespaces(t *testing.T) {
 	}
 	switch {
 	case mode == ModeNamespaces:
-	case os.Getenv("CI") == "true" && os.Geteuid() == 0:
+	case os.Getenv("CI") == "true":
 		t.Fatalf("namespaces machines must work here: %s", why)
 	default:
 		t.Skipf("no namespaces machines here: %s", why)
