@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,14 @@ func Nearest(written string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// Suggest is a hint for a name that is not known: the nearest of those that are, or where none is near, all of them.
+func Suggest(written string, known []string) string {
+	if near := Nearest(written, known); near != "" {
+		return fmt.Sprintf("Did you mean %q?", near)
+	}
+	return "Known: " + strings.Join(slices.Sorted(slices.Values(known)), ", ") + "."
 }
 
 // FoldName makes dnsSuffix, dns-suffix and dns_suffix one word, since people mix them up.

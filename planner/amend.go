@@ -26,11 +26,8 @@ func amend(g *graph, r app.PlanRequest) error {
 	if err != nil {
 		return err
 	}
-	macros, err := app.ParseMacros(r.Config)
+	macros, err := s.macros(r.Config)
 	if err != nil {
-		return err
-	}
-	if err := macros.Check(s.count); err != nil {
 		return err
 	}
 	a := &amendment{graph: g, services: s, batch: r.Batch, named: s.named(macros.References()), bootstrap: map[int]int{}}

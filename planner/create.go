@@ -23,11 +23,8 @@ func create(g *graph, r app.PlanRequest) error {
 	if err != nil {
 		return err
 	}
-	macros, err := app.ParseMacros(r.Config)
+	macros, err := s.macros(r.Config)
 	if err != nil {
-		return err
-	}
-	if err := macros.Check(s.count); err != nil {
 		return err
 	}
 	c := &creation{graph: g, services: s, nodeServices: make([][]*service, len(r.Nodes)), waits: map[act][]act{}, over: map[act]bits{}}
@@ -44,6 +41,15 @@ func create(g *graph, r app.PlanRequest) error {
 	c.connect()
 	c.await(everywhere, c.named(macros.References()), func(n int) (int, bool) { return c.confirm[n], true }, c.first)
 	return nil
+}
+
+// macros reads the macros of a configuration, and refuses those that do not fit the nodes there are.
+func (s *services) macros(config map[string]any) (*app.MacroConfig, error) {
+	m, err := app.ParseMacros(config)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Check(s.count)
 }
 
 // count gives how many nodes have a service.

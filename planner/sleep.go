@@ -68,11 +68,7 @@ func standing(g *graph, r app.PlanRequest) (*amendment, error) {
 	if err != nil {
 		return nil, err
 	}
-	macros, err := app.ParseMacros(r.Config)
-	if err != nil {
-		return nil, err
-	}
-	if err := macros.Check(s.count); err != nil {
+	if _, err := s.macros(r.Config); err != nil {
 		return nil, err
 	}
 	return &amendment{graph: g, services: s, bootstrap: map[int]int{}}, nil

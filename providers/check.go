@@ -18,7 +18,7 @@ func Check(spec app.ProviderSpec) error {
 	if !ok {
 		e := app.Errorf(app.EInvalid, "provider %q has the unknown type %q", spec.Name, spec.Type)
 		e.Field = "type"
-		e.Hint = suggest(spec.Type, Names())
+		e.Hint = app.Suggest(spec.Type, Names())
 		return e
 	}
 	fields := make(map[string]app.Field, len(m.Descriptor.Fields))
@@ -29,7 +29,7 @@ func Check(spec app.ProviderSpec) error {
 		f, ok := fields[key]
 		if !ok {
 			e := invalid(key, "provider %q of type %s has no setting %q", spec.Name, spec.Type, key)
-			e.Hint = suggest(key, slices.Sorted(maps.Keys(fields)))
+			e.Hint = app.Suggest(key, slices.Sorted(maps.Keys(fields)))
 			return e
 		}
 		if err := checkValue(spec.Name, f, spec.Settings[key]); err != nil {
@@ -93,18 +93,4 @@ func kind(v any) string {
 		return "a list"
 	}
 	return fmt.Sprintf("a %T", v)
-}
-
-// suggest names the nearest of the known names, and where none is near, all of them.
-func suggest(wrong string, known []string) string {
-	best, distance := "", len(wrong)/2+1
-	for _, k := range known {
-		if d := app.EditDistance(strings.ToLower(wrong), k); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("Did you mean %q?", best)
-	}
-	return "Known: " + strings.Join(known, ", ") + "."
 }

@@ -113,7 +113,7 @@ func Parse(text []byte) (app.ClusterSpec, error) {
 		k, value := root.Content[i], root.Content[i+1]
 		field, ok := fields[k.Value]
 		if !ok {
-			return s, specError(k.Line, fmt.Sprintf("There is no key %.60q in a spec.", k.Value), nearestKey(k.Value, known))
+			return s, specError(k.Line, fmt.Sprintf("There is no key %.60q in a spec.", k.Value), app.Suggest(k.Value, known))
 		}
 		if !field.IsValid() {
 			return s, specError(k.Line, fmt.Sprintf("The key %q stands there twice.", k.Value), "Leave one of them out.")
@@ -175,20 +175,6 @@ func specForm(key string) string {
 		return "It holds keys and values."
 	}
 	return "It is a text."
-}
-
-func nearestKey(word string, known []string) string {
-	best, distance := "", len(word)/2+1
-	for _, k := range known {
-		if d := app.EditDistance(strings.ToLower(word), k); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("Did you mean %q?", best)
-	}
-	slices.Sort(known)
-	return "Known: " + strings.Join(known, ", ") + "."
 }
 
 func specError(line int, message, hint string) error {

@@ -23,8 +23,8 @@ func scanHook(row scanner) (app.Hook, error) {
 	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
 	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
 		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
-	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = kindsOf(kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
-	h.Operations, h.Timeout = operationsOf(operations), time.Duration(patience)*time.Microsecond
+	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
+	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
 	if err == nil && len(services) > 0 {
 		err = json.Unmarshal(services, &h.Services)
 	}
@@ -44,11 +44,11 @@ func scanHook(row scanner) (app.Hook, error) {
 	return h, err
 }
 
-// Kinds stand between commas, so that one of them can be looked for.
-func kindsText(kinds []app.NoticeKind) string {
+// wordsText keeps words between commas, so that one of them can be looked for.
+func wordsText[W ~string](words []W) string {
 	text := ""
-	for _, k := range kinds {
-		text += "," + string(k)
+	for _, w := range words {
+		text += "," + string(w)
 	}
 	if text != "" {
 		text += ","
@@ -56,33 +56,13 @@ func kindsText(kinds []app.NoticeKind) string {
 	return text
 }
 
-func kindsOf(text string) (kinds []app.NoticeKind) {
-	for k := range strings.SplitSeq(strings.Trim(text, ","), ",") {
-		if k != "" {
-			kinds = append(kinds, app.NoticeKind(k))
+func wordsOf[W ~string](text string) (words []W) {
+	for w := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if w != "" {
+			words = append(words, W(w))
 		}
 	}
-	return kinds
-}
-
-func operationsText(kinds []app.OperationKind) string {
-	text := ""
-	for _, k := range kinds {
-		text += "," + string(k)
-	}
-	if text != "" {
-		text += ","
-	}
-	return text
-}
-
-func operationsOf(text string) (kinds []app.OperationKind) {
-	for k := range strings.SplitSeq(strings.Trim(text, ","), ",") {
-		if k != "" {
-			kinds = append(kinds, app.OperationKind(k))
-		}
-	}
-	return kinds
+	return words
 }
 
 func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
@@ -194,14 +174,14 @@ func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now t
 	}
 	kinds, to := "", ""
 	if c.Kinds != nil {
-		kinds = kindsText(*c.Kinds)
+		kinds = wordsText(*c.Kinds)
 	}
 	if c.To != nil {
 		to = *c.To
 	}
 	operations, services, patience := "", "", time.Duration(0)
 	if c.Operations != nil {
-		operations = operationsText(*c.Operations)
+		operations = wordsText(*c.Operations)
 	}
 	if c.Services != nil && len(*c.Services) > 0 {
 		services = jsonText(*c.Services)
@@ -231,7 +211,7 @@ func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now ti
 		change(`url = ?, shown = ?`, url, c.Shown)
 	}
 	if c.Kinds != nil {
-		change(`kinds = ?`, kindsText(*c.Kinds))
+		change(`kinds = ?`, wordsText(*c.Kinds))
 	}
 	if c.Format != "" {
 		change(`format = ?`, c.Format)
@@ -243,7 +223,7 @@ func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now ti
 		return &app.Error{Code: app.EInvalid, Field: "when", Message: "When a hook has its turn cannot be changed.", Hint: "Make another one, and delete this one."}
 	}
 	if c.Operations != nil {
-		change(`operations = ?`, operationsText(*c.Operations))
+		change(`operations = ?`, wordsText(*c.Operations))
 	}
 	if c.Timeout != nil {
 		change(`patience = ?`, c.Timeout.Microseconds())

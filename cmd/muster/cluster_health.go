@@ -20,15 +20,7 @@ func clusterHealthCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster health shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
-			if err != nil {
-				return err
-			}
-			h, err := cl.health(cmd.Context(), v.ID)
-			if err != nil {
-				return err
-			}
-			return c.printHealth(v.Name, h)
+			return show(cmd.Context(), c, args[0], "health", c.printHealth)
 		},
 	}
 }
@@ -42,27 +34,22 @@ func clusterDriftCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster drift shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
-			if err != nil {
-				return err
-			}
-			d, err := cl.drift(cmd.Context(), v.ID)
-			if err != nil {
-				return err
-			}
-			return c.printDrift(v.Name, d)
+			return show(cmd.Context(), c, args[0], "drift", c.printDrift)
 		},
 	}
 }
 
-func (c *client) health(ctx context.Context, id string) (h app.ClusterHealth, err error) {
-	err = c.callInto(ctx, clusterPath(id, "health"), nil, &h)
-	return h, err
-}
-
-func (c *client) drift(ctx context.Context, id string) (d app.Drift, err error) {
-	err = c.callInto(ctx, clusterPath(id, "drift"), nil, &d)
-	return d, err
+// show prints what a server says of a cluster under a path of its own.
+func show[T any](ctx context.Context, c *cli, word, what string, print func(name string, said T) error) error {
+	cl, v, err := c.connectTo(ctx, word, false)
+	if err != nil {
+		return err
+	}
+	var said T
+	if err := cl.callInto(ctx, clusterPath(v.ID, what), nil, &said); err != nil {
+		return err
+	}
+	return print(v.Name, said)
 }
 
 func (c *cli) printHealth(name string, h app.ClusterHealth) error {
