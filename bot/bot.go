@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -50,17 +51,25 @@ type Person struct {
 	External string // see app.Identity
 	Label    string
 	Command  string // by which they call the bot, such as "/muster"
+	Channel  string // where they are; "" where they are in none, as in a home
+	Tenant   string // in whose name that place speaks; "" is the bot's own
 }
 
 // Answer is what a person is told, as plain text. Nothing in it is markup: whoever shows it sees to that.
 type Answer struct {
 	Title   string
 	Lines   []string
+	Log     []string // lines as a program printed them
 	Links   []Link
 	Buttons []Button
 	// Started are the operations that a card shall follow.
 	Started []Started
 	Wrong   bool // it did not work
+	// Beside says that the message with the button that was pressed stays: this is told beside it, to who pressed it. Else
+	// it takes the message's place.
+	Beside bool
+	// Modal is to be opened with the trigger of what was said or pressed, and the rest is not shown then, unless it is too late.
+	Modal *Modal
 }
 
 // Link leads to a page of the portal.
@@ -70,6 +79,8 @@ type Link struct{ Name, URL string }
 type Button struct {
 	Name, Value string
 	Danger      bool // what it does cannot be undone
+	Quiet       bool // not what is most likely wanted
+	Confirm     *Confirm
 }
 
 // Started is an operation that was begun.
@@ -131,7 +142,7 @@ func (b *Bot) actor(ctx context.Context, p Person) (app.Actor, error) {
 	if err != nil {
 		return a, err
 	}
-	if a.Tenant != b.tenant {
+	if tenant := cmp.Or(p.Tenant, b.tenant); a.Tenant != tenant {
 		return app.Actor{}, &app.Error{Code: app.EForbidden, Reason: "other_tenant", Message: "You are linked to an account of another tenant than the one of this workspace.",
 			Hint: "Remove the link on your account page in the portal, and link an account of this workspace's tenant."}
 	}
