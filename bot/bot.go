@@ -80,6 +80,7 @@ type Button struct {
 	Name, Value string
 	Danger      bool // what it does cannot be undone
 	Quiet       bool // not what is most likely wanted
+	Fill        bool // within a modal: it calls Fill and not Press
 	Confirm     *Confirm
 }
 

@@ -11,11 +11,13 @@ import (
 
 // Card is a message that shows how far an operation is, as plain text.
 type Card struct {
-	Title string
-	Bar   string
-	Lines []string
-	Log   []string // the last lines of what failed
-	Link  Link
+	Title   string
+	Bar     string
+	Lines   []string
+	Log     []string // the last lines of what failed
+	Asides  []string
+	Link    Link
+	Buttons []Button
 }
 
 // barWidth is the width of a progress bar, in letters.

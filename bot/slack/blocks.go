@@ -2,115 +2,115 @@ package slack
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/slack-go/slack"
 
-	"muster/app"
 	"muster/bot"
 )
 
-// Limits of Slack, in letters, and what we keep to.
+// The names of what people press or fill in begin with what becomes of it; the rest only lead somewhere.
 const (
-	mostHeader  = 149  // of 150, for the sign that it was cut
-	mostSection = 2900 // of 3000
-	mostButton  = 74   // of 75
-	mostValue   = 2000
-	mostURL     = 3000
-	mostBlocks  = 40 // of 50
-	mostSummary = 300
+	actionDo   = "do"   // bot.Talker.Press
+	actionFill = "fill" // bot.Talker.Fill
+	actionKeep = "keep" // nothing, before the modal is sent off
 )
-
-// marks are what Slack would read as markup. Everything else goes out as plain text, in which nothing is read at all.
-var marks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
-// plain is a text in which Slack reads nothing; it refuses one that is empty.
-func plain(text string, most int) *slack.TextBlockObject {
-	if text = strings.ToValidUTF8(text, "�"); strings.TrimSpace(text) == "" {
-		text = "–"
-	}
-	return slack.NewTextBlockObject(slack.PlainTextType, app.CutText(text, most), false, false)
-}
 
 // sections shows lines, as many to a block as go into it.
 func sections(lines []string) (blocks []slack.Block) {
-	var text strings.Builder
-	letters := 0
-	flush := func() {
-		if letters > 0 {
-			blocks = append(blocks, slack.NewSectionBlock(plain(text.String(), mostSection), nil, nil))
-			text.Reset()
-			letters = 0
-		}
+	for _, text := range pages(lines, mostSection) {
+		blocks = append(blocks, slack.NewSectionBlock(plain(text, mostSection), nil, nil))
 	}
-	for _, l := range lines {
-		l = app.CutText(strings.ToValidUTF8(l, "�"), mostSection-1)
-		n := len([]rune(l)) + 1
-		if letters+n > mostSection {
-			flush()
-		}
-		if letters > 0 {
-			text.WriteByte('\n')
-		}
-		text.WriteString(l)
-		letters += n
-	}
-	flush()
 	return blocks
 }
 
-// actions shows links and buttons in one row.
-func actions(links []bot.Link, buttons []bot.Button) []slack.Block {
-	var row []slack.BlockElement
-	for i, b := range buttons {
-		if len(b.Value) > mostValue {
-			continue // cannot be: see bot's own limits
-		}
-		e := slack.NewButtonBlockElement(fmt.Sprintf("%s%d", actionDo, i), b.Value, plain(b.Name, mostButton)).WithStyle(slack.StylePrimary)
+// asides shows lines in small letters.
+func asides(lines []string) (blocks []slack.Block) {
+	for _, text := range pages(lines, mostContext) {
+		blocks = append(blocks, slack.NewContextBlock("", plain(text, mostContext)))
+	}
+	return blocks
+}
+
+// logged shows lines as a program printed them. The text of such a block is taken as it is: nothing in it is markup.
+func logged(lines []string) (blocks []slack.Block) {
+	for _, text := range pages(lines, mostSection) {
+		words := plain(text, mostSection).Text
+		blocks = append(blocks, slack.NewRichTextBlock("", &slack.RichTextPreformatted{
+			Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(words, nil)}}))
+	}
+	return blocks
+}
+
+// button makes one; its name is unique within a message where at is.
+func button(b bot.Button, at string) *slack.ButtonBlockElement {
+	act := actionDo
+	if b.Fill {
+		act = actionFill
+	}
+	e := slack.NewButtonBlockElement(act+at, b.Value, plain(b.Name, mostButton))
+	switch {
+	case b.Danger:
+		e = e.WithStyle(slack.StyleDanger)
+	case !b.Quiet:
+		e = e.WithStyle(slack.StylePrimary)
+	}
+	if c := b.Confirm; c != nil {
+		e.Confirm = slack.NewConfirmationBlockObject(plain(c.Title, mostConfirmHead), plain(c.Text, mostConfirmText), plain(c.Yes, mostConfirmYes), plain(c.No, mostConfirmYes))
 		if b.Danger {
-			e = e.WithStyle(slack.StyleDanger)
+			e.Confirm.Style = slack.StyleDanger
 		}
-		row = append(row, e)
+	}
+	return e
+}
+
+// actions shows links and buttons in rows. At tells rows of one message apart. A button that cannot be made whole is left out,
+// since half of its value would mean something else.
+func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Block) {
+	var all []slack.BlockElement
+	for i, b := range buttons {
+		if len(b.Value) <= mostValue && b.Value != "" {
+			all = append(all, button(b, fmt.Sprintf("%s%d", at, i)))
+		}
 	}
 	for i, l := range links {
-		if len(l.URL) > mostURL {
-			continue
+		if len(l.URL) <= mostURL && l.URL != "" {
+			all = append(all, slack.NewButtonBlockElement(fmt.Sprintf("open%s%d", at, i), "", plain(l.Name, mostButton)).WithURL(l.URL))
 		}
-		row = append(row, slack.NewButtonBlockElement(fmt.Sprintf("open%d", i), "", plain(l.Name, mostButton)).WithURL(l.URL))
 	}
-	if len(row) == 0 {
-		return nil
+	for len(all) > 0 {
+		n := min(len(all), mostRow)
+		rows = append(rows, slack.NewActionBlock("", all[:n]...))
+		all = all[n:]
 	}
-	return []slack.Block{slack.NewActionBlock("", row...)}
+	return rows
 }
 
-// actionDo begins the names of buttons that do something; others only lead somewhere.
-const actionDo = "do"
-
-// message puts blocks together within Slack's limits; the row of buttons is always part of it.
-func message(title string, body, row []slack.Block) []slack.Block {
+// message puts blocks together within Slack's limits; the rows of buttons are always part of it.
+func message(title string, body, rows []slack.Block) []slack.Block {
 	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, mostHeader))}
-	if room := mostBlocks - len(row) - 1; len(body) > room {
-		body = append(body[:room-1:room-1], slack.NewSectionBlock(plain("There is more in the portal.", mostSection), nil, nil))
+	rows = rows[:min(len(rows), mostBlocks/2)]
+	if room := mostBlocks - len(rows) - 1; len(body) > room {
+		body = append(body[:room-1:room-1], more())
 	}
-	return append(append(blocks, body...), row...)
+	return append(append(blocks, body...), rows...)
 }
 
-// summary is what Slack shows where it shows no blocks, such as in notifications.
-func summary(title string) string {
-	return marks.Replace(app.CutText(strings.ToValidUTF8(title, "�"), mostSummary))
+// more says that not all is shown.
+func more() slack.Block {
+	return slack.NewContextBlock("", plain("There is more in the portal.", mostContext))
 }
 
 // answerBlocks shows an answer.
 func answerBlocks(a bot.Answer) (text string, blocks []slack.Block) {
-	return summary(a.Title), message(a.Title, sections(a.Lines), actions(a.Links, a.Buttons))
+	return summary(a.Title), message(a.Title, append(sections(a.Lines), logged(a.Log)...), actions(a.Links, a.Buttons, ""))
 }
 
 // cardBlocks shows a card.
 func cardBlocks(c bot.Card) (text string, blocks []slack.Block) {
-	body := append(sections([]string{c.Bar}), sections(c.Lines)...)
-	if len(c.Log) > 0 {
-		body = append(append(body, slack.NewDividerBlock()), sections(c.Log)...)
+	body := sections([]string{c.Bar})
+	if c.Bar == "" {
+		body = nil
 	}
-	return summary(c.Title), message(c.Title, body, actions([]bot.Link{c.Link}, nil))
+	body = append(append(append(body, sections(c.Lines)...), logged(c.Log)...), asides(c.Asides)...)
+	return summary(c.Title), message(c.Title, body, actions([]bot.Link{c.Link}, c.Buttons, ""))
 }

@@ -86,7 +86,7 @@ func checkLimits(t *testing.T, summary string, blocks []slack.Block) {
 		t.Errorf("the summary is %q", summary)
 	}
 	text := func(o *slack.TextBlockObject, most int) {
-		if n := utf8.RuneCountInString(o.Text); o.Type != slack.PlainTextType || n > most || n == 0 || !utf8.ValidString(o.Text) {
+		if n := units(o.Text); o.Type != slack.PlainTextType || n > most || n == 0 || !utf8.ValidString(o.Text) {
 			t.Errorf("a %s of %d letters (at most %d)", o.Type, n, most)
 		}
 	}
@@ -96,7 +96,16 @@ func checkLimits(t *testing.T, summary string, blocks []slack.Block) {
 			text(b.Text, 150)
 		case *slack.SectionBlock:
 			text(b.Text, 3000)
-		case *slack.DividerBlock:
+		case *slack.ContextBlock:
+			for _, e := range b.ContextElements.Elements {
+				text(e.(*slack.TextBlockObject), 2000)
+			}
+		case *slack.RichTextBlock:
+			for _, e := range b.Elements {
+				for _, words := range e.(*slack.RichTextPreformatted).Elements {
+					text(plain(words.(*slack.RichTextSectionTextElement).Text, 1<<20), 3000)
+				}
+			}
 		case *slack.ActionBlock:
 			if n := len(b.Elements.ElementSet); n == 0 || n > 25 {
 				t.Errorf("%d buttons in a row", n)

@@ -1,0 +1,97 @@
+package slack
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+	"muster/bot"
+)
+
+var (
+	_ bot.Threads   = poster{}
+	_ bot.Teller    = poster{}
+	_ bot.Publisher = poster{}
+)
+
+func answerMessage(a bot.Answer) []slack.MsgOption {
+	summary, blocks := answerBlocks(a)
+	return []slack.MsgOption{slack.MsgOptionText(summary, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl()}
+}
+
+// Reply implements bot.Threads.
+func (p poster) Reply(ctx context.Context, channel, message string, a bot.Answer) (string, error) {
+	_, ts, err := p.api.PostMessageContext(ctx, channel, append(answerMessage(a), slack.MsgOptionTS(message))...)
+	return ts, coded(err)
+}
+
+// EditReply implements bot.Threads.
+func (p poster) EditReply(ctx context.Context, channel, reply string, a bot.Answer) error {
+	_, _, _, err := p.api.UpdateMessageContext(ctx, channel, reply, answerMessage(a)...)
+	return coded(err)
+}
+
+// toldEvent marks messages that tell people directly, with the key by which they are found again.
+const toldEvent = "muster_notice"
+
+// Tell implements bot.Teller.
+func (p poster) Tell(ctx context.Context, person, key string, a bot.Answer) error {
+	_, _, err := p.api.PostMessageContext(ctx, person, append(answerMessage(a),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: toldEvent, EventPayload: map[string]any{"key": key}}))...)
+	return coded(err)
+}
+
+// mostLooked is how many of the newest messages to somebody are looked through for one that may have been sent.
+const mostLooked = 100
+
+// Told implements bot.Teller.
+func (p poster) Told(ctx context.Context, person, key string, since time.Time) (bool, error) {
+	c, _, _, err := p.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{person}, ReturnIM: true})
+	if err != nil {
+		return false, coded(err)
+	}
+	h, err := p.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{ChannelID: c.ID, Limit: mostLooked, IncludeAllMetadata: true,
+		Oldest: strconv.FormatInt(since.Unix(), 10)})
+	if err != nil {
+		return false, coded(err)
+	}
+	return slices.ContainsFunc(h.Messages, func(m slack.Message) bool {
+		return m.Metadata.EventType == toldEvent && m.Metadata.EventPayload["key"] == key
+	}), nil
+}
+
+// Publish implements bot.Publisher.
+func (p poster) Publish(ctx context.Context, person string, h bot.Home) error {
+	_, err := p.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: person, View: homeView(h)})
+	return coded(err)
+}
+
+// open shows a modal. A trigger works once, for 3 seconds: ETransient says that it is over.
+func (p poster) open(ctx context.Context, trigger string, m bot.Modal) error {
+	_, err := p.api.OpenViewContext(ctx, trigger, modalView(m))
+	return coded(err)
+}
+
+// renew shows a modal in the place of one that is open. With a hash it does so only where that is still as it was then: where
+// somebody has typed on since, a newer answer is under way, and ECancelled is nothing to worry about.
+func (p poster) renew(ctx context.Context, view, hash string, m bot.Modal) error {
+	_, err := p.api.UpdateViewContext(ctx, modalView(m), "", hash, view)
+	if reason(err) == "hash_conflict" {
+		return &app.Error{Code: app.ECancelled, Message: "the modal has changed since", Err: err}
+	}
+	return coded(err)
+}
+
+// unfurl shows what stands beneath links: of a message, or, where by is set, of one that is still being written.
+func (p poster) unfurl(ctx context.Context, channel, message, by, source string, list []bot.Unfurl) error {
+	how := slack.MsgOptionUnfurl(message, unfurls(list))
+	if by != "" {
+		how = slack.MsgOptionUnfurlByID(by, source, unfurls(list))
+	}
+	_, _, _, err := p.api.SendMessageContext(ctx, channel, how)
+	return coded(err)
+}

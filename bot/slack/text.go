@@ -1,0 +1,101 @@
+package slack
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/rivo/uniseg"
+	"github.com/slack-go/slack"
+)
+
+// Limits of Slack. It counts characters; we count UTF-16 units, of which an emoji has two, so that we are right whatever it means.
+const (
+	mostHeader      = 150
+	mostSection     = 3000
+	mostContext     = 2000
+	mostButton      = 75
+	mostValue       = 2000
+	mostURL         = 3000
+	mostBlocks      = 50  // of a message
+	mostViewBlocks  = 100 // of a modal or a home
+	mostRow         = 25  // buttons in a row
+	mostSummary     = 300
+	mostTitle       = 24 // of a modal, and of its buttons
+	mostNote        = 3000
+	mostName        = 255 // of blocks, actions and modals
+	mostLabel       = 2000
+	mostPlaceholder = 150
+	mostOption      = 75 // its name, and what stands beneath
+	mostOptionValue = 150
+	mostOptions     = 100
+	mostTyped       = 3000
+	mostConfirmHead = 100
+	mostConfirmText = 300
+	mostConfirmYes  = 30
+)
+
+// units counts a text as Slack may do at most.
+func units(s string) (n int) {
+	for _, r := range s {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
+
+// cut shortens a text to what there is room for, between letters as people see them: no accent or part of an emoji is left
+// over. What was cut ends with an ellipsis.
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(s, "�")
+	if len(s) <= most || units(s) <= most {
+		return s
+	}
+	left, at, state := most-1, 0, -1
+	for rest := s; rest != ""; {
+		var letter string
+		letter, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if left -= units(letter); left < 0 {
+			break
+		}
+		at += len(letter)
+	}
+	return strings.TrimRight(s[:at], " \n") + "…"
+}
+
+// marks are what Slack would read as markup. Everything else goes out as plain text, in which nothing is read at all.
+var marks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// plain is a text in which Slack reads nothing; it refuses one that is empty.
+func plain(text string, most int) *slack.TextBlockObject {
+	if text = cut(text, most); strings.TrimSpace(text) == "" {
+		text = "–"
+	}
+	return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
+}
+
+// summary is what Slack shows where it shows no blocks, such as in notifications. It reads markup there: what begins with < is
+// escaped, and what it would make bold or a link of by itself does nothing.
+func summary(title string) string { return marks.Replace(cut(title, mostSummary)) }
+
+// pages puts lines together, as many to a text as go into it.
+func pages(lines []string, most int) (texts []string) {
+	var text strings.Builder
+	had := 0
+	for _, l := range lines {
+		l = cut(l, most-1)
+		n := units(l) + 1
+		if had > 0 && had+n > most {
+			texts = append(texts, text.String())
+			text.Reset()
+			had = 0
+		}
+		if had > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(l)
+		had += n
+	}
+	if had > 0 {
+		texts = append(texts, text.String())
+	}
+	return texts
+}
