@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 // office is an app with a store on disk and a clock that stands still.
@@ -26,11 +26,7 @@ var root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSupe
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t)
 	o := &office{T: t, store: s, clock: apptest.NewClock(), catalog: app.NewCatalog()}
 	o.app = app.New(app.Deps{Store: s, Now: o.clock.Now, Catalog: func() *app.Catalog { return o.catalog }})
 	o.balance = &app.Balancer{App: o.app, Mono: o.clock.Now}

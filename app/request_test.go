@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/policy"
 	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/planner"
 	"muster/solver"
 )
@@ -41,7 +41,7 @@ type bureau struct {
 
 func newBureau(t *testing.T) *bureau {
 	t.Helper()
-	b := &bureau{T: t, clock: apptest.NewClock(), file: filepath.Join(t.TempDir(), "muster.db")}
+	b := &bureau{T: t, clock: apptest.NewClock(), file: storetest.File(t)}
 	s, err := store.Open(t.Context(), b.file, make([]byte, store.KeySize))
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type room struct {
 var rooms = []room{
 	{"app", nil, "app is the still point: whatever it needs from outside is an interface of its own"},
 	{"app/store", []string{"app", "app/ledger", "migrations"}, "rows become app's values, the rules move them, and the tables are made by migrations"},
+	{"app/store/storetest", []string{"app/store"}, "it has stores on disk made for tests"},
 	{"app/apptest", []string{"app", "app/ledger"}, "the suite compares what a store does with the rules"},
 	{"app/*", []string{"app"}, "what serves app knows app alone"},
 	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
@@ -92,7 +93,7 @@ var homes = []struct {
 	{"github.com/spf13/pflag", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
 	{"github.com/slack-go/slack", []string{"bot/slack"}, "one room speaks to Slack"},
 	{"github.com/chromedp", []string{"portal/portaltest"}, "one place drives a browser"},
-	{"testing", []string{"app/apptest", "portal/portaltest", "providers/providertest", "automators/automatortest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "app/store/storetest", "portal/portaltest", "providers/providertest", "automators/automatortest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

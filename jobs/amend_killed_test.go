@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/jobs/remote/remotetest"
@@ -126,7 +127,7 @@ func (m *mortalCoordinator) Log(ctx context.Context, w app.WorkerID, lines []app
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
 	dir := t.TempDir()
-	m := &mortal{T: t, file: filepath.Join(dir, "muster.db"), state: filepath.Join(dir, "state"), cloud: fake.New("cloud"),
+	m := &mortal{T: t, file: storetest.File(t), state: filepath.Join(dir, "state"), cloud: fake.New("cloud"),
 		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin}}
 	if err := os.Mkdir(m.state, 0o700); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/jobs"
 	"muster/portal"
 )
@@ -24,11 +23,7 @@ import (
 // newDesk gives an app on a store of its own, with one provisioner registered.
 func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t)
 	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
 	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test")
 	if err != nil {

@@ -2,22 +2,17 @@ package jobs
 
 import (
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"muster/app/apptest"
-	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 // newDispatcher gives a dispatcher on a store with one cluster whose nodes are all queued. Nobody works.
 func newDispatcher(t *testing.T, nodes int) (*Dispatcher, *apptest.Clock) {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t)
 	r, err := StartEmbeddedRedis("secret")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/jobs/remote"
@@ -135,7 +136,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 	})
 	var err error
-	if e.store, err = store.Open(t.Context(), filepath.Join(dir, "muster.db"), make([]byte, store.KeySize)); err != nil {
+	if e.store, err = store.Open(t.Context(), storetest.File(t), make([]byte, store.KeySize)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.store.Close() })

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/kms"
 )
 
@@ -111,7 +111,7 @@ func newVault(t *testing.T) *vault {
 // A server's whole way with a key in Vault: made, opened again, refused with words where the service refuses or is away.
 func TestStoreWithAKeyInVault(t *testing.T) {
 	v := newVault(t)
-	file := filepath.Join(t.TempDir(), "muster.db")
+	file := storetest.File(t)
 	begin := func() error {
 		k, err := kms.Open(t.Context(), "hashivault://muster")
 		if err != nil {

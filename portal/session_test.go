@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 const horse = "correct horse battery"
@@ -28,11 +27,7 @@ type town struct {
 
 func newTown(t *testing.T, change ...func(*Config)) *town {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, store.KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t)
 	c := newClock()
 	w := &town{app: app.New(app.Deps{Store: s, Catalog: app.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 var admin = app.Actor{Tenant: "t", User: "root", Role: app.RoleAdmin}
@@ -27,7 +27,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), bytes.Repeat([]byte{7}, store.KeySize))
+	s, err := store.Open(t.Context(), storetest.File(t), bytes.Repeat([]byte{7}, store.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}

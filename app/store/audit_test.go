@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 func deeds(t testing.TB, s *store.Store, from, to int) {
@@ -73,7 +74,7 @@ func chains(t *testing.T, where string, k store.KeyKeeper) {
 }
 
 func TestAuditIsAChain(t *testing.T) {
-	chains(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1))
+	chains(t, storetest.File(t), keeper(t, 1))
 }
 
 // Whoever writes to the database itself, past the triggers, is found out.
@@ -92,7 +93,7 @@ func TestAuditShowsWhoTouchedIt(t *testing.T) {
 		"two are exchanged":              {`UPDATE audit SET number = 99 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4; UPDATE audit SET number = 4 WHERE number = 99`, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "muster.db")
+			file := storetest.File(t)
 			s := openBy(t, file, keeper(t, 1))
 			deeds(t, s, 0, 20)
 			db, err := sql.Open("sqlite", file)
@@ -117,7 +118,7 @@ func TestAuditShowsWhoTouchedIt(t *testing.T) {
 
 // What was written before there were chains is chained, in its order, and nothing of it is lost.
 func TestAuditFromBeforeIsChained(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "muster.db")
+	file := storetest.File(t)
 	_ = openBy(t, file, keeper(t, 1)).Close()
 	db, err := sql.Open("sqlite", file)
 	if err != nil {

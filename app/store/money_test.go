@@ -1,13 +1,13 @@
 package store_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/storetest"
 )
 
 func TestMoney(t *testing.T) {
-	apptest.MoneySuite(t, func(t *testing.T) []app.Store { return []app.Store{open(t, filepath.Join(t.TempDir(), "muster.db"))} })
+	apptest.MoneySuite(t, func(t *testing.T) []app.Store { return []app.Store{open(t, storetest.File(t))} })
 }

@@ -1,16 +1,16 @@
 package store_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/storetest"
 )
 
 func TestNodeReportsAreKeptWhileTheFenceHolds(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "muster.db"))
+	s := open(t, storetest.File(t))
 	ctx, now := t.Context(), time.Now()
 	if _, err := s.CreateCluster(ctx, apptest.NewCluster("t1", "web", 2, now, apptest.Chain(2))); err != nil {
 		t.Fatal(err)

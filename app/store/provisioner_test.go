@@ -1,13 +1,13 @@
 package store_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/storetest"
 )
 
 func TestProvisionersOnSQLite(t *testing.T) {
-	apptest.ProvisionerSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
+	apptest.ProvisionerSuite(t, func(t *testing.T) app.Store { return open(t, storetest.File(t)) })
 }

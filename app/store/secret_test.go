@@ -3,19 +3,19 @@ package store_test
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/storetest"
 )
 
 // The value of a secret reaches the step that needs it and no other place; where there is none, the step says how to set it.
 func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	ctx := t.Context()
-	file := filepath.Join(t.TempDir(), "muster.db")
+	file := storetest.File(t)
 	s := openBy(t, file, keeper(t, 1))
 	catalog := app.NewCatalog()
 	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "${secret:CLOUD_TOKEN}", "zone": "z"}}
@@ -103,7 +103,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 }
 
 func TestSecretsAreBounded(t *testing.T) {
-	s := openBy(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1))
+	s := openBy(t, storetest.File(t), keeper(t, 1))
 	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: app.NewCatalog})
 	for name, c := range map[string]struct {
 		name  string

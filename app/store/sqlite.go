@@ -22,13 +22,8 @@ func openSQLite(ctx context.Context, file string) (session, *reads, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: %w", err)
 	}
-	writes, err := sql.Open("sqlite", dsn(abs, "_txlock=immediate", "_pragma=synchronous(FULL)"))
+	writes, err := openToWrite(ctx, abs)
 	if err != nil {
-		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
-	}
-	writes.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, writes, migrations.FS); err != nil {
-		_ = writes.Close()
 		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
 	}
 	conn, err := writes.Conn(ctx)
@@ -43,6 +38,33 @@ func openSQLite(ctx context.Context, file string) (session, *reads, error) {
 		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
 	}
 	return &sqliteSession{db: writes, conn: conn, stmts: map[string]*sql.Stmt{}}, newReads(db, sqliteWords{}, sql.LevelDefault), nil
+}
+
+// Migrate makes an SQLite file, where there is none, and brings its tables up to date; nothing else is written to it. OpenWith does so, too.
+func Migrate(ctx context.Context, file string) error {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	db, err := openToWrite(ctx, abs)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", file, err)
+	}
+	return db.Close()
+}
+
+// openToWrite opens or makes a file, with its tables up to date.
+func openToWrite(ctx context.Context, file string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(file, "_txlock=immediate", "_pragma=synchronous(FULL)"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, goose.DialectSQLite3, db, migrations.FS); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
 // dsn uses modernc's own option names: those of other SQLite drivers would be ignored silently.

@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/storetest"
 )
 
 // atEnd is what the run of all tests leaves to be closed.
@@ -47,11 +48,11 @@ func open(t testing.TB, file string) *store.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
+	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSQLiteAmendments(t *testing.T) {
-	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, filepath.Join(t.TempDir(), "muster.db")) })
+	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSecretsAreNotInTheFile(t *testing.T) {
@@ -78,7 +79,7 @@ func TestSecretsAreNotInTheFile(t *testing.T) {
 }
 
 func TestAnotherKeyIsRefused(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "muster.db")
+	file := storetest.File(t)
 	_ = open(t, file).Close()
 	other, err := store.Open(t.Context(), file, bytes.Repeat([]byte{8}, store.KeySize))
 	if app.CodeOf(err) != app.EConflict {
@@ -91,7 +92,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 }
 
 func TestWritesShareCommitsAndFailAlone(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "muster.db"))
+	s := open(t, storetest.File(t))
 	errs := make(chan error, 200)
 	for i := range 200 {
 		go func() {
@@ -120,7 +121,7 @@ func TestWritesShareCommitsAndFailAlone(t *testing.T) {
 }
 
 func TestClosedStoreSaysSo(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "muster.db"))
+	s := open(t, storetest.File(t))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
