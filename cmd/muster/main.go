@@ -12,6 +12,7 @@ func main() {
 	// The first signal asks everything to end well; a second one finds the default handler again and ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	defaultHangup()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -28,4 +29,11 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	return c.exit(root.ExecuteContext(ctx))
+}
+
+// defaultHangup lets the programs that we start end by SIGHUP, also where nohup had us ignore it, which they would do as well.
+func defaultHangup() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,6 +66,9 @@ type Server struct {
 // Start starts a server on 127.0.0.1. It stops when the test ends, together with all commands that still run.
 func Start(t testing.TB, opt Options) *Server {
 	t.Helper()
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: what runs on the node would ignore it as well
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	s := &Server{Node: newNode(t), opt: opt, conns: make(map[net.Conn]struct{}), groups: make(map[int]struct{})}
 	key, pemKey := NewKey(t)
 	s.allowed = key.PublicKey()
