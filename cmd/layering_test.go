@@ -51,6 +51,7 @@ var rooms = []room{
 	{"jobs/remote", []string{"app"}, "a shell on one machine knows only the contract of shells"},
 	{"bot", []string{"app"}, "a face asks app and shapes the answer"},
 	{"bot/*", []string{"app", "bot"}, "a chat client speaks for the bot"},
+	{"bot/slack/slacktest", nil, "it is Slack, which knows nothing of us"},
 	{"portal", []string{"app", "portal/*"}, "a face asks app and shapes the answer"},
 	{"portal/*", []string{"app", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
 	{"webhook", []string{"app"}, "what is sent to the outside is app's to say"},
@@ -93,7 +94,7 @@ var homes = []struct {
 	{"github.com/spf13/pflag", []string{"cmd/*"}, "command lines are read in cmd and passed on as plain values"},
 	{"github.com/slack-go/slack", []string{"bot/slack"}, "one room speaks to Slack"},
 	{"github.com/chromedp", []string{"portal/portaltest"}, "one place drives a browser"},
-	{"testing", []string{"app/apptest", "app/store/storetest", "portal/portaltest", "providers/providertest", "automators/automatortest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "bot/slack/slacktest", "app/store/storetest", "portal/portaltest", "providers/providertest", "automators/automatortest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

@@ -1,0 +1,212 @@
+package slacktest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Config is the app as Slack knows it. What is empty there is not.
+type Config struct {
+	AppID         string // "A1" where empty
+	ClientID      string
+	ClientSecret  string
+	SigningSecret string
+	AppToken      string   // xapp-…, by which Socket Mode is opened
+	Command       string   // "/muster" where empty
+	Scopes        []string // of the bot; nil: all
+	Events        []string // that the app has subscribed to; nil: all
+
+	// Where the app is told things. Base is put before all; the others are paths unless they are whole addresses.
+	Base                                             string
+	CommandPath, ActionPath, OptionsPath, EventsPath string
+	Socket                                           bool // things are told through websockets instead
+	Piped                                            bool // whose connections stay within the process: see Dialer
+
+	Client *http.Client     // by which Slack calls the app; nil: http.DefaultClient
+	Now    func() time.Time // nil: time.Now
+	// Patience is how long people wait for what they expect to see; 60 seconds where 0.
+	Patience time.Duration
+}
+
+// Slack is one Slack with one app in it. Make it with New. All methods may be called from several goroutines.
+type Slack struct {
+	t testing.TB
+	c Config
+
+	mu         sync.Mutex
+	violations []Violation
+	expected   map[string]bool
+	teams      map[string]*Workspace
+	serial     int
+	lastTS     time.Time
+	calls      []Call
+	faults     map[string][]Fault
+	blocked    map[string]time.Time   // until when a method may not be called in a workspace
+	windows    map[string][]time.Time // when a method was called in a workspace within a minute
+	budgets    map[string]budget      // of channels
+	triggers   map[string]*trigger
+	responses  map[string]*response
+	views      map[string]*View
+	codes      map[string]*code
+	deliveries []*Delivery
+	cut        bool
+
+	sockets sockets
+	done    chan struct{}
+	closed  bool
+	work    sync.WaitGroup
+}
+
+// Call is one call of the API.
+type Call struct {
+	At             time.Time
+	Method         string
+	Team           string
+	Channel, User  string
+	Status         int
+	Error          string // Slack's word; "" where all was well
+	Text           string
+	TS             string // of the message that it was about
+	ViewID, Answer string
+}
+
+// New makes a Slack that ends with the test, which fails for each violation that was not expected.
+func New(t testing.TB, c Config) *Slack {
+	if c.AppID == "" {
+		c.AppID = "A1"
+	}
+	if c.Command == "" {
+		c.Command = "/muster"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Client == nil {
+		c.Client = http.DefaultClient
+	}
+	if c.Patience == 0 {
+		c.Patience = time.Minute
+	}
+	s := &Slack{t: t, c: c, expected: map[string]bool{}, teams: map[string]*Workspace{}, faults: map[string][]Fault{}, blocked: map[string]time.Time{},
+		windows: map[string][]time.Time{}, budgets: map[string]budget{}, triggers: map[string]*trigger{}, responses: map[string]*response{},
+		views: map[string]*View{}, codes: map[string]*code{}, done: make(chan struct{})}
+	s.sockets.init()
+	t.Cleanup(func() {
+		s.Close()
+		for _, v := range s.Violations() {
+			t.Errorf("a limit of Slack: %s", v)
+		}
+	})
+	return s
+}
+
+// Point tells Slack where the app is, as its settings page would.
+func (s *Slack) Point(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.c.Base = base
+}
+
+// Close ends deliveries and connections. Calling it twice does no harm.
+func (s *Slack) Close() {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.done)
+	}
+	s.mu.Unlock()
+	s.sockets.close()
+	s.work.Wait()
+}
+
+// Expect says that violations of these rules are meant.
+func (s *Slack) Expect(rules ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range rules {
+		s.expected[r] = true
+	}
+}
+
+// Violations are those that nobody expected.
+func (s *Slack) Violations() (list []Violation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.violations {
+		if !s.expected[v.Rule] {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Broken gives all violations of a rule, expected or not.
+func (s *Slack) Broken(rule string) (list []Violation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.violations {
+		if v.Rule == rule {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// violate notes a violation; the lock is held.
+func (s *Slack) violate(rule, where, format string, args ...any) {
+	s.violations = append(s.violations, Violation{Rule: rule, Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+func (s *Slack) now() time.Time { return s.c.Now() }
+
+// next gives an id that was not given before; the lock is held.
+func (s *Slack) next(prefix string) string {
+	s.serial++
+	return prefix + strconv.Itoa(s.serial)
+}
+
+// stamp is the time of a message, which names it within its channel; the lock is held.
+func (s *Slack) stamp() string {
+	at := s.now().Truncate(time.Microsecond)
+	if !at.After(s.lastTS) {
+		at = s.lastTS.Add(time.Microsecond)
+	}
+	s.lastTS = at
+	return fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000)
+}
+
+// Wait looks until something is true; it fails the test where that takes longer than patience.
+func (s *Slack) Wait(what string, done func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(s.c.Patience); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s: not within %s\n%s", what, s.c.Patience, s.Tell())
+		}
+	}
+}
+
+// Calls are those that the app has made so far.
+func (s *Slack) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Call(nil), s.calls...)
+}
+
+// Cut takes away every connection between Slack and the app, until Mend. What Slack would have told is tried again as Slack does.
+func (s *Slack) Cut() {
+	s.mu.Lock()
+	s.cut = true
+	s.mu.Unlock()
+	s.sockets.drop()
+}
+
+// Mend ends what Cut began.
+func (s *Slack) Mend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut = false
+}
