@@ -38,6 +38,7 @@ type Store interface {
 	UsageStore
 	LifeStore
 	ChatStore
+	ChatFaceStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

@@ -36,12 +36,12 @@ func (t *storeTest) chats() {
 		t.Errorf("another chat has %+v, %v", other, err)
 	}
 	c = list[0]
-	c.Channel, c.Message, c.Shown, c.ShownAt = "D1", "1.5", c.State(), t.clock.Now()
+	c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = "D1", "1.5", c.State(), t.clock.Now(), "1.6", "some"
 	t.must(t.s.ShownCard(t.ctx, c))
 	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
 	list, err = t.s.Cards(t.ctx, "slack", 10)
 	t.must(err)
-	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
+	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || list[0].Thread != "1.6" || list[0].Told != "some" || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
 		t.Fatalf("cards: %+v, wanted %+v", list, c)
 	}
 	t.must(t.s.DropCard(t.ctx, c.ID))

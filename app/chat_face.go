@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// chatTellKept is how long it is known what somebody was told, and how late they are told at most.
+	chatTellKept = 14 * 24 * time.Hour
+	// chatTellLate is how old a notice may be that somebody is still told directly.
+	chatTellLate = 2 * 24 * time.Hour
+	// chatHomeKept is how long a home is kept fresh after it was opened.
+	chatHomeKept = 14 * 24 * time.Hour
+	// mostChatSteps is how many steps an operation may have whose steps are told one by one.
+	mostChatSteps = 2000
+)
+
+// ChatTellState is how far it is to tell somebody something.
+type ChatTellState string
+
+// The states.
+const (
+	ChatTellWaiting ChatTellState = "waiting"
+	ChatTellSending ChatTellState = "sending" // it was begun, and it is not known whether it got there
+	ChatTellTold    ChatTellState = "told"
+	ChatTellDropped ChatTellState = "dropped" // it cannot be told, or is too late
+)
+
+// ChatTell is a notice that somebody is to be told directly in a chat.
+type ChatTell struct {
+	ID           int64
+	Kind, Team   string
+	Person       string // as the chat knows them there
+	Tenant, User string // who they are
+	State        ChatTellState
+	Tries        int
+	BeganAt      time.Time // when it was first sent; zero: never
+	Notice       Notice
+}
+
+// ChatHome is somebody's own page in a chat.
+type ChatHome struct {
+	Kind, Team, Person string
+	Tenant, User       string // "" of those who are linked to no account
+	Shown              string // a digest of what it shows
+	ShownAt, OpenedAt  time.Time
+	StaleAt            time.Time // since when something may have changed; zero: nothing has
+}
+
+// ChatNoticeKinds are the notices that those whom they name are told directly.
+var ChatNoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeCluster, NoticeHealth, NoticeAlarm, NoticeBudget}
+
+// ChatFaceStore keeps what people are told directly, and which homes are to be kept fresh.
+type ChatFaceStore interface {
+	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
+	// kinds to each person of the chat who is linked to an account that it names; and it marks homes as stale whose owners' clusters
+	// or requests have changed. What is older than a time is dropped. Several may ask at once; each thing is noted once.
+	GatherChat(ctx context.Context, kind string, notices []NoticeKind, now, before time.Time) error
+	// ChatTells gives what is due in a workspace ("" for all), oldest first.
+	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)
+	// BeginTell notes that something is being sent that is due and has been tried so often; false where somebody else does so. Until
+	// another time nobody else will.
+	BeginTell(ctx context.Context, t ChatTell, now, until time.Time) (bool, error)
+	// EndTell notes what became of it; of what waits, until when.
+	EndTell(ctx context.Context, id int64, s ChatTellState, next time.Time) error
+	// SaveHome keeps a home that was shown, and is stale no more if nothing has happened since a time.
+	SaveHome(ctx context.Context, h ChatHome, since time.Time) error
+	// StaleHomes gives those of a workspace ("" for all) that were opened after a time, the one shown longest ago first.
+	StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]ChatHome, error)
+	// DropHome forgets a home; one that is gone is success.
+	DropHome(ctx context.Context, kind, team, person string) error
+}
+
+// GatherChat looks through what has happened for what people of a chat are to see.
+func (a *App) GatherChat(ctx context.Context, kind string) error {
+	now := a.Now()
+	return a.Store.GatherChat(ctx, kind, ChatNoticeKinds, now, now.Add(-chatTellKept))
+}
+
+// mostTells is how many are looked at at once.
+const mostTells = 50
+
+// ChatTells gives what people of a workspace are to be told now.
+func (a *App) ChatTells(ctx context.Context, kind, team string) ([]ChatTell, error) {
+	return a.Store.ChatTells(ctx, kind, team, a.Now(), mostTells)
+}
+
+// TooLate tells whether it would only confuse whoever is told.
+func (t ChatTell) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatTellLate }
+
+// BeginTell notes that something is being sent, unless somebody else does that already.
+func (a *App) BeginTell(ctx context.Context, t ChatTell, hold time.Duration) (bool, error) {
+	now := a.Now()
+	return a.Store.BeginTell(ctx, t, now, now.Add(hold))
+}
+
+// EndTell notes what became of it; after is when it is tried again.
+func (a *App) EndTell(ctx context.Context, id int64, s ChatTellState, after time.Duration) error {
+	return a.Store.EndTell(ctx, id, s, a.Now().Add(after))
+}
+
+// HomeShown notes what a home shows, as it was worked out at a time.
+func (a *App) HomeShown(ctx context.Context, h ChatHome, since time.Time) error {
+	return a.Store.SaveHome(ctx, h, since)
+}
+
+// StaleHomes gives the homes of a workspace that may have changed.
+func (a *App) StaleHomes(ctx context.Context, kind, team string) ([]ChatHome, error) {
+	return a.Store.StaleHomes(ctx, kind, team, a.Now().Add(-chatHomeKept), mostTells)
+}
+
+// DropHome forgets a home that cannot be shown.
+func (a *App) DropHome(ctx context.Context, h ChatHome) error {
+	return a.Store.DropHome(ctx, h.Kind, h.Team, h.Person)
+}
+
+// ChatSteps gives the steps that a card's operation is through with, in plan order; none of an operation that has too many to be
+// told one by one.
+func (a *App) ChatSteps(ctx context.Context, c ChatCard) ([]Step, error) {
+	if c.Total > mostChatSteps {
+		return nil, nil
+	}
+	steps, err := a.Store.Steps(ctx, c.Tenant, c.Operation)
+	var done []Step
+	for _, s := range steps {
+		if !s.Join && (s.State == StepSucceeded || s.State == StepFailed) {
+			done = append(done, s)
+		}
+	}
+	return done, err
+}

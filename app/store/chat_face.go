@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// The settings that say up to where notices and events were looked through for what chats show.
+const (
+	chatNoticed = "chat_noticed"
+	chatEvents  = "chat_events"
+)
+
+// mostLookedThrough is how many notices, or rows of events, are looked through in one transaction.
+const mostLookedThrough = 500
+
+// GatherChat implements app.ChatFaceStore. Where nothing has happened it writes nothing.
+func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
+	for {
+		var some bool
+		if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
+			OR EXISTS (SELECT 1 FROM events WHERE seq > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, chatNoticed, chatEvents).Scan(&some); err != nil || !some {
+			return err
+		}
+		if err := s.write(ctx, func(t *tx) error {
+			if err := t.gatherTells(kind, kinds, now, before); err != nil {
+				return err
+			}
+			return t.gatherEvents(kind, now)
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+// passed gives up to where rows were looked through, and moves that on by one batch.
+func (t *tx) passed(setting, table, column string) (from, top int64, err error) {
+	if err = t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
+		return
+	}
+	if err = t.row(`SELECT COALESCE(max(n), ?) FROM (SELECT `+column+` AS n FROM `+table+` WHERE `+column+` > ? ORDER BY `+column+` LIMIT ?) AS batch`,
+		from, from, mostLookedThrough).Scan(&top); err != nil {
+		return
+	}
+	return from, top, t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), setting)
+}
+
+// gatherTells notes whom the next notices are told, and marks the homes that they are about.
+func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.Time) error {
+	from, top, err := t.passed(chatNoticed, "notices", "id")
+	if err != nil || from == top {
+		return err
+	}
+	type told struct {
+		id           int64
+		kind         app.NoticeKind
+		tenant, user string
+	}
+	var all []told
+	asked := map[string]bool{} // tenants in which a request has moved
+	err = t.each(func(row scanner) error {
+		var n told
+		var names []byte
+		var users []string
+		if err := row.Scan(&n.id, &n.kind, &n.tenant, &names); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(names, &users); err != nil {
+			return fmt.Errorf("store: notice %d: %w", n.id, err)
+		}
+		asked[n.tenant] = asked[n.tenant] || n.kind == app.NoticeApproval
+		slices.Sort(users)
+		for _, n.user = range slices.Compact(users) {
+			all = append(all, n)
+		}
+		return nil
+	}, `SELECT id, kind, tenant, users FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if !slices.Contains(kinds, n.kind) {
+			continue
+		}
+		if err := t.tellAll(kind, n.id, n.tenant, n.user, now); err != nil {
+			return err
+		}
+	}
+	for tenant := range asked {
+		if !asked[tenant] {
+			continue
+		}
+		// Whom a request waits for is up to policies, so all who have a page of the tenant's are looked at.
+		if err := t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND tenant = ? AND user_name <> ''`, micros(now), kind, tenant); err != nil {
+			return err
+		}
+	}
+	return t.exec(`DELETE FROM chat_tells WHERE at < ?`, micros(before))
+}
+
+// tellAll notes a notice for everybody of a chat who is linked to an account.
+func (t *tx) tellAll(kind string, notice int64, tenant, user string, now time.Time) error {
+	var linked []string
+	if err := t.each(texts(&linked), `SELECT i.external FROM identities i JOIN users u ON u.tenant = i.tenant AND u.name = i.user_name AND u.created_at <= i.at
+		WHERE i.tenant = ? AND i.user_name = ? AND i.kind = ? ORDER BY i.external`, tenant, user, kind); err != nil {
+		return err
+	}
+	for _, external := range linked {
+		team, person, ok := strings.Cut(external, "/")
+		if !ok {
+			continue
+		}
+		if err := t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, user, notice, app.ChatTellWaiting, micros(now), micros(now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gatherEvents marks the homes of those to whose clusters something has happened.
+func (t *tx) gatherEvents(kind string, now time.Time) error {
+	from, top, err := t.passed(chatEvents, "events", "seq")
+	if err != nil || from == top {
+		return err
+	}
+	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND EXISTS (SELECT 1 FROM events e JOIN clusters c ON c.id = e.cluster
+		WHERE e.seq > ? AND e.seq <= ? AND e.kind <> ? AND c.tenant = chat_homes.tenant AND c.owner = chat_homes.user_name)`,
+		micros(now), kind, from, top, app.EventStep)
+}
+
+// ChatTells implements app.ChatFaceStore.
+func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
+	var list []app.ChatTell
+	err := s.each(ctx, func(row scanner) error {
+		var c app.ChatTell
+		var began int64
+		var n noticeRow
+		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began}, n.dest()...)...); err != nil {
+			return err
+		}
+		c.BeganAt = fromMicros(began)
+		var err error
+		c.Notice, err = n.notice()
+		list = append(list, c)
+		return err
+	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, `+noticeColumns+`
+		FROM chat_tells t JOIN notices n ON n.id = t.notice
+		WHERE t.kind = ? AND (? = '' OR t.team = ?) AND t.state IN ('waiting', 'sending') AND t.next_at <= ? ORDER BY t.next_at, t.id LIMIT ?`,
+		kind, team, team, micros(now), limit)
+	return list, err
+}
+
+// BeginTell implements app.ChatFaceStore.
+func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
+			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, micros(until), micros(now), c.ID, c.Tries, micros(now))
+		mine = n == 1
+		return err
+	})
+	return mine, err
+}
+
+// EndTell implements app.ChatFaceStore.
+func (s *Store) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		return t.exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, micros(next), id)
+	})
+}
+
+// SaveHome implements app.ChatFaceStore.
+func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		return t.exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
+				shown_at = excluded.shown_at, opened_at = excluded.opened_at, stale = CASE WHEN chat_homes.stale > ? THEN chat_homes.stale ELSE 0 END`,
+			h.Kind, h.Team, h.Person, h.Tenant, h.User, h.Shown, micros(h.ShownAt), micros(h.OpenedAt), micros(since))
+	})
+}
+
+// StaleHomes implements app.ChatFaceStore.
+func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
+	var list []app.ChatHome
+	err := s.each(ctx, func(row scanner) error {
+		var h app.ChatHome
+		var shown, open, stale int64
+		err := row.Scan(&h.Kind, &h.Team, &h.Person, &h.Tenant, &h.User, &h.Shown, &shown, &open, &stale)
+		h.ShownAt, h.OpenedAt, h.StaleAt = fromMicros(shown), fromMicros(open), fromMicros(stale)
+		list = append(list, h)
+		return err
+	}, `SELECT kind, team, person, tenant, user_name, shown, shown_at, opened_at, stale FROM chat_homes
+		WHERE kind = ? AND (? = '' OR team = ?) AND stale > 0 AND opened_at > ? ORDER BY shown_at, person LIMIT ?`, kind, team, team, micros(opened), limit)
+	return list, err
+}
+
+// DropHome implements app.ChatFaceStore.
+func (s *Store) DropHome(ctx context.Context, kind, team, person string) error {
+	return s.write(ctx, func(t *tx) error {
+		return t.exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)
+	})
+}
