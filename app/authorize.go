@@ -140,6 +140,16 @@ var permissions = map[string]permission{
 	"HookDelivery":   {ScopeRead, all, all, no, no, no, no},
 	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no},
 
+	// Chats
+	"ChatHouse":        {ScopeRead, all, all, no, no, no, no},
+	"StartChatInstall": {ScopeAdmin, all, all, no, no, no, no},
+	"InstallChat":      {ScopeAdmin, all, all, no, no, no, no},
+	"ChangeWorkspace":  {ScopeAdmin, all, all, no, no, no, no},
+	"RemoveWorkspace":  {ScopeAdmin, all, all, no, no, no, no},
+	"UseChannel":       {ScopeAdmin, all, all, no, no, no, no},
+	"ResetChannel":     {ScopeAdmin, all, all, no, no, no, no},
+	"SetApprovals":     {ScopeAdmin, all, all, no, no, no, no},
+
 	// People
 	"User":              {ScopeRead, all, all, own, own, own, own},
 	"Users":             {ScopeRead, all, all, no, no, no, no},

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -22,6 +21,7 @@ const (
 type ChatCard struct {
 	ID        int64
 	Kind      string // of chat: "slack"
+	Team      string // the workspace; "" of cards from before there were several
 	Tenant    string
 	Cluster   string // its id
 	Operation int64
@@ -30,8 +30,6 @@ type ChatCard struct {
 	Message   string // the chat's name of the message; "" until it was posted
 	Shown     string // the state that it shows; see State
 	ShownAt   time.Time
-	Thread    string // the message beneath it; "" where there is none
-	Told      string // the state that the message beneath it shows
 	At        time.Time
 
 	// How far the operation is.
@@ -54,7 +52,6 @@ type ChatProgress struct {
 	Cluster   Cluster
 	Nodes     []Node
 	Operation Operation
-	Latest    bool // nothing was asked of the cluster after it
 	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
 	Failed *Step
 	Lines  []string
@@ -69,10 +66,16 @@ type ChatStore interface {
 	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
 	// Cards gives those of a kind with their operations as they are now, oldest first.
 	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
-	// ShownCard notes channel, messages, and what is shown since when.
+	// ShownCard notes channel, message, and what is shown since when.
 	ShownCard(ctx context.Context, c ChatCard) error
 	// DropCard forgets a card; one that is gone is success.
 	DropCard(ctx context.Context, id int64) error
+
+	ChatWorkspaceStore
+	ChatReviewStore
+	// LinkByEmail ties an identity that is linked to nobody to the one account of its tenant that has an address from an identity
+	// provider, unless it is disabled or of one of the roles, and gives whether it did.
+	LinkByEmail(ctx context.Context, who Actor, i Identity, email string, except []Role) (bool, error)
 }
 
 // ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
@@ -103,9 +106,9 @@ func (a *App) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
 	return a.Store.Cards(ctx, kind, mostCards)
 }
 
-// ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
+// ChatShown notes what a card shows now. One that shows the end is done with.
 func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
-	if c.Status.Ended() && c.Shown == c.State() && c.Told == c.Shown {
+	if c.Status.Ended() {
 		return a.Store.DropCard(ctx, c.ID)
 	}
 	return a.Store.ShownCard(ctx, c)
@@ -128,7 +131,6 @@ func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err
 			p.Operation, found = o, true
 		}
 	}
-	p.Latest = !slices.ContainsFunc(v.Operations, func(o Operation) bool { return o.ID > c.Operation && (!o.StartedAt.IsZero() || !o.Status.Ended()) })
 	if !found {
 		return p, Errorf(ENotFound, "Operation %d is not known any more.", c.Operation)
 	}

@@ -128,6 +128,8 @@ var byRule = map[string]string{
 	"CreateRobotToken":  "there has to be a robot",
 	"ResetUserPassword": "nobody resets that of somebody mightier",
 	"DeleteTenant":      "nothing may be left",
+	"StartChatInstall":  "it takes a session",
+	"InstallChat":       "it takes what was begun",
 }
 
 // moreTries are those about people, rules and money.
@@ -349,5 +351,6 @@ func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)
 	maps.Copy(all, healthTries)
+	maps.Copy(all, chatTries)
 	return all
 }

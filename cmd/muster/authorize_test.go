@@ -280,6 +280,8 @@ var elsewhere = map[string]string{
 	"DecideOrphan":           "the store's suite of machines in app/apptest",
 	"DrainProvisioner":       "app/provisioner_test.go",
 	"RevokeProvisionerToken": "app/provisioner_test.go",
+	"UseChannel":             "chat_test.go: it takes admins of two tenants",
+	"ResetChannel":           "chat_test.go: it takes an admin of either of two tenants",
 }
 
 // ofNobody are use cases about what a user has, who need not be there: of somebody unknown there is nothing.

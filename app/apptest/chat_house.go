@@ -1,0 +1,174 @@
+package apptest
+
+import (
+	"time"
+
+	"muster/app"
+)
+
+// admin looks after a tenant.
+func chatAdmin(tenant string) app.Actor {
+	return app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "7", Via: app.ViaPortal}
+}
+
+// chatHouse: workspaces belong to one tenant each, tokens are replaced by one server at a time, and channels by consent.
+func (t *storeTest) chatHouse() {
+	boss, other := chatAdmin(tenant), chatAdmin("blue")
+	t.must(t.s.CreateTenant(t.ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, app.Tenant{Name: "blue", CreatedAt: t.clock.Now(), CreatedBy: "root"}, nil))
+	now := t.clock.Now
+
+	// A state of an installation is its beginner's, once, for a while.
+	hash := []byte("state")
+	t.must(t.s.SaveChatInstall(t.ctx, hash, app.ChatInstall{Tenant: tenant, User: "boss", Session: 7, At: now(), ExpiresAt: now().Add(time.Minute)}))
+	t.code(t.s.UseChatInstall(t.ctx, []byte("other"), boss, 7, now()), app.ENotFound)
+	t.code(t.s.UseChatInstall(t.ctx, hash, other, 7, now()), app.ENotFound)
+	t.code(t.s.UseChatInstall(t.ctx, hash, boss, 8, now()), app.ENotFound)
+	t.code(t.s.UseChatInstall(t.ctx, hash, boss, 7, now().Add(time.Minute)), app.EConflict)
+	t.must(t.s.UseChatInstall(t.ctx, hash, boss, 7, now()))
+	t.code(t.s.UseChatInstall(t.ctx, hash, boss, 7, now()), app.EConflict)
+
+	w := app.ChatWorkspace{Kind: "slack", Team: "T1", Enterprise: "E1", Name: "acme", Tenant: tenant, InstalledBy: "boss"}
+	soon := now().Add(time.Hour)
+	t.must(t.s.SaveWorkspace(t.ctx, boss, w, app.ChatTokens{Access: "xoxe.1", Refresh: "xoxe-1", ExpiresAt: soon}, now()))
+	w.Tenant = "blue"
+	t.code(t.s.SaveWorkspace(t.ctx, other, w, app.ChatTokens{Access: "stolen"}, now()), app.EConflict)
+	got, err := t.s.Workspace(t.ctx, "slack", "T1", "")
+	t.must(err)
+	if got.Tenant != tenant || got.State != app.ChatConnected || got.Fixed || got.Email || !got.ExpiresAt.Equal(soon) {
+		t.Errorf("it is kept as %+v", got)
+	}
+	_, err = t.s.Workspace(t.ctx, "slack", "T2", "E2")
+	t.code(err, app.ENotFound)
+	t.must(t.s.SaveWorkspace(t.ctx, boss, app.ChatWorkspace{Kind: "slack", Team: "E9", Name: "whole", Tenant: tenant}, app.ChatTokens{Access: "org"}, now()))
+	if got, err = t.s.Workspace(t.ctx, "slack", "T7", "E9"); err != nil || got.Team != "E9" {
+		t.Errorf("an organisation's is %+v, %v", got, err)
+	}
+
+	// Tokens.
+	k, err := t.s.WorkspaceTokens(t.ctx, "slack", "T1")
+	t.must(err)
+	if k.Access != "xoxe.1" || k.Refresh != "xoxe-1" {
+		t.Errorf("the tokens are %+v", k)
+	}
+	due, err := t.s.WorkspacesDue(t.ctx, "slack", soon.Add(time.Second))
+	if err != nil || len(due) != 1 || due[0].Team != "T1" {
+		t.Errorf("due: %+v, %v", due, err)
+	}
+	hold := func(version int64, holder string) bool {
+		t.Helper()
+		mine, err := t.s.HoldRefresh(t.ctx, "slack", "T1", version, holder, now(), now().Add(time.Minute))
+		t.must(err)
+		return mine
+	}
+	if !hold(k.Version, "a") || hold(k.Version, "b") || hold(k.Version+1, "b") {
+		t.Error("two servers refresh at once")
+	}
+	t.must(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, app.ChatTokens{Access: "xoxe.2", Refresh: "xoxe-2", ExpiresAt: now().Add(12 * time.Hour)}, now()))
+	t.code(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, app.ChatTokens{Access: "xoxe.3"}, now()), app.EConflict)
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", k.Version, app.ChatBroken, "late", now())) // of tokens that were replaced
+	if k, err = t.s.WorkspaceTokens(t.ctx, "slack", "T1"); err != nil || k.Access != "xoxe.2" || !hold(k.Version, "b") {
+		t.Errorf("after the refresh: %+v, %v", k, err)
+	}
+	t.clock.Move(2 * time.Minute)
+	if !hold(k.Version, "c") {
+		t.Error("who died holds for ever")
+	}
+
+	// Channels.
+	c := app.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "blue", At: now()}
+	half := c
+	half.Guest = "eve"
+	half, err = t.s.SaveChannel(t.ctx, other, half)
+	t.must(err)
+	if half.Agreed() {
+		t.Error("one side alone is enough")
+	}
+	if list, err := t.s.Workspaces(t.ctx, "slack", "blue"); err != nil || len(list) != 0 {
+		t.Errorf("who only asks sees %+v, %v", list, err)
+	}
+	whole := c
+	whole.Host = "boss"
+	if whole, err = t.s.SaveChannel(t.ctx, boss, whole); err != nil || !whole.Agreed() || whole.Guest != "eve" {
+		t.Errorf("agreed: %+v, %v", whole, err)
+	}
+	if list, err := t.s.Workspaces(t.ctx, "slack", "blue"); err != nil || len(list) != 1 || len(list[0].Channels) != 1 {
+		t.Errorf("the channel's tenant sees %+v, %v", list, err)
+	}
+	third := c
+	third.Tenant, third.Host = tenant+"x", "boss"
+	_, err = t.s.SaveChannel(t.ctx, boss, third)
+	t.code(err, app.EConflict)
+
+	t.chatShown(boss, other)
+	t.must(t.s.DropChannel(t.ctx, boss, "slack", "T1", "C1", now()))
+	t.code(t.s.DropChannel(t.ctx, boss, "slack", "T1", "C1", now()), app.ENotFound)
+	if _, err := t.s.Approvals(t.ctx, "blue"); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("requests are still shown in a channel that was taken back: %v", err)
+	}
+
+	// The end.
+	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", app.ChatHealth{EventAt: now(), Calls: 3, CallsAt: now()}))
+	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", app.ChatHealth{Error: "oops", ErrorAt: now()}))
+	op := t.create("card", 1)
+	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C5", At: now()}, now().Add(-time.Hour)))
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, app.ChatRemoved, "gone", now()))
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, app.ChatRemoved, "gone", now()))
+	_, err = t.s.WorkspaceTokens(t.ctx, "slack", "T1")
+	t.code(err, app.ENotFound)
+	cards, err := t.s.Cards(t.ctx, "slack", 10)
+	t.must(err)
+	got, err = t.s.Workspace(t.ctx, "slack", "T1", "")
+	t.must(err)
+	if len(cards) != 0 || got.State != app.ChatRemoved || got.Why != "gone" || got.Calls != 3 || got.Error != "oops" || got.EventAt.IsZero() {
+		t.Errorf("after its end: %+v, cards %+v", got, cards)
+	}
+	// What another tenant installs then is that one's.
+	t.must(t.s.SaveWorkspace(t.ctx, other, w, app.ChatTokens{Access: "new"}, now()))
+
+	t.must(t.s.NoteLink(t.ctx, app.ChatLink{Server: "s1", Kind: "slack", State: "connected", Since: now(), SeenAt: now()}))
+	t.must(t.s.NoteLink(t.ctx, app.ChatLink{Server: "s1", Kind: "slack", State: "down", Since: now(), SeenAt: now(), Error: "no"}))
+	if links, err := t.s.ChatLinks(t.ctx, "slack", now().Add(-time.Second)); err != nil || len(links) != 1 || links[0].State != "down" {
+		t.Errorf("links: %+v, %v", links, err)
+	}
+}
+
+// chatShown: an open request of a tenant with a channel for it is shown there once, and nowhere else.
+func (t *storeTest) chatShown(boss, other app.Actor) {
+	now := t.clock.Now
+	open := func(in string) app.Request {
+		t.Helper()
+		r, err := t.s.KeepRequest(t.ctx, app.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &app.Kept{}, Request: app.Request{Tenant: in, Kind: app.OperationCreate,
+			Requester: "ada", Owner: "ada", AskedAt: now(), Status: app.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: app.ClusterRequest{Name: "asked"},
+			Needs: []app.Need{{Policy: "p", Approval: app.Approval{Count: 1, Role: app.RoleApprover}}}}})
+		t.must(err)
+		return r
+	}
+	mine := open("blue")
+	open(tenant) // has no channel
+	t.must(t.s.SetApprovals(t.ctx, other, app.ChatApprovals{Tenant: "blue", Kind: "slack", Team: "T1", Channel: "C1", SetBy: "eve", SetAt: now()}))
+	long := now().Add(-time.Hour)
+	for range 2 {
+		t.must(t.s.OpenReviews(t.ctx, "slack", now(), long))
+	}
+	list, err := t.s.ChatReviews(t.ctx, "slack", "T1", 10)
+	t.must(err)
+	if len(list) != 1 || list[0].Request != mine.ID || list[0].Tenant != "blue" || list[0].Channel != "C1" || list[0].Status != app.RequestWaiting {
+		t.Fatalf("shown: %+v", list)
+	}
+	before := list[0].State()
+	r := list[0]
+	r.Message, r.Shown, r.ShownAt = "1.1", before, now()
+	t.must(t.s.ShownReview(t.ctx, r, false))
+	_, err = t.s.MoveRequest(t.ctx, app.RequestMove{Tenant: "blue", ID: mine.ID, Act: app.RequestDeny, Who: app.Actor{Tenant: "blue", User: "bob", Role: app.RoleApprover}, Now: now(), Reason: "too much"})
+	t.must(err)
+	list, err = t.s.ChatReviews(t.ctx, "slack", "T1", 10)
+	t.must(err)
+	if len(list) != 1 || list[0].Message != "1.1" || list[0].Status != app.RequestDenied || list[0].Reviews != 1 || list[0].State() == before {
+		t.Fatalf("after the review: %+v", list)
+	}
+	t.must(t.s.ShownReview(t.ctx, list[0], true))
+	t.must(t.s.OpenReviews(t.ctx, "slack", now(), now().Add(time.Second)))
+	if list, err = t.s.ChatReviews(t.ctx, "slack", "T1", 10); err != nil || len(list) != 0 {
+		t.Errorf("after its end: %+v, %v", list, err)
+	}
+}
