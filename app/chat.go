@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -30,6 +31,8 @@ type ChatCard struct {
 	Message   string // the chat's name of the message; "" until it was posted
 	Shown     string // the state that it shows; see State
 	ShownAt   time.Time
+	Thread    string // the message beneath it; "" where there is none
+	Told      string // the state that the message beneath it shows
 	At        time.Time
 
 	// How far the operation is.
@@ -52,6 +55,7 @@ type ChatProgress struct {
 	Cluster   Cluster
 	Nodes     []Node
 	Operation Operation
+	Latest    bool // nothing was asked of the cluster after it
 	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
 	Failed *Step
 	Lines  []string
@@ -66,7 +70,7 @@ type ChatStore interface {
 	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
 	// Cards gives those of a kind with their operations as they are now, oldest first.
 	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
-	// ShownCard notes channel, message, and what is shown since when.
+	// ShownCard notes channel, messages, and what is shown since when.
 	ShownCard(ctx context.Context, c ChatCard) error
 	// DropCard forgets a card; one that is gone is success.
 	DropCard(ctx context.Context, id int64) error
@@ -106,9 +110,9 @@ func (a *App) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
 	return a.Store.Cards(ctx, kind, mostCards)
 }
 
-// ChatShown notes what a card shows now. One that shows the end is done with.
+// ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
 func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
-	if c.Status.Ended() {
+	if c.Status.Ended() && c.Shown == c.State() && c.Told == c.Shown {
 		return a.Store.DropCard(ctx, c.ID)
 	}
 	return a.Store.ShownCard(ctx, c)
@@ -131,6 +135,7 @@ func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err
 			p.Operation, found = o, true
 		}
 	}
+	p.Latest = !slices.ContainsFunc(v.Operations, func(o Operation) bool { return o.ID > c.Operation && (!o.StartedAt.IsZero() || !o.Status.Ended()) })
 	if !found {
 		return p, Errorf(ENotFound, "Operation %d is not known any more.", c.Operation)
 	}

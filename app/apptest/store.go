@@ -90,6 +90,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"hooks run scripts, and wrong ones are refused", (*storeTest).hookScripts},
 		{"notices are read by those they are for", (*storeTest).noticesFor},
 		{"what a chat says counts once, and cards follow operations", (*storeTest).chats},
+		{"what people of a chat are told is told once", (*storeTest).chatTells},
+		{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
 		{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatHouse},
 		{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
 		{"what rounds find is kept and told when it changes", (*storeTest).healthFound},

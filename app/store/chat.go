@@ -43,12 +43,12 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCa
 	err := s.each(ctx, func(row scanner) error {
 		var c app.ChatCard
 		var at, shown, held int64
-		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &at,
+		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &c.Thread, &c.Told, &at,
 			&c.Status, &c.Done, &c.Total, &held)
 		c.At, c.ShownAt, c.HeldUntil = fromMicros(at), fromMicros(shown), fromMicros(held)
 		list = append(list, c)
 		return err
-	}, `SELECT c.id, c.kind, c.team, c.tenant, c.cluster, c.operation, c.channel, c.person, c.message, c.shown, c.shown_at, c.at,
+	}, `SELECT c.id, c.kind, c.team, c.tenant, c.cluster, c.operation, c.channel, c.person, c.message, c.shown, c.shown_at, c.thread, c.told, c.at,
 			o.status, o.done, o.total, o.held_until
 		FROM chat_cards c JOIN operations o ON o.id = c.operation AND o.tenant = c.tenant
 		WHERE c.kind = ? ORDER BY c.id LIMIT ?`, kind, limit)
@@ -58,7 +58,8 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCa
 // ShownCard implements app.ChatStore.
 func (s *Store) ShownCard(ctx context.Context, c app.ChatCard) error {
 	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ? WHERE id = ?`, c.Channel, c.Message, c.Shown, micros(c.ShownAt), c.ID)
+		return t.exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ?, thread = ?, told = ? WHERE id = ?`,
+			c.Channel, c.Message, c.Shown, micros(c.ShownAt), c.Thread, c.Told, c.ID)
 	})
 }
 
