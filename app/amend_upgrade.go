@@ -128,6 +128,6 @@ var setUpActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, Ac
 func setUpOtherwise(was, is *Service) bool {
 	return slices.ContainsFunc(setUpActions, func(a Action) bool {
 		x, y := was.Actions[a], is.Actions[a]
-		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields))
+		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields) || !writtenAlike(x.Person, y.Person))
 	})
 }

@@ -184,6 +184,8 @@ type ServiceAction struct {
 	Automator string            `json:"automator"`
 	Fields    map[string]string `json:"fields,omitempty"`
 	Timeout   time.Duration     `json:"timeout,omitempty"`
+	// Person is who carries it out instead; Automator is "" then.
+	Person *Person `json:"person,omitempty"`
 }
 
 // Link is a URL shown on the cluster's page; macros in URL are expanded when it is read.

@@ -16,12 +16,13 @@ const (
 	NoticeAlarm     NoticeKind = "alarm"     // somebody broke the glass, or what should never happen has happened
 	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to somebody else, or was to sleep or wake by its schedule and did not
 	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
+	NoticeQuestion  NoticeKind = "question"  // an operation waits for somebody's answer
 	NoticeTest      NoticeKind = "test"      // only ever sent by the test of a hook
 	NoticeOperation NoticeKind = "operation" // only ever sent to lifecycle hooks
 )
 
 // NoticeKinds are those that hooks can choose from.
-var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeHealth, NoticeHook}
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeHealth, NoticeQuestion, NoticeHook}
 
 // Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.

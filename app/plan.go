@@ -31,6 +31,8 @@ const (
 	ActionCheck Action = "check"
 	// ActionHook runs the script of a lifecycle hook; see Plan.Hooks.
 	ActionHook Action = "hook"
+	// ActionAsk lets a person look before the plan goes on. It is on no node and of no service; see Plan.Questions.
+	ActionAsk Action = "ask"
 )
 
 // ServiceActions are the actions that a service may define, in the order of a create, then those that undo.
@@ -54,6 +56,8 @@ type Plan struct {
 	Steps []PlanStep    `json:"steps"`
 	// Hooks are those whose scripts the plan runs, so that what was shown of them, and approved, is what runs.
 	Hooks []OperationHook `json:"hooks,omitempty"`
+	// Questions are what people are asked in it, by the names that PlanStep.Asks gives.
+	Questions map[string]*Person `json:"questions,omitempty"`
 }
 
 // PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
@@ -64,7 +68,9 @@ type PlanStep struct {
 	Action  Action `json:"action,omitempty"`
 	Service string `json:"service,omitempty"`
 	Join    bool   `json:"join,omitempty"`
-	Needs   []int  `json:"needs,omitempty"`
+	// Asks names the question that a person is asked; "" where a worker carries the step out.
+	Asks  string `json:"asks,omitempty"`
+	Needs []int  `json:"needs,omitempty"`
 	// Rank is the estimated time from the start of this step to the end of the plan along the longest path; among
 	// ready steps the greatest goes first.
 	Rank time.Duration `json:"rank"`
@@ -139,6 +145,8 @@ type PlanRequest struct {
 	Config   map[string]any
 	// Batch is how many nodes work (see PlanNode.Work) is done on at a time; 0 for all at once.
 	Batch int
+	// Between is what a person is asked before each batch but the first; nil for nothing.
+	Between *Person
 	// Hooks are scripts to run before and after all else; see OperationHook.
 	Hooks []OperationHook
 	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, best with the

@@ -12,6 +12,7 @@ const (
 	StepReady     StepState = "ready"     // needs are met; the node is busy or the back-off is not over
 	StepQueued    StepState = "queued"    // a doorbell has been or is about to be rung
 	StepRunning   StepState = "running"   // claimed by a worker until Deadline
+	StepAsked     StepState = "asked"     // a person is asked; no worker and no node is held
 	StepSucceeded StepState = "succeeded" // done
 	StepFailed    StepState = "failed"    // out of attempts, or not worth another
 	StepDropped   StepState = "dropped"   // never to run: the operation was cancelled or deleted

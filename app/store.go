@@ -33,6 +33,7 @@ type Store interface {
 	CatalogStore
 	HookStore
 	OperationHookStore
+	QuestionStore
 	LeaseStore
 	HealthStore
 	UsageStore

@@ -252,7 +252,9 @@ func (oc *operationConfig) automators(n Node) []string {
 	for _, s := range n.Services {
 		if svc := oc.definition.Services[s]; svc != nil {
 			for _, act := range svc.Actions {
-				names = append(names, act.Automator)
+				if act.Person == nil {
+					names = append(names, act.Automator)
+				}
 			}
 		}
 	}

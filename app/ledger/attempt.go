@@ -90,7 +90,9 @@ func (s *Set) Sweep(st *Step) bool {
 	case st.State == app.StepReady && !st.NotBefore.IsZero() && (!st.NotBefore.After(s.now) || far(st.NotBefore, s.now)):
 		s.fire(st, Due)
 		st.NotBefore = time.Time{}
-		s.touch(s.nodeOf(st))
+		s.offer(st)
+	case st.State == app.StepAsked:
+		return s.sweepAsked(st)
 	default:
 		return false
 	}

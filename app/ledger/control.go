@@ -81,21 +81,25 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 	}
 	paused := o.Status == app.OperationPaused
 	failed := 0
+	var again []*Step
 	for _, st := range s.of(o.ID) {
 		switch {
 		case st.State == app.StepFailed && (!paused || c.Node != "") && (c.Node == "" || c.Node == st.Node):
 			failed++
 			s.fire(st, Resumed)
 			st.Tries, st.NotBefore, st.EndedAt = 0, time.Time{}, time.Time{}
-			s.touch(s.nodeOf(st))
+			again = append(again, st)
 		case st.State == app.StepReady && paused && c.Node == "":
-			s.touch(s.nodeOf(st))
+			again = append(again, st)
 		}
 	}
 	if c.Node != "" && failed == 0 {
 		return app.Errorf(app.EConflict, "Node %s has no failed step in operation %d.", c.Node, o.ID)
 	}
 	s.turn(o, event)
+	for _, st := range again {
+		s.offer(st)
+	}
 	if o.Status == app.OperationRunning {
 		o.Message = ""
 	}

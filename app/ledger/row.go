@@ -25,9 +25,11 @@ type Edge struct {
 type Step struct {
 	app.Step
 	NeedsLeft int
-	Deadline  time.Time // of the claim
-	Rung      time.Time // queued: when the doorbell was rung; zero is the outbox
-	Epoch     int64     // of the claim that was just made; not kept
+	Deadline  time.Time     // of the claim, or for an answer
+	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
+	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out
+	GoOn      bool          // it goes on where nobody answers in time; else it fails
+	Epoch     int64         // of the claim that was just made; not kept
 	Was       app.StepState
 	changed   bool
 }
@@ -39,7 +41,7 @@ func (s *Step) Key() Key { return Key{s.Operation, s.Index} }
 type Operation struct {
 	app.Operation
 	Unfinished int   // steps, joins included, that have not succeeded
-	Active     int   // ready, queued or running: at 0 the operation ends
+	Active     int   // ready, queued, running or asked: at 0 the operation ends
 	Queued     int   // of those
 	Running    int   // of those
 	Claims     int64 // claims so far

@@ -222,7 +222,7 @@ func (s *Set) ready(st *Step) {
 		return
 	}
 	s.fire(st, NeedsMet)
-	s.touch(s.nodeOf(st))
+	s.offer(st)
 }
 
 func (s *Set) load(rows Rows, keys []Key) error {
@@ -275,7 +275,7 @@ func (s *Set) next(n Node) *Step {
 		switch {
 		case OnNode(st.State):
 			return nil
-		case st.State != app.StepReady || st.NotBefore.After(s.now) || s.ops[st.Operation].Status != app.OperationRunning:
+		case st.State != app.StepReady || st.AskFor > 0 || st.NotBefore.After(s.now) || s.ops[st.Operation].Status != app.OperationRunning:
 		case best == nil || st.Rank > best.Rank || st.Rank == best.Rank && st.Index < best.Index:
 			best = st
 		}

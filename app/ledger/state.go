@@ -19,14 +19,19 @@ const (
 	Cancelled   StepEvent = "cancelled"     // the operation was, or it let go after that
 	Paused      StepEvent = "paused"        // the operation was
 	Resumed     StepEvent = "resumed"       // a person wants it tried again
+	Asked       StepEvent = "asked"         // a person is
+	Answered    StepEvent = "answered"      // go on; also where nobody said anything, and that is to mean so
+	Refused     StepEvent = "refused"       // by the person, or nobody answered in time
 )
 
 var stepTable = map[app.StepState]map[StepEvent]app.StepState{
 	app.StepWaiting: {NeedsMet: app.StepReady, Joined: app.StepSucceeded, Cancelled: app.StepDropped},
-	app.StepReady:   {NodeFree: app.StepQueued, Claimed: app.StepRunning, Due: app.StepReady, Cancelled: app.StepDropped},
-	app.StepQueued:  {Claimed: app.StepRunning, Paused: app.StepReady, Cancelled: app.StepDropped},
+	app.StepReady: {NodeFree: app.StepQueued, Claimed: app.StepRunning, Asked: app.StepAsked, Due: app.StepReady,
+		Cancelled: app.StepDropped},
+	app.StepQueued: {Claimed: app.StepRunning, Paused: app.StepReady, Cancelled: app.StepDropped},
 	app.StepRunning: {Succeeded: app.StepSucceeded, FailedAgain: app.StepReady, FailedGood: app.StepFailed, ClaimLost: app.StepReady,
 		Cancelled: app.StepDropped},
+	app.StepAsked:     {Answered: app.StepSucceeded, Refused: app.StepFailed, Paused: app.StepReady, Cancelled: app.StepDropped},
 	app.StepFailed:    {Resumed: app.StepReady},
 	app.StepSucceeded: {},
 	app.StepDropped:   {},
@@ -42,7 +47,7 @@ const (
 	Resume  OperationEvent = "resumed"
 	Cancel  OperationEvent = "cancelled"
 	Done    OperationEvent = "done"  // every step has succeeded
-	Stuck   OperationEvent = "stuck" // nothing is ready, queued or running, and not every step has succeeded
+	Stuck   OperationEvent = "stuck" // nothing is ready, queued, running or asked, and not every step has succeeded
 	// ResumeNode takes up one node's failed steps again; it does not wake an operation that is paused.
 	ResumeNode OperationEvent = "one node resumed"
 )
@@ -71,9 +76,9 @@ func Bulk(e StepEvent) map[app.StepState]app.StepState {
 	return moves
 }
 
-// Live tells whether a step keeps its operation going: it is ready, queued or running.
+// Live tells whether a step keeps its operation going: it is ready, queued, running or asked.
 func Live(s app.StepState) bool {
-	return s == app.StepReady || s == app.StepQueued || s == app.StepRunning
+	return s == app.StepReady || s == app.StepQueued || s == app.StepRunning || s == app.StepAsked
 }
 
 // OnNode tells whether a step in this state has its node for itself: it is queued or running.

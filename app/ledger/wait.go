@@ -20,6 +20,8 @@ func StepWaitsFor(o *Operation, s *Step) Wait {
 		return Wait{}
 	case s.State == app.StepRunning:
 		return Wait{"its worker, which must be heard of again until then", s.Deadline}
+	case s.State == app.StepAsked:
+		return Wait{"a person to answer", s.Deadline}
 	case o.Status == app.OperationWaiting:
 		return Wait{For: "the operation to begin"}
 	case s.State == app.StepWaiting && s.NeedsLeft > 0:

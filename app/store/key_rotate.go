@@ -29,6 +29,7 @@ var sealedColumns = []sealedColumn{
 	{table: "hooks", column: "secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "hooks", column: "old_secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "nodes", column: "secret", place: "nodes/", keys: []string{"cluster", "name"}},
+	{table: "questions", column: "answer", place: "questions/", keys: []string{"name"}},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},
 }

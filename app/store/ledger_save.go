@@ -92,6 +92,10 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 	if err := t.tellSteps(now, set); err != nil {
 		return err
 	}
+	known, err := t.noteQuestions(now, set)
+	if err != nil {
+		return err
+	}
 	for _, o := range turned {
 		if err := t.operationEvent(now, o); err != nil {
 			return err
@@ -112,7 +116,7 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 			}
 		}
 	}
-	return nil
+	return t.answerKnown(now, known)
 }
 
 func (t *tx) operationEvent(now time.Time, o *ledger.Operation) error {

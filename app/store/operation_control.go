@@ -114,6 +114,9 @@ func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
 	if e == "" {
 		return nil
 	}
+	if err := t.withdrawQuestions(operation); err != nil {
+		return err
+	}
 	moves := ledger.Bulk(e)
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
 		ended := int64(0)
@@ -158,6 +161,9 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 		if err := t.dropHealth(o.Cluster); err != nil {
+			return err
+		}
+		if err := t.forgetAnswers(o.Cluster); err != nil {
 			return err
 		}
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {

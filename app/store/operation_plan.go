@@ -18,8 +18,12 @@ func newPlanRows(op app.Operation, p app.Plan) *planRows { return &planRows{op: 
 
 func (p *planRows) step(i int) ledger.Step {
 	s := p.plan.Steps[i]
-	return ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: p.op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
+	st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: p.op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
 		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}}
+	if q := p.plan.Question(i); q != nil {
+		st.AskFor, st.GoOn = q.AnswerTime(), q.GoesOn()
+	}
+	return st
 }
 
 // free gives the steps that need nothing.
@@ -67,22 +71,39 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 		return err
 	}
 	steps := p.plan.Steps
+	var asked []*ledger.Step
 	err := t.execSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
-			ended_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
-		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
+			ended_at, ask_for, ask_go_on, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {
 				join = 1
 			}
 			state, left, ended := app.StepWaiting, len(s.Needs), int64(0)
+			askFor, goOn := int64(0), 0
+			if q := p.plan.Question(i); q != nil {
+				askFor = q.AnswerTime().Microseconds()
+				if q.GoesOn() {
+					goOn = 1
+				}
+			}
 			if st := set.Step(ledger.Key{Operation: p.op.ID, Index: i}); st != nil {
 				state, left, ended = st.State, st.NeedsLeft, micros(st.EndedAt)
 				t.queued = t.queued || state == app.StepQueued
+				if state == app.StepAsked {
+					asked = append(asked, st)
+				}
 			}
 			return append(args, p.op.ID, i, p.op.Tenant, p.op.Cluster, s.ID, s.Node, string(s.Action), s.Service, join, string(state), left,
-				s.Rank.Microseconds(), ended)
+				s.Rank.Microseconds(), ended, askFor, goOn)
 		})
 	if err != nil {
+		return err
+	}
+	if err := t.saveWhole(asked); err != nil {
+		return err
+	}
+	if err := t.insertQuestions(p); err != nil {
 		return err
 	}
 	// Edges are written in the order of their key, from the step that is needed: that is fastest.

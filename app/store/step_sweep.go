@@ -16,6 +16,9 @@ const (
 	// These find what may be lost or due; the rules say whether it is.
 	isLost = `state = 'running' AND (deadline < ? OR deadline > ?)`
 	isDue  = `state = 'ready' AND not_before > 0 AND (not_before <= ? OR not_before > ?)`
+	// isOverdue finds questions that nobody has answered in time.
+	isOverdue = `state = 'asked' AND (deadline <= ? OR deadline - ask_for > ?)`
+	isRemind  = `remind_at > 0 AND remind_at <= ?`
 )
 
 // SweepSteps implements app.Ledger.
@@ -23,21 +26,22 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
 	far := micros(now.Add(farFuture))
-	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)`,
-		micros(now), far, micros(now), far).Scan(&any)
+	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
+		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM questions WHERE `+isRemind+`)`,
+		micros(now), far, micros(now), far, micros(now), far, micros(now)).Scan(&any)
 	if err != nil || !any {
 		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
-		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue} {
+		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue, isOverdue + ` ORDER BY deadline`} {
 			n, err := t.moveFound(now, (*ledger.Set).Sweep, which, micros(now), far)
 			if err != nil {
 				return err
 			}
 			moved += n
 		}
-		return nil
+		return t.remind(now)
 	})
 	return moved, err
 }

@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"time"
+
+	"muster/app"
+)
+
+// offer puts a ready step where somebody takes it: before the person who is asked, or in the line of its node. While the
+// operation is paused nobody is asked; its resume offers it again.
+func (s *Set) offer(st *Step) {
+	switch {
+	case st.AskFor == 0:
+		s.touch(s.nodeOf(st))
+	case s.ops[st.Operation].Status == app.OperationRunning:
+		s.ask(st)
+	}
+}
+
+// ask begins an attempt that a person makes. It has a number of its own, as every attempt has, which the answer names. It takes no
+// worker, no slot and not the node.
+func (s *Set) ask(st *Step) {
+	s.fire(st, Asked)
+	st.Attempt++
+	st.Tries++
+	st.Worker, st.Deadline, st.StartedAt = "", s.now.Add(st.AskFor), s.now
+	st.EndedAt, st.NotBefore, st.Error, st.ErrorCode = time.Time{}, time.Time{}, "", ""
+	s.tell(st, "")
+}
+
+// Answer ends what a person was asked: it goes on, or, with a reason, it has failed for good. It tells false where that attempt is
+// not asked any more.
+func (s *Set) Answer(st *Step, attempt int, refused string) bool {
+	if st.State != app.StepAsked || st.Attempt != attempt {
+		return false
+	}
+	if refused != "" {
+		s.setBack(st, Refused, app.ECancelled, refused)
+		return true
+	}
+	s.goOn(st)
+	return true
+}
+
+func (s *Set) goOn(st *Step) {
+	s.fire(st, Answered)
+	s.done = append(s.done, st.Key())
+	s.tell(st, "")
+}
+
+// sweepAsked ends a question that nobody has answered in time. A deadline that no question can have was written before the clock was
+// set back: the person gets the whole time anew, since to fail would be worse than to wait.
+func (s *Set) sweepAsked(st *Step) bool {
+	switch {
+	case st.Deadline.After(s.now.Add(st.AskFor + FarFuture)):
+		st.Deadline = s.now.Add(st.AskFor)
+		s.change(st)
+	case st.Deadline.After(s.now):
+		return false
+	case st.GoOn:
+		s.goOn(st)
+	default:
+		s.setBack(st, Refused, app.ETimeout, "Nobody has answered within "+app.Length(st.AskFor)+".")
+	}
+	return true
+}

@@ -1,0 +1,209 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Check says what is wrong with what a person is asked, as the catalog declares it. Field of the error is the path of the part.
+func (p *Person) Check() *Error {
+	wrong := func(field, hint, format string, args ...any) *Error {
+		return &Error{Code: EInvalid, Field: field, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case strings.TrimSpace(p.Ask) == "":
+		return wrong("ask", "Write a question that can be answered with yes, or that says what to type.", "it does not say what the person is asked")
+	case len(p.Ask) > MaxQuestionText || !utf8.ValidString(p.Ask):
+		return wrong("ask", "", "a question has at most %d bytes", MaxQuestionText)
+	case len(p.Help) > MaxQuestionText || !utf8.ValidString(p.Help):
+		return wrong("help", "", "the help of a question has at most %d bytes", MaxQuestionText)
+	case p.Timeout != 0 && (p.Timeout < MinAnswerTime || p.Timeout > MaxAnswerTime):
+		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", lengthWords(p.Timeout))
+	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
+		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
+	case p.Not != "" && p.Not != PersonRequester:
+		return wrong("not", "Leave it out, or say requester.", "%.40q cannot be left out of those who may answer", p.Not)
+	case len(p.Who) > MaxQuestionWho:
+		return wrong("who", "", "there are %d groups; at most %d may answer", len(p.Who), MaxQuestionWho)
+	case len(p.Fields) > MaxQuestionFields:
+		return wrong("fields", "", "there are %d fields; a question has at most %d", len(p.Fields), MaxQuestionFields)
+	}
+	for i, w := range p.Who {
+		if w == "" || len(w) > longestGroup || slices.Contains(p.Who[:i], w) {
+			return wrong(fmt.Sprintf("who.%d", i), "Say owner, admins, or the name of a group.", "%.40q is empty, too long or there twice", w)
+		}
+	}
+	for key, text := range map[string]string{"ask": p.Ask, "help": p.Help} {
+		if len(secretNames(text)) > 0 {
+			return wrong(key, "", "a question refers to a secret, which people would see")
+		}
+		if _, problem := splitMacros(text); problem != nil {
+			e := problem.at("")
+			return wrong(key, e.Hint, "%s", lowerFirst(strings.TrimSuffix(e.Message, ".")))
+		}
+	}
+	return p.checkFields(wrong)
+}
+
+func (p *Person) checkFields(wrong func(field, hint, format string, args ...any) *Error) *Error {
+	params := make([]Parameter, len(p.Fields))
+	for i, f := range p.Fields {
+		path := fmt.Sprintf("fields.%d.", i)
+		switch {
+		case len(f.To) > 0:
+			return wrong(path+"to", fmt.Sprintf("Let the configuration refer to it, as in %%answer.SERVICE.%s%%.", f.Name), "the field of a question sets nothing by itself")
+		case strings.ContainsAny(f.Name, "."):
+			return wrong(path+"name", "", "%.70q is not the name of a field", f.Name)
+		case f.Secret && (f.Type != ParameterText || f.Default != nil):
+			return wrong(path+"secret", "", "only a text without a default can be secret")
+		case p.GoesOn() && f.Required && f.Default == nil:
+			return wrong("on_timeout", "Give the field a default, or let the step fail.", "it cannot go on without the field %q", f.Name)
+		}
+		params[i] = f.Parameter
+	}
+	for _, problem := range CheckParameters(params) {
+		path := fmt.Sprintf("fields.%d", problem.Index)
+		if problem.Key != "" {
+			path += "." + problem.Key
+		}
+		return wrong(path, problem.Hint, "%s", problem.Message)
+	}
+	return nil
+}
+
+// Settle checks what was typed, and gives the values of all fields as texts, defaults among them. Given are values in the form in
+// which people or JSON give them. The error is EInvalid with the Field "values.NAME" of the first that is wrong; nothing in it shows
+// a secret value.
+func (p *Person) Settle(given map[string]any) (map[string]AnswerValue, error) {
+	values := map[string]AnswerValue{}
+	for _, f := range p.Fields {
+		v, err := f.value(given[f.Name])
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			v, _ = f.read(f.Default)
+		}
+		if v == nil || v == "" {
+			if f.Required {
+				return nil, &Error{Code: EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: f.Title() + " is missing.", Hint: f.Hint()}
+			}
+			v = ""
+		}
+		values[f.Name] = AnswerValue{Text: valueText(f.laid(v)), Secret: f.Secret}
+	}
+	for name := range given {
+		if _, known := values[name]; !known {
+			e := &Error{Code: EInvalid, Reason: "parameter", Field: "values." + quotedName(name), Message: fmt.Sprintf("There is no field %.70q in this question.", name)}
+			var names []string
+			for _, f := range p.Fields {
+				names = append(names, f.Name)
+			}
+			if e.Hint = didYouMean(name, names, "It has "+andList(names)+"."); len(names) == 0 {
+				e.Hint = "It has none: just let it go on, or refuse."
+			}
+			return nil, e
+		}
+	}
+	return values, nil
+}
+
+// valueText writes a value as texts hold it.
+func valueText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// value reads what was typed into the field. What is wrong with a secret is said without the secret.
+func (f PersonField) value(given any) (any, error) {
+	v, wrong := f.read(given)
+	if wrong == "" {
+		return v, nil
+	}
+	if s, ok := given.(string); f.Secret && ok && s != "" && strings.Contains(wrong, quoted(s)) {
+		wrong = "it does not have the right form"
+	}
+	return nil, &Error{Code: EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: fmt.Sprintf("%s: %s.", f.Title(), wrong), Hint: f.Hint()}
+}
+
+// checkAnswer refuses what is no answer whatever was asked.
+func (s StepAnswer) check() error {
+	switch {
+	case s.Refuse != "" && len(s.Values) > 0:
+		return &Error{Code: EInvalid, Field: "refuse", Message: "Who refuses types no values.", Hint: "Send either values or a reason to refuse."}
+	case len(s.Refuse) > MaxRefusal || !utf8.ValidString(s.Refuse):
+		return &Error{Code: EInvalid, Field: "refuse", Message: fmt.Sprintf("A reason has at most %d bytes.", MaxRefusal)}
+	case s.Refuse != "" && strings.TrimSpace(s.Refuse) == "":
+		return &Error{Code: EInvalid, Field: "refuse", Message: "It is not said why.", Hint: "Whoever goes on from there will want to know."}
+	case len(s.Values) > MaxQuestionFields:
+		return &Error{Code: ETooLarge, Field: "values", Message: fmt.Sprintf("A question has at most %d fields.", MaxQuestionFields)}
+	}
+	return nil
+}
+
+// Expand gives a copy with macros expanded for the step's node; nil for a question about the whole cluster. Where something cannot
+// be expanded yet, it stays as it is written: to be asked like that is better than not at all.
+func (p Person) Expand(c MacroCluster, node *Node) Person {
+	for _, text := range []*string{&p.Ask, &p.Help} {
+		if out, err := ExpandString(*text, c, node); err == nil {
+			*text = CutText(out, MaxQuestionText)
+		}
+	}
+	return p
+}
+
+// notice asks those who may answer.
+func (q Question) notice(at time.Time, title string) Notice {
+	n := Notice{At: at, Tenant: q.Tenant, Kind: NoticeQuestion, Cluster: q.Cluster, Title: CutText(oneLine(title), 200),
+		Path: "/clusters/" + q.Cluster, Action: q.Path(), ActionName: "Answer", Groups: q.Person.Groups()}
+	if q.Person.Owners() && !q.forbids(q.Owner) {
+		n.Users = []string{q.Owner}
+	}
+	then := "it fails"
+	if q.Person.GoesOn() {
+		then = "it goes on by itself"
+	}
+	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nIt waits for %s, until %s; then %s.", q.WhoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
+	return n
+}
+
+// TellAsked is what is told when the question is asked.
+func (q Question) TellAsked(now time.Time) Notice {
+	return q.notice(now, q.Title()+": "+q.Person.Ask)
+}
+
+// TellReminder is what is told when half of the time is over.
+func (q Question) TellReminder(now time.Time) Notice {
+	return q.notice(now, "Still waiting for an answer: "+q.Title()+": "+q.Person.Ask)
+}
+
+// TellOverdue is what is told when nobody has answered in time.
+func (q Question) TellOverdue(now time.Time) Notice {
+	n := q.notice(now, "Nobody has answered in time: "+q.Title()+": "+q.Person.Ask)
+	n.Action, n.ActionName = "", ""
+	n.Text = "The step has failed. Resume the operation to ask again."
+	if q.Person.GoesOn() {
+		n.Text = "The step went on without an answer."
+	}
+	return n
+}
+
+// forbids tells whether somebody may not answer because of Person.Not.
+func (q Question) forbids(user string) bool {
+	return q.Person.Not == PersonRequester && user == q.Requester
+}
+
+// WhoInWords names whom the question waits for.
+func (q Question) WhoInWords() string {
+	words := q.Person.WhoInWords(q.Owner)
+	if q.Person.Not == PersonRequester {
+		words += ", but not " + q.Requester
+	}
+	return words
+}
