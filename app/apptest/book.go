@@ -46,8 +46,12 @@ func (b *Book) Submit(op app.Operation, p app.Plan, cancel bool) int64 {
 	b.Operations[op.ID] = ledger.Operation{Operation: op, Unfinished: len(p.Steps)}
 	for i, s := range p.Steps {
 		k := ledger.Key{Operation: op.ID, Index: i}
-		b.Of[k] = ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
+		st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
 			Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}}
+		if q := p.Question(i); q != nil {
+			st.AskFor, st.GoOn = q.AnswerTime(), q.GoesOn()
+		}
+		b.Of[k] = st
 		b.keys[op.ID] = append(b.keys[op.ID], k)
 		if !s.Join {
 			n := ledger.Node{Cluster: op.Cluster, Name: s.Node}
@@ -167,7 +171,7 @@ func (b *Book) Sweep(now time.Time) (moved int) {
 	for _, id := range slices.Sorted(maps.Keys(b.Operations)) {
 		set.AddOperation(b.Operations[id])
 		for _, st := range b.StepsOf(id) {
-			if st.State == app.StepRunning || st.State == app.StepReady {
+			if st.State == app.StepRunning || st.State == app.StepReady || st.State == app.StepAsked {
 				if set.Sweep(set.AddStep(st)) {
 					moved++
 				}
@@ -176,6 +180,18 @@ func (b *Book) Sweep(now time.Time) (moved int) {
 	}
 	b.save(now, set)
 	return moved
+}
+
+// Answer ends what a person is asked; refused is why it is to fail. It tells false where that attempt is not asked any more.
+func (b *Book) Answer(f app.Fence, refused string, now time.Time) bool {
+	k := ledger.Key{Operation: f.Operation, Index: f.Index}
+	set := ledger.New(now)
+	set.AddOperation(b.Operations[k.Operation])
+	if !set.Answer(set.AddStep(b.Of[k]), f.Attempt, refused) {
+		return false
+	}
+	b.save(now, set)
+	return true
 }
 
 // Control carries out a person's act.

@@ -24,6 +24,7 @@ func TestLedgerKeepsItsPromises(t *testing.T) {
 			"finish":   w.finish,
 			"wait":     w.wait,
 			"set back": w.setBack,
+			"answer":   w.answer,
 			"cancel":   func(t *rapid.T) { w.control(t, app.ControlCancel, "") },
 			"pause":    func(t *rapid.T) { w.control(t, app.ControlPause, "") },
 			"resume":   func(t *rapid.T) { w.control(t, app.ControlResume, "") },
@@ -50,6 +51,7 @@ type world struct {
 	epochs map[ledger.Node]int64
 	needs  map[ledger.Key][]int
 	final  map[ledger.Key]app.StepState
+	asked  []app.Fence // every attempt that a person was asked for
 }
 
 func newWorld(t *rapid.T) *world {
@@ -61,11 +63,17 @@ func newWorld(t *rapid.T) *world {
 
 // plan draws a graph of steps, some of which are joins.
 func plan(t *rapid.T) app.Plan {
-	p := app.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind")}
+	p := app.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind"),
+		Questions: map[string]*app.Person{}}
 	for i := range rapid.IntRange(0, 10).Draw(t, "steps") {
 		s := app.PlanStep{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
 		if s.Join = rapid.IntRange(0, 4).Draw(t, "join") == 0; !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, nodes).Draw(t, "node")), app.ActionStart
+			if rapid.IntRange(0, 4).Draw(t, "person") == 0 {
+				s.Asks = fmt.Sprint("q", i)
+				p.Questions[s.Asks] = &app.Person{Timeout: time.Duration(rapid.IntRange(1, 60).Draw(t, "hours")) * time.Hour,
+					OnTimeout: rapid.SampledFrom(app.AnswerChoices).Draw(t, "on time-out")}
+			}
 		}
 		for n := range i {
 			if rapid.IntRange(0, 3).Draw(t, "needs") == 0 {
@@ -170,6 +178,29 @@ func (w *world) runs(f app.Fence, id app.WorkerID) bool {
 	return st.State == app.StepRunning && st.Attempt == f.Attempt && st.Worker == id.Name && o.Tenant == id.Tenant
 }
 
+// answer says something to what is, or was, asked. The first answer of an attempt counts, and no other.
+func (w *world) answer(t *rapid.T) {
+	if len(w.asked) == 0 {
+		return
+	}
+	f := rapid.SampledFrom(w.asked).Draw(t, "question")
+	st := w.book.Of[ledger.Key{Operation: f.Operation, Index: f.Index}]
+	refused := ""
+	if rapid.IntRange(0, 2).Draw(t, "refuse") == 0 {
+		refused = "ada refused: no"
+	}
+	took := w.book.Answer(f, refused, w.now)
+	if open := st.State == app.StepAsked && st.Attempt == f.Attempt; took != open {
+		t.Fatalf("an answer to %+v, which is %s at attempt %d: taken %t", f, st.State, st.Attempt, took)
+	}
+	if st = w.book.Of[st.Key()]; took && (refused == "") != (st.State == app.StepSucceeded) {
+		t.Fatalf("an answer (refused: %t) made step %d %s", refused != "", st.Index, st.State)
+	}
+	if w.book.Answer(f, "", w.now) {
+		t.Fatalf("the second answer to %+v was taken", f)
+	}
+}
+
 func (w *world) wait(t *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 4000).Draw(t, "seconds")) * time.Second)
 	w.book.Sweep(w.now)
@@ -249,8 +280,8 @@ func (w *world) check(t *rapid.T) {
 		o := w.book.Operations[id]
 		for _, st := range w.book.StepsOf(id) {
 			if _, taken := busy[ledger.Node{Cluster: o.Cluster, Name: st.Node}]; st.State == app.StepReady && st.NotBefore.IsZero() &&
-				o.Status == app.OperationRunning && !taken {
-				t.Fatalf("step %d of operation %d is ready, its node is idle, and nobody queues it", st.Index, id)
+				o.Status == app.OperationRunning && (!taken || st.AskFor > 0) {
+				t.Fatalf("step %d of operation %d is ready, its node is idle or it is a person's, and nobody takes it", st.Index, id)
 			}
 		}
 	}
@@ -281,6 +312,17 @@ func (w *world) checkStep(t *rapid.T, o *ledger.Operation, st ledger.Step) {
 	if st.State == app.StepSucceeded || st.State == app.StepDropped {
 		w.final[st.Key()] = st.State
 	}
+	if st.AskFor > 0 && ledger.OnNode(st.State) {
+		t.Fatalf("step %d of operation %d is a person's, and is %s", st.Index, o.ID, st.State)
+	}
+	if f := (app.Fence{Operation: st.Operation, Index: st.Index, Attempt: st.Attempt}); st.State == app.StepAsked {
+		if st.AskFor == 0 || o.Status != app.OperationRunning || st.Worker != "" {
+			t.Fatalf("step %d of operation %d, which is %s, is asked: %+v", st.Index, o.ID, o.Status, st)
+		}
+		if !slices.Contains(w.asked, f) {
+			w.asked = append(w.asked, f)
+		}
+	}
 	if st.State == app.StepQueued && o.Status != app.OperationRunning {
 		t.Fatalf("step %d is queued, and operation %d is %s", st.Index, o.ID, o.Status)
 	}
@@ -291,6 +333,8 @@ func (w *world) checkStep(t *rapid.T, o *ledger.Operation, st ledger.Step) {
 		t.Fatalf("step %d of operation %d is %s and waits for nothing", st.Index, o.ID, st.State)
 	case st.State == app.StepRunning && (wait.Until.IsZero() || wait.Until.After(w.now.Add(ledger.FarFuture))):
 		t.Fatalf("step %d of operation %d runs until %s, and it is %s", st.Index, o.ID, wait.Until, w.now)
+	case st.State == app.StepAsked && (wait.Until.IsZero() || wait.Until.After(w.now.Add(st.AskFor+ledger.FarFuture))):
+		t.Fatalf("step %d of operation %d is asked until %s, and it is %s", st.Index, o.ID, wait.Until, w.now)
 	}
 }
 
@@ -316,6 +360,9 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 			going = going || !w.book.Operations[id].Status.Ended()
 		}
 		w.check(t)
+		for _, f := range w.asked {
+			w.book.Answer(f, "", w.now)
+		}
 		for i := range tenants {
 			id := app.WorkerID{Tenant: fmt.Sprint("t", i), Name: "last"}
 			for _, st := range w.book.Claim(id, w.now, app.ClaimFor, 50) {

@@ -91,15 +91,16 @@ func TestBulkLeavesRunningStepsToTheirWorkers(t *testing.T) {
 	if _, ok := Bulk(Cancelled)[app.StepRunning]; ok {
 		t.Error("a cancel moves running steps at once")
 	}
-	want := map[app.StepState]app.StepState{app.StepWaiting: app.StepDropped, app.StepReady: app.StepDropped, app.StepQueued: app.StepDropped}
+	want := map[app.StepState]app.StepState{app.StepWaiting: app.StepDropped, app.StepReady: app.StepDropped, app.StepQueued: app.StepDropped,
+		app.StepAsked: app.StepDropped}
 	got := Bulk(Cancelled)
 	for from, to := range want {
 		if got[from] != to {
 			t.Errorf("a cancel makes %s %q, want %s", from, got[from], to)
 		}
 	}
-	if got := Bulk(Paused); len(got) != 1 || got[app.StepQueued] != app.StepReady {
-		t.Errorf("a pause moves %v, want queued to ready alone", got)
+	if got := Bulk(Paused); len(got) != 2 || got[app.StepQueued] != app.StepReady || got[app.StepAsked] != app.StepReady {
+		t.Errorf("a pause moves %v, want queued and asked to ready alone", got)
 	}
 }
 
