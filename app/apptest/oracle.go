@@ -41,7 +41,7 @@ func (o *oracle) act() {
 		o.create()
 		return
 	}
-	switch o.r.IntN(14) {
+	switch o.r.IntN(16) {
 	case 0:
 		o.create()
 	case 1, 2, 3:
@@ -58,6 +58,8 @@ func (o *oracle) act() {
 		o.control(app.ControlCancel, "")
 	case 12:
 		o.control(app.ControlPause, "")
+	case 13, 14:
+		o.answer()
 	default:
 		o.control(app.ControlResume, []string{"", "", "n1", "n2"}[o.r.IntN(4)])
 	}
@@ -71,11 +73,39 @@ func (o *oracle) create() {
 	name := fmt.Sprintf("%s-%d", o.prefix, len(o.clusters))
 	o.last = "create " + name
 	n := NewCluster(o.tenant, name, nodes, o.clock.Now(), Chain(nodes))
+	if o.r.IntN(2) == 0 {
+		n.Operation.Plan = Asking(nodes, app.Person{Ask: "Go on?", Timeout: 2 * time.Hour, OnTimeout: app.AnswerChoices[o.r.IntN(2)]})
+	}
 	op, err := o.s.CreateCluster(o.ctx, n)
 	o.must(err)
 	o.clusters = append(o.clusters, n.Cluster.ID)
 	n.Operation.Operation.ID = op.ID
 	o.book.Submit(n.Operation.Operation, n.Operation.Plan, false)
+}
+
+// answer says something to what is, or was, asked.
+func (o *oracle) answer() {
+	all, err := o.s.Questions(o.ctx, o.tenant, app.QuestionFilter{All: true, Limit: 100})
+	o.must(err)
+	if len(all) == 0 {
+		return
+	}
+	q := all[o.r.IntN(len(all))]
+	n := app.NewAnswer{Tenant: o.tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Who: app.Actor{Tenant: o.tenant, User: "ada"}, Now: o.clock.Now(),
+		Refuse: []string{"", "", "no"}[o.r.IntN(3)]}
+	o.last = fmt.Sprintf("answer %+v", n)
+	refused := ""
+	if n.Refuse != "" {
+		refused = "ada refused: " + n.Refuse
+	}
+	_, err = o.s.AnswerQuestion(o.ctx, n)
+	took := o.book.Answer(app.Fence{Operation: n.Operation, Index: n.Index, Attempt: n.Attempt}, refused, n.Now)
+	if took != (err == nil) {
+		o.Errorf("the answer was taken %t (%v), want %t", err == nil, err, took)
+	}
+	if open := o.book.Of[ledger.Key{Operation: q.Operation, Index: q.Index}].State == app.StepAsked; took && open {
+		o.Errorf("an answer was taken, and step %d is still asked", q.Index)
+	}
 }
 
 func (o *oracle) remove() {
