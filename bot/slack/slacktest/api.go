@@ -84,6 +84,7 @@ func init() {
 		"chat.postMessage":      {mostPerMinute, "chat:write", "bot", (*Slack).postMessage},
 		"chat.unfurl":           {tierThree, "links:write", "bot", (*Slack).unfurl},
 		"chat.update":           {tierThree, "chat:write", "bot", (*Slack).chatUpdate},
+		"conversations.history": {tierThree, "im:history", "bot", (*Slack).history},
 		"conversations.info":    {tierThree, "channels:read", "bot", (*Slack).channelInfo},
 		"conversations.join":    {tierThree, "channels:join", "bot", (*Slack).join},
 		"conversations.open":    {tierThree, "im:write", "bot", (*Slack).openDirect},

@@ -1,7 +1,9 @@
 package slacktest
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -92,11 +94,18 @@ func (s *Slack) postMessage(c *call) object {
 		return oops("thread_not_found")
 	}
 	m := &Message{channel: ch, TS: s.stamp(), thread: thread, by: c.team.users[c.team.Bot]}
+	m.meta, _ = c.json(s, "metadata").(object)
+	if m.meta != nil && (!eventType.MatchString(str(m.meta["event_type"])) || m.meta["event_payload"] == nil) {
+		s.violate("metadata", c.method, "metadata needs a name of small letters and a payload: %v", m.meta)
+		return oops("invalid_metadata_format")
+	}
 	s.show(m, content)
 	ch.messages = append(ch.messages, m)
 	c.note.Channel, c.note.TS = ch.ID, m.TS
 	return object{"channel": ch.ID, "ts": m.TS, "message": object{"ts": m.TS, "text": m.text, "bot_id": "B" + c.team.ID, "type": "message"}}
 }
+
+var eventType = regexp.MustCompile(`^[a-z0-9_]{1,255}$`)
 
 // message finds a message that everybody sees; the lock is held.
 func (c *Channel) message(ts string) *Message {
@@ -167,6 +176,36 @@ func (s *Slack) postEphemeral(c *call) object {
 	s.show(m, content)
 	ch.messages = append(ch.messages, m)
 	return object{"message_ts": m.TS}
+}
+
+// history gives the newest messages of a channel that the app is in, the newest first.
+func (s *Slack) history(c *call) object {
+	ch := c.team.channels[c.str("channel")]
+	switch {
+	case ch == nil || ch.private && !ch.bot:
+		return oops("channel_not_found")
+	case !ch.bot:
+		return oops("not_in_channel")
+	}
+	most, err := strconv.Atoi(c.str("limit"))
+	if err != nil || most < 1 || most > 999 {
+		most = 100
+	}
+	found := []any{}
+	for _, m := range slices.Backward(ch.messages) {
+		if m.deleted || m.to != nil || m.thread != "" && m.thread != m.TS || len(found) == most || c.str("oldest") != "" && m.TS <= c.str("oldest") {
+			continue
+		}
+		o := object{"type": "message", "ts": m.TS, "text": m.text, "blocks": m.blocks}
+		if m.by != nil {
+			o["user"] = m.by.ID
+		}
+		if m.meta != nil && (c.str("include_all_metadata") == "true" || c.str("include_all_metadata") == "1") {
+			o["metadata"] = m.meta
+		}
+		found = append(found, o)
+	}
+	return object{"messages": found, "has_more": false}
 }
 
 func (s *Slack) permalink(c *call) object {

@@ -183,6 +183,8 @@ func TestWhereMessagesMayGo(t *testing.T) {
 	if answer, _ := o.call("chat.postMessage", "channel", ops.ID, "text", "x", "thread_ts", "1.1"); answer["error"] != "thread_not_found" {
 		t.Errorf("below nothing: %v", answer)
 	}
+	o.call("chat.postMessage", "channel", o.w.Channel("b").ID, "text", "x", "metadata", `{"event_type":"No Name","event_payload":{}}`)
+	o.want("metadata", 1)
 	if answer, _ := o.call("users.info", "user", "U999"); answer["error"] != "user_not_found" {
 		t.Errorf("nobody: %v", answer)
 	}
@@ -453,6 +455,21 @@ func TestTokens(t *testing.T) {
 			t.Errorf("after the end: %v, told %d", answer, o.count())
 		}
 	})
+}
+
+func TestHistory(t *testing.T) {
+	o := newOurs(t)
+	ops := o.w.Channel("ops")
+	o.call("chat.postMessage", "channel", ops.ID, "text", "one")
+	o.call("chat.postMessage", "channel", ops.ID, "text", "two", "metadata", `{"event_type":"muster","event_payload":{"key":"k"}}`)
+	answer, _ := o.call("conversations.history", "channel", ops.ID, "include_all_metadata", "true", "limit", "10")
+	found := list(answer["messages"])
+	if len(found) != 2 || !strings.Contains(text(found[0]), `"key":"k"`) || str(found[1].(object)["text"]) != "one" {
+		t.Errorf("the history is %v", answer)
+	}
+	if answer, _ := o.call("conversations.history", "channel", o.w.Channel("away").Kick().ID); answer["error"] != "not_in_channel" {
+		t.Errorf("elsewhere: %v", answer)
+	}
 }
 
 func TestUnfurls(t *testing.T) {

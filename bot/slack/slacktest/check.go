@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -84,7 +85,13 @@ func str(v any) string { s, _ := v.(string); return s }
 
 func list(v any) []any { l, _ := v.([]any); return l }
 
-func letters(s string) int { return utf8.RuneCountInString(s) }
+// letters counts UTF-16 units, of which many emoji have two: what Slack means by a character it does not say, and it is never more.
+func letters(s string) (n int) {
+	for _, r := range s {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
 
 // most checks the length of a string that may be missing.
 func (c *checker) most(rule, at string, v any, most int) {

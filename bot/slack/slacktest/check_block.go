@@ -54,6 +54,8 @@ func (c *checker) block(at string, v any) {
 		}
 	case "input":
 		c.input(at, b)
+	case "rich_text":
+		c.rich(at, b)
 	case "markdown":
 		c.most("markdown.text", at+".text", b["text"], mostMarkdown)
 		c.letters += letters(str(b["text"]))
@@ -118,4 +120,42 @@ func (c *checker) input(at string, b object) {
 		return
 	}
 	c.element(at+".element", "input", e, map[string]string{})
+}
+
+// richBlocks are the parts of a rich text, and what stands in them.
+var richBlocks = map[string]bool{"rich_text_section": true, "rich_text_preformatted": true, "rich_text_quote": true, "rich_text_list": true}
+
+var richLeaves = map[string]bool{"text": true, "link": true, "emoji": true, "date": true, "color": true, "user": true, "channel": true}
+
+// rich checks a rich text, in which nothing is read as markup.
+func (c *checker) rich(at string, b object) {
+	parts := list(b["elements"])
+	if len(parts) == 0 {
+		c.add("rich_text", at+".elements", "no elements, at least 1")
+	}
+	for i, v := range parts {
+		place := fmt.Sprintf("%s.elements[%d]", at, i)
+		p, _ := v.(object)
+		if !richBlocks[str(p["type"])] {
+			c.add("rich_text", place, "%q is no part of a rich text", p["type"])
+			continue
+		}
+		if str(p["type"]) == "rich_text_list" {
+			c.rich(place, p)
+			continue
+		}
+		for j, v := range list(p["elements"]) {
+			place := fmt.Sprintf("%s.elements[%d]", place, j)
+			e, _ := v.(object)
+			switch kind := str(e["type"]); {
+			case kind == "broadcast" || kind == "usergroup":
+				c.add("ping", place, "it calls everybody: %v", e)
+			case !richLeaves[kind]:
+				c.add("rich_text", place, "%q is no element of a rich text that is known here", e["type"])
+			case kind == "text" && str(e["text"]) == "":
+				c.add("rich_text", place, "no letters, at least 1")
+			}
+			c.letters += letters(str(e["text"]))
+		}
+	}
 }

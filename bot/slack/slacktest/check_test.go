@@ -60,6 +60,10 @@ func dialog(change object) object {
 	return button(object{"confirm": d})
 }
 
+func pre(e object) object {
+	return object{"type": "rich_text", "elements": []any{object{"type": "rich_text_preformatted", "elements": []any{e}}}}
+}
+
 func modal(change object) object {
 	v := object{"type": "modal", "title": plain("New"), "submit": plain("Go"), "blocks": []any{input(typed(nil))}}
 	for k, v2 := range change {
@@ -78,6 +82,7 @@ var broken = []struct {
 	{"no_text", object{"text": " "}},
 	{"message.fallback", object{"text": "", "blocks": []any{object{"type": "divider"}}}},
 	{"message.blocks", repeat(51, func(int) any { return object{"type": "divider"} })},
+	{"button.text", actions(button(object{"text": plain(strings.Repeat("😀", 38))}))},
 	{"message.letters", repeat(5, func(int) any { return object{"type": "section", "text": plain(many(2900))} })},
 	{"blocks", object{"text": "x", "blocks": "y"}},
 	{"block", []any{"x"}},
@@ -142,6 +147,11 @@ var broken = []struct {
 	{"image.alt_text", object{"type": "image", "image_url": "https://m.test/x.png", "alt_text": many(2001)}},
 	{"image.title", object{"type": "image", "image_url": "https://m.test/x.png", "alt_text": "x", "title": plain(many(2001))}},
 	{"markdown.text", object{"type": "markdown", "text": many(12001)}},
+	{"rich_text", object{"type": "rich_text"}},
+	{"rich_text", object{"type": "rich_text", "elements": []any{object{"type": "section"}}}},
+	{"rich_text", pre(object{"type": "text", "text": ""})},
+	{"rich_text", pre(object{"type": "button"})},
+	{"ping", pre(object{"type": "broadcast", "range": "channel"})},
 	{"input.label", object{"type": "input", "label": plain(many(2001)), "element": typed(nil)}},
 	{"input.hint", object{"type": "input", "label": plain("x"), "hint": plain(many(2001)), "element": typed(nil)}},
 	{"input.element", object{"type": "input", "label": plain("x")}},
@@ -221,6 +231,7 @@ func TestWhatIsWithinTheLimitsIsTaken(t *testing.T) {
 		actions(menu(object{"options": repeat(100, opt), "initial_option": opt(99), "placeholder": plain(many(150))}), dialog(nil)),
 		modal(object{"title": plain(many(24)), "private_metadata": many(3000)}),
 		object{"type": "home", "blocks": repeat(100, func(int) any { return object{"type": "divider"} })},
+		pre(object{"type": "text", "text": "<!channel>"}),
 		object{"text": "&lt;!channel&gt; <@U1>"},
 	} {
 		if found := check(t, c); len(found) > 0 {

@@ -2,7 +2,7 @@ package slacktest
 
 import "time"
 
-// Limits of Slack, in letters where nothing else is said. Sources: docs.slack.dev, the references of Block Kit (blocks, block
+// Limits of Slack, in letters (UTF-16 units) where nothing else is said. Sources: docs.slack.dev, the references of Block Kit (blocks, block
 // elements, composition objects), of views, of rate limits, of interactivity and of Socket Mode.
 const (
 	mostBlocksMessage = 50

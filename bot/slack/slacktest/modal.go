@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -208,6 +210,14 @@ func (v *View) missing() (label, why string) {
 			held["selected_time"] == nil && held["selected_user"] == nil && held["selected_channel"] == nil && held["selected_conversation"] == nil
 		if empty && o["optional"] != true {
 			return str(text["text"]), "must be filled"
+		}
+		if str(e["type"]) == "number_input" && !empty {
+			n, err := strconv.ParseFloat(value, 64)
+			least, e1 := strconv.ParseFloat(str(e["min_value"]), 64)
+			most, e2 := strconv.ParseFloat(str(e["max_value"]), 64)
+			if err != nil || e["is_decimal_allowed"] != true && n != math.Trunc(n) || e1 == nil && n < least || e2 == nil && n > most {
+				return str(text["text"]), "is no such number"
+			}
 		}
 		if n, ok := e["max_length"].(float64); ok && letters(value) > int(n) {
 			return str(text["text"]), "is too long"

@@ -264,6 +264,24 @@ func (p Seat) Shares(domain string, links ...string) *Message {
 	return m
 }
 
+// Composes writes links without sending them off yet, of which an app is told too where it says so.
+func (p Seat) Composes(domain string, links ...string) *Message {
+	s := p.u.w.s
+	s.mu.Lock()
+	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, to: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}
+	m.set(strings.Join(links, " "), nil)
+	p.c.messages = append(p.c.messages, m)
+	var told []any
+	for _, l := range links {
+		told = append(told, object{"domain": domain, "url": l})
+	}
+	event := object{"type": "link_shared", "user": p.u.ID, "channel": "COMPOSER", "message_ts": p.u.ID + "-" + m.TS, "links": told, "unfurl_id": m.unfurls["id"],
+		"source": "composer", "is_bot_user_member": p.c.bot}
+	s.mu.Unlock()
+	p.u.w.Event(event)
+	return m
+}
+
 // Uninstall takes the app out of the workspace: its tokens end, and it is told.
 func (w *Workspace) Uninstall() {
 	w.s.mu.Lock()

@@ -173,6 +173,7 @@ type Message struct {
 	edited  []time.Time
 	deleted bool
 	unfurls object
+	meta    object // what only apps see
 }
 
 // Messages are what everybody in the channel sees now, threads among them, oldest first.
