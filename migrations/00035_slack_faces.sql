@@ -35,8 +35,8 @@ CREATE INDEX chat_homes_by_user ON chat_homes (tenant, user_name);
 CREATE INDEX chat_homes_stale ON chat_homes (kind, team, stale) WHERE stale > 0;
 
 -- Up to where notices and events were looked through for both. What was before is told to nobody.
-INSERT INTO settings (name, value) SELECT 'chat_noticed', CAST(COALESCE(max(id), 0) AS TEXT) FROM notices;
-INSERT INTO settings (name, value) SELECT 'chat_events', CAST(COALESCE(max(seq), 0) AS TEXT) FROM events;
+INSERT INTO settings (name, value) SELECT 'chat_noticed', '' || COALESCE(max(id), 0) FROM notices;
+INSERT INTO settings (name, value) SELECT 'chat_events', '' || COALESCE(max(seq), 0) FROM events;
 
 -- The message beneath a card that tells how its steps ended, and what it shows.
 ALTER TABLE chat_cards ADD COLUMN thread TEXT NOT NULL DEFAULT '';
