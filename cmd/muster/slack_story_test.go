@@ -1,0 +1,227 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+	"muster/bot/slack/slacktest"
+)
+
+const slackSecret = "the secret by which slack signs"
+
+// manifest gives the app as Slack knows it from the file by which people make it there.
+func manifest(t *testing.T) slacktest.Config {
+	t.Helper()
+	b, err := os.ReadFile("../../deploy/slack/manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Features struct {
+			Slash []struct{ Command, URL string } `yaml:"slash_commands"`
+		}
+		OAuth struct {
+			Scopes struct{ Bot []string }
+		} `yaml:"oauth_config"`
+		Settings struct {
+			Interactivity struct {
+				RequestURL string `yaml:"request_url"`
+				OptionsURL string `yaml:"message_menu_options_url"`
+			}
+			Events struct {
+				RequestURL string   `yaml:"request_url"`
+				Bot        []string `yaml:"bot_events"`
+			} `yaml:"event_subscriptions"`
+		}
+	}
+	if err := yaml.Unmarshal(b, &m); err != nil || len(m.Features.Slash) != 1 {
+		t.Fatalf("the manifest: %v %+v", err, m)
+	}
+	path := func(address string) string {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Path
+	}
+	c := slacktest.Config{SigningSecret: slackSecret, Command: m.Features.Slash[0].Command, Scopes: m.OAuth.Scopes.Bot, Events: append([]string{}, m.Settings.Events.Bot...),
+		CommandPath: path(m.Features.Slash[0].URL), ActionPath: path(m.Settings.Interactivity.RequestURL),
+		OptionsPath: path(m.Settings.Interactivity.OptionsURL), EventsPath: path(m.Settings.Events.RequestURL)}
+	return c
+}
+
+// chatTown is a whole server with a Slack, and with people who have accounts.
+type chatTown struct {
+	*town
+	slack *slacktest.Slack
+	team  *slacktest.Workspace
+	ops   *slacktest.Channel
+}
+
+func newChatTown(t *testing.T, change ...func(*serverConfig)) *chatTown {
+	t.Helper()
+	w := &chatTown{slack: slacktest.New(t, manifest(t))}
+	w.team = w.slack.Workspace("T1").Install("xoxb-story")
+	w.ops = w.team.Channel("ops")
+	w.town = newTown(t, "", append([]func(*serverConfig){func(c *serverConfig) {
+		c.Workers, c.TLS, c.Password = 4, tlsConfig{}, "a password for stories"
+		c.Slack = slackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
+	}}, change...)...)
+	w.slack.Point(w.server.URL)
+	return w
+}
+
+// account makes an account.
+func (w *chatTown) account(name string, role app.Role) app.Actor {
+	w.Helper()
+	if err := w.server.store.CreateUser(w.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
+		w.Fatal(err)
+	}
+	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}
+}
+
+// link links somebody to an account, as they would by opening the link that they are given.
+func (w *chatTown) link(u *slacktest.User, a app.Actor) {
+	w.Helper()
+	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
+	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	if _, err := w.server.store.UseLink(w.Context(), a, app.HashToken(token), time.Now()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// TestSlackStory is what two people do with a cluster in Slack, from the first word to the last.
+func TestSlackStory(t *testing.T) {
+	w := newChatTown(t)
+	slackStory(w)
+}
+
+func slackStory(w *chatTown) {
+	t := w.T
+	ada, bob, ops := w.team.User("ada"), w.team.User("bob"), w.ops
+	ada.In(ops).Says("/muster create web slow 1 for 2h").Answer("/muster link")
+
+	// Whoever opens the link and proves who they are is who asks from then on.
+	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
+	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	session, err := w.server.app.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", app.Visit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := w.server.app.ActorOfSession(t.Context(), session.ID, app.Visit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.server.app.ConfirmLink(t.Context(), admin, token); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.server.app.ConfirmLink(t.Context(), admin, token); err == nil {
+		t.Error("a link works twice")
+	}
+	w.link(bob, w.account("bob", app.RoleAdmin))
+	if _, err := w.server.app.SavePolicy(t.Context(), w.admin(""), app.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove,
+		Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
+		t.Fatal(err)
+	}
+
+	create := ada.In(ops).Says("/muster create web slow 1 for 2h")
+	create.Answer("web")
+	first := ops.Card("web is active")
+	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
+	ada.In(ops).Says("/muster list").Answer("web", "1 node")
+	ada.In(ops).Says("/muster create web slow").Answer("That did not work")
+	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
+
+	// A bigger one takes four eyes. Who asks cannot say yes.
+	resize := ada.In(ops).Says("/muster resize web 3").Answer("Others have to approve it")
+	ada.Press(resize, "Ask for it").Answer("waits to be approved")
+	ada.In(ops).Says("/muster approve 2").Answer("Request 2")
+	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")
+	bob.Press(look, "Approve it")
+	second := ops.Card("web is active", "3 nodes")
+	if second == first {
+		t.Error("a card tells of two operations")
+	}
+
+	// A double click is one click, and so is the same click told again.
+	ask := ada.In(ops).Says("/muster delete web").Answer("Delete web?")
+	press := ada.Press(ask, "Delete it")
+	again := press.Delivery()
+	for i := range 3 {
+		r := again.Request(time.Now())
+		r.Header.Set("X-Slack-Retry-Num", fmt.Sprint(i+1))
+		if status, _ := w.slack.Send(r); status != http.StatusOK {
+			t.Errorf("a click that is told again is answered %d", status)
+		}
+	}
+	ops.Card("web is gone")
+	cards := 0
+	for _, m := range ops.Messages() {
+		cards++
+		if !m.Says("web is active") && !m.Says("web is gone") {
+			t.Errorf("a card says last\n%s", m.Text())
+		}
+	}
+	if cards != 3 {
+		t.Errorf("%d cards for 3 operations\n%s", cards, w.slack.Tell())
+	}
+	w.until("all cards are done with", 10*time.Second, func() bool {
+		left, err := w.server.app.ChatCards(t.Context(), "slack")
+		return err == nil && len(left) == 0
+	})
+	// All of it stands in the audit, with the face through which it was asked for.
+	deeds, _, err := w.server.app.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
+	if err != nil || !strings.Contains(fmt.Sprint(deeds), "slack") {
+		t.Errorf("the audit says %+v, %v", deeds, err)
+	}
+}
+
+// TestSlackTellsNothingTwice replays what Slack has said.
+func TestSlackReplays(t *testing.T) {
+	w := newChatTown(t)
+	ada, ops := w.team.User("ada"), w.ops
+	w.link(ada, w.account("ada", app.RoleAdmin))
+	r := ada.In(ops).Says("/muster create web slow 1 for 2h")
+	r.Answer("web")
+	d := r.Delivery()
+	for _, c := range []struct {
+		name   string
+		at     time.Time
+		change func(*http.Request)
+		status int
+	}{
+		{"again", time.Now(), nil, 200},
+		{"at the same second", d.At, nil, 200},
+		{"after five minutes", time.Now().Add(-5*time.Minute - time.Second), nil, 401},
+		{"from the future", time.Now().Add(5*time.Minute + 2*time.Second), nil, 401},
+		{"with a changed byte", time.Now(), func(r *http.Request) { r.Body = http.NoBody; r.ContentLength = 0 }, 401},
+		{"without a signature", time.Now(), func(r *http.Request) { r.Header.Del("X-Slack-Signature") }, 401},
+		{"with another time", time.Now(), func(r *http.Request) { r.Header.Set("X-Slack-Request-Timestamp", "1") }, 401},
+		{"with two signatures", time.Now(), func(r *http.Request) {
+			r.Header["X-Slack-Signature"] = append([]string{"v0=00"}, r.Header["X-Slack-Signature"]...)
+		}, 401},
+	} {
+		q := d.Request(c.at)
+		if c.change != nil {
+			c.change(q)
+		}
+		if status, body := w.slack.Send(q); status != c.status || status == 200 && body != "" {
+			t.Errorf("%s: %d %s", c.name, status, body)
+		}
+	}
+	list, err := w.server.app.Clusters(t.Context(), w.admin(""), app.ClusterFilter{})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d clusters, %v", len(list), err)
+	}
+	ops.Card("web")
+}
