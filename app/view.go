@@ -56,6 +56,7 @@ type ClusterView struct {
 type ClusterFilter struct {
 	Deleted bool   // also those that are gone
 	Name    string // only this exact name
+	Owner   string // only those of this user
 	Limit   int    // 0: 200; at most 1000
 }
 

@@ -183,3 +183,51 @@ func (l Layout) Lines(most int) []string {
 	}
 	return lines
 }
+
+// Words say how much of a limit is left: "3 of 5 clusters of the group ops".
+func (l QuotaLine) Words() string {
+	switch l.Measure {
+	case MeasurePerHour:
+		return fmt.Sprintf("%s of %s an hour of %s", quantity(l.Left), quantity(l.Limit), l.Whose())
+	case MeasurePerMonth:
+		return fmt.Sprintf("%s of %s a month of %s", quantity(l.Left), quantity(l.Limit), l.Whose())
+	}
+	return fmt.Sprintf("%s of %s of %s", quantity(l.Left), l.Measure.count(l.Limit), l.Whose())
+}
+
+// Sentences say what policies make of a request; none where nothing is to be said.
+func (d *Decision) Sentences() []string {
+	if d == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range d.Changes {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("The policy %s made the lease %s. %s", c.Policy, LeaseWords(c.To), c.Reason)))
+	}
+	switch d.Outcome {
+	case OutcomeRefuse:
+		out = append(out, fmt.Sprintf("The policy %s refuses it: %s", d.Policy, d.Reason))
+	case OutcomeApprove:
+		var who []string
+		for _, n := range d.Needs {
+			who = append(who, n.Words())
+		}
+		out = append(out, "It has to be approved first, by "+andList(who)+".")
+	}
+	return out
+}
+
+// Lengths are those that people use and the lease allows, for a list to choose from; what it begins with is left out, and 0 is
+// for ever.
+func (l Lease) Lengths() []time.Duration {
+	const day = 24 * time.Hour
+	var out []time.Duration
+	for _, d := range []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, day, 2 * day, 3 * day, 7 * day, 14 * day, 30 * day, 90 * day, 0} {
+		switch {
+		case d == l.Initial, d == 0 && l.Max > 0, l.Max > 0 && d > l.Max, l.Step > 0 && d%l.Step != 0:
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}

@@ -164,12 +164,7 @@ func failureChoices(chosen string) []page.Choice {
 // leases offers lengths that people use and that the template allows.
 func leases(l app.Lease, chosen string) []page.Choice {
 	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
-	const day = 24 * time.Hour
-	for _, d := range []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, day, 2 * day, 3 * day, 7 * day, 14 * day, 30 * day, 90 * day, 0} {
-		switch {
-		case d == l.Initial, d == 0 && l.Max > 0, l.Max > 0 && d > l.Max, l.Step > 0 && d%l.Step != 0:
-			continue
-		}
+	for _, d := range l.Lengths() {
 		out = append(out, page.Choice{Value: d.String(), Label: page.Lease(d), Chosen: chosen == d.String()})
 	}
 	return out

@@ -560,6 +560,11 @@ func (t *storeTest) names() {
 	if len(list) != 1 || list[0].Operation == nil {
 		t.Errorf("list %+v", list)
 	}
+	for owner, n := range map[string]int{list[0].Owner: 1, "nobody": 0} {
+		if of, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Name: "web", Owner: owner}); err != nil || len(of) != n {
+			t.Errorf("of %q: %+v, %v", owner, of, err)
+		}
+	}
 	one, err := t.s.NextClusterNumber(t.ctx)
 	t.must(err)
 	two, err := t.s.NextClusterNumber(t.ctx)

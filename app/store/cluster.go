@@ -175,6 +175,9 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	if f.Name != "" {
 		where, args = where+" AND c.name = ?", append(args, f.Name)
 	}
+	if f.Owner != "" {
+		where, args = where+" AND c.owner = ?", append(args, f.Owner)
+	}
 	list := []app.ClusterSummary{}
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
