@@ -708,14 +708,14 @@ func HookShowPage(f Frame, h HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if h.Secret != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card verdict\" id=\"secret\"><h2>The secret of this hook</h2><p>Its deliveries are signed with it, so that the receiver can tell they come from here. It is shown only now: copy it.</p><p class=\"copy\"><code id=\"secret-text\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card verdict\" id=\"secret\"><h2>The secret of this hook</h2><p>Its deliveries are signed with it, so that the receiver can tell they come from here. It is shown only now: copy it.</p><p class=\"copy\"><code tabindex=\"0\" id=\"secret-text\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var30 string
 				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(h.Secret)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 152, Col: 53}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/hook.templ`, Line: 152, Col: 66}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 				if templ_7745c5c3_Err != nil {

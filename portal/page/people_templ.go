@@ -2335,9 +2335,9 @@ func TenantListPage(f Frame, l TenantList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var113 string
-					templ_7745c5c3_Var113, templ_7745c5c3_Err = templ.JoinStringErrs("Act in " + t.Name)
+					templ_7745c5c3_Var113, templ_7745c5c3_Err = templ.JoinStringErrs("Act here, in " + t.Name)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/people.templ`, Line: 456, Col: 77}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/people.templ`, Line: 456, Col: 83}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var113))
 					if templ_7745c5c3_Err != nil {

@@ -100,7 +100,8 @@ func (b *Browser) Until(js string) {
 	}
 }
 
-// Shoot writes pictures of the page at both widths, light and dark, and checks that nothing is wider than the window.
+// Shoot writes pictures of the page at both widths, light and dark, and checks that nothing is wider than the window, and that axe-core
+// finds nothing that keeps people from using it.
 func (b *Browser) Shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("MUSTER_SCREENSHOTS")
@@ -117,11 +118,14 @@ func (b *Browser) Shoot(name string) {
 		if wide > width {
 			b.t.Errorf("%s is %d px wide in a window of %d px", name, wide, width)
 		}
-		if dir == "" {
-			continue
-		}
 		for _, dark := range []bool{false, true} {
 			b.Scheme(dark)
+			if (width < 500) == dark { // each width once, each scheme once
+				b.checkAccess(fmt.Sprintf("%s, %d px, dark %t", name, width, dark))
+			}
+			if dir == "" {
+				continue
+			}
 			png, err := chromedp.Run(b.Ctx, chromedp.FullScreenshot(100))
 			if err != nil {
 				b.t.Fatal(err)
