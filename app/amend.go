@@ -39,6 +39,8 @@ type AmendPreview struct {
 	PlanHash string        `json:"plan_hash"`
 	Duration time.Duration `json:"duration"` // estimate, on unlimited workers
 	Notes    []string      `json:"notes" nullable:"false"`
+	// FromPools tells what of it stands ready now; nil for nothing.
+	FromPools *PoolOffer `json:"from_pools,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *Decision `json:"decision,omitempty"`
 	// Nothing tells that the cluster is so already: the plan is empty.

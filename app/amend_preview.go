@@ -19,7 +19,8 @@ func (a *App) PreviewAmend(ctx context.Context, actor Actor, cluster string, m A
 	if err != nil {
 		return AmendPreview{}, err
 	}
-	return d.preview, nil
+	d.preview.FromPools, err = a.amendOffer(ctx, d)
+	return d.preview, err
 }
 
 // weighAmend works an amendment out and asks the policies.

@@ -50,6 +50,7 @@ type App struct {
 	workers workerKey
 	refused refusals
 	rounds  roundBell
+	pools   poolCatalog
 }
 
 // New gives the use cases on top of their needs.

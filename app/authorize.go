@@ -186,6 +186,15 @@ var permissions = map[string]permission{
 	"Usage":          {ScopeRead, all, all, all, own, own, own},
 	"UsageOfAll":     {ScopeRead, all, no, no, no, no, no},
 
+	// Pools
+	"Pools":       {ScopeRead, all, all, no, no, no, no},
+	"Pool":        {ScopeRead, all, all, no, no, no, no},
+	"PoolReceipt": {ScopeRead, all, all, no, no, no, no},
+	"CreatePool":  {ScopeAdmin, all, all, no, no, no, no},
+	"ChangePool":  {ScopeAdmin, all, all, no, no, no, no},
+	"DrainPool":   {ScopeAdmin, all, all, no, no, no, no},
+	"DeletePool":  {ScopeAdmin, all, all, no, no, no, no},
+
 	// The installation
 	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
 	"Provisioners":           {ScopeRead, all, no, no, no, no, no},
@@ -283,6 +292,10 @@ func upper(s string) string {
 
 // mayChange tells whether the actor may do something to a cluster.
 func (a Actor) mayChange(useCase string, c Cluster) error {
+	if c.Pool > 0 && a.Via != ViaServer {
+		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a machine of a pool, which is looked after by Muster itself.", c.Name),
+			Hint: "Change the pool instead: see muster pool."}
+	}
 	return a.mayTouch(useCase, c.Owner, fmt.Sprintf("cluster %q", c.Name))
 }
 

@@ -37,6 +37,8 @@ type Cluster struct {
 	CreatedAt   time.Time      `json:"created_at"`
 	ExpiresAt   time.Time      `json:"expires_at,omitzero"` // zero: never
 	DeletedAt   time.Time      `json:"deleted_at,omitzero"`
+	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and nobody changes it.
+	Pool int64 `json:"-"`
 }
 
 // NodeStatus is the state of a node in one word.
@@ -68,6 +70,9 @@ type Node struct {
 	HostKey   string            `json:"host_key,omitempty"` // authorized_keys form of the machine's public host key
 	OwnRoot   bool              `json:"own_root"`           // the machine has a file system of its own
 	Leaving   bool              `json:"leaving,omitempty"`  // it is being given back, and counts no more
+	Pool      string            `json:"pool,omitempty"`     // from which the machine came
+	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
+	TakenFrom string `json:"-"`
 }
 
 // counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that

@@ -92,6 +92,9 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 	if err := a.tendMoney(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if _, err := a.TendPools(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	if _, err := a.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}

@@ -16,6 +16,9 @@ func (a *App) Preview(ctx context.Context, actor Actor, r ClusterRequest) (Previ
 		return Preview{}, err
 	}
 	w, err := a.weigh(ctx, actor, r)
+	if err == nil {
+		w.preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.draft, w.preview)
+	}
 	return w.preview, err
 }
 

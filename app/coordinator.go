@@ -78,6 +78,9 @@ type Assignment struct {
 	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
 	Unasked bool
 
+	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
+	FromPool *FromPool `json:",omitempty"`
+
 	Automators []string // for bootstrap: those that the node's services use, sorted
 	Call       *ServiceAction
 	Health     *HealthCheck   // for check: the service's, expanded for this node
@@ -88,6 +91,13 @@ type Assignment struct {
 	// from another host, and the worker asks for those of a hash that it does not know yet.
 	Hosts     []HostEntry `json:"-"`
 	HostsHash string
+}
+
+// FromPool is what a worker has to know to take a machine over that was made for a pool.
+type FromPool struct {
+	Pool string
+	// Key is the private key (OpenSSH PEM) that opened the machine in the pool; of a confirm, which sees to it that it does not any more.
+	Key []byte `json:",omitempty"`
 }
 
 // HostEntry is one line of a hosts file.

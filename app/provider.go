@@ -33,6 +33,15 @@ type Sleeper interface {
 	Wake(ctx context.Context, id string) error
 }
 
+// Adopter is a Provider that can give a machine that stands to another node, as where it comes from a pool. Without it, a machine keeps its tags; what
+// it is found by is the intent, which stays the same in any case.
+type Adopter interface {
+	// Adopt has the machine carry spec's tags and host name from now on, as far as the provider keeps them; the intent among the tags is the machine's own. Where
+	// the provider itself, and not a file of the machine, says who is let in, it is the holder of spec's AuthorizedKey alone. Doing it again changes
+	// nothing. A machine that is not there is ENotFound.
+	Adopt(ctx context.Context, id string, spec MachineSpec) error
+}
+
 // ProviderCloser is a Provider that holds something to let go of when the process ends. Machines stay.
 type ProviderCloser interface {
 	Close() error

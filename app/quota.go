@@ -162,6 +162,7 @@ type Reservation struct {
 	From        time.Time
 	Until       time.Time // end of the lease, zero for none
 	EndedAt     time.Time // when it was given back; zero while it holds
+	Pool        bool      // a machine of a pool: it counts as no cluster, and for no user
 }
 
 // ReservationOf gives what a cluster takes, with the groups that its owner is in.

@@ -43,7 +43,11 @@ func (r Reservation) commits(now time.Time) (cost [aheadMonths]float64) {
 func (r Reservation) Commits(now time.Time) float64 { return r.commits(now)[0] }
 
 func (r Reservation) amounts() Amounts {
-	return Amounts{Clusters: 1, Nodes: float64(r.Nodes), CPU: r.CPU, PerHour: r.CostPerHour}
+	clusters := 1.0
+	if r.Pool {
+		clusters = 0
+	}
+	return Amounts{Clusters: clusters, Nodes: float64(r.Nodes), CPU: r.CPU, PerHour: r.CostPerHour}
 }
 
 // QuotaBreach is a limit that a reservation would not keep.

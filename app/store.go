@@ -40,6 +40,7 @@ type Store interface {
 	LifeStore
 	ChatStore
 	ChatFaceStore
+	PoolStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -231,6 +232,7 @@ type NodeUpdate struct {
 	Machine *Machine
 	HostKey string
 	Gone    bool // the machine is proven to be gone: end its intent
+	Owned   bool // only the cluster's own key opens the machine: forget that of the pool that it came from
 }
 
 // Ledger keeps operations and steps, and moves them by the rules drawn in package ledger.

@@ -29,6 +29,8 @@ type Preview struct {
 	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
 	// Decision is what policies say about it; nil where none applies. Lease and cost are as they leave it.
 	Decision *Decision `json:"decision,omitempty"`
+	// FromPools tells what of it stands ready now; nil for nothing.
+	FromPools *PoolOffer `json:"from_pools,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 }

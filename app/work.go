@@ -139,7 +139,7 @@ func (r Report) nodeUpdate() *NodeUpdate {
 	case ActionCreate:
 		return &NodeUpdate{Status: NodeCreated, Machine: r.Machine}
 	case ActionConfirm:
-		return &NodeUpdate{Status: NodeReady, Machine: r.Machine, HostKey: r.HostKey}
+		return &NodeUpdate{Status: NodeReady, Machine: r.Machine, HostKey: r.HostKey, Owned: true}
 	case ActionWake:
 		return &NodeUpdate{Machine: r.Machine}
 	case ActionDelete:
@@ -191,6 +191,9 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		if err := a.assignMachine(ctx, as, c, oc); err != nil {
 			return nil, err
 		}
+	}
+	if err := a.assignFromPool(ctx, as); err != nil {
+		return nil, err
 	}
 	if as.Action != ActionCreate && as.Action != ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey

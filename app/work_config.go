@@ -150,6 +150,9 @@ func hostsHash(hosts []HostEntry) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// HostEntryOf is how a node's own name and address stand in a hosts file.
+func HostEntryOf(n Node) HostEntry { return hostEntry(n) }
+
 func hostEntry(n Node) HostEntry {
 	short, _ := cutLabel(n.Hostname)
 	return HostEntry{Address: n.Address(AddressBind), Names: []string{n.Hostname, short, n.Name}}

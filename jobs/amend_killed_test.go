@@ -35,6 +35,7 @@ type mortal struct {
 	queue   *jobs.Queue
 	admin   app.Actor
 	lives   int
+	keys    app.Keys // nil: all clusters have the key that ssh knows
 
 	app   *app.App
 	store *store.Store
@@ -187,8 +188,11 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if m.store, err = store.Open(m.Context(), m.file, make([]byte, store.KeySize)); err != nil {
 		m.Fatal(err)
 	}
-	catalog := m.catalog
-	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: sameKeys{server: m.ssh},
+	catalog, keys := m.catalog, m.keys
+	if keys == nil {
+		keys = sameKeys{server: m.ssh}
+	}
+	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++

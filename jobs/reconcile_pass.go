@@ -105,6 +105,9 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 		tags := m.Tags
 		o := app.Orphan{ID: app.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
 			Tenant: tags[app.TagTenant], Cluster: tags[app.TagCluster], Node: tags[app.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
+		if wanted {
+			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
+		}
 		o.Price = p.price(ctx, o.Tenant, o.Cluster, o.Node)
 		orphans = append(orphans, o)
 	}

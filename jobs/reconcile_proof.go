@@ -79,9 +79,17 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 	if err != nil {
 		return nil, "", err
 	}
+	var ids []string
+	for _, c := range clusters {
+		ids = append(ids, c.ID)
+	}
+	handed, err := r.Store.HandedOut(ctx, ids)
+	if err != nil {
+		return nil, "", err
+	}
 	left = map[string][]string{}
 	for look := 1; ; look++ {
-		if err := r.listOf(ctx, cloud, clusters, left); err != nil {
+		if err := r.listOf(ctx, cloud, clusters, handed, left); err != nil {
 			return nil, "", r.fromHere(spec, err)
 		}
 		late := app.ListsLate(cloud)
@@ -97,11 +105,12 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 	}
 }
 
-// listOf adds what one look finds: a list for each of a few clusters, or one of the whole account for many.
-func (r *Reconciler) listOf(ctx context.Context, cloud app.Provider, clusters []app.Cluster, left map[string][]string) error {
+// listOf adds what one look finds: a list for each of a few clusters, or one of the whole account for many. Machines that came from pools are known by their intents, since
+// their tags may still name the pool's cluster.
+func (r *Reconciler) listOf(ctx context.Context, cloud app.Provider, clusters []app.Cluster, handed map[string]string, left map[string][]string) error {
 	const few = 3
 	tags := []map[string]string{{app.TagInstallation: r.Installation}}
-	if len(clusters) <= few {
+	if len(clusters) <= few && len(handed) == 0 {
 		tags = tags[:0]
 		for _, c := range clusters {
 			tags = append(tags, map[string]string{app.TagInstallation: r.Installation, app.TagCluster: c.ID})
@@ -114,6 +123,9 @@ func (r *Reconciler) listOf(ctx context.Context, cloud app.Provider, clusters []
 		}
 		for _, m := range machines {
 			id := m.Tags[app.TagCluster]
+			if of := handed[m.Tags[app.TagIntent]]; of != "" {
+				id = of
+			}
 			if slices.ContainsFunc(clusters, func(c app.Cluster) bool { return c.ID == id }) && !slices.Contains(left[id], m.ID) {
 				left[id] = append(left[id], m.ID)
 			}

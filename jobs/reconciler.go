@@ -27,6 +27,8 @@ type ReconcileStore interface {
 	app.ClusterStore
 	app.ReceiptStore
 	app.OrphanStore
+	// HandedOut is app.PoolStore's.
+	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
 }
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that

@@ -27,7 +27,14 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 		}
 	}
 	if found {
-		out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+		if as.FromPool != nil && m.ID == as.Node.MachineID {
+			out(app.StreamSystem, fmt.Sprintf("Machine %s stood ready in the pool %s.", m.ID, as.FromPool.Pool))
+		} else {
+			out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+		}
+		if err := adopt(ctx, p, as, &m, out); err != nil {
+			return err
+		}
 	} else {
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
 			return err

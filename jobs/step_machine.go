@@ -47,6 +47,9 @@ func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output
 	}
 	as.Node = n
 	r.Machine = &m
+	if as.FromPool != nil {
+		return w.takeOver(ctx, as, out, r)
+	}
 	return w.awaitLogin(ctx, as, out, r)
 }
 

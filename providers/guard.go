@@ -48,6 +48,7 @@ var (
 	_ app.ProviderCloser = (*guarded)(nil)
 	_ app.LateLister     = (*guarded)(nil)
 	_ app.Sleeper        = (*guarded)(nil)
+	_ app.Adopter        = (*guarded)(nil)
 )
 
 // ListsLate passes on what the member says.
@@ -124,6 +125,26 @@ func (g *guarded) Sleep(ctx context.Context, id string) error {
 // Wake starts a machine of ours that was stopped.
 func (g *guarded) Wake(ctx context.Context, id string) error {
 	return g.power(ctx, "wake", id, app.Sleeper.Wake)
+}
+
+// Adopt gives a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that nobody could find again.
+func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	a, ok := g.inner.(app.Adopter)
+	if !ok {
+		return nil
+	}
+	m, err := g.Describe(ctx, id)
+	if err != nil {
+		return err
+	}
+	if spec.Intent == "" || spec.Tags[app.TagIntent] != spec.Intent || m.Tags[app.TagIntent] != spec.Intent {
+		return app.Errorf(app.EInternal, "%s: adopt: tag %s must stay the machine's own intent", g.name, app.TagIntent)
+	}
+	if spec.Tags[app.TagInstallation] != g.installation {
+		return app.Errorf(app.EInternal, "%s: adopt: tag %s must be %q", g.name, app.TagInstallation, g.installation)
+	}
+	_, err = timed(ctx, g, g.limits.power, "adopt", func(ctx context.Context) (struct{}, error) { return struct{}{}, a.Adopt(ctx, id, spec) })
+	return err
 }
 
 // power looks before it acts, as Delete does: a machine without our tag is ENotFound.

@@ -10,14 +10,14 @@ import (
 )
 
 const clusterColumns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
-	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at`
+	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool`
 
 func scanCluster(row scanner, more ...any) (app.Cluster, error) {
 	var c app.Cluster
 	var services []byte
 	var created, expires, deleted int64
 	err := row.Scan(append([]any{&c.ID, &c.Tenant, &c.Name, &c.Owner, &c.Template, &c.Provider, &c.Size, &services, &c.Status,
-		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted}, more...)...)
+		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted, &c.Pool}, more...)...)
 	if err != nil {
 		return c, err
 	}
@@ -66,17 +66,20 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
 			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
 	}
-	// Before anything is written, so that a refusal has nothing to undo.
+	if err := t.promise(c.CreatedAt, c, n.Nodes, n.Definition); err != nil {
+		return op, err
+	}
+	// Before anything else is written, so that a refusal has little to undo.
 	if err := t.reserve(c.CreatedAt, reservationOf(n)); err != nil {
 		return op, err
 	}
 	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-			message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at)
-		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+			message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool)
+		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
 		c.Message, c.CostPerHour, c.DNSSuffix, definition, n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
-		micros(c.CreatedAt), micros(c.ExpiresAt))
+		micros(c.CreatedAt), micros(c.ExpiresAt), c.Pool)
 	if err != nil {
 		return op, err
 	}
@@ -168,7 +171,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	if limit <= 0 {
 		limit = 200
 	}
-	where, args := "c.tenant = ?", []any{tenant}
+	where, args := "c.tenant = ? AND c.pool = 0", []any{tenant}
 	if !f.Deleted {
 		where += " AND c.deleted_at = 0"
 	}
@@ -241,6 +244,9 @@ func (s *Store) clusters(ctx context.Context, query string, args ...any) (list [
 // MarkLost implements app.ClusterStore.
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
 	return s.write(ctx, func(t *tx) error {
+		if err := t.poolMachineLost(cluster, message); err != nil {
+			return err
+		}
 		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
 			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
 			message, micros(time.Now()), tenant, cluster, message)
@@ -255,10 +261,17 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 // setCluster changes a cluster's status and tells those who watch. One that is gone stays gone, whatever waited behind what
 // ended it.
 func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
-	n, err := t.count(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ? AND (deleted_at = 0 OR ? = 'deleted')`,
-		status, message, tenant, id, status)
-	if err != nil || n == 0 {
-		return err
+	var pool int64
+	err := t.row(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ? AND (deleted_at = 0 OR ? = 'deleted') RETURNING pool`,
+		status, message, tenant, id, status).Scan(&pool)
+	if isNoRows(err) {
+		return nil
+	}
+	if err == nil && pool > 0 {
+		err = t.poolMachineMoved(at, pool, id, status, message)
+	}
+	if err != nil {
+		return wrapped(err)
 	}
 	return t.event(app.Event{At: at, Tenant: tenant, Cluster: id, Kind: app.EventCluster, Status: string(status), Message: message})
 }

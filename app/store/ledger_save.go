@@ -101,6 +101,9 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 			return err
 		}
 		if o.Status.Ended() {
+			if err := t.endPromises(now, o.Cluster); err != nil {
+				return err
+			}
 			if err := t.endCluster(now, o); err != nil {
 				return err
 			}

@@ -33,6 +33,12 @@ func (t *tx) lifecycleHooks(op app.Operation, when app.HookPhase, definition *ap
 			list = append(list, asked{o, h})
 		}
 	}
+	if len(list) > 0 {
+		// Machines of pools are no clusters that hooks know of; those that are handed out come with the create or resize that gets them.
+		if of, err := t.poolOf(op.Cluster); err != nil || of > 0 {
+			return nil, nil, err
+		}
+	}
 	declared, err := t.templateHooks(op.Cluster, definition)
 	if err != nil {
 		return nil, nil, err

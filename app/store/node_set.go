@@ -108,6 +108,9 @@ func (w *nodeWork) apply(u nodeUpdate) {
 	if m := u.Machine; m != nil {
 		if m.ID != n.MachineID {
 			n.Addresses = map[string]string{} // those of another machine
+			if n.MachineID != "" {
+				n.HostKey = ""
+			}
 		}
 		n.MachineID, n.OwnRoot = m.ID, m.OwnRoot
 		if len(m.Addresses) > 0 {
@@ -155,6 +158,9 @@ func (t *tx) saveNodes(n *nodeSet) error {
 	if err != nil {
 		return err
 	}
+	if err := t.owned(n, ups); err != nil {
+		return err
+	}
 	var made []nodeUpdate
 	of := map[string]*many{}
 	var news []*many
@@ -186,6 +192,11 @@ func (t *tx) endGone(n *nodeSet) error {
 		if err := t.endNode(n.now, u.node, u.stays); err != nil {
 			return err
 		}
+		if w := n.of[u.node]; w.node.Pool != "" {
+			if err := t.forgetPool(w); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -206,16 +217,16 @@ func (t *tx) endNode(now time.Time, n ledger.Node, stays bool) error {
 
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
 type nodeRow struct {
-	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key string
-	port, own, leaving                                                                              int64
-	dest                                                                                            []any
-	last                                                                                            map[string][]string
+	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken string
+	port, own, leaving                                                                                           int64
+	dest                                                                                                         []any
+	last                                                                                                         map[string][]string
 }
 
 func newNodeRow() *nodeRow {
 	r := &nodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own, &r.leaving}
+		&r.key, &r.own, &r.leaving, &r.pool, &r.taken}
 	return r
 }
 
@@ -224,7 +235,8 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 		return app.Node{}, err
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
-		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0}
+		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0,
+		Pool: r.pool, TakenFrom: r.taken}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {

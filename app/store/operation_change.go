@@ -92,6 +92,9 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 	for _, n := range c.New {
 		made.New = append(made.New, n.Node.Name)
 	}
+	if err := t.promise(op.CreatedAt, cluster, c.New, c.Definition); err != nil {
+		return "", err
+	}
 	if was.Reserved, made.Reserved, err = t.reserveChange(op, cluster, c.Reservation); err != nil {
 		return "", err
 	}

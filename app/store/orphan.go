@@ -211,6 +211,9 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 		if err != nil || n == 0 {
 			return err
 		}
+		if err := t.poolMachineFound(cluster); err != nil {
+			return err
+		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
 			Message: "All machines run again."})
 	})

@@ -183,8 +183,8 @@ func owners(each func(func(scanner) error, string, ...any) error, tenant string,
 		err := row.Scan(&st.Name)
 		of = append(of, st)
 		return err
-	}, `SELECT r.owner FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0
-		UNION SELECT x.owner FROM resources x WHERE x.tenant = ? AND x.gone_at > ?`, tenant, tenant, micros(app.MonthOf(now).Start))
+	}, `SELECT r.owner FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 AND r.pool = 0
+		UNION SELECT x.owner FROM resources x WHERE x.tenant = ? AND x.gone_at > ? AND x.owner NOT LIKE 'pool:%'`, tenant, tenant, micros(app.MonthOf(now).Start))
 	return of, err
 }
 
@@ -212,6 +212,9 @@ func (m measuring) standings(all []app.Quota, r app.Reservation, except int64) (
 				continue
 			}
 		case app.QuotaEachUser:
+			if r.Pool {
+				continue
+			}
 			s.Name, s.Limits = r.Owner, q.Limits.Without(own)
 		case app.QuotaUser:
 			if q.Name != r.Owner {
@@ -255,7 +258,7 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 		where += ` AND r.owner = ?`
 		args = append(args, s.Name)
 	}
-	err := m.row(`SELECT CAST(count(*) AS DOUBLE PRECISION), CAST(coalesce(sum(r.nodes), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(r.cpu), 0) AS DOUBLE PRECISION),
+	err := m.row(`SELECT CAST(coalesce(sum(1 - r.pool), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(r.nodes), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(r.cpu), 0) AS DOUBLE PRECISION),
 		CAST(coalesce(sum(r.cost), 0) AS DOUBLE PRECISION)`+commit+` FROM `+from+` WHERE `+where, args...).
 		Scan(&s.Used.Clusters, &s.Used.Nodes, &s.Used.CPU, &s.Used.PerHour, &s.Months[0], &s.Months[1], &s.Months[2])
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at`
+const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at, r.pool`
 
 // keptReservation is a reservation as it stands in its table.
 type keptReservation struct {
@@ -16,8 +16,9 @@ type keptReservation struct {
 }
 
 func scanReservation(row scanner) (r keptReservation, err error) {
-	var from, until, ended int64
-	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended)
+	var from, until, ended, pool int64
+	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended, &pool)
+	r.Pool = pool != 0
 	r.From, r.Until, r.EndedAt = fromMicros(from), fromMicros(until), fromMicros(ended)
 	return r, err
 }
@@ -108,9 +109,9 @@ func (t *tx) keepReservation(id int64, r app.Reservation) error {
 		if err := t.exec(`DELETE FROM reservation_groups WHERE reservation = ?`, id); err != nil {
 			return err
 		}
-	} else if err := t.row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
-		micros(r.From), micros(r.Until)).Scan(&id); err != nil {
+	} else if err := t.row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
+		micros(r.From), micros(r.Until), truth(r.Pool)).Scan(&id); err != nil {
 		return wrapped(err)
 	}
 	for _, g := range r.Groups {
@@ -137,7 +138,7 @@ const mostHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
 func (t *tx) refuse(r app.Reservation, b *app.QuotaBreach, except int64) error {
-	amount := map[app.Measure]string{app.MeasureClusters: `1`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
+	amount := map[app.Measure]string{app.MeasureClusters: `1 - r.pool`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
 	if amount == "" {
 		amount = `r.cost`
 	}

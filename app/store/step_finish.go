@@ -192,6 +192,11 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			if c.Intent, c.Unasked, err = t.askFor(now, k.Cluster, k.Name); err != nil {
 				return nil, err
 			}
+			if c.Unasked {
+				if err := s.takePromised(t, now, nodes, c); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	return out, t.loadTries(out)

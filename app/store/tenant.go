@@ -10,7 +10,7 @@ import (
 
 const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from,
 	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
-	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0),
+	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0 AND c.pool = 0),
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
 	FROM tenants t WHERE t.closing_at = 0`
 
@@ -192,7 +192,8 @@ func (t *tx) tenantLeft(name string) (l app.TenantLeft, err error) {
 		into  *[]string
 		query string
 	}{
-		{&l.Live, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at = 0 ORDER BY number`},
+		{&l.Live, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`},
+		{&l.Live, `SELECT 'the pool ' || name FROM pools WHERE tenant = ? AND ended_at = 0 ORDER BY name`},
 		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 ORDER BY number`},
 		{&l.Orphans, `SELECT provider || ' ' || machine FROM orphans WHERE tenant = ? AND gone_at = 0 ORDER BY provider, machine`},
 		// Of clusters that live, the line above has said it.

@@ -27,6 +27,7 @@ var (
 	_ app.ProviderCloser = (*client)(nil)
 	_ app.LateLister     = (*client)(nil)
 	_ app.Sleeper        = (*client)(nil)
+	_ app.Adopter        = (*client)(nil)
 )
 
 // answerLimit bounds an answer, in bytes.
@@ -84,6 +85,12 @@ func (c *client) List(ctx context.Context, tags map[string]string) ([]app.Machin
 // Delete implements app.Provider.
 func (c *client) Delete(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Delete, question{ID: id})
+	return err
+}
+
+// Adopt implements app.Adopter.
+func (c *client) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	_, err := c.ask(ctx, Adopt, question{ID: id, Spec: &spec})
 	return err
 }
 

@@ -30,12 +30,14 @@ type Cloud struct {
 	forgets  bool
 	throttle throttle
 	bind     func(app.MachineSpec) Endpoint
+	adopted  func(Endpoint, app.MachineSpec)
 }
 
 var (
 	_ app.Provider   = (*Cloud)(nil)
 	_ app.LateLister = (*Cloud)(nil)
 	_ app.Sleeper    = (*Cloud)(nil)
+	_ app.Adopter    = (*Cloud)(nil)
 )
 
 // machine is a machine; before it was made it does not exist for anybody.
@@ -251,6 +253,28 @@ func (c *Cloud) Wake(ctx context.Context, id string) error {
 			m.SSHPort, m.Addresses = e.Port, map[string]string{"access_v4": e.Address, "bind_v4": e.Address}
 		}
 		m.State, m.woken = app.MachineRunning, time.Now()
+		return nil, nil
+	})
+	return err
+}
+
+// Adopt gives a machine to another node; one that does not exist is ENotFound.
+func (c *Cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	_, err := run(ctx, c, Call{Verb: Adopt, ID: id}, func() (any, error) {
+		m := c.machines[id]
+		switch {
+		case !m.exists():
+			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+		case m.Tags[app.TagIntent] != spec.Tags[app.TagIntent]:
+			return nil, app.Errorf(app.EInvalid, "machine %q was made for another intent", id)
+		}
+		m.Tags, m.Hostname = maps.Clone(spec.Tags), spec.Hostname
+		if m.spec.Intent != "" {
+			m.spec.Tags, m.spec.Hostname, m.spec.AuthorizedKey = m.Tags, spec.Hostname, spec.AuthorizedKey
+		}
+		if c.adopted != nil {
+			c.adopted(Endpoint{Address: m.Addresses["access_v4"], Port: m.SSHPort, User: m.SSHUser, HostKey: m.HostKey}, spec)
+		}
 		return nil, nil
 	})
 	return err

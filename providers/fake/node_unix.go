@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,6 +28,7 @@ type node struct {
 	all      *Nodes
 	dir      string
 	config   *ssh.ServerConfig
+	allowed  atomic.Pointer[ssh.PublicKey]
 	listener net.Listener
 	seen     bool // its machine has been there; under the lock of all
 
@@ -36,11 +38,11 @@ type node struct {
 	groups map[int]struct{} // process groups of commands
 }
 
-func serverConfig(host ssh.Signer, allowed ssh.PublicKey) *ssh.ServerConfig {
+func serverConfig(host ssh.Signer, allowed func() ssh.PublicKey) *ssh.ServerConfig {
 	c := &ssh.ServerConfig{
 		ServerVersion: "SSH-2.0-MusterFake",
 		PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
-			if bytes.Equal(k.Marshal(), allowed.Marshal()) {
+			if bytes.Equal(k.Marshal(), allowed().Marshal()) {
 				return &ssh.Permissions{}, nil
 			}
 			return nil, errors.New("this key is not let in")

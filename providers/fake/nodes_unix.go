@@ -63,6 +63,20 @@ func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
 	return Endpoint{Address: at.IP.String(), Port: at.Port, User: "root"}
 }
 
+// Adopt lets the key of a machine's next node in, and the old one no more: give it to Cloud.OnAdopt.
+func (n *Nodes) Adopt(at Endpoint, spec app.MachineSpec) {
+	allowed, _, _, _, err := ssh.ParseAuthorizedKey([]byte(spec.AuthorizedKey))
+	if err != nil {
+		return
+	}
+	n.mu.Lock()
+	m := n.nodes[net.JoinHostPort(at.Address, strconv.Itoa(at.Port))]
+	n.mu.Unlock()
+	if m != nil {
+		m.allowed.Store(&allowed)
+	}
+}
+
 // file makes a name that is one element of a path.
 func file(name string) string {
 	if name == "" || strings.HasPrefix(name, ".") {
@@ -197,5 +211,8 @@ func newNode(all *Nodes, dir string, spec app.MachineSpec) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{all: all, dir: dir, config: serverConfig(host, allowed), conns: make(map[net.Conn]struct{}), groups: make(map[int]struct{})}, nil
+	m := &node{all: all, dir: dir, conns: make(map[net.Conn]struct{}), groups: make(map[int]struct{})}
+	m.allowed.Store(&allowed)
+	m.config = serverConfig(host, func() ssh.PublicKey { return *m.allowed.Load() })
+	return m, nil
 }

@@ -18,6 +18,7 @@ const (
 	Delete   Verb = "delete"
 	Sleep    Verb = "sleep"
 	Wake     Verb = "wake"
+	Adopt    Verb = "adopt"
 )
 
 // Call is one call that the cloud got. Node and Intent are known for Create, and for a machine that exists.
@@ -152,6 +153,9 @@ func (t *throttle) admit(now time.Time) error {
 // Bind places machines made from now on where f says; nil undoes it. f is called with the account locked and must not
 // call back.
 func (c *Cloud) Bind(f func(app.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
+
+// OnAdopt has f told of machines that are given to another node; f is called as that of Bind is.
+func (c *Cloud) OnAdopt(f func(Endpoint, app.MachineSpec)) { c.set(func() { c.adopted = f }) }
 
 // Stop lets a machine die, as a host that lost power: it exists, but does not run. Unknown ids are ignored.
 func (c *Cloud) Stop(id string) {

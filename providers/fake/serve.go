@@ -63,6 +63,12 @@ func (c *Cloud) Serve(secret string) http.Handler {
 	mux.Handle("POST /delete", c.call(func(ctx context.Context, q question, _ *answer) error {
 		return c.Delete(ctx, q.ID)
 	}))
+	mux.Handle("POST /adopt", c.call(func(ctx context.Context, q question, _ *answer) error {
+		if q.Spec == nil {
+			return app.Errorf(app.EInvalid, "the fake cloud was asked to give a machine to nobody")
+		}
+		return c.Adopt(ctx, q.ID, *q.Spec)
+	}))
 	mux.Handle("POST /sleep", c.call(func(ctx context.Context, q question, _ *answer) error { return c.Sleep(ctx, q.ID) }))
 	mux.Handle("POST /wake", c.call(func(ctx context.Context, q question, _ *answer) error { return c.Wake(ctx, q.ID) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -249,19 +249,31 @@ func serverConfig(l layout, id, user string) (*ssh.ServerConfig, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := l.authorized(id); err != nil {
+		return nil, err
+	}
+	c := &ssh.ServerConfig{
+		ServerVersion: "SSH-2.0-MusterSandbox",
+		MaxAuthTries:  20,
+		PublicKeyCallback: func(c ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
+			// Read for every login, since another process may have given the machine to another node.
+			authorized, err := l.authorized(id)
+			if err != nil {
+				return nil, err
+			}
+			return letIn(authorized, user)(c, k)
+		},
+	}
+	c.AddHostKey(host)
+	return c, nil
+}
+
+// authorized gives the one key that is let in.
+func (l layout) authorized(id string) (ssh.PublicKey, error) {
 	line, err := os.ReadFile(filepath.Join(l.node(id), "authorized_key"))
 	if err != nil {
 		return nil, err
 	}
-	authorized, _, _, _, err := ssh.ParseAuthorizedKey(line)
-	if err != nil {
-		return nil, err
-	}
-	c := &ssh.ServerConfig{
-		ServerVersion:     "SSH-2.0-MusterSandbox",
-		MaxAuthTries:      20,
-		PublicKeyCallback: letIn(authorized, user),
-	}
-	c.AddHostKey(host)
-	return c, nil
+	key, _, _, _, err := ssh.ParseAuthorizedKey(line)
+	return key, err
 }

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// poolName leaves room for what stands around it in host names.
+var poolName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,29}$`)
+
+// Pools lists the tenant's pools by name, without their machines.
+func (a *App) Pools(ctx context.Context, actor Actor) ([]PoolView, error) {
+	if err := actor.may("Pools"); err != nil {
+		return nil, err
+	}
+	return a.Store.PoolViews(ctx, actor.Tenant, a.Now().UTC().Truncate(24*time.Hour))
+}
+
+// lastHanded is how many of the machines that were handed out a single view tells of.
+const lastHanded = 20
+
+// Pool gives one with its machines; ENotFound where there is none.
+func (a *App) Pool(ctx context.Context, actor Actor, name string) (PoolView, error) {
+	if err := actor.may("Pool"); err != nil {
+		return PoolView{}, err
+	}
+	return a.pool(ctx, actor.Tenant, name)
+}
+
+func (a *App) pool(ctx context.Context, tenant, name string) (v PoolView, err error) {
+	all, err := a.Store.PoolViews(ctx, tenant, a.Now().UTC().Truncate(24*time.Hour))
+	if err != nil {
+		return v, err
+	}
+	for _, v := range all {
+		if v.Name != name {
+			continue
+		}
+		if v.Machines, err = a.Store.PoolMachines(ctx, v.ID, 0); err != nil {
+			return v, err
+		}
+		v.Clusters, err = a.Store.PoolMachines(ctx, v.ID, lastHanded)
+		return v, err
+	}
+	return v, Errorf(ENotFound, "There is no pool %q.", name)
+}
+
+// CreatePool has machines made ahead of time. They are made one after the other from then on, and count towards the tenant's quota.
+func (a *App) CreatePool(ctx context.Context, actor Actor, r PoolRequest) (PoolView, error) {
+	if err := actor.may("CreatePool"); err != nil {
+		return PoolView{}, err
+	}
+	p := Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
+		Mode: PoolOn, MadeBy: actor.Name(), MadeAt: a.Now()}
+	if !poolName.MatchString(p.Name) {
+		return PoolView{}, &Error{Code: EInvalid, Field: "name", Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'.",
+			Hint: "For example base-small."}
+	}
+	if r.Count == nil {
+		return PoolView{}, &Error{Code: EInvalid, Field: "count", Message: "A pool needs a count: how many machines are to be ready."}
+	}
+	p.lay(r)
+	if err := a.checkPool(ctx, p); err != nil {
+		return PoolView{}, err
+	}
+	if p.Mode != PoolOn && p.Mode != PoolOff {
+		return PoolView{}, &Error{Code: EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
+	}
+	d := draft{definition: Definition{}}
+	if err := a.checkSecretsOf(ctx, actor.Tenant, ClusterRequest{}, d, p.Provider); err != nil {
+		return PoolView{}, err
+	}
+	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {
+		return PoolView{}, err
+	}
+	return a.pool(ctx, actor.Tenant, p.Name)
+}
+
+// lay lays what was asked for over a pool.
+func (p *Pool) lay(r PoolRequest) {
+	if r.Count != nil {
+		p.Count = *r.Count
+	}
+	if r.MaxAge != nil {
+		p.MaxAge = *r.MaxAge
+	}
+	if r.Mode != "" {
+		p.Mode = r.Mode
+	}
+}
+
+// ChangePool changes count, age or mode. What a pool's machines are does not change: make another pool for that. One that was drained is
+// filled again when it is switched on.
+func (a *App) ChangePool(ctx context.Context, actor Actor, r PoolRequest) (PoolView, error) {
+	if err := actor.may("ChangePool"); err != nil {
+		return PoolView{}, err
+	}
+	if r.Hardware+r.Image+r.Provider+r.Zone != "" {
+		return PoolView{}, &Error{Code: EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Make another pool, and delete this one."}
+	}
+	if r.Mode != "" && r.Mode != PoolOn && r.Mode != PoolOff {
+		return PoolView{}, &Error{Code: EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(r.Mode)),
+			Hint: "To give its machines back, drain or delete it."}
+	}
+	return a.changePool(ctx, actor, r, "pool.change")
+}
+
+func (a *App) changePool(ctx context.Context, actor Actor, r PoolRequest, act string) (PoolView, error) {
+	p, err := a.Store.Pool(ctx, actor.Tenant, r.Name, false)
+	if err != nil {
+		return PoolView{}, err
+	}
+	p.lay(r)
+	if act == "pool.change" {
+		// A pool whose hardware is not in the catalog any more can still be given back.
+		if err := a.checkPool(ctx, p); err != nil {
+			return PoolView{}, err
+		}
+	}
+	if _, err := a.Store.ChangePool(ctx, actor, p, act, a.Now()); err != nil {
+		return PoolView{}, err
+	}
+	return a.pool(ctx, actor.Tenant, r.Name)
+}
+
+// DrainPool gives all machines of a pool back and makes none, until it is switched on again.
+func (a *App) DrainPool(ctx context.Context, actor Actor, name string) (PoolView, error) {
+	if err := actor.may("DrainPool"); err != nil {
+		return PoolView{}, err
+	}
+	return a.changePool(ctx, actor, PoolRequest{Name: name, Mode: PoolDrained}, "pool.drain")
+}
+
+// DeletePool gives all machines of a pool back; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more changes nothing.
+func (a *App) DeletePool(ctx context.Context, actor Actor, name string) (PoolReceipt, error) {
+	if err := actor.may("DeletePool"); err != nil {
+		return PoolReceipt{}, err
+	}
+	p, err := a.Store.Pool(ctx, actor.Tenant, name, false)
+	if err != nil {
+		return PoolReceipt{}, err
+	}
+	if p.Mode != PoolDeleted {
+		p.Mode = PoolDeleted
+		if _, err := a.Store.ChangePool(ctx, actor, p, "pool.delete", a.Now()); err != nil {
+			return PoolReceipt{}, err
+		}
+	}
+	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
+}
+
+// PoolReceipt tells what a pool has had and what that cost, of one that is gone too.
+func (a *App) PoolReceipt(ctx context.Context, actor Actor, name string) (PoolReceipt, error) {
+	if err := actor.may("PoolReceipt"); err != nil {
+		return PoolReceipt{}, err
+	}
+	p, err := a.Store.Pool(ctx, actor.Tenant, name, true)
+	if err != nil {
+		return PoolReceipt{}, err
+	}
+	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
+}

@@ -1,0 +1,277 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How pools are refilled.
+const (
+	poolAtOnce     = 10 // machines under way; after a failure one, until one has come up
+	poolFirstRetry = 10 * time.Second
+	poolLastRetry  = 10 * time.Minute
+	poolTellAfter  = 2 // failures in a row, so that nobody is woken by one
+)
+
+// poolCatalog remembers by which catalog pools were last looked at.
+type poolCatalog struct {
+	mu   sync.Mutex
+	seen *Catalog
+}
+
+// TendPools does what is due about pools, of all tenants: machines that are lacking are made, those that are too old, too many, of another shape than the
+// catalog says by now, or of no use any more are given back. It gives how many machines it began with. A pool is due when something has happened to it, or at a
+// time that it knows, so one to which nothing happens costs nothing. Several servers may call it at the same time.
+func (a *App) TendPools(ctx context.Context) (begun int, err error) {
+	now := a.Now()
+	if err := a.wakePools(ctx, now); err != nil {
+		return 0, err
+	}
+	due, err := a.Store.DuePools(ctx, now, tidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, p := range due {
+		n, err := a.tendPool(ctx, p, now)
+		begun += n
+		if err != nil {
+			errs = append(errs, fmt.Errorf("pool %s of %s: %w", p.Name, p.Tenant, err))
+		}
+	}
+	return begun, errors.Join(errs...)
+}
+
+// wakePools has all pools looked at once when there is another catalog.
+func (a *App) wakePools(ctx context.Context, now time.Time) error {
+	c := a.Deps.Catalog()
+	a.pools.mu.Lock()
+	defer a.pools.mu.Unlock()
+	if a.pools.seen == c {
+		return nil
+	}
+	if err := a.Store.WakePools(ctx, now); err != nil {
+		return err
+	}
+	a.pools.seen = c
+	return nil
+}
+
+// poolTurn is one look at a pool.
+type poolTurn struct {
+	app *App
+	Pool
+	now      time.Time
+	spec     poolSpec
+	specErr  error
+	stock    []PoolMachine // that are of use: on their way or ready
+	underWay int
+	begun    int
+}
+
+func (a *App) tendPool(ctx context.Context, p Pool, now time.Time) (begun int, err error) {
+	t := &poolTurn{app: a, Pool: p, now: now}
+	machines, err := a.Store.PoolMachines(ctx, p.ID, 0)
+	if err != nil {
+		return 0, err
+	}
+	if p.Mode == PoolDeleted && len(machines) == 0 {
+		return 0, a.Store.EndPool(ctx, p, now)
+	}
+	if t.spec, t.specErr = a.poolSpec(ctx, p); t.specErr != nil && CodeOf(t.specErr) != EInvalid && AsError(t.specErr).Reason != "no_provisioner" {
+		return 0, t.specErr
+	}
+	if err := t.retire(ctx, machines); err != nil {
+		return t.begun, err
+	}
+	if err := t.refill(ctx); err != nil {
+		return t.begun, err
+	}
+	return t.begun, t.rest(ctx)
+}
+
+// retire gives back what is of no use.
+func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
+	var errs []error
+	for _, m := range machines {
+		keep := false
+		switch m.State {
+		case PoolLeaving:
+			continue
+		case PoolMaking, PoolReady:
+			// Where the catalog does not say what a machine would be like now, what is there stays for as long as it may.
+			keep = !t.emptied() && (t.specErr != nil || m.Shape == t.spec.shape) && t.now.Before(m.ExpiresAt)
+		case PoolPromised:
+			if !t.emptied() {
+				continue
+			}
+			// A promise may be broken at any time: the machine is made as ever then.
+		}
+		if keep {
+			t.stock = append(t.stock, m)
+			continue
+		}
+		errs = append(errs, t.giveBack(ctx, m))
+	}
+	// Of too many those go first that are not ready yet, then the oldest.
+	slices.SortStableFunc(t.stock, func(x, y PoolMachine) int {
+		if (x.State == PoolMaking) != (y.State == PoolMaking) {
+			if x.State == PoolMaking {
+				return -1
+			}
+			return 1
+		}
+		return x.Since.Compare(y.Since)
+	})
+	for len(t.stock) > t.Count {
+		errs = append(errs, t.giveBack(ctx, t.stock[0]))
+		t.stock = t.stock[1:]
+	}
+	for _, m := range t.stock {
+		if m.State == PoolMaking {
+			t.underWay++
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// emptied tells that nothing is to stay in the pool.
+func (p Pool) emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDeleted }
+
+// giveBack begins the delete of a machine's cluster, as a person would.
+func (t *poolTurn) giveBack(ctx context.Context, m PoolMachine) error {
+	plan, err := t.app.Planner.Plan(PlanRequest{Kind: OperationDelete, Nodes: []PlanNode{{Name: NodeName(1), Zone: m.Zone}}})
+	if err != nil {
+		return err
+	}
+	did, err := t.app.Store.RetirePoolMachine(ctx, NewOperation{Operation: Operation{Tenant: t.Tenant, Cluster: m.Cluster, Kind: OperationDelete, PlanHash: plan.Hash(),
+		Requester: poolOwner(t.Name), CreatedAt: t.now, Expected: plan.Duration()}, Plan: plan, Cancel: true})
+	if did {
+		t.begun++
+	}
+	return err
+}
+
+// refill begins to make what is lacking, as far as it may now.
+func (t *poolTurn) refill(ctx context.Context) error {
+	full := len(t.stock) >= t.Count
+	if t.Mode != PoolOn || full && t.underWay == 0 {
+		t.Trouble, t.TroubleAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
+	}
+	if t.Mode != PoolOn || full {
+		return nil
+	}
+	if t.specErr != nil {
+		t.fail(t.specErr)
+		return nil
+	}
+	if t.now.Before(t.RetryAt) {
+		return nil
+	}
+	most := poolAtOnce
+	if t.Failures > 0 {
+		most = 1
+	}
+	for len(t.stock) < t.Count && t.underWay < most {
+		m, err := t.machine(ctx)
+		if err != nil {
+			return err
+		}
+		err = t.app.Store.StockPool(ctx, t.ID, m)
+		switch e := AsError(err); {
+		case err == nil:
+			t.begun++
+			t.underWay++
+			t.stock = append(t.stock, PoolMachine{Cluster: m.Cluster.Cluster.ID, State: PoolMaking, ExpiresAt: m.ExpiresAt})
+		case e.Code == EConflict && e.Reason == "pool_full":
+			return nil // another server was faster
+		case e.Code == EInternal || e.Code == ETransient || e.Code == ETimeout || e.Code == ECancelled:
+			return err
+		default:
+			t.fail(err)
+			return nil
+		}
+	}
+	return nil
+}
+
+// fail notes why the pool is not full, and lets time pass before it is tried again.
+func (t *poolTurn) fail(err error) {
+	t.Failures++
+	t.Trouble, t.RetryAt = AsError(err).ForPeople(), t.now.Add(PoolRetry(t.Failures))
+	if t.TroubleAt.IsZero() {
+		t.TroubleAt = t.now
+	}
+}
+
+// PoolRetry is how long nothing is tried after so many failures in a row.
+func PoolRetry(failures int) time.Duration {
+	return min(poolFirstRetry<<min(max(failures-1, 0), 20), poolLastRetry)
+}
+
+// machine makes up the one-node cluster that a machine of the pool stands in.
+func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
+	number, err := t.app.Store.NextClusterNumber(ctx)
+	if err != nil {
+		return m, err
+	}
+	owner := poolOwner(t.Name)
+	id := clusterID("pool-"+t.Name, number)
+	c := Cluster{ID: id, Tenant: t.Tenant, Name: id, Owner: owner, Template: owner, Provider: t.Provider, Size: 1, Services: []string{}, Status: ClusterPending,
+		CostPerHour: t.spec.price, DNSSuffix: DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
+	node := Node{Cluster: id, Name: NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: NodePlanned,
+		SSHUser: firstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: hostname(id, NodeName(1), DefaultDNSSuffix)}
+	plan, err := t.app.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: []PlanNode{{Name: node.Name, Zone: node.Zone}}})
+	if err != nil {
+		return m, err
+	}
+	n := NewCluster{Cluster: c, Definition: t.spec.definition, Nodes: []NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
+		Operation: NewOperation{Operation: Operation{Tenant: t.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: t.now,
+			Expected: plan.Duration()}, Plan: plan}}
+	if n.PrivateKey, n.PublicKey, err = t.app.Keys.NewKey("muster " + id); err != nil {
+		return m, fmt.Errorf("key of %s: %w", id, err)
+	}
+	n.Reservation = ReservationOf(c, n.Nodes, t.spec.definition.Hardware, nil)
+	n.Reservation.Pool = true
+	return NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.giveHostKeys(n.Nodes)
+}
+
+// spread takes up to a fifth of an age away, so that machines that were made together are not replaced together.
+func spread(age time.Duration) time.Duration {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the process instead
+	return age - time.Duration(float64(age)/5*(float64(binary.BigEndian.Uint64(b[:])>>11)/(1<<53)))
+}
+
+// rest notes when there is something to do again: when a machine gets too old, or when it is tried again. All else wakes the pool.
+func (t *poolTurn) rest(ctx context.Context) error {
+	var due time.Time
+	sooner := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	for _, m := range t.stock {
+		sooner(m.ExpiresAt)
+	}
+	if t.Mode == PoolOn && len(t.stock) < t.Count && t.RetryAt.After(t.now) {
+		sooner(t.RetryAt)
+	}
+	t.DueAt = due
+	var n *Notice
+	if t.Mode == PoolOn && t.Failures >= poolTellAfter && !t.Told {
+		t.Told = true
+		n = &Notice{At: t.now, Tenant: t.Tenant, Kind: NoticePool, Users: []string{t.MadeBy}, Path: "/pools/" + t.Name,
+			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),
+			Text: fmt.Sprintf("%d of %d machines are ready. %s It is tried again by itself, every %s at most. Clusters are made without it meanwhile, only slower.",
+				len(t.stock)-t.underWay, t.Count, sentence(t.Trouble), poolLastRetry)}
+	}
+	return t.app.Store.RestPool(ctx, t.Pool, n)
+}

@@ -1,0 +1,130 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"muster/app"
+	"muster/jobs/remote"
+)
+
+// handoverShells are Shells that know machines by several keys. Simulations need not: their machines ask for none.
+type handoverShells interface {
+	// AwaitAny logs in until one of the targets works, keeps the connection as Await does, and tells which.
+	AwaitAny(ctx context.Context, ts ...remote.Target) (hostKey string, which int, err error)
+	// Refused tells whether the machine refuses a login; an error where it cannot be known now.
+	Refused(ctx context.Context, t remote.Target) (bool, error)
+}
+
+func (s sshShells) AwaitAny(ctx context.Context, ts ...remote.Target) (string, int, error) {
+	conn, i, err := remote.WaitAny(ctx, ts...)
+	if err != nil {
+		return "", 0, err
+	}
+	key := conn.HostKey()
+	s.Adopt(ts[i], conn)
+	return key, i, nil
+}
+
+func (s sshShells) Refused(ctx context.Context, t remote.Target) (bool, error) {
+	conn, err := remote.Dial(ctx, t)
+	if err == nil {
+		return false, conn.Close()
+	}
+	if e := app.AsError(err); e.Code == app.ECredentials && e.Reason == "auth_refused" {
+		return true, nil
+	}
+	return false, err
+}
+
+// adopt has a machine that came from a pool carry its node's tags, where the provider can do that. It is found by its intent in any case, so where that fails
+// the machine is taken all the same, unless the provider is the one who lets people in.
+func adopt(ctx context.Context, p app.Provider, as *app.Assignment, m *app.Machine, out app.Output) error {
+	a, ok := p.(app.Adopter)
+	if as.FromPool == nil || !ok {
+		return nil
+	}
+	err := a.Adopt(ctx, m.ID, as.Machine)
+	switch {
+	case err == nil:
+		m.Tags, m.Hostname = as.Machine.Tags, as.Machine.Hostname
+	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil:
+		out(app.StreamSystem, "The provider keeps the tags that the machine had in the pool: "+app.AsError(err).ForPeople())
+	default:
+		return fmt.Errorf("%s: adopt %s: %w", as.Provider.Name, m.ID, err)
+	}
+	return nil
+}
+
+// takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the node's name. It
+// can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and only when the
+// old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made anew meanwhile knows the new key only.
+func (w *Worker) takeOver(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	shells, ok := w.Shells.(handoverShells)
+	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
+		return w.awaitLogin(ctx, as, out, r)
+	}
+	own, pool := target(as.Node, as.SSHKey), target(as.Node, as.FromPool.Key)
+	hostKey, which, err := shells.AwaitAny(ctx, pool, own)
+	if err != nil {
+		return err
+	}
+	if own.HostKey == "" {
+		// The key that is pinned now is the one that the whole of it goes by.
+		own.HostKey, pool.HostKey, as.Node.HostKey, r.HostKey = hostKey, hostKey, hostKey, hostKey
+		out(app.StreamSystem, "The host key was pinned at first contact.")
+	}
+	if which == 0 {
+		if !as.Node.OwnRoot {
+			return app.Errorf(app.EInvalid, "The machine from the pool %s shares its host's files, so its keys cannot be changed.", as.FromPool.Pool)
+		}
+		if err := w.over(ctx, as, pool, func(sh app.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
+			return err
+		}
+		if _, err := w.Shells.Await(ctx, own); err != nil {
+			return err
+		}
+	}
+	if as.Node.OwnRoot {
+		if err := w.over(ctx, as, own, func(sh app.Shell) error { return makeOwn(ctx, as, sh, out) }); err != nil {
+			return err
+		}
+	}
+	refused, err := shells.Refused(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if !refused {
+		return app.Errorf(app.ETransient, "%s still lets in the key of the pool %s.", as.Node.Hostname, as.FromPool.Pool)
+	}
+	out(app.StreamSystem, fmt.Sprintf("%s answers at %s, with the cluster's own key. That of the pool does not open it any more.", as.Node.Hostname, own))
+	return nil
+}
+
+// over runs f with a shell that was opened by a certain key.
+func (w *Worker) over(ctx context.Context, as *app.Assignment, t remote.Target, f func(app.Shell) error) error {
+	sh, release, err := w.Shells.Get(ctx, t)
+	if err != nil {
+		return err
+	}
+	err = f(remote.Under(sh, w.nodeClaim(as)))
+	release(app.CodeOf(err) != app.ETransient)
+	return err
+}
+
+// makeOwn takes the pool's key out of the machine and gives it the node's name, which it also finds its own address by. A machine that does not take the name is
+// used all the same: what services may assume of it is checked afterwards.
+func makeOwn(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output) error {
+	sudo := as.Node.SSHUser != "" && as.Node.SSHUser != "root"
+	if err := remote.ForgetKey(ctx, sh, as.FromPool.Key, sudo); err != nil {
+		return err
+	}
+	self := app.HostEntryOf(as.Node)
+	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.EnsureHosts(ctx, sh, []app.HostEntry{self}, sudo))
+	if code := app.CodeOf(err); err != nil && (code == app.EInvalid || code == app.ECredentials) {
+		out(app.StreamErr, app.AsError(err).ForPeople())
+		return nil
+	}
+	return err
+}
