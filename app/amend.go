@@ -22,7 +22,10 @@ type Amendment struct {
 	// itself: one for an upgrade, all at once for others.
 	Batch     int           `json:"batch,omitempty"`
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
-	PlanHash  string        `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+	Survival
+	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
+	// TopUp marks what Muster asks by itself to have all nodes that were wanted; nobody else can.
+	TopUp bool `json:"top_up,omitempty" hidden:"true"`
 }
 
 // AmendPreview is what an amendment would do, worked out before anything is accepted.

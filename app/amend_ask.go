@@ -25,6 +25,14 @@ func (a *App) Amend(ctx context.Context, actor Actor, cluster string, m Amendmen
 	if err := actor.mayChange("Amend", c); err != nil {
 		return AmendAnswer{}, err
 	}
+	if m.TopUp {
+		return AmendAnswer{}, wrongAmend("top_up", "Only Muster itself tops up.", "Leave top_up out; see cluster top-up.")
+	}
+	return a.amend(ctx, actor, c, m)
+}
+
+// amend is Amend of somebody who may.
+func (a *App) amend(ctx context.Context, actor Actor, c Cluster, m Amendment) (AmendAnswer, error) {
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
 		return AmendAnswer{}, err
@@ -76,10 +84,14 @@ func refusedBy(d Decision, request int64) error {
 // amendOperation makes what the store is to accept: the operation, and what it makes of the cluster.
 func (a *App) amendOperation(d *amended, who string) (NewOperation, error) {
 	p := d.preview
+	choice, survival, err := d.onFailure()
+	if err != nil {
+		return NewOperation{}, err
+	}
 	n := NewOperation{
-		Operation: Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: d.ask.OnFailure, Requester: who,
-			CreatedAt: a.Now(), Expected: p.Duration},
-		Plan: p.Plan, Follows: d.latest.ID,
+		Operation: Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
+			AtLeast: survival.AtLeast.Of(p.After.Nodes), NoTopUp: survival.NoTopUp, CreatedAt: a.Now(), Expected: p.Duration},
+		Plan: p.Plan, Follows: d.latest.ID, TopUp: d.ask.TopUp,
 	}
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.moves) {
 		return n, nil
@@ -103,6 +115,17 @@ func (a *App) amendOperation(d *amended, who string) (NewOperation, error) {
 	}
 	n.Change = change
 	return n, a.giveHostKeys(change.New)
+}
+
+// onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.
+func (d *amended) onFailure() (FailureChoice, Survival, error) {
+	if d.ask.Kind != OperationResize || d.preview.After.Nodes <= d.preview.Before.Nodes {
+		if d.ask.OnFailure == FailureStay || d.ask.OnFailure.GoesOn() {
+			return FailureLeave, Survival{}, nil // where nothing grows all machines are there
+		}
+		return d.ask.OnFailure, Survival{}, nil
+	}
+	return d.definition.Survivors.settled(d.ask.OnFailure, d.ask.Survival, d.preview.After.Nodes)
 }
 
 // moves tells whether a node is made, goes, or has other services afterwards. Where services were left undone, they are among those

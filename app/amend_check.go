@@ -44,7 +44,7 @@ func (m Amendment) check() error {
 				"Leave it out; what counts is "+andList(fields)+".")
 		}
 	}
-	if err := m.OnFailure.check(); err != nil {
+	if err := m.checkFailure(); err != nil {
 		return err
 	}
 	if m.OnFailure == FailureRollBack && !m.Kind.undoable() {
@@ -60,6 +60,26 @@ func (m Amendment) check() error {
 		return err
 	}
 	return m.checkNeeded()
+}
+
+// checkFailure refuses a choice of what happens on a failure that does not fit.
+func (m Amendment) checkFailure() error {
+	if err := m.OnFailure.check(); err != nil {
+		return err
+	}
+	if err := m.Survival.check(m.OnFailure); err != nil {
+		return err
+	}
+	grows := m.Kind == OperationResize && len(m.Nodes) == 0
+	switch {
+	case !grows && m.OnFailure.GoesOn():
+		return wrongAmend("on_failure", "Only where machines are made can it be gone on with those that come.", "Leave on_failure out, or say roll_back.")
+	case !grows && m.AtLeast != "":
+		return wrongAmend("at_least", "Only where machines are made can it be gone on with those that come.", "Leave at_least out.")
+	case !grows && m.NoTopUp:
+		return wrongAmend("no_top_up", "Only where machines are made can it be gone on with those that come.", "Leave no_top_up out.")
+	}
+	return nil
 }
 
 func (m Amendment) checkNumbers() error {

@@ -40,6 +40,7 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	lease := t.Lease
 	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, linksOf(t, d.definition.Services), t.Hooks
 	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
+	d.definition.Survivors = t.Survivors
 	if err := d.checkLayout(ctx, a, published); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	if err := r.OnFailure.check(); err != nil {
 		return Answer{}, err
 	}
+	if err := r.Survival.check(r.OnFailure); err != nil {
+		return Answer{}, err
+	}
 	w, err := a.weigh(ctx, actor, r)
 	if err != nil {
 		return Answer{}, err
@@ -197,9 +200,13 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 		c.Services = append(c.Services, s)
 	}
 	slices.Sort(c.Services)
+	choice, survival, err := d.definition.Survivors.settled(r.OnFailure, r.Survival, c.Size)
+	if err != nil {
+		return NewCluster{}, err
+	}
 	n := NewCluster{Cluster: c, Definition: d.definition, Operation: NewOperation{
-		Operation: Operation{Tenant: actor.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: p.PlanHash, OnFailure: r.OnFailure,
-			Requester: actor.User, CreatedAt: now, Expected: p.Duration},
+		Operation: Operation{Tenant: actor.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: p.PlanHash, OnFailure: choice,
+			AtLeast: survival.AtLeast.Of(c.Size), NoTopUp: survival.NoTopUp, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {

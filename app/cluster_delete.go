@@ -98,6 +98,9 @@ func (a *App) Expire(ctx context.Context) (begun int, err error) {
 	if _, err := a.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if _, err := a.runTopUps(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), tidyAtOnce)
 	if err != nil {
 		return 0, err

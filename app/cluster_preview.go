@@ -83,10 +83,11 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 	d := Definition{
 		Lease:    &t.Lease,
 		Template: t.Digest(), Immutable: t.Immutable,
-		Hooks:    t.Hooks,
-		Health:   t.Health,
-		Config:   mergeConfig(t.Defaults.Config, config),
-		Services: map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
+		Hooks:     t.Hooks,
+		Health:    t.Health,
+		Survivors: t.Survivors,
+		Config:    mergeConfig(t.Defaults.Config, config),
+		Services:  map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}
 	for _, g := range l.Groups {
 		d.Hardware[g.Hardware] = c.Hardware[g.Hardware].Providers[l.Provider]

@@ -28,6 +28,9 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 			return ClusterView{}, err
 		}
 	}
+	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
+		return ClusterView{}, err
+	}
 	v.MadeFrom, err = a.madeFrom(ctx, actor, c.Template, d.Template)
 	return v, err
 }

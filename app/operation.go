@@ -11,6 +11,8 @@ const (
 	OperationDelete OperationKind = "delete"
 	// OperationRollBack undoes what another operation, which did not succeed, has done.
 	OperationRollBack OperationKind = "roll_back"
+	// OperationGoOn finishes a create or a growth, of which not all machines came, with those that did.
+	OperationGoOn OperationKind = "go_on"
 
 	// What is asked of a cluster that stands; see Amendment.
 	OperationResize         OperationKind = "resize"
@@ -58,6 +60,13 @@ type FailureChoice string
 const (
 	FailureLeave    FailureChoice = ""          // leave all as it is, for a person to look at
 	FailureRollBack FailureChoice = "roll_back" // undo what the operation has done
+	// FailureGoOn goes on with the machines that came, where only machines are missing and the template's constraints hold without
+	// them; else all is left as it is. It is for creates and growths. A cancelled operation is left as it is.
+	FailureGoOn FailureChoice = "go_on"
+	// FailureGoOnOrBack is the same, but rolls back instead of leaving all as it is.
+	FailureGoOnOrBack FailureChoice = "go_on_or_roll_back"
+	// FailureStay says FailureLeave where the template would have it otherwise. It is not kept.
+	FailureStay FailureChoice = "leave"
 )
 
 // Operation is one thing that was asked of a cluster. Total and Done count steps that act (joins are left out).
@@ -70,8 +79,14 @@ type Operation struct {
 	PlanHash  string          `json:"plan_hash"`
 	OnFailure FailureChoice   `json:"on_failure,omitempty"`
 	Undoes    int64           `json:"undoes,omitempty"` // of a roll-back: the operation that it undoes
-	Requester string          `json:"requester"`
-	Message   string          `json:"message,omitempty"`
+	// GoesOn is, of a go-on, the operation that it brings to an end.
+	GoesOn int64 `json:"goes_on,omitempty"`
+	// AtLeast is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.
+	AtLeast int `json:"at_least,omitempty"`
+	// NoTopUp says that the nodes which are missing after a go-on are not asked for again later.
+	NoTopUp   bool   `json:"no_top_up,omitempty"`
+	Requester string `json:"requester"`
+	Message   string `json:"message,omitempty"`
 	// HeldUntil is when the operation waits for the answers of hooks until, at the latest; zero where it waits for none.
 	HeldUntil time.Time `json:"held_until,omitzero"`
 	Total     int       `json:"steps_total"`

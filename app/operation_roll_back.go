@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -21,15 +20,6 @@ type RollBackPreview struct {
 	Untouched int `json:"untouched"`
 	// Gone tells that nothing of the cluster is left afterwards.
 	Gone bool `json:"gone"`
-}
-
-// check refuses a choice that there is not.
-func (c FailureChoice) check() error {
-	if c == FailureLeave || c == FailureRollBack {
-		return nil
-	}
-	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("What is to happen on a failure is not known: %.40q.", string(c)),
-		Hint: "Say roll_back, or nothing to leave all as it is."}
 }
 
 // PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
@@ -76,11 +66,15 @@ func (a *App) rollBack(ctx context.Context, c Cluster, o Operation, who, planHas
 	if err != nil {
 		return err
 	}
+	undone, err := a.undoneBy(ctx, c, o)
+	if err != nil {
+		return err
+	}
 	if planHash != "" && planHash != p.PlanHash {
 		return errPlanChanged
 	}
 	_, err = a.Store.SubmitOperation(ctx, NewOperation{
-		Operation: Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: OperationRollBack, Undoes: o.ID, PlanHash: p.PlanHash, Requester: who,
+		Operation: Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: OperationRollBack, Undoes: undone.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
 		Plan: p.Plan, Change: change, Follows: o.ID,
 	})
@@ -93,13 +87,20 @@ var errPlanChanged = &Error{Code: EConflict, Reason: "plan_changed", Message: "T
 // planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
 func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBackPreview, *ClusterChange, error) {
-	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: o.Kind == OperationCreate}
+	undone, err := a.undoneBy(ctx, c, o)
+	if err != nil {
+		return RollBackPreview{}, nil, err
+	}
+	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: undone.Kind == OperationCreate}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return p, nil, err
 	}
-	change, had, err := a.undoChange(ctx, c, o)
+	change, had, err := a.undoChange(ctx, c, undone)
 	if err != nil {
+		return p, nil, err
+	}
+	if err := a.withoutGoOn(ctx, o, change); err != nil {
 		return p, nil, err
 	}
 	r := PlanRequest{Kind: OperationRollBack}
@@ -110,7 +111,7 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		}
 		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: services})
 	}
-	if r.Undo, err = a.Store.StepsAndJoins(ctx, c.Tenant, o.ID); err != nil {
+	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
@@ -160,15 +161,16 @@ func (a *App) undoChange(ctx context.Context, c Cluster, o Operation) (change *C
 	return &back, had, nil
 }
 
-// UndoFailed begins the roll-back of operations that failed or were cancelled and whose requester wanted them rolled back
-// then, of all tenants. It gives how many it began. It can be called again and again, by several servers: the store takes
-// one roll-back of an operation, and only while nothing else has followed it.
+// UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the roll-back of those
+// that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It gives how
+// many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
+// only while nothing else has followed it.
 func (a *App) UndoFailed(ctx context.Context) (begun int, err error) {
 	due, err := a.Store.RollBacksDue(ctx, tidyAtOnce)
 	if err != nil {
 		return 0, err
 	}
-	var errs []error
+	begun, errs := a.goOnFailed(ctx)
 	for _, o := range due {
 		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
 		if err == nil {

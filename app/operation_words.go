@@ -5,6 +5,7 @@ var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationCreate:         {"create", "create", "creating"},
 	OperationDelete:         {"delete", "delete", "deleting"},
 	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
+	OperationGoOn:           {"going on with fewer nodes", "go on with fewer nodes", "going on with fewer nodes"},
 	OperationResize:         {"resize", "resize", "resizing"},
 	OperationAddServices:    {"addition of services", "add services", "adding services"},
 	OperationRemoveServices: {"removal of services", "remove services", "removing services"},

@@ -152,6 +152,8 @@ type PlanRequest struct {
 	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, best with the
 	// joins between. Nodes have the services then that they had before it.
 	Undo []Step
+	// Went are, where an operation goes on after another one, the steps of that one as they are now, without joins.
+	Went []Step
 }
 
 // PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for amendments.
@@ -163,6 +165,9 @@ type PlanNode struct {
 	Added    []string               // of Services, on a node that stands
 	Removed  []string               // that a node which stands had
 	Work     map[string]ServiceWork // by service that is neither added nor removed
+	// Begun are, where an operation goes on after another one, the services that this one brought to the node. What it has not
+	// done with them is done; with work, they have to read the configuration anew.
+	Begun []string
 }
 
 // Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.

@@ -41,6 +41,8 @@ type Store interface {
 	ChatStore
 	ChatFaceStore
 	PoolStore
+	GoOnStore
+	TopUpStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -82,6 +84,8 @@ type Definition struct {
 	Stopped map[string][]string `json:"stopped,omitempty"`
 	Hooks   []OperationHook     `json:"hooks,omitempty"`  // the template's
 	Health  *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
+	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
+	Survivors *Survivors `json:"survivors,omitempty"`
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.
@@ -115,6 +119,10 @@ type NewOperation struct {
 	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
 	// not ended, it is EConflict. 0 for no such condition.
 	Follows int64
+	// AsOf is, of a go-on, when what it goes on with had ended as it was planned: EConflict where that has run again since.
+	AsOf time.Time
+	// TopUp says that Muster asks for it by itself, to have all nodes that were wanted.
+	TopUp bool
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: somebody may just have
 	// moved the end.
 	LeaseOver bool

@@ -27,6 +27,8 @@ type Template struct {
 	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are looked after; nil: nobody looks.
 	Health *HealthPolicy `json:"health,omitempty"`
+	// Survivors says what becomes of creates and growths of which not all machines come; nil: they fail.
+	Survivors *Survivors `json:"survivors,omitempty"`
 }
 
 // TemplateDefaults are used where a request says nothing. Config is the cluster configuration; macros in its string

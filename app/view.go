@@ -16,6 +16,7 @@ type ClusterRequest struct {
 	PlanHash   string         `json:"plan_hash,omitempty"`
 	// OnFailure is what shall happen by itself when the create fails or is cancelled.
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
+	Survival
 }
 
 // Preview is what a create would do, worked out before anything is accepted.
@@ -52,6 +53,8 @@ type ClusterView struct {
 	MadeFrom *MadeFrom `json:"made_from,omitempty"`
 	// Health is nil where nobody looks after the cluster.
 	Health *ClusterHealth `json:"health,omitempty"`
+	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
+	TopUp *TopUp `json:"top_up,omitempty"`
 }
 
 // ClusterFilter narrows a list. The zero value lists live clusters, newest first.

@@ -364,6 +364,8 @@ var lives = []struct {
 	{"roll-back of a shrink", []app.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(app.Amendment{Kind: app.OperationResize, Size: 2})},
 	{"roll-back of other services", nil, rollBackOf(app.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
 		"n1.extra", "n2.extra", "n3.extra")},
+	{"going on with fewer nodes", nil, goOnOf(false)},
+	{"roll-back of a going on", nil, goOnOf(true)},
 	{"delete", []app.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
 		if _, err := m.app.DeleteCluster(m.Context(), m.admin, id); err != nil {
 			m.Fatal(err)
@@ -399,6 +401,36 @@ func rollBackOf(a app.Amendment, refuses ...string) func(*mortal, string) {
 		}
 		for _, place := range refuses {
 			_ = os.Remove(filepath.Join(m.state, "refuse."+place))
+		}
+		if _, err := m.app.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// goOnOf has a growth of which one machine does not come, and goes on with the other, or fails to and is to be undone.
+func goOnOf(undone bool) func(*mortal, string) {
+	return func(m *mortal, id string) {
+		m.cloud.Order(fake.Create, fake.Outcome{Node: "n5", Err: &app.Error{Code: app.EQuota, Message: "no room"}})
+		m.amend(id, app.Amendment{Kind: app.OperationResize, Size: 5})
+		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
+			m.Fatalf("the growth is %s", v.Operations[0].Status)
+		}
+		if undone {
+			m.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "not today"}})
+		}
+		p, err := m.app.PreviewGoOn(m.Context(), m.admin, id, 0)
+		if err != nil {
+			m.Fatal(err)
+		}
+		if _, err := m.app.GoOn(m.Context(), m.admin, id, 0, p.PlanHash, false); err != nil {
+			m.Fatal(err)
+		}
+		if !undone {
+			return
+		}
+		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
+			m.Fatalf("the going on is %s", v.Operations[0].Status)
 		}
 		if _, err := m.app.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
 			m.Fatal(err)

@@ -20,6 +20,7 @@ var kinds = func() map[app.OperationKind]func(g *graph, r app.PlanRequest) error
 		app.OperationCreate:   create,
 		app.OperationDelete:   remove,
 		app.OperationRollBack: rollBack,
+		app.OperationGoOn:     goOn,
 		app.OperationSleep:    sleep,
 		app.OperationWake:     wake,
 	}

@@ -146,7 +146,7 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 	}
 	after, moved := ledger.ClusterAfter(o, undone, left)
 	if !moved {
-		return nil
+		return t.topUpAfter(now, o.Operation, "")
 	}
 	if o.Status == app.OperationSucceeded {
 		if err := t.changeDone(now, o.Operation); err != nil {
@@ -178,7 +178,10 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 	}
-	return t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message)
+	if err := t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message); err != nil {
+		return err
+	}
+	return t.topUpAfter(now, o.Operation, after.Status)
 }
 
 // undone gives the kind of what a roll-back undoes; "" for other operations.

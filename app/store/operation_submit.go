@@ -75,8 +75,11 @@ func (t *tx) standing(n app.NewOperation) (*operationRow, error) {
 	if deleted > 0 {
 		return nil, app.Errorf(app.EConflict, "Cluster %q is gone.", op.Cluster)
 	}
-	if op.Kind == app.OperationRollBack {
+	switch op.Kind {
+	case app.OperationRollBack:
 		return nil, t.checkUndo(n)
+	case app.OperationGoOn:
+		return nil, t.checkGoOn(n)
 	}
 	return nil, nil
 }
@@ -95,6 +98,9 @@ func (t *tx) checkUndo(n app.NewOperation) error {
 	later, err := t.later(undone)
 	if err != nil {
 		return err
+	}
+	if later != nil && later.GoesOn == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
+		later = nil // what went on with it is undone together with it
 	}
 	if err := ledger.CheckUndo(&undone, later); err != nil {
 		return err
@@ -156,11 +162,15 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 			return op, err
 		}
 	}
+	noTopUp := 0
+	if op.NoTopUp {
+		noTopUp = 1
+	}
 	err = t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
-			active, queued, running, claims, turn, expected, created_at, started_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, 0, 0) RETURNING id`,
-		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), op.Undoes, op.Requester, op.Total,
-		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), micros(op.CreatedAt)).Scan(&op.ID)
+			active, queued, running, claims, turn, expected, created_at, started_at, ended_at, at_least, no_top_up)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, 0, 0, ?, ?) RETURNING id`,
+		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
+		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), micros(op.CreatedAt), op.AtLeast, noTopUp).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
@@ -174,6 +184,12 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 		}
 	}
 	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
+		return op, err
+	}
+	if err := t.beginGoOn(op, n); err != nil {
+		return op, err
+	}
+	if err := t.topUpWaits(op, n.TopUp); err != nil {
 		return op, err
 	}
 	if err := t.announce(&op, n.Plan, hooks, waits); err != nil {

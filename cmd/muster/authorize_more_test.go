@@ -350,6 +350,7 @@ func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)
+	maps.Copy(all, goOnTries)
 	maps.Copy(all, healthTries)
 	maps.Copy(all, chatTries)
 	return all

@@ -1,0 +1,309 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// survival is a go-on as it is worked out: the cluster as the operation before it wanted it, and as it will be.
+type survival struct {
+	*amended
+	of    Operation           // that is gone on with
+	steps []Step              // of it, as they are now, without joins
+	lost  map[string]string   // by node that did not come: why
+	had   map[string][]string // by node that stood before the operation: the services that it had
+	shown GoOnPreview
+}
+
+// planGoOn works out how to go on with the machines that came. It applies where all that failed for good is the making of machines, no
+// service of them was begun, and what is there, perhaps with services added to it, keeps the template's constraints. Nothing that was
+// placed moves.
+func (a *App) planGoOn(ctx context.Context, c Cluster, o Operation, latest bool, ask Survival) (*survival, error) {
+	ctx, cancel := context.WithTimeout(ctx, solveTime)
+	defer cancel()
+	if err := o.mayGoOn(latest); err != nil {
+		return nil, err
+	}
+	stands, err := a.standing(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if stands.latest.ID != o.ID {
+		return nil, &Error{Code: EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
+	}
+	s := &survival{amended: newAmended(stands, Amendment{Kind: OperationGoOn}), of: o, lost: map[string]string{}}
+	s.catalog = s.view(a.Deps.Catalog())
+	if s.steps, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
+		return nil, err
+	}
+	if err := s.readBefore(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := s.sort(); err != nil {
+		return nil, err
+	}
+	if err := s.enough(ask); err != nil {
+		return nil, err
+	}
+	if err := s.place(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := s.checkConfig(); err != nil {
+		return nil, s.lacks(err)
+	}
+	s.readAnew()
+	s.keepStopped()
+	if err := s.checkMachines(ctx, a); err != nil {
+		return nil, err
+	}
+	s.shown.TopsUp = !ask.NoTopUp
+	return s, s.order(ctx, a)
+}
+
+// mayGoOn refuses what is not a create or a growth that has failed, with nothing after it.
+func (o Operation) mayGoOn(latest bool) error {
+	switch {
+	case o.Kind != OperationCreate && o.Kind != OperationResize:
+		return noGoOn("", "Only a create or a resize can be gone on with on fewer machines, not a %s.", o.Kind.Words())
+	case !latest:
+		return &Error{Code: EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
+	case o.Status != OperationFailed:
+		e := noGoOn("", "The %s %s, so there is nothing to go on with.", o.Kind.Words(), states[o.Status]).(*Error)
+		if o.Status == OperationRunning || o.Status == OperationPaused {
+			e.Hint = "Wait until it has ended. It may be that all machines come."
+		}
+		return e
+	}
+	return nil
+}
+
+// readBefore finds what stood before the operation, so that it is told from what the operation brought.
+func (s *survival) readBefore(ctx context.Context, a *App) error {
+	s.had = map[string][]string{}
+	if s.of.Kind == OperationCreate {
+		return nil
+	}
+	before, made, err := a.Store.ChangeOf(ctx, s.Tenant, s.of.ID)
+	if err != nil {
+		return err
+	}
+	if len(made.Leaving) > 0 || len(s.leaving) > 0 {
+		return noGoOn("Resume it, or roll it back.", "The resize gives nodes back, so it is not about machines that did not come.")
+	}
+	fresh := map[string]bool{}
+	for _, n := range made.New {
+		fresh[n.Node.Name] = true
+	}
+	for _, n := range s.standing.nodes {
+		if fresh[n.Name] {
+			continue
+		}
+		services := n.Services
+		if other, changed := before.Nodes[n.Name]; changed {
+			services = other
+		}
+		s.had[n.Name] = services
+	}
+	return nil
+}
+
+// sort finds which machines came, and refuses where something else failed too.
+func (s *survival) sort() error {
+	begun := map[string]string{} // by node: a service's step of which an attempt began
+	for _, st := range s.steps {
+		_, stood := s.had[st.Node]
+		switch {
+		case st.Service == "" && !st.Action.OnMachine() && st.Action != ActionHook && st.State != StepSucceeded: // such as a question to people
+			return noGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
+		case st.Action.OnMachine() && st.State != StepSucceeded && !stood:
+			if s.lost[st.Node] == "" {
+				s.lost[st.Node] = firstOf(st.Error, st.ID+" is not done.")
+			}
+		case st.State == StepFailed:
+			return noGoOn("Resume it, or roll it back.", "Not only machines are missing: %s failed, too: %s", st.ID, st.Error)
+		case st.Service != "" && (st.Attempt > 0 || st.State == StepSucceeded):
+			begun[st.Node] = st.ID
+		}
+	}
+	for _, n := range slices.SortedFunc(maps.Keys(s.lost), nodesInOrder) {
+		if id := begun[n]; id != "" {
+			return noGoOn("Resume it, or roll it back.", "%s is not well though its services were begun (%s), so it cannot be left out.", n, id)
+		}
+		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: s.lost[n]})
+	}
+	if len(s.lost) == 0 {
+		return noGoOn("Resume it, or roll it back.", "No machine is missing.")
+	}
+	return nil
+}
+
+func nodesInOrder(a, b string) int {
+	if d := NodeNumber(a) - NodeNumber(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// enough refuses fewer machines than are wanted at the least.
+func (s *survival) enough(ask Survival) error {
+	s.shown.Operation, s.shown.Wanted = s.of, len(s.nodes)
+	came := len(s.nodes) - len(s.lost)
+	switch least := ask.AtLeast.Of(len(s.nodes)); {
+	case came == 0:
+		return noGoOn("Resume it, or delete the cluster.", "No machine came.")
+	case came < least:
+		return noGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", several(len(s.nodes), "machine"), came, least)
+	}
+	return nil
+}
+
+// place finds whether the machines that came keep the constraints, perhaps with services added to them.
+func (s *survival) place(ctx context.Context, a *App) error {
+	r := ChangeRequest{Size: len(s.nodes) - len(s.lost)}
+	there := map[string]bool{}
+	for _, n := range s.standingNodes() {
+		if _, lost := s.lost[n.Name]; lost {
+			continue
+		}
+		r.Nodes = append(r.Nodes, n)
+		for _, service := range n.Services {
+			there[service] = true
+		}
+	}
+	for _, service := range s.services {
+		if !there[service] {
+			r.Add = append(r.Add, service)
+		}
+	}
+	change, err := a.changeLayout(ctx, s.amended, r)
+	if err != nil {
+		return s.lacks(err)
+	}
+	will := map[string]ChangedNode{}
+	for _, n := range change.Nodes {
+		if n.New || n.Gone || len(n.Removed) > 0 {
+			return s.lacks(&Error{Code: ENoLayout, Message: fmt.Sprintf("%s would have to change, and nothing that was placed may move.", n.Name)})
+		}
+		will[n.Name] = n
+	}
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if _, lost := s.lost[n.Name]; lost {
+			n.Change = NodeGone
+			continue
+		}
+		if w := will[n.Name]; len(w.Added) > 0 {
+			n.Services, n.Added, n.Why = orNone(w.Services), w.Added, w.Why
+		}
+	}
+	return nil
+}
+
+// lacks words why the constraints do not hold.
+func (s *survival) lacks(err error) error {
+	e := *AsError(err)
+	if e.Code != ENoLayout && e.Code != EInvalid && e.Code != EConflict {
+		return err
+	}
+	came := len(s.nodes) - len(s.lost)
+	return noGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, several(len(s.nodes), "machine"), e.ForPeople())
+}
+
+// readAnew finds which services have to read the configuration anew, since it speaks of nodes that did not come: against what the
+// operation wanted where that brought the service, and against what stood before on all other nodes.
+func (s *survival) readAnew() {
+	config, services := s.definition.Config, s.servicesAfter()
+	var wanted, stood []placedServices
+	for _, n := range s.standing.nodes {
+		wanted = append(wanted, placedServices{n.Name, n.Services})
+		if had, was := s.had[n.Name]; was {
+			stood = append(stood, placedServices{n.Name, had})
+		}
+	}
+	var will []placedServices
+	for _, n := range s.after() {
+		will = append(will, placedServices{n.Name, n.Services})
+	}
+	sinceWanted := changedKeys(config, config, movedBetween(wanted, will))
+	sinceBefore := changedKeys(config, config, movedBetween(stood, will))
+	for _, name := range services {
+		service := s.definition.Services[name]
+		if service == nil || service.Actions[ActionConfigure] == nil {
+			continue
+		}
+		brought, other := reads(name, service, sinceWanted, services), reads(name, service, sinceBefore, services)
+		for i := range s.nodes {
+			n := &s.nodes[i]
+			if !n.stays() || !slices.Contains(n.Services, name) || slices.Contains(n.Added, name) {
+				continue
+			}
+			if slices.Contains(s.had[n.Name], name) && other || !slices.Contains(s.had[n.Name], name) && brought {
+				n.work(name, WorkReload)
+			}
+		}
+	}
+}
+
+// placedServices are the services of a node.
+type placedServices struct {
+	node     string
+	services []string
+}
+
+// movedBetween gives the services that are on other nodes than before.
+func movedBetween(was, is []placedServices) map[string]bool {
+	on := func(list []placedServices) map[string][]string {
+		by := map[string][]string{}
+		for _, p := range list {
+			for _, s := range p.services {
+				by[s] = append(by[s], p.node)
+			}
+		}
+		return by
+	}
+	before, after, moved := on(was), on(is), map[string]bool{}
+	for _, by := range []map[string][]string{before, after} {
+		for s := range by {
+			if !slices.Equal(before[s], after[s]) {
+				moved[s] = true
+			}
+		}
+	}
+	return moved
+}
+
+// order has the plan made, and fills in what is shown.
+func (s *survival) order(ctx context.Context, a *App) error {
+	r := PlanRequest{Kind: OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps}
+	for _, n := range s.nodes {
+		p := PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
+		if n.stays() {
+			p.Begun = without(without(n.Services, s.had[n.Name]), n.Added)
+		}
+		r.Nodes = append(r.Nodes, p)
+	}
+	hooks, err := a.Store.OperationHooks(ctx, s.Tenant, s.of.ID)
+	if err != nil {
+		return err
+	}
+	for _, h := range hooks { // those before it have run wherever a service was begun; those after it are still to run
+		if h.When == HookAfter {
+			h.Operations = nil
+			r.Hooks = append(r.Hooks, h)
+		}
+	}
+	plan, err := a.Planner.Plan(r)
+	if err != nil {
+		return err
+	}
+	p := &s.shown
+	p.Nodes = s.after()
+	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
+	p.Before = ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour}
+	p.After = ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost()}
+	p.Notes = append([]string{}, s.notes...)
+	return nil
+}

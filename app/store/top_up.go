@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const topUpColumns = `u.wanted, u.off, u.due_at, u.tried_at, u.tries, u.operation, u.request, u.note`
+
+// topUpRow is a row of topUpColumns on its way.
+type topUpRow struct {
+	app.TopUp
+	off, due, tried int64
+}
+
+func (u *topUpRow) dest() []any {
+	return []any{&u.Wanted, &u.off, &u.due, &u.tried, &u.Tries, &u.Operation, &u.Request, &u.Note}
+}
+
+func (u *topUpRow) value() app.TopUp {
+	u.Off, u.NextAt, u.TriedAt = u.off != 0, fromMicros(u.due), fromMicros(u.tried)
+	return u.TopUp
+}
+
+// TopUpsDue implements app.TopUpStore.
+func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var u topUpRow
+		c, err := scanCluster(row, u.dest()...)
+		due = append(due, app.TopUpDue{Cluster: c, TopUp: u.value()})
+		return err
+	}, `SELECT `+clusterColumns+`, `+topUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
+		WHERE u.due_at > 0 AND (u.due_at <= ? OR u.due_at > ?) AND c.deleted_at = 0 AND (c.expires_at = 0 OR c.expires_at > ?) ORDER BY u.due_at LIMIT ?`,
+		micros(now), micros(now.Add(app.TopUpPatience)), micros(now), limit)
+	return due, err
+}
+
+// TopUpOf implements app.TopUpStore.
+func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp, error) {
+	var u topUpRow
+	err := s.reads.QueryRowContext(ctx, `SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.dest()...)
+	if isNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: top-up: %w", err)
+	}
+	v := u.value()
+	return &v, nil
+}
+
+// topUp gives what a cluster lacks; nil for nothing.
+func (t *tx) topUp(cluster string) (*app.TopUp, error) {
+	var u topUpRow
+	err := t.row(`SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.dest()...)
+	if isNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: top-up: %w", err)
+	}
+	v := u.value()
+	return &v, nil
+}
+
+// NoteTopUp implements app.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
+func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		u, err := t.topUp(n.Cluster)
+		if err != nil || u == nil {
+			return err
+		}
+		off, due := 0, micros(n.NextAt)
+		if n.Off {
+			off, due = 1, 0
+		}
+		count, err := t.count(`UPDATE top_ups SET off = ?, due_at = ?, tried_at = ?, tries = ?, request = ?, note = ? WHERE cluster = ? AND tenant = ? AND due_at = ?`,
+			off, due, micros(n.Now), n.Tries, n.Request, n.Note, n.Cluster, n.Tenant, micros(n.Due))
+		if noted = count > 0; err != nil || !noted || u.Note == n.Note {
+			return err
+		}
+		t.clusters[n.Cluster] = true
+		if n.Tell == nil {
+			return nil
+		}
+		return t.notice(*n.Tell)
+	})
+	return noted, err
+}
+
+// SetTopUp implements app.TopUpStore.
+func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
+	return s.write(ctx, func(t *tx) error {
+		cluster, err := t.live(c.Tenant, c.Cluster)
+		if err != nil {
+			return err
+		}
+		u, err := t.topUp(cluster.ID)
+		if err != nil {
+			return err
+		}
+		if u == nil {
+			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the nodes that were asked for.", cluster.Name),
+				Hint: "Resize it to have more."}
+		}
+		idle, err := t.idle(cluster)
+		if err != nil {
+			return err
+		}
+		off, due, tries := 0, int64(0), u.Tries
+		switch {
+		case c.Off:
+			off = 1
+		case c.Now && !idle:
+			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing can be asked for now.", cluster.Name, cluster.Status),
+				Hint: "Try again when it is active."}
+		case c.Now:
+			due, tries = micros(c.At), 0
+		case idle && u.Off:
+			due, tries = micros(c.At.Add(app.TopUpGap(0))), 0
+		case idle:
+			due = micros(u.NextAt)
+		}
+		if err := t.exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ? WHERE cluster = ?`, off, due, tries, cluster.ID); err != nil {
+			return err
+		}
+		t.clusters[cluster.ID] = true
+		return t.deed(c.At, c.Who, "cluster.top_up", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
+	})
+}
+
+// idle tells whether nothing is under way in a cluster and its machines run.
+func (t *tx) idle(c app.Cluster) (bool, error) {
+	if c.Status == app.ClusterAsleep {
+		return false, nil
+	}
+	id, err := t.before(c.ID)
+	return id == 0, err
+}
+
+// topUpWaits puts the next try off while something is under way in a cluster. Who resizes it by hand wants just that many nodes.
+func (t *tx) topUpWaits(op app.Operation, itself bool) error {
+	switch {
+	case itself:
+		return t.exec(`UPDATE top_ups SET due_at = 0, operation = ?, tried_at = ?, tries = tries + 1, request = 0, note = '' WHERE cluster = ?`,
+			op.ID, micros(op.CreatedAt), op.Cluster)
+	case op.Kind == app.OperationResize:
+		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, op.Cluster)
+	}
+	return t.exec(`UPDATE top_ups SET due_at = 0 WHERE cluster = ? AND due_at > 0`, op.Cluster)
+}
+
+// topUpAfter says when what a cluster lacks is asked for again, at the end of an operation: of a go-on that succeeded it becomes known that
+// the cluster lacks something. Status is that of the cluster from now on; "" where it stays as it was.
+func (t *tx) topUpAfter(now time.Time, o app.Operation, status app.ClusterStatus) error {
+	if status == app.ClusterDeleted {
+		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
+	}
+	u, err := t.topUp(o.Cluster)
+	if err != nil {
+		return err
+	}
+	went := o.Kind == app.OperationGoOn && o.Status == app.OperationSucceeded
+	if u == nil && !went {
+		return nil
+	}
+	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
+	if err := clusterError(err, o.Cluster); err != nil {
+		return err
+	}
+	if went {
+		if u, err = t.lacks(o, c, u); err != nil {
+			return err
+		}
+	}
+	if status == app.ClusterActive && c.Size >= u.Wanted {
+		if err := t.notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "What was missing when it went on has come."}); err != nil {
+			return err
+		}
+		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
+	}
+	note := u.Note
+	if o.ID == u.Operation {
+		switch o.Status {
+		case app.OperationFailed:
+			note = o.Message
+		case app.OperationCancelled:
+			u.Off, note = true, fmt.Sprintf("Operation %d was called off.", o.ID)
+			if o.StartedAt.IsZero() && o.Message != "" {
+				note = o.Message
+			}
+		}
+	}
+	off, due := 0, micros(now.Add(app.TopUpGap(u.Tries)))
+	if u.Off {
+		off = 1
+	}
+	if u.Off || status == app.ClusterAsleep || status == "" && c.Status == app.ClusterAsleep {
+		due = 0
+	}
+	return t.exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ?, note = ? WHERE cluster = ?`, off, due, u.Tries, note, o.Cluster)
+}
+
+// lacks notes how many nodes a cluster was to have with which it was gone on with fewer. One that was asked for by itself keeps what people
+// said, and begins its back-off anew where it has grown.
+func (t *tx) lacks(o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
+	var was []byte
+	if err := t.row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
+		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
+	}
+	var before changeText
+	if err := json.Unmarshal(was, &before); err != nil {
+		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
+	}
+	if had != nil && had.Operation == o.GoesOn {
+		var size struct {
+			Size int `json:"size"`
+		}
+		err := t.row(`SELECT was FROM changes WHERE operation = ?`, o.GoesOn).Scan(&was)
+		if err == nil {
+			err = json.Unmarshal(was, &size)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store: change of operation %d: %w", o.GoesOn, err)
+		}
+		if c.Size > size.Size {
+			had.Tries = 0
+		}
+		return had, nil
+	}
+	u := &app.TopUp{Wanted: before.Size, Off: o.NoTopUp}
+	off := 0
+	if u.Off {
+		off = 1
+	}
+	return u, t.exec(`INSERT INTO top_ups (cluster, tenant, wanted, off, due_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT (cluster) DO UPDATE SET
+		wanted = excluded.wanted, off = excluded.off, due_at = 0, tried_at = 0, tries = 0, operation = 0, request = 0, note = ''`,
+		c.ID, c.Tenant, u.Wanted, off)
+}

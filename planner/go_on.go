@@ -1,0 +1,118 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// goOn plans how an operation of which not all machines came is brought to its end with those that did. Nodes that are given back
+// have nothing but that done to them, at once and behind nothing: none of their services was begun. On the others
+//
+//   - machine steps are not done again;
+//   - of the services that the operation before brought (PlanNode.Begun) what has not succeeded is done; those that have to read the
+//     configuration anew are configured anew, and all after that is done again, or they are reloaded where they run already;
+//   - services that come to a node only now are set up from the beginning, behind its preparation for what they need;
+//   - other services have done to them what the node says, as in an amendment.
+//
+// All of it is ordered as what comes up in an amendment: services wait for those that they need.
+func goOn(g *graph, r app.PlanRequest) error {
+	if err := checkAmendment(r); err != nil {
+		return err
+	}
+	done, err := doneBy(r)
+	if err != nil {
+		return err
+	}
+	s, err := servicesOf(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.macros(r.Config); err != nil {
+		return err
+	}
+	a := &amendment{graph: g, services: s, bootstrap: map[int]int{}}
+	w := a.wave(everywhere)
+	for n, node := range a.nodes {
+		if node.Change == app.NodeGone {
+			w.act(n, "", app.ActionDelete)
+			continue
+		}
+		if len(node.Added) > 0 {
+			w.prepare(n)
+			w.fresh(n, node.Added)
+		}
+		for _, name := range node.Begun {
+			svc := w.service(name)
+			w.chain(n, svc, svc.left(done[placed{node.Name, name}], node.Work[name]))
+		}
+		for _, name := range slices.Sorted(maps.Keys(node.Work)) {
+			if !slices.Contains(node.Begun, name) {
+				svc := w.service(name)
+				w.chain(n, svc, svc.workActions(node.Work[name]))
+			}
+		}
+	}
+	w.close("")
+	return nil
+}
+
+// left gives what is left to do of setting up a service, of which some actions have succeeded. With work it has to read the
+// configuration anew.
+func (s *service) left(done map[app.Action]bool, work app.ServiceWork) []app.Action {
+	all := s.only(createActions...)
+	open := slices.IndexFunc(all, func(a app.Action) bool { return !done[a] })
+	switch {
+	case work != "" && (open < 0 || done[app.ActionStart]):
+		return s.workActions(work) // it runs, and is looked at in the end
+	case open < 0:
+		return nil
+	case work != "" && done[app.ActionConfigure]:
+		open = slices.Index(all, app.ActionConfigure)
+	}
+	return all[open:]
+}
+
+// doneBy gives the actions of services that have succeeded in the operation before, and refuses what does not fit together: EInvalid,
+// reason "go_on".
+func doneBy(r app.PlanRequest) (map[placed]map[app.Action]bool, error) {
+	done, unmade, begun := map[placed]map[app.Action]bool{}, map[string]string{}, map[string]string{}
+	for _, s := range r.Went {
+		switch {
+		case s.Join:
+		case s.Service != "":
+			if s.Attempt > 0 || s.State == app.StepSucceeded {
+				begun[s.Node] = s.ID
+			}
+			if s.State == app.StepSucceeded {
+				at := placed{s.Node, s.Service}
+				if done[at] == nil {
+					done[at] = map[app.Action]bool{}
+				}
+				done[at][s.Action] = true
+			}
+		case s.Action.OnMachine() && s.State != app.StepSucceeded && unmade[s.Node] == "":
+			unmade[s.Node] = s.ID
+		}
+	}
+	for _, n := range r.Nodes {
+		gone := n.Change == app.NodeGone
+		switch {
+		case n.Change != "" && !gone:
+			return nil, refuse("go_on", "%s is to become %q, and no machine is made where it is gone on with those that came.", n.Name, n.Change)
+		case len(n.Removed) > 0:
+			return nil, refuse("go_on", "%s is to be removed from %s, and nothing that was placed goes.", n.Removed[0], n.Name)
+		case gone && begun[n.Name] != "":
+			return nil, refuse("go_on", "%s cannot be given back: its services were begun (%s).", n.Name, begun[n.Name])
+		case !gone && unmade[n.Name] != "":
+			return nil, refuse("go_on", "%s cannot be gone on with: %s is not done.", n.Name, unmade[n.Name])
+		}
+		for _, name := range n.Begun {
+			if gone || !slices.Contains(n.Services, name) || slices.Contains(n.Added, name) {
+				return nil, refuse("go_on", "%s on %s was begun by the operation before, but is not there all the time.", name, n.Name)
+			}
+		}
+	}
+	return done, nil
+}
