@@ -89,10 +89,33 @@ func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Bl
 func message(title string, body, rows []slack.Block) []slack.Block {
 	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, mostHeader))}
 	rows = rows[:min(len(rows), mostBlocks/2)]
-	if room := mostBlocks - len(rows) - 1; len(body) > room {
+	if room := min(mostBlocks-len(rows)-1, roomy(body)); len(body) > room {
 		body = append(body[:room-1:room-1], more())
 	}
 	return append(append(blocks, body...), rows...)
+}
+
+// roomy tells how many of the first blocks have room in one message by their letters; at least one.
+func roomy(body []slack.Block) int {
+	left := mostLetters
+	for i, b := range body {
+		switch b := b.(type) {
+		case *slack.SectionBlock:
+			left -= units(b.Text.Text)
+		case *slack.ContextBlock:
+			for _, e := range b.ContextElements.Elements {
+				if o, ok := e.(*slack.TextBlockObject); ok {
+					left -= units(o.Text)
+				}
+			}
+		case *slack.RichTextBlock:
+			left -= mostSection // of which it is made at most: see logged
+		}
+		if left < 0 {
+			return max(i, 1)
+		}
+	}
+	return len(body)
 }
 
 // more says that not all is shown.

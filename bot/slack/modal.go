@@ -29,6 +29,9 @@ func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 	if len(blocks) > mostViewBlocks {
 		blocks = append(blocks[:mostViewBlocks-1:mostViewBlocks-1], more())
 	}
+	if len(blocks) == 0 { // Slack takes none that is empty
+		blocks = sections([]string{""})
+	}
 	return blocks
 }
 
@@ -72,6 +75,9 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 	first := ""
 	if len(f.Values) > 0 {
 		first = f.Values[0]
+	}
+	if (f.Kind == bot.FieldChoice && !f.Asked || f.Kind == bot.FieldMany) && len(options(f.Choices)) == 0 {
+		f.Kind = bot.FieldText // Slack takes no menu without a choice
 	}
 	switch f.Kind {
 	case bot.FieldNumber:
@@ -189,6 +195,7 @@ func unfurls(list []bot.Unfurl) map[string]slack.Attachment {
 	all := map[string]slack.Attachment{}
 	for _, u := range list {
 		blocks := append([]slack.Block{slack.NewSectionBlock(plain(u.Title, mostHeader), nil, nil)}, asides(u.Lines)...)
+		blocks = blocks[:min(roomy(blocks), mostBlocks-1)]
 		blocks = append(blocks, actions([]bot.Link{u.Link}, nil, "")...)
 		all[u.URL] = slack.Attachment{Fallback: summary(u.Title), Blocks: slack.Blocks{BlockSet: blocks}}
 	}

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/rivo/uniseg"
@@ -16,9 +17,10 @@ const (
 	mostButton      = 75
 	mostValue       = 2000
 	mostURL         = 3000
-	mostBlocks      = 50  // of a message
-	mostViewBlocks  = 100 // of a modal or a home
-	mostRow         = 25  // buttons in a row
+	mostBlocks      = 50   // of a message
+	mostLetters     = 8000 // of all texts of a message; Slack documents none, and refuses some above 11,000 as msg_blocks_too_long
+	mostViewBlocks  = 100  // of a modal or a home
+	mostRow         = 25   // buttons in a row
 	mostSummary     = 300
 	mostTitle       = 24 // of a modal, and of its buttons
 	mostNote        = 3000
@@ -42,10 +44,26 @@ func units(s string) (n int) {
 	return n
 }
 
+// clean leaves out what is never meant to be seen: bytes that are no text, control characters, and those that turn around the
+// direction of what stands beside them.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r == '\r', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
+		case unicode.IsControl(r):
+			return '\ufffd'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+}
+
 // cut shortens a text to what there is room for, between letters as people see them: no accent or part of an emoji is left
 // over. What was cut ends with an ellipsis.
 func cut(s string, most int) string {
-	s = strings.ToValidUTF8(s, "�")
+	s = clean(s)
 	if len(s) <= most || units(s) <= most {
 		return s
 	}
@@ -74,7 +92,7 @@ func plain(text string, most int) *slack.TextBlockObject {
 
 // summary is what Slack shows where it shows no blocks, such as in notifications. It reads markup there: what begins with < is
 // escaped, and what it would make bold or a link of by itself does nothing.
-func summary(title string) string { return marks.Replace(cut(title, mostSummary)) }
+func summary(title string) string { return marks.Replace(plain(title, mostSummary).Text) }
 
 // pages puts lines together, as many to a text as go into it.
 func pages(lines []string, most int) (texts []string) {

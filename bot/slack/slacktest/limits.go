@@ -8,7 +8,7 @@ const (
 	mostBlocksMessage = 50
 	mostBlocksView    = 100
 	mostMessageText   = 40000
-	mostMessageBlocks = 12000 // of all texts in the blocks of one posted message: msg_blocks_too_long, slackapi/bolt-js issue 2509
+	mostMessageBlocks = 11000 // of all texts in the blocks of one posted message: msg_blocks_too_long; not documented, see slackapi/bolt-js issues 2509 and 2867
 	mostViewBytes     = 250 << 10
 	mostID            = 255 // block_id, action_id, callback_id, external_id
 
