@@ -26,11 +26,11 @@ func amend(g *graph, r app.PlanRequest) error {
 	if err != nil {
 		return err
 	}
-	macros, err := s.macros(r.Config)
+	macros, err := s.macros(texts(r))
 	if err != nil {
 		return err
 	}
-	a := &amendment{graph: g, services: s, batch: r.Batch, named: s.named(macros.References()), bootstrap: map[int]int{}}
+	a := &amendment{graph: g, services: s, batch: r.Batch, asks: r.Between != nil, named: s.named(macros.References()), bootstrap: map[int]int{}}
 	a.comeUp()
 	a.workOn()
 	a.goDown()
@@ -49,6 +49,7 @@ type amendment struct {
 	last      []int       // steps of the waves so far that nothing waits for yet
 	after     string      // id of the join that the next wave waits for
 	unseen    bool        // nothing is looked at for its health
+	asks      bool        // a person is asked before each batch but the first
 }
 
 // The joins between waves; those between batches are "batch.2" and so on.
@@ -138,6 +139,11 @@ func (a *amendment) split(nodes []int) func(yield func([]int) bool) {
 // nextBatch gives what the ids of a middle wave's joins begin with.
 func (a *amendment) nextBatch() string {
 	a.batches++
+	return a.batchName()
+}
+
+// batchName is what the ids of the latest batch's joins begin with.
+func (a *amendment) batchName() string {
 	if a.batch == 0 {
 		return "work"
 	}

@@ -122,6 +122,11 @@ func (w *wave) close(next string) {
 	if len(w.last) > 0 {
 		gate := w.add(app.PlanStep{ID: w.after, Join: true}, joined)
 		w.need(gate, w.last...)
+		if w.asks && w.batches > 1 && w.name == w.batchName() {
+			ask := w.add(app.PlanStep{ID: w.after + "." + string(app.ActionAsk), Action: app.ActionAsk}, joined)
+			w.need(ask, gate)
+			gate = ask
+		}
 		for _, step := range first {
 			w.need(step, gate)
 		}

@@ -23,7 +23,7 @@ func create(g *graph, r app.PlanRequest) error {
 	if err != nil {
 		return err
 	}
-	macros, err := s.macros(r.Config)
+	macros, err := s.macros(texts(r))
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,10 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionWake:       20 * time.Second,
 }
 
-// estimate gives how long a step usually takes; joins take no time.
+// estimate gives how long a step usually takes; joins take no time, and neither does what waits for a person, which is told
+// apart.
 func estimate(s app.PlanStep) time.Duration {
-	if s.Join {
+	if s.Join || s.Asks != "" {
 		return 0
 	}
 	return estimates[s.Action]

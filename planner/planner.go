@@ -48,11 +48,17 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 		seen[n.Name] = true
 		r.Nodes[i].Services, r.Nodes[i].Added, r.Nodes[i].Removed = set(n.Services), set(n.Added), set(n.Removed)
 	}
+	if r.Kind == app.OperationSleep || r.Kind == app.OperationWake || r.Kind == app.OperationRollBack && powerOf(r.Undo) != "" {
+		r.Services = unasked(r.Services)
+	}
 	g := &graph{nodes: r.Nodes}
 	if err := plan(g, r); err != nil {
 		return app.Plan{}, err
 	}
-	return withHooks(g.plan(r.Kind), r), nil
+	questions := g.markQuestions(r)
+	p := g.plan(r.Kind)
+	p.Questions = questions
+	return withHooks(p, r), nil
 }
 
 // set gives the names sorted and each once. It copies only where they are not so already, and never changes its input.

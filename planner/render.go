@@ -19,7 +19,7 @@ import (
 func Text(w io.Writer, p app.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
-	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind.Words(), amount(p.Acts(), "step"), amount(len(d.nodes), "node"), p.Duration())
+	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind.Words(), amount(p.Acts(), "step"), amount(d.count(), "node"), d.length())
 	for i := 0; i < len(d.nodes); {
 		first, block := i, d.block(d.nodes[i])
 		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
@@ -37,6 +37,9 @@ func Text(w io.Writer, p app.Plan) error {
 
 func heading(nodes, services []string) string {
 	title := and(nodes)
+	if nodes[0] == "" {
+		title = "between batches"
+	}
 	if len(nodes) > 2 {
 		title = fmt.Sprintf("%s to %s (%d nodes)", nodes[0], nodes[len(nodes)-1], len(nodes))
 	}
@@ -78,6 +81,23 @@ func newDrawing(p app.Plan) *drawing {
 	return d
 }
 
+// count is on how many nodes something is done.
+func (d *drawing) count() int {
+	if _, ok := d.steps[""]; ok {
+		return len(d.nodes) - 1
+	}
+	return len(d.nodes)
+}
+
+// length is how long the plan takes, with what nobody knows.
+func (d *drawing) length() string {
+	text := d.plan.Duration().String()
+	if people := d.plan.PeopleInWords(); people != "" {
+		text += ", " + people
+	}
+	return text
+}
+
 // services gives the services that have steps on a node, sorted.
 func (d *drawing) services(node string) []string {
 	var names []string
@@ -100,6 +120,9 @@ func (d *drawing) block(node string) string {
 		line := fmt.Sprintf("  %8s  %-*s", d.begin[i], width, d.local(i))
 		if after := d.after(node, i); after != "" {
 			line += "  after " + after
+		}
+		if q := d.plan.Question(i); q != nil {
+			line += "  (a person is asked; up to " + app.Length(q.AnswerTime()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -235,11 +258,15 @@ func Dot(w io.Writer, p app.Plan) error {
 	d := newDrawing(p)
 	q := strconv.Quote
 	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
-		q(fmt.Sprintf("%s: %s, about %s", p.Kind.Words(), amount(p.Acts(), "step"), p.Duration())))
+		q(fmt.Sprintf("%s: %s, about %s", p.Kind.Words(), amount(p.Acts(), "step"), d.length())))
 	for k, node := range d.nodes {
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
 		for _, i := range d.steps[node] {
-			fmt.Fprintf(b, "\t\t%s [label=%s];\n", q(p.Steps[i].ID), q(d.local(i)))
+			shape := ""
+			if p.Steps[i].Asks != "" {
+				shape = ", shape=hexagon"
+			}
+			fmt.Fprintf(b, "\t\t%s [label=%s%s];\n", q(p.Steps[i].ID), q(d.local(i)), shape)
 		}
 		b.WriteString("\t}\n")
 	}

@@ -17,6 +17,10 @@ func rollBack(g *graph, r app.PlanRequest) error {
 	if act := powerOf(r.Undo); act != "" {
 		return undoPower(g, r, act)
 	}
+	r.Undo = slices.Clone(r.Undo)
+	for i, s := range r.Undo {
+		r.Undo[i].Join = s.Join || s.Action == app.ActionAsk // there is nothing to undo of it
+	}
 	b := &back{graph: g, nodes: map[string]int{}, made: map[string]bool{}, services: r.Services,
 		done: map[placed]*deeds{}, lost: map[string]bool{}, after: map[int][]int{}, chain: map[string]int{}, whole: -1}
 	for n, node := range r.Nodes {

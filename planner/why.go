@@ -26,6 +26,10 @@ func why(p app.Plan, step, need int, on func(node string) []string) string {
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
 		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
 		return "what was done later is undone first"
+	case n.Action == app.ActionAsk:
+		return "a person must have let it go on first"
+	case s.Action == app.ActionAsk:
+		return "the batch before must be over before a person looks at it"
 	case n.Join && n.Action == "":
 		return betweenWaves(n.ID)
 	case s.Join && s.Action == "":

@@ -1,0 +1,75 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// betweenBatches names the question before each batch but the first.
+const betweenBatches = "batches"
+
+// markQuestions notes which steps a person carries out: those whose service says so, and those between batches. It is called before
+// the plan is ranked, since nobody knows how long people take: that is told apart from the expected duration.
+func (g *graph) markQuestions(r app.PlanRequest) map[string]*app.Person {
+	questions := map[string]*app.Person{}
+	for i := range g.steps {
+		s := &g.steps[i]
+		switch svc := r.Services[s.Service]; {
+		case s.Join:
+		case s.Action == app.ActionAsk:
+			s.Asks = betweenBatches
+			questions[s.Asks] = r.Between
+		case svc != nil && svc.Actions[s.Action] != nil && svc.Actions[s.Action].Person != nil:
+			s.Asks = s.Service + "." + string(s.Action)
+			questions[s.Asks] = svc.Actions[s.Action].Person
+		}
+	}
+	if len(questions) == 0 {
+		return nil
+	}
+	return questions
+}
+
+// texts gives the configuration with what people are asked beside it, so that the macros in both are checked, and nobody is asked
+// before the machines are confirmed whose addresses the question speaks of.
+func texts(r app.PlanRequest) map[string]any {
+	var all []any
+	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
+		svc := r.Services[name]
+		if svc == nil {
+			continue
+		}
+		for _, a := range app.ServiceActions {
+			if act := svc.Actions[a]; act != nil && act.Person != nil {
+				all = append(all, act.Person.Ask, act.Person.Help)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return r.Config
+	}
+	config := maps.Clone(r.Config)
+	if config == nil {
+		config = map[string]any{}
+	}
+	config["questions"] = []any{r.Config["questions"], all}
+	return config
+}
+
+// unasked gives services without what people do. A cluster falls asleep and wakes when nobody is there, often by a schedule; as with
+// scripts of hooks, that is left out then.
+func unasked(services map[string]*app.Service) map[string]*app.Service {
+	out := make(map[string]*app.Service, len(services))
+	for name, s := range services {
+		if out[name] = s; s == nil {
+			continue
+		}
+		kept := *s
+		kept.Actions = maps.Clone(s.Actions)
+		maps.DeleteFunc(kept.Actions, func(_ app.Action, a *app.ServiceAction) bool { return a != nil && a.Person != nil })
+		out[name] = &kept
+	}
+	return out
+}
