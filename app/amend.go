@@ -20,8 +20,10 @@ type Amendment struct {
 	NoRestart bool `json:"no_restart,omitempty"`
 	// Batch is on how many nodes at a time something is done (restart, reconfigure, upgrade); 0 is what the kind does by
 	// itself: one for an upgrade, all at once for others.
-	Batch     int           `json:"batch,omitempty"`
-	OnFailure FailureChoice `json:"on_failure,omitempty"`
+	Batch int `json:"batch,omitempty"`
+	// AskBetween lets a person look before each batch but the first, also where the template does not say so.
+	AskBetween bool          `json:"ask_between_batches,omitempty"`
+	OnFailure  FailureChoice `json:"on_failure,omitempty"`
 	Survival
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
 	// TopUp marks what Muster asks by itself to have all nodes that were wanted; nobody else can.

@@ -20,11 +20,11 @@ var amendFields = map[OperationKind][]string{
 	OperationResize:         {"size", "nodes", "hardware", "image"},
 	OperationAddServices:    {"services", "hardware", "image"},
 	OperationRemoveServices: {"services"},
-	OperationReconfigure:    {"config", "no_restart", "batch"},
+	OperationReconfigure:    {"config", "no_restart", "batch", "ask_between_batches"},
 	OperationStart:          {"services", "nodes"},
 	OperationStop:           {"services", "nodes"},
-	OperationRestart:        {"services", "nodes", "batch"},
-	OperationUpgrade:        {"batch"},
+	OperationRestart:        {"services", "nodes", "batch", "ask_between_batches"},
+	OperationUpgrade:        {"batch", "ask_between_batches"},
 	OperationRepair:         {"nodes"},
 }
 
@@ -109,6 +109,12 @@ func (m Amendment) checkNeeded() error {
 		if len(m.Services) == 0 {
 			return wrongAmend("services", "It is not said which services.", "Name at least one.")
 		}
+	case OperationRestart, OperationReconfigure:
+		if m.AskBetween && m.Batch == 0 {
+			return wrongAmend("ask_between_batches", "All nodes are done at once, so there is nothing between batches.", "Say with batch on how many nodes at a time something is done.")
+		}
+	}
+	switch m.Kind {
 	case OperationReconfigure:
 		if len(m.Config) == 0 {
 			return wrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys that change; null takes one out.")
@@ -130,7 +136,7 @@ func (m Amendment) said() (fields []string) {
 		name string
 		set  bool
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
-		{"config", len(m.Config) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}} {
+		{"config", len(m.Config) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

@@ -180,6 +180,9 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		r.Services = map[string]*Service{}
 	}
 	maps.Copy(r.Services, d.definition.Services)
+	if r.Between = d.definition.Batches; r.Between == nil && d.ask.AskBetween {
+		r.Between = &Person{Ask: AskBetweenBatches}
+	}
 	for _, n := range d.nodes {
 		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
 	}

@@ -41,6 +41,7 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, linksOf(t, d.definition.Services), t.Hooks
 	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
 	d.definition.Survivors = t.Survivors
+	d.definition.Batches = t.Batches
 	if err := d.checkLayout(ctx, a, published); err != nil {
 		return err
 	}

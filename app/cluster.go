@@ -73,6 +73,10 @@ type Node struct {
 	Pool      string            `json:"pool,omitempty"`     // from which the machine came
 	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
 	TakenFrom string `json:"-"`
+
+	// answers are what people have typed, by service and field, as far as the configuration names them; only while it is
+	// expanded for a step.
+	answers map[string]map[string]AnswerValue
 }
 
 // counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that

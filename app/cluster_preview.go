@@ -86,6 +86,7 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 		Hooks:     t.Hooks,
 		Health:    t.Health,
 		Survivors: t.Survivors,
+		Batches:   t.Batches,
 		Config:    mergeConfig(t.Defaults.Config, config),
 		Services:  map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
 	}

@@ -122,6 +122,17 @@ func (a *App) claimRound(ctx context.Context, w WorkerID, except []string) (*Hea
 		r.Secrets = slices.Sorted(maps.Values(values))
 	}
 	x := newHealthExpander(c)
+	if x.shared != nil {
+		to := make([]*Node, len(c.Nodes))
+		for i := range c.Nodes {
+			to[i] = &c.Nodes[i]
+		}
+		secret, err := a.giveAnswers(ctx, c.Cluster, x.asked, &x.nodes, to)
+		if err != nil {
+			return nil, err
+		}
+		r.Secrets = slices.Concat(r.Secrets, secret)
+	}
 	for _, n := range c.Nodes {
 		r.Nodes = append(r.Nodes, RoundNode{Node: n, Checks: x.checks(n)})
 	}
@@ -133,6 +144,7 @@ type healthExpander struct {
 	Definition
 	nodes  MacroCluster
 	shared *SharedConfig
+	asked  []string // services whose answers the configuration names
 	err    error // why the configuration cannot be expanded
 }
 
@@ -143,6 +155,7 @@ func newHealthExpander(c *ClaimedRound) *healthExpander {
 			var m *MacroConfig
 			if m, x.err = ParseMacros(c.Definition.Config); x.err == nil {
 				x.shared, x.err = m.Shared(x.nodes)
+				x.asked = m.Asked()
 			}
 			break
 		}

@@ -20,6 +20,8 @@ import (
 //	%host.service.<svc>[i]%  %ip….service.<svc>[i]% the i-th of them, counted from 0
 //	%num.service.<svc>%                   how many nodes have the service
 //	%instance.self.service.<svc>%         this node's rank among them, counted from 1
+//	%answer.<svc>.<field>%                what a person has typed at a step of the service on this node; on a node that does
+//	                                      not have the service, what was typed on the first that has; empty until then
 //	%map(X,'fmt')%                        each element in a format: $ is the element, $$ a dollar sign
 //	%join(X,'sep')%  %join(map(X,'fmt'),'sep')%     with another separator than the comma
 //
@@ -39,6 +41,7 @@ import (
 type MacroConfig struct {
 	root   macroValue
 	named  []string       // services whose addresses are named, sorted
+	asked  []string       // services whose answers are named, sorted
 	needed []indexedMacro // macros that need so many nodes
 }
 
@@ -81,6 +84,8 @@ func ParseMacros(config map[string]any) (*MacroConfig, error) {
 	m.root = root
 	slices.Sort(m.named)
 	m.named = slices.Compact(m.named)
+	slices.Sort(m.asked)
+	m.asked = slices.Compact(m.asked)
 	return m, nil
 }
 
@@ -123,6 +128,9 @@ func (m *MacroConfig) parse(path string, value any) (macroValue, error) {
 // note remembers what the planner will want to know.
 func (m *MacroConfig) note(path string, parts []macroPart) {
 	for _, part := range parts {
+		if part.macro != nil && part.macro.kind == macroAnswer {
+			m.asked = append(m.asked, part.macro.service)
+		}
 		if part.macro == nil || !part.macro.namesAddresses() {
 			continue
 		}
@@ -162,6 +170,9 @@ func (s *macroSyntax) at(path string) *Error {
 // References gives the services whose host names or addresses are named, sorted: all their nodes must be there before
 // the configuration can be expanded. It may name services that are not on the cluster.
 func (m *MacroConfig) References() []string { return slices.Clone(m.named) }
+
+// Asked gives the services whose answers are named, sorted.
+func (m *MacroConfig) Asked() []string { return m.asked }
 
 // Check tells, before any node exists, whether every [index] will find its node. NodesWith gives how many nodes have a
 // service; services on no node are no problem, since their macros stay as written. The error is EInvalid, reason
@@ -399,6 +410,9 @@ func (s *SharedConfig) For(node Node) (map[string]any, error) {
 
 // self expands a macro about this node, or gives it as written.
 func (m *macro) self(node Node, ranks macroRanks, path string) (string, error) {
+	if m.kind == macroAnswer {
+		return m.join([]string{node.answers[m.service][m.field].Text}), nil
+	}
 	if m.kind == macroInstance {
 		rank, ok := ranks[m.service][node.Name]
 		if !ok {

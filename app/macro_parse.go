@@ -17,12 +17,14 @@ const (
 	macroIPs                       // ip.service.<service>, ip.<kind>.service.<service>
 	macroCount                     // num.service.<service>
 	macroInstance                  // instance.self.service.<service>
+	macroAnswer                    // answer.<service>.<field>
 )
 
 // macro is one macro as it was understood. Index is -1 where the whole list is meant.
 type macro struct {
 	kind      macroKind
 	service   string
+	field     string // of an answer
 	address   string // kind of address
 	index     int
 	formatted bool // map(…) was written
@@ -33,7 +35,7 @@ type macro struct {
 
 // ofNode tells whether the value depends on the node that asks.
 func (m *macro) ofNode() bool {
-	return m.kind == macroHostSelf || m.kind == macroIPSelf || m.kind == macroInstance
+	return m.kind == macroHostSelf || m.kind == macroIPSelf || m.kind == macroInstance || m.kind == macroAnswer
 }
 
 // namesAddresses tells whether the value is known only once the nodes of the service are.
@@ -273,6 +275,14 @@ func macroName(name string, m *macro) string {
 	if s, ok := strings.CutPrefix(name, "instance.self.service."); ok {
 		return service(macroInstance, s)
 	}
+	if rest, ok := strings.CutPrefix(name, "answer."); ok {
+		at := strings.LastIndexByte(rest, '.') // names of services may have dots, those of fields have none
+		if at < 1 || !parameterName.MatchString(rest[at+1:]) {
+			return "the name of a service and of a field are missing"
+		}
+		m.kind, m.service, m.field = macroAnswer, rest[:at], rest[at+1:]
+		return ""
+	}
 	if rest, ok := strings.CutPrefix(name, "ip."); ok {
 		kind, what, _ := strings.Cut(rest, ".")
 		if s, ok := strings.CutPrefix(what, "service."); ok && kind != "" {
@@ -304,9 +314,11 @@ func macroSuggestion(name string) string {
 			"with a kind such as bind_v4 or access_v4."
 	case "num", "count", "number":
 		return "The number of nodes with a service is num.service.<service>."
+	case "answer", "answers", "question":
+		return "What a person has typed is answer.<service>.<field>."
 	case "instance", "self":
 		return "The rank of this node among those with a service is instance.self.service.<service>."
 	}
 	return "Macros are cluster.owner, host.self, ip.self, host.service.<service>, ip.service.<service>, " +
-		"num.service.<service> and instance.self.service.<service>."
+		"num.service.<service>, instance.self.service.<service> and answer.<service>.<field>."
 }

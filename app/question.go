@@ -43,6 +43,9 @@ const (
 // AnswerChoices are all of them.
 var AnswerChoices = []AnswerChoice{AnswerFail, AnswerGoOn}
 
+// AskBetweenBatches is what a person is asked between batches where no other words are given.
+const AskBetweenBatches = "Look at what was changed so far. May the next batch follow?"
+
 // Words of Person.Who and Person.Not that are no names of groups.
 const (
 	PersonOwner     = "owner"

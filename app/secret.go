@@ -273,7 +273,7 @@ func (a *App) giveSecrets(ctx context.Context, as *Assignment, oc *operationConf
 	} else if as.Health == nil {
 		as.Provider.Settings = withSecrets(as.Provider.Settings, values)
 	}
-	as.Secrets = slices.Sorted(maps.Values(values))
+	as.Secrets = slices.Sorted(slices.Values(slices.AppendSeq(as.Secrets, maps.Values(values))))
 	return nil
 }
 

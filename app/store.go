@@ -86,6 +86,7 @@ type Definition struct {
 	Health  *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
 	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
 	Survivors *Survivors `json:"survivors,omitempty"`
+	Batches   *Person    `json:"batches,omitempty"` // the template's; nil: nobody looks between batches
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.

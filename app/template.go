@@ -29,6 +29,8 @@ type Template struct {
 	Health *HealthPolicy `json:"health,omitempty"`
 	// Survivors says what becomes of creates and growths of which not all machines come; nil: they fail.
 	Survivors *Survivors `json:"survivors,omitempty"`
+	// Batches is what a person is asked between the batches in which nodes are changed; nil: nobody is.
+	Batches *Person `json:"batches,omitempty"`
 }
 
 // TemplateDefaults are used where a request says nothing. Config is the cluster configuration; macros in its string

@@ -70,6 +70,9 @@ func (t *Template) Parts() (list []TemplatePart) {
 	if t.Health != nil {
 		add(t.Health, "health")
 	}
+	if t.Batches != nil {
+		add(t.Batches.Ask, "batches")
+	}
 	for _, h := range t.Hooks {
 		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)
 	}

@@ -158,7 +158,7 @@ func (a *App) Hosts(ctx context.Context, w WorkerID, f Fence) ([]HostEntry, erro
 	if err != nil {
 		return nil, err
 	}
-	_, hosts, err := oc.expand(ctx, a, cluster, node)
+	_, hosts, _, err := oc.expand(ctx, a, cluster, node)
 	return hosts, err
 }
 
@@ -219,7 +219,7 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
 			as.Timeout = serviceStepTime
 		}
-		if as.Config, as.Hosts, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
+		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
 			return nil, err
 		}
 		as.HostsHash = hostsHash(as.Hosts)

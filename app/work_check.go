@@ -11,7 +11,7 @@ func (a *App) assignCheck(ctx context.Context, as *Assignment, c *ClaimedStep, o
 	if svc == nil || svc.Health == nil {
 		return Errorf(EInternal, "service %s has no health check", as.Service)
 	}
-	config, hosts, err := oc.expand(ctx, a, c.Cluster, c.Node)
+	config, hosts, secret, err := oc.expand(ctx, a, c.Cluster, c.Node)
 	if err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (a *App) assignCheck(ctx context.Context, as *Assignment, c *ClaimedStep, o
 	if as.Health, err = svc.Health.Expand(nodes, c.Node, config); err != nil {
 		return err
 	}
-	as.Hosts, as.HostsHash = hosts, hostsHash(hosts)
+	as.Hosts, as.HostsHash, as.Secrets = hosts, hostsHash(hosts), secret
 	// The check says by itself when it has waited long enough; the limit is for a node that hangs.
 	as.Timeout = as.Health.WaitOr60s() + as.Health.TimeoutOr5s() + time.Minute
 	return nil

@@ -88,37 +88,39 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 
 // expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
-// the configuration names is known.
-func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node) (map[string]any, []HostEntry, error) {
+// the configuration names is known. Secret are the values in it that people have typed and nobody may see.
+func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node) (config map[string]any, hosts []HostEntry, secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.shared == nil {
 		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		nodes = counting(nodes)
 		if oc.macros == nil {
 			if oc.macros, err = ParseMacros(oc.definition.Config); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		oc.nodes = NewMacroCluster(c.Owner, nodes)
 		shared, err := oc.macros.Shared(oc.nodes)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		oc.shared, oc.hosts = shared, hostsOf(nodes, oc.macros.References())
 	}
-	config, err := oc.shared.For(n)
-	if err != nil {
-		return nil, nil, err
+	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*Node{&n}); err != nil {
+		return nil, nil, nil, err
 	}
-	hosts := oc.hosts
+	if config, err = oc.shared.For(n); err != nil {
+		return nil, nil, nil, err
+	}
+	hosts = oc.hosts
 	if self := hostEntry(n); !slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
 		hosts = append(hosts[:len(hosts):len(hosts)], self)
 	}
-	return config, hosts, nil
+	return config, hosts, secret, nil
 }
 
 // hostsOf names the nodes that carry one of the services.

@@ -214,6 +214,7 @@ func (c *checker) optional(e *entry, name string, path ...any) {
 }
 
 func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
+	c.person(e, action.Person, "actions", string(a), "person")
 	if c.options.Automators == nil || action.Automator == "" {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 // template checks what a template says itself, and then the whole that it makes with what it extends and includes.
 func (c *checker) template(e *entry, t *app.Template) {
 	c.healthPolicy(e, t.Health)
+	c.person(e, t.Batches, "batches")
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

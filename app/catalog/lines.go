@@ -77,7 +77,7 @@ func linesOf(e *entry, t *app.Template) map[string]int {
 		l.add("parameters."+p.Name, "parameters", i)
 	}
 	l.list("links", len(t.Links), "links")
-	for _, key := range []string{"lease", "health", "immutable"} {
+	for _, key := range []string{"lease", "health", "batches", "immutable"} {
 		l.add(key, key)
 	}
 	return l.all()

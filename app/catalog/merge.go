@@ -255,6 +255,10 @@ func (m *merging) rest() {
 		m.out.From["parameters."+p.Name] = t.Name
 		m.out.Taken["parameters."+p.Name] = app.Origin{File: t.Origin.File, Line: m.from.entry.at("parameters", i).Line}
 	}
+	if t.Batches != nil {
+		m.out.Batches = t.Batches
+		m.took("batches", "batches")
+	}
 	if t.Health != nil {
 		m.out.Health = t.Health
 		m.took("health", "health")

@@ -93,6 +93,7 @@ type actionDoc struct {
 	Automator string            `yaml:"automator" need:"" doc:"The tool that carries it out, such as shell."`
 	Timeout   duration          `yaml:"timeout" doc:"How long one try may take; the automator's own limit where absent or 0."`
 	Fields    map[string]string `yaml:"fields" doc:"What the tool needs to know. For shell: script, and optionally args."`
+	person    *personDoc        // who carries it out instead
 }
 
 // fromNode takes plain text as a shell script.
@@ -106,7 +107,13 @@ func (a *actionDoc) fromNode(d *decoder, n *yaml.Node, path string) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.wrong(n, path, "a shell script, or a mapping with automator, timeout and fields", d.emptyHint(n))
+		d.wrong(n, path, "a shell script, or a mapping with automator, timeout and fields, or with person", d.emptyHint(n))
+		return
+	}
+	if asksPerson(n) {
+		var doc personActionDoc
+		d.value(n, valueOf(&doc), path)
+		a.person = &doc.Person
 		return
 	}
 	type mapping actionDoc // without this method
@@ -118,6 +125,7 @@ func (actionDoc) schema() map[string]any {
 	return map[string]any{"oneOf": []any{
 		map[string]any{"type": "string", "minLength": 1, "description": "A script, run with sh -eu."},
 		schemaOf[mapping](),
+		schemaOf[personActionDoc](),
 	}}
 }
 
@@ -143,7 +151,8 @@ type templateDoc struct {
 	Links         []linkDoc      `yaml:"links" doc:"Pages shown with the cluster."`
 	Hooks         []hookDoc      `yaml:"hooks" doc:"What is asked before operations, told after them, or run on nodes then. Scripts of the same time run in this order."`
 
-	Health *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
+	Batches *batchesDoc      `yaml:"batches" doc:"A person looks between the batches in which nodes are changed. Where absent, only where the change asks for it."`
+	Health  *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
 }
 
 type defaultsDoc struct {
@@ -243,6 +252,9 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 	for action, doc := range s.Actions.byName() {
 		if doc != nil {
 			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout)}
+			if doc.person != nil {
+				out.Actions[action].Person = doc.person.person()
+			}
 		}
 	}
 	return out
@@ -267,7 +279,8 @@ func (t *templateDoc) template(e *entry) *app.Template {
 		Lease: app.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
-		Health: t.Health.policy(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Batches: t.Batches.person(),
+		Health:  t.Health.policy(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {
