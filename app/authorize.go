@@ -91,6 +91,10 @@ var permissions = map[string]permission{
 	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own},
 	"CloneCluster":       {ScopeCluster, all, all, own, own, no, own},
 
+	// Questions of steps that people carry out. Who may answer which is up to the question.
+	"Questions":  {ScopeRead, all, all, all, all, all, all},
+	"AnswerStep": {ScopeCluster, all, all, all, all, no, all},
+
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":   {ScopeRead, all, all, all, all, all, all},
 	"Request":    {ScopeRead, all, all, all, all, all, all},

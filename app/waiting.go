@@ -20,6 +20,7 @@ const (
 	WaitPaused    WaitReason = "paused"    // somebody paused the operation
 	WaitOperation WaitReason = "operation" // for the operation before it on the same cluster
 	WaitHook      WaitReason = "hook"      // for the answer of a hook
+	WaitPerson    WaitReason = "person"    // for somebody's answer
 )
 
 // Wait is a step that waits, and why.

@@ -59,10 +59,22 @@ func (f *waitFacts) sentence(w *Waiting) string {
 		return fmt.Sprintf("%s is being stopped: %s to let go.", kind, howMany(w.Running, "running step has", "running steps have"))
 	case w.Total == 0:
 		return fmt.Sprintf("%s is running: %s, and nothing waits.", kind, howMany(w.Running, "step is at work", "steps are at work"))
+	case w.Running == 0 && w.person() != "":
+		return fmt.Sprintf("%s waits for a person. %s", kind, upper(w.person()))
 	case f.noWorkers():
 		return f.workersText()
 	}
 	return fmt.Sprintf("%s is running: %s, %s.", kind, howMany(w.Running, "step is at work", "steps are at work"), howMany(w.Total, "waits", "wait"))
+}
+
+// person gives what a person is asked; "" where nobody is.
+func (w *Waiting) person() string {
+	for _, g := range w.Groups {
+		if g.Reason == WaitPerson {
+			return g.Text
+		}
+	}
+	return ""
 }
 
 // held says why nothing of the operation may start; "" where it may.
@@ -111,6 +123,8 @@ func (f *waitFacts) why(s Step, rows WaitingRows) Wait {
 		default:
 			w.Reason, w.Text = WaitTurn, "It is put in the queue in a moment."
 		}
+	case StepAsked:
+		w.Reason, w.Text, w.Until = f.asked(s)
 	case StepQueued:
 		w.Position = f.position(rows.Place[s.Index])
 		if w.Reason, w.Text = f.queued(s.Action); w.Reason == WaitTurn {
@@ -120,6 +134,20 @@ func (f *waitFacts) why(s Step, rows WaitingRows) Wait {
 		}
 	}
 	return w
+}
+
+// asked says whom a step waits for, until when, and what that person is asked.
+func (f *waitFacts) asked(s Step) (WaitReason, string, time.Time) {
+	for _, q := range f.questions {
+		if q.Index == s.Index {
+			then := "then it fails"
+			if q.Person.GoesOn() {
+				then = "then it goes on by itself"
+			}
+			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.WhoInWords(), Length(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
+		}
+	}
+	return WaitPerson, "It waits for a person's answer.", time.Time{}
 }
 
 // needsText names the steps that one waits for.
@@ -149,6 +177,8 @@ func stateText(s StepState) string {
 		return "is about to begin"
 	case StepRunning:
 		return "is running"
+	case StepAsked:
+		return "waits for a person"
 	case StepFailed:
 		return "has failed"
 	case StepDropped:
@@ -272,6 +302,8 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 		out.Text = name + ": " + lowerFirst(text)
 	case g.State == StepQueued:
 		out.Reason, out.Text = f.queued(g.Action)
+	case example.Reason == WaitPerson && g.Count > 1:
+		out.Text = fmt.Sprintf("%s: it waits for people, %s. See muster questions.", name, howMany(g.Count, "question", "questions"))
 	case example.Reason == WaitNode:
 		out.Text = "Their nodes are busy with other steps."
 	case example.Reason == WaitSteps:

@@ -75,16 +75,17 @@ func (a *App) knownPart(ctx context.Context, o Operation, f WaitingFilter, rows 
 
 // waitFacts are what is true of a whole tenant or operation.
 type waitFacts struct {
-	now      time.Time
-	op       Operation
-	pausedBy string
-	before   *Operation // that it waits for
-	overdue  *overdue   // nil: a person decides when it goes on
-	lines    []QueueLine
-	workers  *WorkerCount // nil: not known
-	account  string
-	budget   time.Duration
-	tries    func(Code) int
+	now       time.Time
+	op        Operation
+	pausedBy  string
+	before    *Operation // that it waits for
+	questions []Question // that are open
+	overdue   *overdue   // nil: a person decides when it goes on
+	lines     []QueueLine
+	workers   *WorkerCount // nil: not known
+	account   string
+	budget    time.Duration
+	tries     func(Code) int
 }
 
 func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation) (*waitFacts, error) {
@@ -107,6 +108,9 @@ func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operati
 				f.before = &b
 			}
 		}
+	}
+	if f.questions, err = a.Store.Questions(ctx, tenant, QuestionFilter{Operation: o.ID, Limit: mostQuestions}); err != nil {
+		return nil, err
 	}
 	f.askOthers(ctx, a, tenant)
 	return f, nil

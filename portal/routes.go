@@ -272,6 +272,10 @@ func (p *Portal) routes() http.Handler {
 			huma.Get(api, "/clusters/{id}/health", p.apiClusterHealth, about("Tell how a cluster and its nodes are"))
 			huma.Get(api, "/clusters/{id}/drift", p.apiClusterDrift, about("Tell where a cluster is not what it should be, and what would mend it"))
 		}
+		if p.questioning() != nil {
+			huma.Get(api, "/questions", p.apiQuestionList, about("List the steps at which operations wait for people"))
+			huma.Post(api, "/clusters/{id}/answers", p.apiQuestionAnswer, about("Answer what an operation asks: let it go on, or refuse"), answers(http.StatusOK))
+		}
 		huma.Get(api, "/queue", p.apiQueue, about("Tell admins what waits in their tenant"))
 
 		if p.life() != nil {

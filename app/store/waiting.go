@@ -19,7 +19,7 @@ const (
 	mostReasons = 20
 
 	// stepsWait picks the steps of an operation that wait for anything.
-	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued')`
+	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
 )
 
 // WaitingRows implements app.WaitingStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
@@ -81,7 +81,7 @@ func (w *waiting) groups(now time.Time) error {
 
 func (w *waiting) page(f app.WaitingFilter) (err error) {
 	w.Steps, err = w.steps(`idx >= ? AND (? = '' OR node = ?) AND (? = '' OR step = ?) AND is_join = 0
-		AND state IN ('waiting', 'ready', 'queued') ORDER BY idx LIMIT ?`, f.From, f.Node, f.Node, f.Step, f.Step, f.Limit+1)
+		AND state IN ('waiting', 'ready', 'queued', 'asked') ORDER BY idx LIMIT ?`, f.From, f.Node, f.Node, f.Step, f.Step, f.Limit+1)
 	if len(w.Steps) > f.Limit {
 		w.Steps, w.More = w.Steps[:f.Limit], true
 	}

@@ -114,6 +114,7 @@ func (s *scene) request() int64 {
 
 // byRule are use cases of which not the role alone decides who may: their own tests try who does.
 var byRule = map[string]string{
+	"AnswerStep":        "whom the question names",
 	"Confirm":           "whoever asked",
 	"Withdraw":          "whoever asked",
 	"Review":            "whom the policy names",

@@ -80,6 +80,24 @@ func (s *scene) cluster() string {
 	return n.Cluster.ID
 }
 
+// question makes a cluster whose create asks its owner before all else.
+func (s *scene) question() app.Question {
+	s.used = true
+	p := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"q": {Ask: "Go on?"}},
+		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
+	n := apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p)
+	n.Cluster.Owner = s.owner
+	op, err := s.server.store.CreateCluster(s.t.Context(), n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	q, err := s.server.store.Question(s.t.Context(), s.tenant, op.ID, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return q
+}
+
 // hook makes a hook, in place of the tenant's last one.
 func (s *scene) hook() string {
 	s.used = true
@@ -206,6 +224,15 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 	},
 	"ResumeCluster": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.ResumeCluster(ctx, s.actor, s.cluster())
+		return err
+	},
+	"Questions": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Questions(ctx, s.actor, app.QuestionQuery{})
+		return err
+	},
+	"AnswerStep": func(ctx context.Context, a *app.App, s *scene) error {
+		q := s.question()
+		_, err := a.AnswerStep(ctx, s.actor, q.Cluster, app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt})
 		return err
 	},
 	"RetryNode": func(ctx context.Context, a *app.App, s *scene) error {

@@ -18,6 +18,7 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterShowCommand(c),
 		clusterLogsCommand(c),
 		clusterWhyCommand(c),
+		clusterAnswerCommand(c),
 		clusterHealthCommand(c),
 		clusterDriftCommand(c),
 		clusterPauseCommand(c),

@@ -20,6 +20,7 @@ type amendFlags struct {
 	nodes           []string
 	hardware, image string
 	batch           int
+	askBetween      bool
 	noRestart       bool
 	config          string
 
@@ -130,6 +131,7 @@ func theMachines(f *amendFlags, flags *pflag.FlagSet) {
 
 func theBatch(f *amendFlags, flags *pflag.FlagSet) {
 	flags.IntVar(&f.batch, "batch", 0, "on how many `nodes` at a time (default: 1 for an upgrade, else all)")
+	flags.BoolVar(&f.askBetween, "ask-between-batches", false, "wait for somebody to look before the next batch begins; see `muster questions`")
 }
 
 // servicesRead reads an amendment that is about services, and perhaps nodes.
@@ -215,6 +217,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 		return err
 	}
 	m.Hardware, m.Image, m.Batch, m.OnFailure = f.hardware, f.image, f.batch, app.FailureChoice(f.onFailure)
+	m.AskBetween = f.askBetween
 	p, err := cl.amendPreview(ctx, v.ID, m)
 	if err != nil {
 		return err

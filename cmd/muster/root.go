@@ -49,6 +49,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", quotaCommand(c)),
 		grouped("clusters", usageCommand(c)),
 		grouped("clusters", queueCommand(c)),
+		grouped("clusters", questionsCommand(c)),
 		grouped("clusters", requestCommand(c)),
 		grouped("people", policyCommand(c)),
 		grouped("clusters", hookCommand(c)),
