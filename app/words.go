@@ -212,7 +212,7 @@ func (d *Decision) Sentences() []string {
 		for _, n := range d.Needs {
 			who = append(who, n.Words())
 		}
-		out = append(out, "It has to be approved first, by "+andList(who)+".")
+		out = append(out, "Others have to approve it first: "+andList(who)+".")
 	}
 	return out
 }

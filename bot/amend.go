@@ -2,109 +2,87 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"muster/app"
 )
 
-// deed is what stands behind a button: what is done, with what was shown.
-type deed struct {
-	Do      string `json:"do"`
-	Cluster string `json:"cluster,omitempty"` // its id
-	Size    int    `json:"size,omitempty"`
-	Request int64  `json:"request,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-	Hash    string `json:"hash,omitempty"` // of the plan that was shown
-}
-
-// The deeds.
-const (
-	doResize  = "resize"
-	doDelete  = "delete"
-	doApprove = "approve"
-)
-
-func (d deed) button(name string, danger bool) Button {
-	b, err := json.Marshal(d)
-	if err != nil {
-		panic(err) // numbers and strings only
+// numberOf reads a number of nodes.
+func (r request) numberOf(word, example string) (int, error) {
+	size, err := strconv.Atoi(word)
+	if err != nil || size < 1 {
+		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", app.CutText(word, 40)),
+			Hint: "Such as " + r.person.Command + " " + example + "."}
 	}
-	return Button{Name: name, Value: string(b), Danger: danger}
-}
-
-func (b *Bot) press(ctx context.Context, r request, value string) (Answer, error) {
-	var d deed
-	if err := json.Unmarshal([]byte(value), &d); err != nil {
-		return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not one of ours.", Hint: "Type the command again."}
-	}
-	switch d.Do {
-	case doResize:
-		answer, err := b.muster.Amend(ctx, r.actor, d.Cluster, app.Amendment{Kind: app.OperationResize, Size: d.Size, PlanHash: d.Hash})
-		return b.amended(answer, err)
-	case doDelete:
-		v, err := b.muster.DeleteCluster(ctx, r.actor, d.Cluster)
-		if err != nil {
-			return Answer{}, err
-		}
-		if v.Status == app.ClusterDeleted {
-			return Answer{Title: v.Name + " is gone already"}, nil
-		}
-		return b.begun(v, 0), nil
-	case doApprove:
-		q, err := b.muster.Review(ctx, r.actor, d.Request, app.ReviewRequest{Verdict: app.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.reviewed(ctx, r, q)
-	}
-	return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
+	return size, nil
 }
 
 func (b *Bot) clusterResize(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) != 2 {
 		return Answer{}, r.usage("resize")
 	}
-	size, err := strconv.Atoi(r.words[1])
-	if err != nil || size < 1 {
-		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", app.CutText(r.words[1], 40)),
-			Hint: "Such as " + r.person.Command + " resize web-1 5."}
+	size, err := r.numberOf(r.words[1], "resize web-1 5")
+	if err != nil {
+		return Answer{}, err
+	}
+	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+}
+
+// clusterGrow and clusterShrink are resize by how many nodes more or fewer there shall be: one, unless it is said.
+func (b *Bot) clusterGrow(ctx context.Context, r request) (Answer, error) {
+	return b.move(ctx, r, "grow", 1)
+}
+
+func (b *Bot) clusterShrink(ctx context.Context, r request) (Answer, error) {
+	return b.move(ctx, r, "shrink", -1)
+}
+
+func (b *Bot) move(ctx context.Context, r request, name string, sign int) (Answer, error) {
+	if len(r.words) < 1 || len(r.words) > 2 {
+		return Answer{}, r.usage(name)
+	}
+	by := 1
+	if len(r.words) == 2 {
+		var err error
+		if by, err = r.numberOf(r.words[1], name+" web-1 2"); err != nil {
+			return Answer{}, err
+		}
 	}
 	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := b.muster.PreviewAmend(ctx, r.actor, v.ID, app.Amendment{Kind: app.OperationResize, Size: size})
-	if err != nil {
-		return Answer{}, err
+	size := v.Size + sign*min(by, 1<<30)
+	if size < 1 {
+		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("%s has %s: a cluster has at least one.", v.Name, several(v.Size, "node")),
+			Hint: "To give all of it back: " + r.person.Command + " delete " + v.Name + "."}
 	}
-	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
-	if p.Nothing {
-		a.Lines = append(a.Lines, "It is so already.")
-		return a, nil
+	return b.amendAsk(ctx, r, v.ID, app.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+}
+
+func (b *Bot) serviceAdd(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 2 {
+		return Answer{}, r.usage("add")
 	}
-	if p.After.CostPerHour > 0 {
-		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %.2f an hour instead of %.2f.", p.After.CostPerHour, p.Before.CostPerHour))
+	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
+}
+
+func (b *Bot) serviceStop(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 1 {
+		return Answer{}, r.usage("stop")
 	}
-	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes about "+app.Length(p.Duration.Round(time.Second))+".")
+	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
+}
+
+// serviceStart does it at once: what is started can be stopped.
+func (b *Bot) serviceStart(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 1 {
+		return Answer{}, r.usage("start")
 	}
-	a.Lines = append(a.Lines, p.Notes...)
-	name := "Resize"
-	if d := p.Decision; d != nil {
-		switch d.Outcome {
-		case app.OutcomeRefuse:
-			a.Lines = append(a.Lines, d.Reason)
-			return a, nil
-		case app.OutcomeApprove:
-			a.Lines = append(a.Lines, "Others have to approve it.")
-			name = "Ask for it"
-		}
-	}
-	a.Buttons = []Button{deed{Do: doResize, Cluster: v.ID, Size: size, Hash: p.PlanHash}.button(name, p.After.Nodes < p.Before.Nodes)}
-	return a, nil
+	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], app.Amendment{Kind: app.OperationStart, Services: r.words[1:]}))
 }
 
 func (b *Bot) clusterRestart(ctx context.Context, r request) (Answer, error) {
@@ -112,6 +90,55 @@ func (b *Bot) clusterRestart(ctx context.Context, r request) (Answer, error) {
 		return Answer{}, r.usage("restart")
 	}
 	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], app.Amendment{Kind: app.OperationRestart, Services: r.words[1:]}))
+}
+
+func (b *Bot) nodeRepair(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 1 {
+		return Answer{}, r.usage("repair")
+	}
+	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
+}
+
+// amendAsk shows what an amendment would do, with a button that does just that.
+func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Amendment, name string) (Answer, error) {
+	v, err := b.muster.Cluster(ctx, r.actor, cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	p, err := b.muster.PreviewAmend(ctx, r.actor, v.ID, m)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	if len(a.Lines) > mostListed {
+		a.Lines = append(a.Lines[:mostListed:mostListed], fmt.Sprintf("And %d more.", len(a.Lines)-mostListed))
+	}
+	if p.Nothing {
+		a.Lines = append(a.Lines, "It is so already.")
+		return a, nil
+	}
+	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
+		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", app.Cost(p.After.CostPerHour), app.Cost(p.Before.CostPerHour)))
+	}
+	if p.Duration > 0 {
+		a.Lines = append(a.Lines, "It takes about "+app.Length(p.Duration.Round(time.Second))+".")
+	}
+	a.Lines = append(append(a.Lines, p.Notes...), p.Decision.Sentences()...)
+	if d := p.Decision; d != nil && d.Outcome == app.OutcomeRefuse {
+		return a, nil
+	} else if d != nil && d.Outcome == app.OutcomeApprove {
+		name = "Ask for it"
+	}
+	harm := slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool {
+		return n.Change == app.NodeGone || n.Change == app.NodeReplaced || len(n.Removed) > 0
+	})
+	button, err := deed{Do: doAmend, Cluster: v.ID, Kind: m.Kind, Size: m.Size, Services: m.Services, Nodes: m.Nodes, Hash: p.PlanHash}.
+		asking(name, harm || m.Kind == app.OperationStop)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Buttons = []Button{button}
+	return a, nil
 }
 
 // amended tells what became of an amendment.
@@ -127,21 +154,4 @@ func (b *Bot) amended(answer app.AmendAnswer, err error) (Answer, error) {
 		return Answer{Title: answer.Cluster.Name, Lines: []string{"It is so already."}}, nil
 	}
 	return b.begun(*answer.Cluster, answer.Operation), nil
-}
-
-func (b *Bot) clusterDeleteAsk(ctx context.Context, r request) (Answer, error) {
-	if len(r.words) != 1 {
-		return Answer{}, r.usage("delete")
-	}
-	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
-	if err != nil {
-		return Answer{}, err
-	}
-	if v.Status == app.ClusterDeleted {
-		return Answer{Title: v.Name + " is gone already"}, nil
-	}
-	return Answer{Title: "Delete " + v.Name + "?",
-		Lines:   []string{fmt.Sprintf("All that is on its %s is lost. It belongs to %s.", several(v.Size, "node"), v.Owner)},
-		Links:   []Link{{"Open", b.at("/clusters/" + v.ID)}},
-		Buttons: []Button{deed{Do: doDelete, Cluster: v.ID}.button("Delete it", true)}}, nil
 }

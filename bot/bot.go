@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 
 	"muster/app"
 )
@@ -28,6 +29,19 @@ type Muster interface {
 	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
 	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
+	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
+
+	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
+	QuotaLeft(ctx context.Context, a app.Actor) (app.QuotaLeft, error)
+	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (app.LeaseOutlook, error)
+	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (app.RollBackPreview, error)
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
+	Orphans(ctx context.Context, a app.Actor, gone bool) (app.OrphanReport, error)
+
+	// HomeShown notes what somebody's home shows, as it was worked out at a time, and has it kept fresh.
+	HomeShown(ctx context.Context, h app.ChatHome, since time.Time) error
 }
 
 var _ Muster = (*app.App)(nil)
@@ -38,11 +52,12 @@ type Bot struct {
 	tenant string
 	url    func() string
 	log    *slog.Logger
+	now    func() time.Time
 }
 
 // New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end.
 func New(m Muster, tenant string, url func() string, log *slog.Logger) *Bot {
-	return &Bot{muster: m, tenant: tenant, url: url, log: log}
+	return &Bot{muster: m, tenant: tenant, url: url, log: log, now: time.Now}
 }
 
 // Person is somebody of a chat, who the chat has proved to us.
@@ -51,6 +66,7 @@ type Person struct {
 	External string // see app.Identity
 	Label    string
 	Command  string // by which they call the bot, such as "/muster"
+	Team     string // the workspace as app keeps it, where it is another than External says; see app.ChatWorkspace
 	Channel  string // where they are; "" where they are in none, as in a home
 	Tenant   string // in whose name that place speaks; "" is the bot's own
 }
@@ -126,6 +142,9 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 
 // Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
+	if a, did := b.ofStranger(ctx, p, value); did {
+		return a
+	}
 	actor, err := b.actor(ctx, p)
 	if err != nil {
 		return b.sorry(p, err)

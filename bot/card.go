@@ -34,23 +34,7 @@ func bar(done, total int) string {
 // NewCard makes the card of an operation as it is now. URL is the page of its cluster.
 func NewCard(p app.ChatProgress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
-	card := Card{Bar: bar(o.Done, o.Total), Link: Link{"Open", url}}
-	switch o.Status {
-	case app.OperationSucceeded:
-		card.Title = c.Name + ": the " + o.Kind.Words() + " is done"
-		if c.Status == app.ClusterActive {
-			card.Title = c.Name + " is active"
-		}
-		if o.Kind == app.OperationDelete {
-			card.Title = c.Name + " is gone"
-		}
-	case app.OperationFailed:
-		card.Title = c.Name + ": the " + o.Kind.Words() + " has failed"
-	case app.OperationCancelled:
-		card.Title = c.Name + ": the " + o.Kind.Words() + " was cancelled"
-	default:
-		card.Title = c.Name + ": " + o.Kind.Doing()
-	}
+	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"Open", url}}
 	facts := []string{several(len(p.Nodes), "node"), "of " + c.Owner}
 	if price := perHour(c.CostPerHour); price != "" && o.Kind != app.OperationDelete {
 		facts = append(facts, price)
@@ -59,28 +43,74 @@ func NewCard(p app.ChatProgress, url string, now time.Time) Card {
 	if o.Kind != app.OperationDelete || !o.Status.Ended() {
 		card.Lines = append(card.Lines, nodeLine(p.Nodes))
 	}
-	switch {
-	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
-		card.Lines = append(card.Lines, "It took "+app.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second))+".")
-	case !o.HeldUntil.IsZero():
-		card.Lines = append(card.Lines, "It waits for the answer of a hook, until "+moment(o.HeldUntil)+" at the latest.")
-	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
-		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
-			card.Lines = append(card.Lines, "About "+app.Length(left.Round(time.Second))+" left.")
-		}
-	case !o.Status.Ended():
-		card.Lines = append(card.Lines, operationLine(o))
+	if o.Kind != app.OperationDelete && o.Kind != app.OperationRollBack {
+		card.Asides = app.NodesLayout(p.Nodes).Lines(mostLayout)
 	}
+	card.Lines = append(card.Lines, pace(o, now))
 	if o.Message != "" && p.Failed == nil {
 		card.Lines = append(card.Lines, o.Message)
 	}
 	if p.Failed != nil {
-		card.Lines = append(card.Lines, p.Failed.ID+": "+p.Failed.Error)
+		card.Lines = append(card.Lines, app.StepTitle(*p.Failed)+": "+p.Failed.Error)
 		card.Log = p.Lines
 	}
+	card.Buttons = cardButtons(o, p)
 	card.Lines = slices.DeleteFunc(card.Lines, func(l string) bool { return l == "" })
 	return card
 }
+
+// mostLayout is how many kinds of node a layout is told by in a chat.
+const mostLayout = 6
+
+// pace says how long it took, or how long it takes, or what it waits for.
+func pace(o app.Operation, now time.Time) string {
+	switch {
+	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
+		return "It took " + app.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
+	case o.Status.Ended():
+		return ""
+	case !o.HeldUntil.IsZero():
+		return "It waits for the answer of a hook, until " + moment(o.HeldUntil) + " at the latest."
+	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
+		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
+			return "About " + app.Length(left.Round(time.Second)) + " left."
+		}
+		if o.Expected > 0 {
+			return "It takes longer than expected."
+		}
+		return ""
+	}
+	return operationLine(o)
+}
+
+// cardButtons are what can be done about an operation where its card is shown. Who presses one needs the right to it; the
+// buttons are the same for everybody who reads the card.
+func cardButtons(o app.Operation, p app.ChatProgress) []Button {
+	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
+		return nil
+	}
+	var list []Button
+	acts := o.Acts(p.Latest)
+	d := deed{Cluster: p.Cluster.ID, Operation: o.ID, Beside: true}
+	if slices.Contains(acts, app.ActResume) {
+		list = append(list, d.as(doResume).button("Retry", false))
+	}
+	if slices.Contains(acts, app.ActRollBack) {
+		b := d.as(doRollBackAsk).button("Roll back", false)
+		b.Quiet = true
+		list = append(list, b)
+	}
+	logs := d.as(doLogs)
+	if p.Failed != nil && len(p.Failed.ID) <= mostStepName {
+		logs.Step = p.Failed.ID
+	}
+	b := logs.button("Logs", false)
+	b.Quiet = true
+	return append(list, b)
+}
+
+// mostStepName is the longest name of a step that a button carries.
+const mostStepName = 500
 
 // nodeLine names nodes by their state, or counts them where there are many.
 func nodeLine(nodes []app.Node) string {

@@ -128,7 +128,13 @@ func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
 	return q, true, nil
 }
 
+// clusterCreate makes a cluster in one line; without one it opens the form.
 func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) == 0 {
+		m, err := b.createModal(ctx, r, Form{}, note{Channel: r.person.Channel})
+		return Answer{Title: "New cluster", Lines: []string{"It took too long to open the form. Type the command again, or say it in one line: " +
+			r.person.Command + " create [NAME] TEMPLATE [NODES] [for 8h]"}, Modal: &m}, err
+	}
 	q, ok, err := parseCreate(r.words)
 	if err != nil {
 		return Answer{}, err
@@ -140,17 +146,19 @@ func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	return b.created(answer), nil
+}
+
+// created tells what became of a create.
+func (b *Bot) created(answer app.Answer) Answer {
 	if answer.Cluster == nil {
 		a := b.asked(answer.Request)
 		a.Lines = append(a.Lines, answer.Warnings...)
-		return a, nil
+		return a
 	}
 	a := b.begun(*answer.Cluster, 0)
-	for _, c := range answer.Request.Decision.Changes {
-		a.Lines = append(a.Lines, strings.TrimSpace(fmt.Sprintf("The policy %s made the lease %s. %s", c.Policy, app.Length(c.To), c.Reason)))
-	}
-	a.Lines = append(a.Lines, answer.Warnings...)
-	return a, nil
+	a.Lines = append(append(a.Lines, answer.Request.Decision.Sentences()...), answer.Warnings...)
+	return a
 }
 
 // begun tells of an operation that was begun, 0 for the newest.
@@ -204,23 +212,4 @@ func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
 		}
 	}
 	return a, nil
-}
-
-func (b *Bot) leaseExtend(ctx context.Context, r request) (Answer, error) {
-	if len(r.words) != 2 {
-		return Answer{}, r.usage("extend")
-	}
-	by, err := app.ParseLength(r.words[1])
-	if err != nil {
-		return Answer{}, err
-	}
-	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], app.LeaseRequest{By: by})
-	if err != nil {
-		return Answer{}, err
-	}
-	line := "It lives until it is deleted."
-	if !o.Until.IsZero() {
-		line = "It lives until " + moment(o.Until) + "."
-	}
-	return Answer{Title: "The lease of " + o.Name + " was moved", Lines: []string{line}, Links: []Link{{"Open", b.at("/clusters/" + o.Cluster)}}}, nil
 }

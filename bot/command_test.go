@@ -13,14 +13,26 @@ import (
 // stub is a Muster of a few clusters that notes what it is asked. What a test does not set panics when it is asked for.
 type stub struct {
 	Muster
-	actor   app.Actor
-	unknown bool
-	asked   []app.ClusterRequest
-	amended []app.Amendment
-	leases  []app.LeaseRequest
-	reviews []app.ReviewRequest
-	deleted []string
-	refuse  error
+	actor    app.Actor
+	unknown  bool
+	asked    []app.ClusterRequest
+	amended  []app.Amendment
+	leases   []app.LeaseRequest
+	reviews  []app.ReviewRequest
+	deleted  []string
+	refuse   error
+	catalog  *app.Catalog
+	extended []app.LeaseRequest
+	resumed  []int64
+	undone   []string
+	homes    []app.ChatHome
+	outlook  app.LeaseOutlook
+	clusters []app.ClusterSummary
+	inbox    []app.Request
+	lines    []app.LogLine
+	filters  []app.LogFilter
+	previews int
+	hash     string
 }
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
@@ -36,6 +48,7 @@ func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (string, e
 
 func view(name string) app.ClusterView {
 	return app.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
+		Nodes:      []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
 }
 
@@ -57,7 +70,9 @@ func (s *stub) Ask(_ context.Context, a app.Actor, r app.ClusterRequest) (app.An
 
 func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r app.LeaseRequest) (app.LeaseOutlook, error) {
 	s.leases = append(s.leases, r)
-	return app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Until: time.Unix(1e9, 0)}, nil
+	o := s.outlook
+	o.Until = o.Until.Add(r.By)
+	return o, s.refuse
 }
 
 func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m app.Amendment) (app.AmendPreview, error) {
@@ -88,7 +103,8 @@ func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequ
 var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
 func talk(t *testing.T) (*Bot, *stub) {
-	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}}
+	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, catalog: someCatalog(), hash: "h1",
+		outlook: app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
 	return New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil))), s
 }
 
@@ -97,14 +113,14 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
 		{"", "What you can say"},
-		{"HELP", "/muster create [NAME] TEMPLATE [NODES] [for 8h]"},
+		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [for 8h]]"},
 		{"link", "Open this within 10 minutes"},
 		{"lst", "Did you mean “/muster list”?"},
 		{"frobnicate", "There is no command “frobnicate”."},
 		{"status", "“status” is said like this: /muster status NAME"},
 		{"status shop", "shop is active"},
 		{"status nope", `There is no cluster "nope".`},
-		{"create", "/muster create [NAME] TEMPLATE"},
+		{"create", "It took too long to open the form."}, // said only where the form could not be opened
 		{"create a b c d", "is said like this"},
 		{"create web 0", "at least one node"},
 		{"create web for ever", `"ever" is not a length of time.`},
@@ -114,6 +130,27 @@ func TestWhatIsSaid(t *testing.T) {
 		{"extend shop soon", "is not a length of time"},
 		{"resize shop many", "“many” is not a number of nodes."},
 		{"resize shop 5", "Then it costs 0.50 an hour instead of 0.30."},
+		{"grow shop", "shop: Grow from 3 to 4 nodes"},
+		{"grow shop 2", "shop: Grow from 3 to 5 nodes"},
+		{"shrink shop 3", "a cluster has at least one"},
+		{"shrink shop -1", "“-1” is not a number of nodes."},
+		{"grow", "“grow” is said like this: /muster grow NAME [NODES]"},
+		{"add shop", "“add” is said like this: /muster add NAME SERVICE…"},
+		{"add shop db cache", "It takes about 1 min 30 s."},
+		{"stop shop web", "It takes about 1 min 30 s."},
+		{"start shop web", "shop: creating"},
+		{"repair shop n2", "It takes about 1 min 30 s."},
+		{"plan shop", "1 of 4 steps"},
+		{"plan web 3", "Left before this: 2 of 5 clusters of the tenant."},
+		{"plan nope", `There is no cluster "nope".`},
+		{"plan", "“plan” is said like this"},
+		{"logs", "“logs” is said like this: /muster logs NAME [STEP or NODE]"},
+		{"logs shop", "There is nothing in it."},
+		{"logs shop n1", "The log of shop, n1"},
+		{"logs shop n1.web.instal", "Did you mean “n1.web.install”?"},
+		{"orphans", "m-17 at aws – unknown"},
+		{"extend shop", "It lives until "},
+		{"exten shop", "Did you mean “/muster extend”?"},
 		{"delete shop", "All that is on its 3 nodes is lost."},
 		{"restart shop web", "shop: creating"},
 		{"approve x", "“x” is not the number of a request."},

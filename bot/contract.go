@@ -47,6 +47,8 @@ type (
 	}
 )
 
+var _ Talker = (*Bot)(nil)
+
 // Modal is a window that asks for something, or only shows something where Submit is empty. A transport opens it with the
 // trigger of what was said or pressed.
 type Modal struct {

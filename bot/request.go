@@ -59,6 +59,10 @@ func (b *Bot) requestApproveAsk(ctx context.Context, r request) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
+	return b.requestShow(ctx, r, id, reason)
+}
+
+func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason string) (Answer, error) {
 	q, err := b.muster.Request(ctx, r.actor, id)
 	if err != nil {
 		return Answer{}, err

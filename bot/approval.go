@@ -1,0 +1,350 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// The deeds of the card that approvers see. Each opens a modal, in which the plan is shown once more and a reason is asked for.
+const (
+	doReviewApprove = "review-approve"
+	doReviewDeny    = "review-deny"
+	doReviewOffer   = "review-offer"
+)
+
+// formReview is the modal of all three.
+const formReview = "review"
+
+const (
+	mostLayoutLines = 8
+	mostChangeLines = 12
+	mostReviewLines = 20
+)
+
+func isReview(do string) bool {
+	return do == doReviewApprove || do == doReviewDeny || do == doReviewOffer
+}
+
+// ApprovalCard is what approvers see of a request, in the channel that was chosen for them: what is asked for, what it costs, what it
+// changes, who has said what, and until when there is time. Values of configurations are left out.
+func ApprovalCard(q app.Request, url string) Answer {
+	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"Open the request", url}}}
+	a.Lines = append(terms(q), planLines(q)...)
+	if q.Decision.Reason != "" {
+		a.Lines = append(a.Lines, "Why: "+q.Decision.Reason)
+	}
+	if q.Status.Open() {
+		for _, n := range q.Needs {
+			a.Lines = append(a.Lines, needLine(n))
+		}
+	}
+	a.Lines = append(a.Lines, reviewLines(q)...)
+	switch {
+	case q.Status == app.RequestOffered && q.Offer != nil:
+		a.Lines = append(a.Lines, fmt.Sprintf("%s offers %s with a lease of %s instead. %s has to say yes or no.", q.Offer.By, several(q.Offer.Layout.Size(), "node"),
+			app.LeaseWords(q.Offer.Lease), q.Requester))
+	case !q.Status.Open() && q.Message != "":
+		a.Lines = append(a.Lines, q.Message)
+	}
+	if q.Status.Open() && !q.ExpiresAt.IsZero() {
+		a.Lines = append(a.Lines, "It ends "+moment(q.ExpiresAt)+" unless that is decided.")
+	}
+	if q.Status != app.RequestWaiting {
+		return a
+	}
+	if high(q) {
+		a.Lines = append(a.Lines, "The risk is high: who approves it must prove anew who they are, which only the portal can ask for.")
+		a.Links = []Link{{"Approve in the portal", url}}
+	} else {
+		a.Buttons = append(a.Buttons, deed{Do: doReviewApprove, Request: q.ID, Beside: true}.button("Approve…", false))
+		if q.Kind == app.OperationCreate {
+			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("With conditions…", false)
+			b.Quiet = true
+			a.Buttons = append(a.Buttons, b)
+		}
+	}
+	a.Buttons = append(a.Buttons, deed{Do: doReviewDeny, Request: q.ID, Beside: true}.button("Deny…", true))
+	return a
+}
+
+// high tells that approvals take a fresh proof of who somebody is.
+func high(q app.Request) bool {
+	return slices.ContainsFunc(q.Needs, func(n app.Need) bool { return n.High && !n.Met() })
+}
+
+// planLines say what a request comes to: nodes, cost, time, changes.
+func planLines(q app.Request) []string {
+	var lines []string
+	t := q.Terms
+	if d := t.Amended; d != nil {
+		lines = append(lines, d.Effects...)
+		if d.Before.CostPerHour != d.After.CostPerHour {
+			lines = append(lines, fmt.Sprintf("It costs %s an hour then instead of %s.", app.Cost(d.After.CostPerHour), app.Cost(d.Before.CostPerHour)))
+		}
+		for i, c := range d.Changes {
+			if i == mostChangeLines {
+				lines = append(lines, fmt.Sprintf("And %d more settings change.", len(d.Changes)-i))
+				break
+			}
+			lines = append(lines, "Changes "+c.Path)
+		}
+		lines = append(lines, d.Notes...)
+	} else {
+		lines = append(lines, t.Layout.Lines(mostLayoutLines)...)
+	}
+	if t.Cost > 0 {
+		lines = append(lines, fmt.Sprintf("%s altogether.", app.Cost(t.Cost)))
+	}
+	if t.Steps > 0 {
+		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), app.Span(t.Duration)))
+	}
+	return lines
+}
+
+// needLine says how far one need is: "1 of 2 of the group finance: bob".
+func needLine(n app.Need) string {
+	line := fmt.Sprintf("Approved by %d of %s", len(n.Approved), n.Words())
+	if len(n.Approved) > 0 {
+		line += ": " + strings.Join(n.Approved, ", ")
+	}
+	return line
+}
+
+// reviewLines say who has said what, the newest last.
+func reviewLines(q app.Request) []string {
+	var lines []string
+	for _, v := range q.Reviews {
+		word := map[app.Verdict]string{app.VerdictApprove: "approved it", app.VerdictDeny: "denied it", app.VerdictConditions: "approved it with conditions",
+			app.VerdictBreak: "broke the glass"}[v.Verdict]
+		if v.Round < q.Round && v.Verdict == app.VerdictApprove {
+			word += " as it was before"
+		}
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Who, word, v.Reason), ": "))
+	}
+	if n := len(lines); n > mostReviewLines {
+		lines = lines[n-mostReviewLines:]
+	}
+	return lines
+}
+
+// reviewNote is what a modal of a review carries.
+type reviewNote struct {
+	Do      string `json:"do"`
+	Request int64  `json:"request"`
+	Hash    string `json:"hash"`
+	Channel string `json:"channel,omitempty"`
+}
+
+// reviewAsk shows what would be decided, and asks for a reason. Who may not decide is told so before they type anything.
+func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := b.muster.Request(ctx, r.actor, d.Request)
+	if err != nil {
+		return Answer{}, err
+	}
+	url := b.at("/requests/" + strconv.FormatInt(q.ID, 10))
+	beside := func(line string) Answer {
+		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
+	}
+	switch {
+	case q.Status == app.RequestOffered:
+		return beside(q.Requester + " was offered something else, and has to say yes or no first."), nil
+	case q.Status != app.RequestWaiting:
+		return beside(fmt.Sprintf("It is %s already.", q.Status)), nil
+	case q.Requester == r.actor.Name():
+		return beside("Nobody decides on what they asked for themselves."), nil
+	case !q.WaitsFor(r.actor):
+		return beside("It does not wait for you."), nil
+	case high(q) && d.Do != doReviewDeny:
+		return beside("The risk is high: prove in the portal who you are, and approve it there."), nil
+	}
+	note, err := json.Marshal(reviewNote{Do: d.Do, Request: q.ID, Hash: q.Terms.PlanHash, Channel: r.person.Channel})
+	if err != nil {
+		return Answer{}, err
+	}
+	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(terms(q), planLines(q)...)}}}
+	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: q.Requester + " reads it."}
+	switch d.Do {
+	case doReviewApprove:
+		m.Title, m.Submit, reason.Optional = fmt.Sprintf("Approve %d", q.ID), "Approve", true
+	case doReviewDeny:
+		m.Title, m.Submit = fmt.Sprintf("Deny %d", q.ID), "Deny"
+	case doReviewOffer:
+		m.Title, m.Submit = fmt.Sprintf("Conditions for %d", q.ID), "Offer"
+		least, most := 1, max(q.Terms.Layout.Size(), 1)
+		m.Parts = append(m.Parts,
+			Part{Field: &Field{Name: "size", Kind: FieldNumber, Label: "Nodes at most", Hint: "Empty: as asked.", Optional: true, Min: &least, Max: &most}},
+			Part{Field: &Field{Name: "lease", Kind: FieldText, Label: "Lease at most", Hint: "Such as 90m, 4h or 2d. Empty: as asked.", Optional: true, Most: 20}})
+	}
+	m.Parts = append(m.Parts, Part{Field: &reason})
+	return Answer{Title: m.Title, Lines: []string{"Open the request in the portal: this took too long here."}, Links: []Link{{"Open the request", url}}, Beside: true, Modal: &m}, nil
+}
+
+// reviewSubmit carries a review out. It is bound to the plan that the modal has shown.
+func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
+	var n reviewNote
+	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
+		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
+	}
+	v := app.ReviewRequest{Verdict: map[string]app.Verdict{doReviewApprove: app.VerdictApprove, doReviewDeny: app.VerdictDeny, doReviewOffer: app.VerdictConditions}[n.Do],
+		Reason: strings.TrimSpace(first(f.Values["reason"])), PlanHash: n.Hash}
+	if n.Do == doReviewOffer {
+		if text := first(f.Values["size"]); text != "" {
+			size, err := strconv.Atoi(text)
+			if err != nil {
+				return Submitted{Errors: map[string]string{"size": "That is not a number of nodes."}}, nil
+			}
+			v.Conditions.Size = size
+		}
+		if text := first(f.Values["lease"]); text != "" {
+			lease, err := app.ParseLength(text)
+			if err != nil {
+				return Submitted{Errors: map[string]string{"lease": app.AsError(err).ForPeople()}}, nil
+			}
+			v.Conditions.Lease = lease
+		}
+	}
+	q, err := b.muster.Review(ctx, r.actor, n.Request, v)
+	if err != nil {
+		e := app.AsError(err)
+		field := strings.TrimPrefix(e.Field, "conditions.")
+		if e.Field == "conditions" {
+			field = "size"
+		}
+		if field == "reason" || n.Do == doReviewOffer && (field == "size" || field == "lease") {
+			return Submitted{Errors: map[string]string{field: strings.TrimSpace(e.ForPeople() + " " + e.Hint)}}, nil
+		}
+		return Submitted{}, err
+	}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	if q.Status == app.RequestWaiting {
+		for _, n := range q.Needs {
+			a.Lines = append(a.Lines, needLine(n))
+		}
+	}
+	return Submitted{Answer: &a, Channel: n.Channel}, nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// Reviews are what app keeps of the messages that show requests.
+type Reviews interface {
+	// OpenChatReviews has every open request shown whose tenant has a channel for that.
+	OpenChatReviews(ctx context.Context, kind string) error
+	ChatReviews(ctx context.Context, kind, team string) ([]app.ChatReview, error)
+	ChatReviewed(ctx context.Context, c app.ChatReview, ended bool) error
+	ChatRequest(ctx context.Context, c app.ChatReview) (app.Request, error)
+}
+
+var _ Reviews = (*app.App)(nil)
+
+// ReviewPoster shows answers that everybody in a channel sees. Errors have the codes of Poster's.
+type ReviewPoster interface {
+	Show(ctx context.Context, channel string, a Answer) (message string, err error)
+	EditReply(ctx context.Context, channel, message string, a Answer) error
+}
+
+// reviewSource shows requests to those who approve them.
+type reviewSource struct {
+	muster     Reviews
+	poster     ReviewPoster
+	kind, team string
+	url        func(path string) string
+	warn       func(text string, args ...any)
+	shown      map[int64]app.ChatReview // what the chat has been given, also where it could not be noted
+	pauses     pauses
+}
+
+// NewReviewSource makes the source of a workspace. URL gives an address of the portal; warn is told what goes wrong.
+func NewReviewSource(m Reviews, p ReviewPoster, kind, team string, url func(path string) string, warn func(text string, args ...any)) Source {
+	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, warn: warn, shown: map[int64]app.ChatReview{}, pauses: pauses{}}
+}
+
+// Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
+func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
+	if err := s.muster.OpenChatReviews(ctx, s.kind); err != nil {
+		return nil, false, err
+	}
+	list, err := s.muster.ChatReviews(ctx, s.kind, s.team)
+	if err != nil {
+		return nil, false, err
+	}
+	known := map[string]bool{}
+	for _, c := range list {
+		known[strconv.FormatInt(c.ID, 10)] = true
+	}
+	s.pauses.keep(known)
+	for id := range s.shown {
+		if !known[strconv.FormatInt(id, 10)] {
+			delete(s.shown, id)
+		}
+	}
+	for _, c := range list {
+		if had, ok := s.shown[c.ID]; ok {
+			c.Message, c.Shown, c.ShownAt = had.Message, had.Shown, had.ShownAt
+		}
+		name := strconv.FormatInt(c.ID, 10)
+		switch {
+		case !s.pauses.over(name, now):
+			soon = true
+			continue
+		case c.Message != "" && c.Shown == c.State():
+			if !c.Status.Open() { // its end is shown, and was not noted
+				_ = s.muster.ChatReviewed(ctx, c, true)
+			}
+			continue
+		case c.Message != "" && now.Sub(c.ShownAt) < cardEvery:
+			soon = true
+			continue
+		}
+		soon = true
+		if best == nil || c.ShownAt.Before(best.Since) {
+			best = &Show{Urgency: UrgentEnded, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.show(ctx, c) }}
+		}
+	}
+	return best, soon, nil
+}
+
+// show posts or edits the message of a request in its newest state.
+func (s *reviewSource) show(ctx context.Context, c app.ChatReview) error {
+	name := strconv.FormatInt(c.ID, 10)
+	q, err := s.muster.ChatRequest(ctx, c)
+	if err == nil {
+		a := ApprovalCard(q, s.url("/requests/"+strconv.FormatInt(q.ID, 10)))
+		c.Status, c.Round, c.Reviews, c.DueAt = q.Status, q.Round, len(q.Reviews), q.DueAt
+		if c.Message == "" {
+			c.Message, err = s.poster.Show(ctx, c.Channel, a)
+		} else {
+			err = s.poster.EditReply(ctx, c.Channel, c.Message, a)
+		}
+	}
+	switch app.CodeOf(err) {
+	case "":
+	case app.ENotFound:
+		s.warn("bot: a request cannot be shown to its approvers", "request", c.Request, "channel", c.Channel, "error", err)
+		return s.muster.ChatReviewed(ctx, c, true)
+	case app.ERateLimit:
+		return err
+	default:
+		s.warn("bot: a request could not be shown to its approvers; it is tried again", "request", c.Request, "in", s.pauses.add(name, time.Now()), "error", err)
+		return nil
+	}
+	c.Shown, c.ShownAt = c.State(), time.Now()
+	s.shown[c.ID] = c
+	delete(s.pauses, name)
+	if err := s.muster.ChatReviewed(ctx, c, false); err != nil {
+		s.warn("bot: it could not be noted that a request is shown", "request", c.Request, "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package bot
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+const (
+	cardEvery   = 3 * time.Second  // one card is edited at most that often
+	threadEvery = 20 * time.Second // and what stands beneath it
+)
+
+// Cards are what app keeps of them.
+type Cards interface {
+	ChatCards(ctx context.Context, kind string) ([]app.ChatCard, error)
+	ChatProgress(ctx context.Context, c app.ChatCard) (app.ChatProgress, error)
+	ChatShown(ctx context.Context, c app.ChatCard) error
+	DropCard(ctx context.Context, id int64) error
+}
+
+var _ Cards = (*app.App)(nil)
+
+// Details are a further power of Cards: the steps of an operation, for the thread beneath its card.
+type Details interface {
+	// ChatSteps gives those that have ended or failed, in the order in which they did; the newest where there are too many.
+	ChatSteps(ctx context.Context, c app.ChatCard) ([]app.Step, error)
+}
+
+var _ Details = (*app.App)(nil)
+
+// cardSource shows how far operations are.
+type cardSource struct {
+	board   *Board
+	threads Threads // nil: there are none
+	details Details
+	shown   map[int64]app.ChatCard // what the chat has been given, also where it could not be noted
+	told    map[int64]time.Time    // when the thread was shown
+	pauses  pauses
+}
+
+func newCardSource(b *Board) *cardSource {
+	s := &cardSource{board: b, shown: map[int64]app.ChatCard{}, told: map[int64]time.Time{}, pauses: pauses{}}
+	threads, can := b.Poster.(Threads)
+	details, has := b.Cards.(Details)
+	if can && has {
+		s.threads, s.details = threads, details
+	}
+	return s
+}
+
+// Next implements Source: ends before anything else, then the card that was not shown for the longest time, then threads.
+func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
+	list, err := s.board.Cards.ChatCards(ctx, s.board.Kind)
+	if err != nil {
+		return nil, false, err
+	}
+	s.forget(list)
+	for _, c := range list {
+		if s.board.Team != "" && c.Team != "" && c.Team != s.board.Team {
+			continue
+		}
+		soon = true
+		if had, ok := s.shown[c.ID]; ok {
+			c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = had.Channel, had.Message, had.Shown, had.ShownAt, had.Thread, had.Told
+		}
+		show := s.show(ctx, c, now)
+		if show != nil && (best == nil || show.Urgency > best.Urgency || show.Urgency == best.Urgency && show.Since.Before(best.Since)) {
+			best = show
+		}
+	}
+	return best, soon, nil
+}
+
+// show says what is to be done about a card now; nil for nothing.
+func (s *cardSource) show(ctx context.Context, c app.ChatCard, now time.Time) *Show {
+	state, name := c.State(), strconv.FormatInt(c.ID, 10)
+	current := c.Message != "" && c.Shown == state
+	detailed := s.threads == nil || c.Told == state
+	switch {
+	case !s.pauses.over(name, now):
+		return nil
+	case current && detailed && c.Status.Ended(): // its end is shown, and was not noted
+		_ = s.board.Cards.DropCard(ctx, c.ID)
+		return nil
+	case current && detailed:
+		return nil
+	case current && (c.Status.Ended() || now.Sub(s.told[c.ID]) >= threadEvery):
+		return &Show{Urgency: UrgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
+	case current, c.Message != "" && now.Sub(c.ShownAt) < cardEvery:
+		return nil
+	}
+	urgency := UrgentRunning
+	if c.Status.Ended() {
+		urgency = UrgentEnded
+	}
+	return &Show{Urgency: urgency, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.edit(ctx, c)) }}
+}
+
+// forget drops what is known of cards that are gone.
+func (s *cardSource) forget(list []app.ChatCard) {
+	known, names := make(map[int64]bool, len(list)), make(map[string]bool, len(list))
+	for _, c := range list {
+		known[c.ID], names[strconv.FormatInt(c.ID, 10)] = true, true
+	}
+	for id := range s.shown {
+		if !known[id] {
+			delete(s.shown, id)
+			delete(s.told, id)
+		}
+	}
+	s.pauses.keep(names)
+}
+
+// edit posts or edits a card in its newest state.
+func (s *cardSource) edit(ctx context.Context, c app.ChatCard) error {
+	b := s.board
+	p, err := b.Cards.ChatProgress(ctx, c)
+	if err != nil {
+		return err
+	}
+	o := p.Operation
+	c.Status, c.Done, c.Total, c.HeldUntil = o.Status, o.Done, o.Total, o.HeldUntil
+	card := NewCard(p, b.URL("/clusters/"+c.Cluster), b.Now())
+	if c.Message == "" {
+		c.Channel, c.Message, err = b.Poster.Post(ctx, c.Channel, c.Person, card)
+	} else {
+		err = b.Poster.Edit(ctx, c.Channel, c.Message, card)
+	}
+	if err != nil {
+		return err
+	}
+	c.Shown, c.ShownAt = c.State(), b.Now()
+	if s.threads == nil {
+		c.Told = c.Shown // there is nothing more to tell
+	}
+	s.note(ctx, c)
+	return nil
+}
+
+// tell writes what has ended beneath a card: one message, which grows.
+func (s *cardSource) tell(ctx context.Context, c app.ChatCard) error {
+	steps, err := s.details.ChatSteps(ctx, c)
+	if err != nil {
+		return err
+	}
+	if a := detailsOf(c, steps); len(a.Lines) > 0 {
+		if c.Thread == "" {
+			c.Thread, err = s.threads.Reply(ctx, c.Channel, c.Message, a)
+		} else {
+			err = s.threads.EditReply(ctx, c.Channel, c.Thread, a)
+		}
+	}
+	// What cannot be shown beneath the card keeps nobody from seeing the card itself.
+	if err != nil && app.CodeOf(err) != app.ENotFound {
+		return err
+	}
+	c.Told = c.State()
+	s.told[c.ID] = s.board.Now()
+	s.note(ctx, c)
+	return nil
+}
+
+func (s *cardSource) note(ctx context.Context, c app.ChatCard) {
+	s.shown[c.ID] = c
+	delete(s.pauses, strconv.FormatInt(c.ID, 10))
+	if err := s.board.Cards.ChatShown(ctx, c); err != nil {
+		s.board.Log.Warn("bot: a card could not be noted", "card", c.ID, "error", err)
+	}
+}
+
+// postpone does with a card that could not be shown what its error asks for.
+func (s *cardSource) postpone(ctx context.Context, c app.ChatCard, err error) error {
+	switch app.CodeOf(err) {
+	case "":
+		return nil
+	case app.ENotFound:
+		s.board.Log.Info("bot: a card is given up", "card", c.ID, "cluster", c.Cluster, "error", err)
+		if err := s.board.Cards.DropCard(ctx, c.ID); err == nil {
+			return nil
+		}
+	case app.ERateLimit:
+		return err
+	}
+	long := s.pauses.add(strconv.FormatInt(c.ID, 10), s.board.Now())
+	s.board.Log.Warn("bot: a card could not be shown; it is tried again", "card", c.ID, "in", long, "error", err)
+	return err
+}

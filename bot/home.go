@@ -1,0 +1,226 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Limits of a home.
+const (
+	homeEvery    = 10 * time.Second // a home is shown anew at most that often
+	homeClusters = 20
+	homeRequests = 10
+	homeEnds     = 8
+	homeLooked   = 60 // clusters, with those that are gone
+)
+
+// Home implements Talker.
+func (b *Bot) Home(ctx context.Context, p Person) Home {
+	since := b.now()
+	h, who := b.home(ctx, p)
+	b.homeShown(ctx, p, h, who, since, since)
+	return h
+}
+
+// homeShown has a home kept fresh.
+func (b *Bot) homeShown(ctx context.Context, p Person, h Home, who app.Actor, since, opened time.Time) {
+	team, person, ok := strings.Cut(p.External, "/")
+	if !ok {
+		return
+	}
+	err := b.muster.HomeShown(ctx, app.ChatHome{Kind: p.Kind, Team: team, Person: person, Tenant: who.Tenant, User: who.User, Shown: h.digest(),
+		ShownAt: b.now(), OpenedAt: opened}, since)
+	if err != nil {
+		b.log.Warn("bot: a home could not be noted", "error", err)
+	}
+}
+
+// digest tells homes apart.
+func (h Home) digest() string {
+	text, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // texts only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// home makes somebody's page; who is nobody where they are not linked.
+func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
+	actor, err := b.actor(ctx, p)
+	if err != nil {
+		return b.homeOfStranger(p, err), app.Actor{}
+	}
+	h, err := b.homeOf(ctx, request{person: p, actor: actor})
+	if err != nil {
+		a := b.sorry(p, err)
+		h = Home{Parts: []Part{{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.at("/")}}}}}
+	}
+	return h, actor
+}
+
+func (b *Bot) homeOfStranger(p Person, err error) Home {
+	a := b.sorry(p, err)
+	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.at("/")}}}
+	if app.AsError(err).Reason == "not_linked" {
+		part.Lines = []string{"Muster makes clusters of machines, and gives them back. Link yourself to your account, and yours are shown here."}
+		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link my account", false)}
+	}
+	return Home{Parts: []Part{part}}
+}
+
+func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
+	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", b.at("/")}}}
+	if r.actor.May("Ask") {
+		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
+	}
+	h.Parts = append(h.Parts, start)
+	waiting, err := b.homeRequests(ctx, r)
+	if err != nil {
+		return h, err
+	}
+	h.Parts = append(h.Parts, waiting...)
+	list, err := b.muster.Clusters(ctx, r.actor, app.ClusterFilter{Owner: r.actor.User, Deleted: true, Limit: homeLooked})
+	if err != nil {
+		return h, err
+	}
+	h.Parts = append(h.Parts, b.homeOfClusters(list)...)
+	return h, nil
+}
+
+func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err error) {
+	for _, l := range []struct {
+		title string
+		f     app.RequestFilter
+	}{
+		{"Waiting for you", app.RequestFilter{View: app.RequestsInbox, Limit: homeRequests}},
+		{"What you have asked for", app.RequestFilter{View: app.RequestsMine, Status: app.RequestWaiting, Limit: homeRequests}},
+	} {
+		list, err := b.muster.Requests(ctx, r.actor, l.f)
+		if err != nil {
+			return nil, err
+		}
+		for i, q := range list {
+			p := Part{Lines: append([]string{fmt.Sprintf("Request %d", q.ID)}, terms(q)...)}
+			if i == 0 {
+				p.Title = l.title
+			}
+			if l.f.View == app.RequestsInbox && q.Status == app.RequestWaiting {
+				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("Look at it", false)}
+			}
+			p.Links = []Link{{"Open", b.at(fmt.Sprintf("/requests/%d", q.ID))}}
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// homeOfClusters shows those that live, and how the latest operations have ended.
+func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
+	live, shown := 0, 0
+	for _, c := range list {
+		if c.Status == app.ClusterDeleted {
+			continue
+		}
+		if live++; live > homeClusters {
+			continue
+		}
+		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, leaseEnd(c.Cluster)}
+		if price := perHour(c.CostPerHour); price != "" {
+			facts = append(facts, price)
+		}
+		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", b.at("/clusters/" + c.ID)}}}
+		if c.Message != "" && c.Status == app.ClusterFailed {
+			p.Lines = append(p.Lines, c.Message)
+		}
+		if shown++; shown == 1 {
+			p.Title = "Your clusters"
+		}
+		if !c.ExpiresAt.IsZero() {
+			extend := deed{Do: doLease, Cluster: c.ID, Beside: true}.button("Extend …", false)
+			extend.Quiet = true
+			p.Buttons = append(p.Buttons, extend)
+		}
+		p.Buttons = append(p.Buttons, deleteButton(c.Cluster, true))
+		parts = append(parts, p)
+	}
+	switch {
+	case live == 0:
+		parts = append(parts, Part{Title: "Your clusters", Lines: []string{"You have none."}})
+	case live > homeClusters:
+		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", b.at("/clusters")}}})
+	}
+	if lines := latest(list); len(lines) > 0 {
+		parts = append(parts, Part{Title: "What has happened", Lines: lines})
+	}
+	return parts
+}
+
+// latest says how the latest operations have ended, the newest first.
+func latest(list []app.ClusterSummary) (lines []string) {
+	list = slices.DeleteFunc(slices.Clone(list), func(c app.ClusterSummary) bool { return c.Operation == nil || c.Operation.EndedAt.IsZero() })
+	slices.SortStableFunc(list, func(x, y app.ClusterSummary) int { return y.Operation.EndedAt.Compare(x.Operation.EndedAt) })
+	for _, c := range list[:min(len(list), homeEnds)] {
+		lines = append(lines, c.Operation.Headline(c.Cluster)+" – "+moment(c.Operation.EndedAt))
+	}
+	return lines
+}
+
+// homeSource keeps homes fresh that are open, or were not long ago.
+type homeSource struct {
+	board     *Board
+	faces     Faces
+	publisher Publisher
+	pauses    pauses
+}
+
+// Next implements Source.
+func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
+	list, err := s.faces.StaleHomes(ctx, s.board.Kind, s.board.Team)
+	if err != nil {
+		return nil, false, err
+	}
+	known := make(map[string]bool, len(list))
+	for _, h := range list {
+		name := h.Team + "/" + h.Person
+		known[name] = true
+		if best == nil && s.pauses.over(name, now) && now.Sub(h.ShownAt) >= homeEvery {
+			best = &Show{Urgency: UrgentHomes, Since: h.StaleAt, Do: func(ctx context.Context) error { return s.publish(ctx, h) }}
+		}
+	}
+	s.pauses.keep(known)
+	return best, len(list) > 0, nil
+}
+
+// publish shows a home, where it is another one than the one that is shown.
+func (s *homeSource) publish(ctx context.Context, h app.ChatHome) error {
+	b, name := s.board.Bot, h.Team+"/"+h.Person
+	p := Person{Kind: h.Kind, External: name, Tenant: h.Tenant, Command: usualCommand}
+	since := b.now()
+	home, who := b.home(ctx, p)
+	if home.digest() != h.Shown {
+		err := s.publisher.Publish(ctx, h.Person, home)
+		switch app.CodeOf(err) {
+		case "":
+		case app.ENotFound:
+			return s.faces.DropHome(ctx, h)
+		case app.ERateLimit:
+			return err
+		default:
+			long := s.pauses.add(name, b.now())
+			s.board.Log.Warn("bot: a home could not be shown; it is tried again", "in", long, "error", err)
+			return err
+		}
+	}
+	delete(s.pauses, name)
+	b.homeShown(ctx, p, home, who, since, h.OpenedAt)
+	return nil
+}

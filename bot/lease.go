@@ -1,0 +1,98 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// extensions are what buttons offer beside what the lease itself suggests.
+var extensions = []time.Duration{4 * time.Hour, 24 * time.Hour}
+
+// leaseExtend moves the end of a lease; without a length it offers some.
+func (b *Bot) leaseExtend(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 1 || len(r.words) > 2 {
+		return Answer{}, r.usage("extend")
+	}
+	if len(r.words) == 1 {
+		o, err := b.muster.LeaseOutlook(ctx, r.actor, r.words[0])
+		if err != nil {
+			return Answer{}, err
+		}
+		return b.leaseShown(o, "The lease of "+o.Name, false), nil
+	}
+	by, err := app.ParseLength(r.words[1])
+	if err != nil {
+		return Answer{}, err
+	}
+	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], app.LeaseRequest{By: by})
+	if err != nil {
+		return Answer{}, err
+	}
+	return b.leaseShown(o, "The lease of "+o.Name+" was moved", false), nil
+}
+
+// extend is what a button does. One that was shown before the lease was moved moves it no further: somebody has seen to it.
+func (b *Bot) extend(ctx context.Context, r request, d deed) (Answer, error) {
+	o, err := b.muster.LeaseOutlook(ctx, r.actor, d.Cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	if o.Gone || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
+		return b.leaseShown(o, "The lease of "+o.Name+" has moved already", d.Beside), nil
+	}
+	if o, err = b.muster.ExtendLease(ctx, r.actor, d.Cluster, app.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
+		return Answer{}, err
+	}
+	return b.leaseShown(o, "The lease of "+o.Name+" was moved", d.Beside), nil
+}
+
+// leaseShown tells how a lease stands, with buttons that extend it.
+func (b *Bot) leaseShown(o app.LeaseOutlook, title string, beside bool) Answer {
+	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + o.Cluster)}}}
+	switch {
+	case o.Gone:
+		a.Title, a.Lines = o.Name+" is gone", []string{"There is nothing left to extend."}
+	case o.Deleting:
+		a.Lines = []string{"It is being deleted."}
+	case o.Until.IsZero():
+		a.Lines = []string{"It lives until it is deleted."}
+	default:
+		a.Lines = []string{"It lives until " + moment(o.Until) + "."}
+		a.Buttons = b.leaseButtons(o, beside)
+	}
+	if o.Offer.Refusal != "" && !o.Gone {
+		a.Lines = append(a.Lines, o.Offer.Refusal)
+	}
+	return a
+}
+
+// leaseButtons extend a lease. Those that its rules do not allow are shown as such; who presses them is told why.
+func (b *Bot) leaseButtons(o app.LeaseOutlook, beside bool) []Button {
+	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Gone || o.Deleting {
+		return nil
+	}
+	base := o.Until
+	if now := b.now(); base.Before(now) {
+		base = now
+	}
+	offers := extensions
+	if by := o.Offer.By; by > 0 && by < extensions[0] {
+		offers = append([]time.Duration{by}, offers...)
+	}
+	var list []Button
+	for _, by := range offers {
+		d := deed{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
+		name := "+" + strings.ReplaceAll(app.Length(by), " ", "\u00a0")
+		if o.Offer.Step > 0 && by > o.Offer.Step || !o.Offer.Latest.IsZero() && base.Add(by).After(o.Offer.Latest) {
+			no := d.button(name+": not allowed", false)
+			no.Quiet = true
+			list = append(list, no)
+			continue
+		}
+		list = append(list, d.button(name, false))
+	}
+	return list
+}

@@ -1,0 +1,103 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// mostLogs is how many lines of a log are shown in a chat, the last ones.
+const mostLogs = 20
+
+func (b *Bot) logs(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) < 1 || len(r.words) > 2 {
+		return Answer{}, r.usage("logs")
+	}
+	f := app.LogFilter{}
+	if len(r.words) == 2 {
+		f.Step = r.words[1]
+	}
+	return b.logsOf(ctx, r, r.words[0], f)
+}
+
+// logsOf shows the last lines. What stands in f.Step may be the name of a node too.
+func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f app.LogFilter) (Answer, error) {
+	v, err := b.muster.Cluster(ctx, r.actor, cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	if slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Name == f.Step }) {
+		f.Node, f.Step = f.Step, ""
+	}
+	f.Tail, f.Limit = true, mostLogs
+	lines, err := b.muster.Logs(ctx, r.actor, v.ID, f)
+	if err != nil {
+		return Answer{}, err
+	}
+	q := url.Values{}
+	a := Answer{Title: "The log of " + v.Name}
+	switch {
+	case f.Node != "":
+		a.Title += ", " + f.Node
+		q.Set("node", f.Node)
+	case f.Step != "":
+		a.Title += ", " + f.Step
+		q.Set("step", f.Step)
+	}
+	at := "/clusters/" + v.ID
+	if len(q) > 0 {
+		at += "?" + q.Encode()
+	}
+	a.Links = []Link{{"The whole log", b.at(at + "#log")}}
+	for _, l := range lines {
+		text := l.Text
+		if f.Step == "" {
+			text = l.Step + " | " + text
+		}
+		a.Log = append(a.Log, text)
+	}
+	if len(lines) > 0 {
+		return a, nil
+	}
+	if f.Step != "" {
+		if err := b.knownStep(ctx, r, v, f); err != nil {
+			return Answer{}, err
+		}
+	}
+	a.Lines = []string{"There is nothing in it."}
+	return a, nil
+}
+
+// knownStep refuses the name of a step that there is not, with the nearest.
+func (b *Bot) knownStep(ctx context.Context, r request, v app.ClusterView, f app.LogFilter) error {
+	steps, err := b.muster.Steps(ctx, r.actor, v.ID, f.Operation)
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(steps)+len(v.Nodes))
+	for _, s := range steps {
+		if s.ID == f.Step {
+			return nil
+		}
+		if !s.Join {
+			names = append(names, s.ID)
+		}
+	}
+	for _, n := range v.Nodes {
+		names = append(names, n.Name)
+	}
+	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, app.CutText(f.Step, 60))}
+	if near := app.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
+		e.Hint = "Did you mean “" + near + "”?"
+	} else if len(v.Nodes) > 0 {
+		e.Hint = "Such as " + v.Nodes[0].Name + ", or " + strings.Join(names[:min(len(names), 1)], "") + "."
+	}
+	return e
+}
+
+// mostNear is how many names are compared with one that is not known.
+const mostNear = 5000

@@ -1,0 +1,46 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"muster/app"
+)
+
+func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
+	report, err := b.muster.Orphans(ctx, r.actor, false)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Title: "Machines that nobody stands behind", Links: []Link{{"Decide in the portal", b.at("/orphans")}}}
+	for i, o := range report.Orphans {
+		if i == mostListed {
+			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(report.Orphans)-i))
+			break
+		}
+		facts := []string{string(o.Kind), "since " + moment(o.Since())}
+		if o.Price > 0 {
+			facts = append(facts, app.Cost(o.Cost)+" so far")
+		}
+		switch {
+		case o.Error != "":
+			facts = append(facts, "could not be deleted: "+o.Error)
+		case o.State == app.OrphanDue && !o.DeleteAt.IsZero():
+			facts = append(facts, "deleted at "+moment(o.DeleteAt))
+		default:
+			facts = append(facts, string(o.State))
+		}
+		a.Lines = append(a.Lines, fmt.Sprintf("%s at %s – %s", o.Machine, o.Provider, strings.Join(facts, ", ")))
+	}
+	if len(report.Orphans) == 0 {
+		a.Lines = []string{"There are none."}
+	}
+	if report.Cost > 0 {
+		a.Lines = append(a.Lines, "Together they have cost "+app.Cost(report.Cost)+".")
+	}
+	if report.Unlisted > 0 {
+		a.Lines = append(a.Lines, several(report.Unlisted, "account")+" could not be listed: there may be more.")
+	}
+	return a, nil
+}

@@ -1,0 +1,140 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// plan shows what an operation of a cluster does, or, of what is no cluster yet, what a create would do.
+func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) == 0 {
+		return Answer{}, r.usage("plan")
+	}
+	if len(r.words) == 1 {
+		v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
+		if err == nil {
+			return b.planOf(ctx, r, v)
+		}
+		if app.CodeOf(err) != app.ENotFound {
+			return Answer{}, err
+		}
+		c, e := b.muster.Catalog(ctx, r.actor)
+		if e != nil {
+			return Answer{}, e
+		}
+		if c.Templates[r.words[0]] == nil {
+			return Answer{}, err
+		}
+	}
+	q, ok, err := parseCreate(r.words)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !ok {
+		return Answer{}, r.usage("plan")
+	}
+	p, err := b.muster.Preview(ctx, r.actor, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	left, err := b.muster.QuotaLeft(ctx, r.actor)
+	if err != nil {
+		return Answer{}, err
+	}
+	name := "a cluster"
+	if q.Name != "" {
+		name = q.Name
+	}
+	open := deed{Do: doCreate, Template: q.Template}.button("Create …", false)
+	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: previewLines(p, left),
+		Buttons: []Button{open}, Links: []Link{{"In the portal", b.at("/clusters/new")}}}, nil
+}
+
+// previewLines say what a create comes to.
+func previewLines(p app.Preview, left app.QuotaLeft) []string {
+	lines := p.Layout.Lines(2 * mostLayout)
+	var facts []string
+	if cost := perHour(p.Layout.CostPerHour); cost != "" {
+		facts = append(facts, cost)
+	}
+	switch {
+	case p.Lease == 0:
+		facts = append(facts, "without an end")
+	case p.Cost > 0:
+		facts = append(facts, app.Cost(p.Cost)+" over "+app.Length(p.Lease))
+	default:
+		facts = append(facts, "for "+app.Length(p.Lease))
+	}
+	facts = append(facts, several(p.Plan.Acts(), "step"))
+	if p.Duration > 0 {
+		facts = append(facts, "about "+app.Length(p.Duration.Round(time.Second)))
+	}
+	lines = append(lines, strings.Join(facts, ", "))
+	lines = append(append(lines, p.Decision.Sentences()...), p.Warnings...)
+	var rest []string
+	for _, l := range left.Tightest {
+		rest = append(rest, l.Words())
+	}
+	if len(rest) > 0 {
+		lines = append(lines, "Left before this: "+strings.Join(rest, "; ")+".")
+	}
+	return lines
+}
+
+// planOf shows the latest operation of a cluster, step by step.
+func (b *Bot) planOf(ctx context.Context, r request, v app.ClusterView) (Answer, error) {
+	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	if len(v.Operations) == 0 {
+		return a, nil
+	}
+	o := v.Operations[0]
+	for _, other := range v.Operations {
+		if !other.Status.Ended() && other.Status != app.OperationWaiting {
+			o = other
+		}
+	}
+	steps, err := b.muster.Steps(ctx, r.actor, v.ID, o.ID)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Title = o.Headline(v.Cluster)
+	a.Lines = []string{bar(o.Done, o.Total)}
+	if p := pace(o, b.now()); p != "" {
+		a.Lines = append(a.Lines, p)
+	}
+	a.Lines = append(a.Lines, stepLines(steps)...)
+	return a, nil
+}
+
+// stepLines are the steps of each node in a line, those nodes first on which something is done or has failed.
+func stepLines(steps []app.Step) []string {
+	marks := map[app.StepState]string{app.StepSucceeded: "✓ ", app.StepFailed: "✗ ", app.StepRunning: "▶ ", app.StepDropped: "– "}
+	var nodes []string
+	words, hot := map[string][]string{}, map[string]bool{}
+	for _, s := range steps {
+		if s.Join || s.Node == "" {
+			continue
+		}
+		if words[s.Node] == nil {
+			nodes = append(nodes, s.Node)
+		}
+		words[s.Node] = append(words[s.Node], marks[s.State]+strings.TrimSpace(string(s.Action)+" "+s.Service))
+		hot[s.Node] = hot[s.Node] || s.State == app.StepRunning || s.State == app.StepFailed || s.State == app.StepQueued
+	}
+	var lines []string
+	for _, now := range []bool{true, false} {
+		for _, n := range nodes {
+			if hot[n] == now {
+				lines = append(lines, n+": "+strings.Join(words[n], ", "))
+			}
+		}
+	}
+	if len(lines) > mostListed {
+		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("And %s.", several(len(lines)-mostListed, "other node")))
+	}
+	return lines
+}

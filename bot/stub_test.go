@@ -1,0 +1,96 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// someCatalog has a template with parameters of each kind.
+func someCatalog() *app.Catalog {
+	web := &app.Template{
+		About:       app.About{Name: "web", Description: "Web servers"},
+		Constraints: app.Constraints{Size: app.SizeRange{Min: 2, Max: 9}},
+		Lease:       app.Lease{Initial: 8 * time.Hour, Max: 7 * 24 * time.Hour},
+		Parameters: []app.Parameter{
+			{Name: "port", Label: "Port", Help: "Where it listens.", Type: app.ParameterInteger, Default: 80, Min: "1", Max: "65535"},
+			{Name: "tls", Type: app.ParameterBoolean, Default: true},
+			{Name: "color", Type: app.ParameterChoice, Options: []app.ParameterOption{{Value: "red"}, {Value: "blue", Label: "Blue <!channel>"}}},
+			{Name: "heap", Type: app.ParameterSize, Default: "512M", Max: "2G"},
+			{Name: "title", Type: app.ParameterText, Required: true, Default: "hello", Max: "10"},
+		},
+	}
+	db := &app.Template{About: app.About{Name: "db"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 3}}}
+	return &app.Catalog{Templates: map[string]*app.Template{"web": web, "db": db}}
+}
+
+func (s *stub) Catalog(context.Context, app.Actor) (*app.Catalog, error) { return s.catalog, nil }
+
+// Preview gives another plan for another request, as a planner does.
+func (s *stub) Preview(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Preview, error) {
+	s.previews++
+	if r.Size > 8 {
+		return app.Preview{}, &app.Error{Code: app.EQuota, Field: "size", Message: "That would be too many.", Hint: "Ask for at most 8 nodes."}
+	}
+	lease := 8 * time.Hour
+	if r.Lease != nil {
+		lease = *r.Lease
+	}
+	cost := 0.1 * float64(r.Size)
+	return app.Preview{Template: r.Template, PlanHash: s.hash + "/" + time.Duration(r.Size).String() + lease.String(), Lease: lease, Cost: cost * lease.Hours(), Duration: 90 * time.Second,
+		Layout: app.Layout{CostPerHour: cost, Groups: []app.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
+}
+
+func (s *stub) QuotaLeft(context.Context, app.Actor) (app.QuotaLeft, error) {
+	return app.QuotaLeft{Tightest: []app.QuotaLine{{Measure: app.MeasureClusters, Scope: app.QuotaTenant, Limit: 5, Left: 2}}}, nil
+}
+
+func (s *stub) Steps(context.Context, app.Actor, string, int64) ([]app.Step, error) {
+	return []app.Step{{ID: "n1.create", Node: "n1", Action: app.ActionCreate, State: app.StepSucceeded},
+		{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", State: app.StepRunning}}, nil
+}
+
+func (s *stub) Logs(_ context.Context, _ app.Actor, _ string, f app.LogFilter) ([]app.LogLine, error) {
+	s.filters = append(s.filters, f)
+	return s.lines, nil
+}
+
+func (s *stub) Orphans(context.Context, app.Actor, bool) (app.OrphanReport, error) {
+	return app.OrphanReport{Orphans: []app.Orphan{{Machine: "m-17", Provider: "aws", Kind: app.OrphanUnknown, State: app.OrphanReported}}}, s.refuse
+}
+
+func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (app.LeaseOutlook, error) {
+	return s.outlook, s.refuse
+}
+
+func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (app.ClusterView, error) {
+	s.resumed = append(s.resumed, op)
+	return view("shop"), s.refuse
+}
+
+func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (app.RollBackPreview, error) {
+	return app.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
+}
+
+func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (app.ClusterView, error) {
+	s.undone = append(s.undone, hash)
+	return view("shop"), s.refuse
+}
+
+func (s *stub) Clusters(_ context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error) {
+	return slices.DeleteFunc(slices.Clone(s.clusters), func(c app.ClusterSummary) bool { return f.Owner != "" && c.Owner != f.Owner }), nil
+}
+
+func (s *stub) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) ([]app.Request, error) {
+	if f.View == app.RequestsInbox {
+		return s.inbox, nil
+	}
+	return nil, nil
+}
+
+func (s *stub) HomeShown(_ context.Context, h app.ChatHome, _ time.Time) error {
+	s.homes = append(s.homes, h)
+	return nil
+}

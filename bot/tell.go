@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// Faces is what app keeps of what people are told directly, and of their homes. A Cards that has it too has both tended.
+type Faces interface {
+	GatherChat(ctx context.Context, kind string) error
+	ChatTells(ctx context.Context, kind, team string) ([]app.ChatTell, error)
+	BeginTell(ctx context.Context, t app.ChatTell, hold time.Duration) (bool, error)
+	EndTell(ctx context.Context, id int64, s app.ChatTellState, after time.Duration) error
+	StaleHomes(ctx context.Context, kind, team string) ([]app.ChatHome, error)
+	HomeShown(ctx context.Context, h app.ChatHome, since time.Time) error
+	DropHome(ctx context.Context, h app.ChatHome) error
+}
+
+var _ Faces = (*app.App)(nil)
+
+const (
+	tellHold = time.Minute // that a message is left alone which may be on its way
+	mostTell = 12          // tries
+)
+
+// tellSource tells people directly what they are to know. A message whose sending was begun and not noted is looked for in the
+// chat before it is sent again, so each is told once, whichever server dies when. Only where the chat does not let the bot look is
+// it sent again unseen: better twice than never.
+type tellSource struct {
+	board  *Board
+	faces  Faces
+	teller Teller
+}
+
+// Next implements Source.
+func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, error) {
+	if err := s.faces.GatherChat(ctx, s.board.Kind); err != nil {
+		return nil, false, err
+	}
+	list, err := s.faces.ChatTells(ctx, s.board.Kind, s.board.Team)
+	if err != nil || len(list) == 0 {
+		return nil, false, err
+	}
+	t := list[0]
+	return &Show{Urgency: UrgentTold, Since: t.Notice.At, Do: func(ctx context.Context) error { return s.tell(ctx, t) }}, true, nil
+}
+
+func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
+	mine, err := s.faces.BeginTell(ctx, t, tellHold)
+	if err != nil || !mine {
+		return err
+	}
+	state, after, err := s.send(ctx, t)
+	if err != nil {
+		s.board.Log.Warn("bot: somebody could not be told something", "notice", t.Notice.ID, "state", state, "error", err)
+	}
+	if state != app.ChatTellSending {
+		if e := s.faces.EndTell(ctx, t.ID, state, after); e != nil {
+			s.board.Log.Warn("bot: what somebody was told could not be noted", "notice", t.Notice.ID, "error", e)
+		}
+	}
+	return err
+}
+
+// send gives what becomes of it: sending, where that is not known.
+func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
+	b := s.board.Bot
+	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand}
+	actor, err := b.actor(ctx, p)
+	switch code := app.CodeOf(err); {
+	case code == app.EUnauthorized, code == app.EForbidden, err == nil && actor.User != t.User, t.TooLate(b.now()), t.Tries >= mostTell:
+		return app.ChatTellDropped, 0, nil
+	case err != nil:
+		return app.ChatTellWaiting, tellHold, err
+	}
+	key := strconv.FormatInt(t.Notice.ID, 10)
+	if t.State == app.ChatTellSending {
+		told, err := s.teller.Told(ctx, t.Person, key, t.BeganAt.Add(-tellHold))
+		switch code := app.CodeOf(err); {
+		case told:
+			return app.ChatTellTold, 0, nil
+		case code == app.ETransient, code == app.ERateLimit:
+			return app.ChatTellSending, 0, err // it is looked for again
+		}
+	}
+	err = s.teller.Tell(ctx, t.Person, key, b.told(ctx, request{person: p, actor: actor}, t.Notice))
+	switch app.CodeOf(err) {
+	case "":
+		return app.ChatTellTold, 0, nil
+	case app.ENotFound:
+		return app.ChatTellDropped, 0, err
+	case app.ERateLimit, app.ECredentials:
+		return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
+	}
+	return app.ChatTellSending, 0, err
+}
+
+// usualCommand is how the bot is called where it is not known how somebody calls it.
+const usualCommand = "/muster"
+
+// told is a notice as a message to somebody.
+func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
+	a := Answer{Title: n.Title}
+	if n.Text != "" {
+		a.Lines = []string{n.Text}
+	}
+	if n.Path != "" {
+		a.Links = append(a.Links, Link{"Open", b.at(n.Path)})
+	}
+	switch {
+	case n.Kind == app.NoticeLease && n.Cluster != "":
+		o, err := b.muster.LeaseOutlook(ctx, r.actor, n.Cluster)
+		if err != nil {
+			break // it can be extended in the portal
+		}
+		a.Buttons = b.leaseButtons(o, false)
+		if len(a.Buttons) == 0 && o.Offer.Refusal != "" {
+			a.Lines = append(a.Lines, o.Offer.Refusal)
+		}
+	case n.Kind == app.NoticeApproval && n.ActionName == "Decide" && n.Request > 0:
+		a.Buttons = []Button{deed{Do: doApproveAsk, Request: n.Request}.button("Look at it", false)}
+	case n.Action != "" && n.ActionName != "" && n.Action != n.Path:
+		a.Links = append(a.Links, Link{n.ActionName, b.at(n.Action)})
+	}
+	return a
+}
+
+// leaseOf is what a button of a home shows: how a cluster's lease can be moved.
+func (b *Bot) leaseOf(ctx context.Context, r request, d deed) (Answer, error) {
+	o, err := b.muster.LeaseOutlook(ctx, r.actor, d.Cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	return b.leaseShown(o, fmt.Sprintf("The lease of %s", o.Name), d.Beside), nil
+}

@@ -1,0 +1,47 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// mostDetails is how many lines stand beneath a card.
+const mostDetails = 60
+
+// detailsOf tells beneath a card how the steps of its operation ended, a line for each node, with the failed ones first.
+func detailsOf(c app.ChatCard, steps []app.Step) Answer {
+	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, several(c.Total, "step"))}
+	var nodes []string
+	done := map[string][]string{}
+	for _, s := range steps {
+		switch {
+		case s.State == app.StepFailed:
+			a.Lines = append(a.Lines, "✗ "+app.StepTitle(s)+": "+s.Error)
+		case s.State == app.StepSucceeded && s.Node != "":
+			if done[s.Node] == nil {
+				nodes = append(nodes, s.Node)
+			}
+			done[s.Node] = append(done[s.Node], strings.TrimSpace(string(s.Action)+" "+s.Service)+took(s))
+		}
+	}
+	slices.SortStableFunc(nodes, func(x, y string) int { return app.NodeNumber(x) - app.NodeNumber(y) })
+	for _, n := range nodes {
+		a.Lines = append(a.Lines, "✓ "+n+": "+strings.Join(done[n], ", "))
+	}
+	if len(a.Lines) > mostDetails {
+		more := len(a.Lines) - mostDetails
+		a.Lines = append(a.Lines[:mostDetails:mostDetails], fmt.Sprintf("And %d more in the portal.", more))
+	}
+	return a
+}
+
+func took(s app.Step) string {
+	if d := s.EndedAt.Sub(s.StartedAt); !s.StartedAt.IsZero() && d >= time.Second {
+		return " " + app.Length(d.Round(time.Second))
+	}
+	return ""
+}

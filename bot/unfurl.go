@@ -1,0 +1,70 @@
+package bot
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"muster/app"
+)
+
+// mostUnfurled is how many links of one message are told about.
+const mostUnfurled = 5
+
+// Unfurl implements Talker. What it says is seen by everybody who reads there, whoever they are: the cluster's name, how it
+// stands and how large it is; no owner, cost, addresses or messages.
+func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
+	actor, err := b.actor(ctx, p)
+	if err != nil {
+		return nil
+	}
+	var list []Unfurl
+	for _, u := range urls {
+		id, ok := b.clusterOf(u)
+		if !ok || len(list) == mostUnfurled {
+			continue
+		}
+		v, err := b.muster.Cluster(ctx, actor, id)
+		if err != nil {
+			continue // there is none, or none that they may see
+		}
+		var op *app.Operation
+		if len(v.Operations) > 0 {
+			op = &v.Operations[0]
+		}
+		list = append(list, Unfurl{URL: u, Title: v.Name + " is " + word(v.Cluster, op), Lines: []string{several(v.Size, "node") + " from " + v.Template},
+			Link: Link{"Open", b.at("/clusters/" + v.ID)}})
+	}
+	return list
+}
+
+// word says how a cluster stands, behind "is".
+func word(c app.Cluster, op *app.Operation) string {
+	switch c.Status {
+	case app.ClusterPending:
+		return "being changed"
+	case app.ClusterFailed:
+		return "not as it should be"
+	case app.ClusterDeleted:
+		return "gone"
+	}
+	return c.StatusWord(op)
+}
+
+// clusterOf gives the cluster whose page of our own portal an address leads to.
+func (b *Bot) clusterOf(address string) (id string, ok bool) {
+	at, err := url.Parse(address)
+	ours, e := url.Parse(b.at("/clusters/"))
+	if err != nil || e != nil || at.Scheme != ours.Scheme || !strings.EqualFold(at.Host, ours.Host) || at.User != nil || ours.Host == "" {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(at.EscapedPath(), ours.EscapedPath())
+	if !ok {
+		return "", false
+	}
+	id, _, _ = strings.Cut(rest, "/")
+	if id, err = url.PathUnescape(id); err != nil || id == "" || id == "new" || len(id) > 200 {
+		return "", false
+	}
+	return id, true
+}
