@@ -88,6 +88,12 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Ping asks the database whether it answers.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	return wrapped(s.reads.QueryRowContext(ctx, `SELECT 1`).Scan(&one))
+}
+
 func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS) error {
 	p, err := goose.NewProvider(dialect, db, files)
 	if err != nil {
