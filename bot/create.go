@@ -307,7 +307,7 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 		Links: []Link{{"All choices", b.at("/clusters/new?template=" + urlWord(c.template.Name))}}}
 	c.note.Hash = ""
 	if p == nil {
-		last.Lines = []string{"Nothing can be shown before the fields are right."}
+		last.Lines = []string{"That can be said once the fields are filled in."}
 	} else {
 		left, err := b.muster.QuotaLeft(ctx, r.actor)
 		if err != nil {
@@ -324,9 +324,11 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 }
 
 // part shows a field, with what is wrong with it above: where a complaint cannot be said at the field itself, it is not lost.
+// Nobody is blamed for a field that they have not seen yet.
 func (c *createForm) part(f Field) Part {
 	p := Part{Field: &f}
-	if e := c.errors[f.Name]; e != nil {
+	_, seen := c.form.Values[f.Name]
+	if e := c.errors[f.Name]; e != nil && (seen || f.Name == "template") {
 		p.Lines = []string{"⚠ " + f.Label + ": " + complaint(e)}
 	}
 	return p
@@ -403,7 +405,9 @@ func (c *createForm) parameterField(p app.Parameter) Field {
 	case app.ParameterChoice:
 		f.Kind, f.Hint = FieldChoice, p.Help
 		f.Choices = optionChoices(p.Options, "")
-		f.Values = []string{key(v)}
+		if v != "" {
+			f.Values = []string{key(v)}
+		}
 		if f.Asked = len(p.Options) > mostChoices; f.Asked {
 			f.Choices = slices.DeleteFunc(optionChoicesAll(p.Options), func(o Choice) bool { return o.Value != key(v) })
 		}
@@ -448,7 +452,10 @@ func matching(all []Choice, typed string) []Choice {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	var first, rest []Choice
 	for _, c := range all {
-		name, value := strings.ToLower(c.Name), strings.ToLower(strings.TrimPrefix(c.Value, "="))
+		name, value := strings.ToLower(c.Name), ""
+		if v, whole := strings.CutPrefix(c.Value, "="); whole {
+			value = strings.ToLower(v)
+		}
 		switch {
 		case strings.HasPrefix(name, typed), strings.HasPrefix(value, typed):
 			first = append(first, c)

@@ -81,10 +81,17 @@ func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err er
 	if err != nil {
 		return s, err
 	}
-	if f.ID != modalCreate {
-		return s, errNoForm
-	}
 	r := request{person: p, actor: actor}
+	switch f.ID {
+	case formReview:
+		return b.reviewSubmit(ctx, r, f)
+	case modalCreate:
+		return b.createSubmit(ctx, r, f)
+	}
+	return s, errNoForm
+}
+
+func (b *Bot) createSubmit(ctx context.Context, r request, f Form) (s Submitted, err error) {
 	shown := f.read()
 	c, err := b.createForm(ctx, r, f, shown)
 	if err != nil {
@@ -110,7 +117,7 @@ func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err er
 		return again("Have a look at the plan first: it stands below. Then press the button again.")
 	}
 	c.request.PlanHash = shown.Hash
-	answer, err := b.muster.Ask(ctx, actor, c.request)
+	answer, err := b.muster.Ask(ctx, r.actor, c.request)
 	if app.AsError(err).Reason == "plan_changed" && err != nil {
 		plan, err = b.preview(ctx, r, c)
 		if err != nil {

@@ -1,0 +1,233 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// fieldOf finds a field of a modal by the first part of its name.
+func fieldOf(t *testing.T, m Modal, name string) Field {
+	t.Helper()
+	for _, p := range m.Parts {
+		if p.Field != nil && strings.HasPrefix(p.Field.Name, name) {
+			return *p.Field
+		}
+	}
+	t.Fatalf("there is no field %s in %+v", name, m)
+	return Field{}
+}
+
+func (m Modal) text() string {
+	var all []string
+	for _, p := range m.Parts {
+		all = append(append(all, p.Title), p.Lines...)
+	}
+	return strings.Join(all, "\n")
+}
+
+// asForm is what stands in a modal as a chat would give it back.
+func (m Modal) asForm(set map[string]string) Form {
+	f := Form{ID: m.ID, Note: m.Note, Values: map[string][]string{}}
+	for _, p := range m.Parts {
+		if p.Field == nil {
+			continue
+		}
+		f.Values[p.Field.Name] = p.Field.Values
+		for name, v := range set {
+			if p.Field.Name == name || strings.HasPrefix(p.Field.Name, name+"@") {
+				f.Values[p.Field.Name] = []string{v}
+				if v == "" {
+					f.Values[p.Field.Name] = nil
+				}
+			}
+		}
+	}
+	return f
+}
+
+// opened opens the modal and chooses the template web.
+func opened(t *testing.T) (*Bot, *stub, Modal) {
+	t.Helper()
+	b, s := talk(t)
+	p := ada
+	p.Channel = "C7"
+	a := b.Say(t.Context(), p, "create")
+	if a.Modal == nil || a.Modal.Submit != "" || len(a.Modal.Parts) != 1 {
+		t.Fatalf("create alone opens %+v", a.Modal)
+	}
+	f := fieldOf(t, *a.Modal, "template")
+	if len(f.Choices) != 2 || !f.Live || f.Asked {
+		t.Errorf("templates are chosen by %+v", f)
+	}
+	return b, s, b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"template": "=web"}))
+}
+
+func TestCreateModal(t *testing.T) {
+	b, s, m := opened(t)
+	text := m.text()
+	for _, want := range []string{"Web servers", "2 × small with web", "0.20 an hour", "1.60 over 8 h", "about 1 min 30 s", "Left before this: 2 of 5 clusters of the tenant."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the modal does not say %q:\n%s", want, text)
+		}
+	}
+	size, lease, port, tls, color := fieldOf(t, m, "size@"), fieldOf(t, m, "lease@"), fieldOf(t, m, "p:port@"), fieldOf(t, m, "p:tls@"), fieldOf(t, m, "p:color@")
+	if size.Kind != FieldNumber || *size.Min != 2 || *size.Max != 9 || size.Values[0] != "2" || size.Optional {
+		t.Errorf("the size is %+v", size)
+	}
+	if lease.Values[0] != "=default" || len(lease.Choices) < 5 || strings.Contains(fmt.Sprint(lease.Choices), "no end") {
+		t.Errorf("the lease is %+v", lease)
+	}
+	if port.Label != "Port" || port.Values[0] != "80" || *port.Max != 65535 || !strings.Contains(port.Hint, "Where it listens. A whole number from 1 to 65535") ||
+		tls.Values[0] != "=true" || color.Choices[1].Name != "Blue <!channel>" || len(color.Values) != 0 {
+		t.Errorf("the parameters are %+v, %+v, %+v", port, tls, color)
+	}
+
+	// What is typed stays, and what it comes to is shown.
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"size": "5", "lease": "=4h0m0s", "name": "shop", "p:color": "=blue"}))
+	if got := m.text(); !strings.Contains(got, "5 × small") || !strings.Contains(got, "2.00 over 4 h") {
+		t.Errorf("after a change:\n%s", got)
+	}
+	if fieldOf(t, m, "size@").Values[0] != "5" || fieldOf(t, m, "name").Values[0] != "shop" || fieldOf(t, m, "p:color@").Values[0] != "=blue" {
+		t.Errorf("what was typed is lost: %+v", m)
+	}
+	d := b.Submit(t.Context(), ada, m.asForm(nil))
+	if d.Answer == nil || !strings.HasPrefix(d.Answer.Title, "shop: creating") || d.Channel != "C7" || len(d.Answer.Started) != 1 {
+		t.Fatalf("it is answered %+v", d)
+	}
+	q := s.asked[0]
+	if q.Name != "shop" || q.Template != "web" || q.Size != 5 || *q.Lease != 4*time.Hour || len(q.Parameters) != 1 || q.Parameters["color"] != "blue" || q.PlanHash == "" {
+		t.Errorf("asked: %+v", q)
+	}
+}
+
+func TestCreateModalMakesNothingUnseen(t *testing.T) {
+	b, s, m := opened(t)
+	// A size that was typed and not told before.
+	d := b.Submit(t.Context(), ada, m.asForm(map[string]string{"size": "4"}))
+	if d.Modal == nil || !strings.Contains(d.Modal.text(), "Have a look at the plan first") || !strings.Contains(d.Modal.text(), "4 × small") || len(s.asked) != 0 {
+		t.Fatalf("it is answered %+v, asked %v", d, s.asked)
+	}
+	if d = b.Submit(t.Context(), ada, d.Modal.asForm(nil)); d.Answer == nil || s.asked[0].Size != 4 {
+		t.Errorf("after a look: %+v", d)
+	}
+	// The catalog has changed in between.
+	s.hash = "h2"
+	if d = b.Submit(t.Context(), ada, m.asForm(nil)); d.Modal == nil || len(s.asked) != 1 {
+		t.Errorf("another plan: %+v", d)
+	}
+	s.refuse = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "It is another."}
+	if d = b.Submit(t.Context(), ada, d.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nothing was made.") {
+		t.Errorf("changed while it was asked for: %+v", d)
+	}
+}
+
+func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
+	b, s, m := opened(t)
+	for _, c := range []struct{ field, typed, want string }{
+		{"size", "none", "must be a whole number"},
+		{"size", "", "How many nodes?"},
+		{"size", "9", "That would be too many. Ask for at most 8 nodes."},
+		{"lease", "=1 fortnight", "not a length of time"},
+		{"p:port", "70000", "is more than 65535"},
+		{"p:heap", "4G", "is more than 2G"},
+		{"p:title", "far too long a title", "more than 10 letters"},
+		{"p:color", "=green", "not one of the choices"},
+	} {
+		form := m.asForm(map[string]string{c.field: c.typed, "name": "kept"})
+		d := b.Submit(t.Context(), ada, form)
+		name := fieldOf(t, m, c.field+"@").Name
+		if len(d.Errors) != 1 || !strings.Contains(d.Errors[name], c.want) {
+			t.Errorf("%s %q: %+v", c.field, c.typed, d)
+			continue
+		}
+		// Where it is too late for that, the modal says it itself, with all that was typed.
+		if d.Late == nil || !strings.Contains(d.Late.text(), c.want) || fieldOf(t, *d.Late, "name").Values[0] != "kept" {
+			t.Errorf("%s %q, late: %+v", c.field, c.typed, d.Late)
+		}
+		if live := b.Fill(t.Context(), ada, form); !strings.Contains(live.text(), c.want) {
+			t.Errorf("%s %q is not told while it is typed", c.field, c.typed)
+		}
+	}
+	s.refuse = &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster shop already."}
+	if d := b.Submit(t.Context(), ada, m.asForm(map[string]string{"name": "shop"})); len(d.Errors) != 1 || !strings.Contains(d.Errors["name"], "already") {
+		t.Errorf("a taken name: %+v", d)
+	}
+	s.refuse = &app.Error{Code: app.EForbidden, Reason: "policy", Message: "Not on Sundays."}
+	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "⚠ Not on Sundays.") {
+		t.Errorf("a policy: %+v", d)
+	}
+	s.refuse = fmt.Errorf("the disk is full at /secret")
+	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Modal == nil || strings.Contains(d.Modal.text(), "secret") {
+		t.Errorf("what is ours to know: %+v", d)
+	}
+	for _, f := range []Form{{}, {ID: "other"}, {ID: modalCreate, Note: "{"}, {ID: modalCreate, Note: `{"t":"gone"}`}, {ID: modalCreate, Values: map[string][]string{"template": {"=gone"}}}} {
+		if d := b.Submit(t.Context(), ada, f); d.Answer != nil || d.Modal == nil && d.Errors == nil {
+			t.Errorf("the form %+v is answered %+v", f, d)
+		}
+	}
+	s.unknown = true
+	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Modal == nil || d.Answer != nil {
+		t.Errorf("a stranger: %+v", d)
+	}
+	if len(s.asked) != 3 { // those that the stub refused
+		t.Errorf("%d were asked for", len(s.asked))
+	}
+}
+
+func TestFieldsOfAnotherTemplateBeginAnew(t *testing.T) {
+	b, _, m := opened(t)
+	form := m.asForm(map[string]string{"size": "7", "name": "shop"})
+	form.Values["template"] = []string{"=db"}
+	m = b.Fill(t.Context(), ada, form)
+	if f := fieldOf(t, m, "size@"); f.Values[0] != "1" || f.Name != "size@=db" || fieldOf(t, m, "name").Values[0] != "shop" {
+		t.Errorf("the size is %+v", f)
+	}
+}
+
+func TestManyChoicesAreAskedFor(t *testing.T) {
+	b, s := talk(t)
+	var options []app.ParameterOption
+	for i := range 150 {
+		name := fmt.Sprintf("t%03d", i)
+		s.catalog.Templates[name] = &app.Template{About: app.About{Name: name}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 3}}}
+		options = append(options, app.ParameterOption{Value: fmt.Sprint(i, strings.Repeat("x", 200))})
+	}
+	s.catalog.Templates["web"].Parameters = []app.Parameter{{Name: "pick", Type: app.ParameterChoice, Options: options}}
+	m := *b.Say(t.Context(), ada, "create").Modal
+	f := fieldOf(t, m, "template")
+	if !f.Asked || len(f.Choices) != 0 {
+		t.Errorf("152 templates are chosen by %+v", f)
+	}
+	form := m.asForm(nil)
+	form.Changed = "template"
+	if list := b.Choices(t.Context(), ada, form, "T14"); len(list) != 10 || list[0].Value != "=t140" {
+		t.Errorf("after T14: %v", list)
+	}
+	if list := b.Choices(t.Context(), ada, form, ""); len(list) != 100 {
+		t.Errorf("%d choices", len(list))
+	}
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"template": "=web"}))
+	pick := fieldOf(t, m, "p:pick@")
+	form = m.asForm(nil)
+	form.Changed = pick.Name
+	list := b.Choices(t.Context(), ada, form, "149")
+	if !pick.Asked || len(list) != 1 || len(list[0].Value) > 150 {
+		t.Fatalf("%+v: %v", pick, list)
+	}
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"p:pick": list[0].Value}))
+	if f := fieldOf(t, m, "p:pick@"); len(f.Choices) != 1 || f.Values[0] != list[0].Value {
+		t.Errorf("what was chosen is %+v", f)
+	}
+	b.Submit(t.Context(), ada, m.asForm(nil))
+	if len(s.asked) != 1 || s.asked[0].Parameters["pick"] != options[149].Value {
+		t.Errorf("asked: %.300v", s.asked)
+	}
+	s.unknown = true
+	if list := b.Choices(t.Context(), ada, form, ""); list != nil {
+		t.Errorf("a stranger may choose from %v", list)
+	}
+}
