@@ -107,6 +107,9 @@ func read(r *http.Request, body []byte) (args map[string]any, err error) {
 	if err != nil && len(body) > 0 {
 		return nil, fmt.Errorf("content type %q: %w", r.Header.Get("Content-Type"), err)
 	}
+	if kind == "application/json" && len(body) == 0 {
+		return args, nil
+	}
 	if kind == "application/json" {
 		return args, json.Unmarshal(body, &args)
 	}

@@ -68,6 +68,16 @@ func (w *Workspace) Channel(name string) *Channel {
 	return c
 }
 
+// Channels are all channels of the workspace, people's messages with the app among them.
+func (w *Workspace) Channels() (list []*Channel) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	for _, c := range w.channels {
+		list = append(list, c)
+	}
+	return list
+}
+
 // Private makes the channel one that only its members see.
 func (c *Channel) Private() *Channel { c.set(func() { c.private = true }); return c }
 
@@ -267,6 +277,16 @@ func (m *Message) States() []string {
 
 // Edits is how often the message was changed.
 func (m *Message) Edits() int { return len(m.States()) - 1 }
+
+// Beneath is the message in whose thread this one is; "" for none.
+func (m *Message) Beneath() string { return m.thread }
+
+// Shown are the times at which the message was first shown and then changed.
+func (m *Message) Shown() []time.Time {
+	m.channel.w.s.mu.Lock()
+	defer m.channel.w.s.mu.Unlock()
+	return slices.Clone(m.edited)
+}
 
 // In tells in whose channel the message is.
 func (m *Message) In() *Channel { return m.channel }

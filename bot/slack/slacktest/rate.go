@@ -65,3 +65,18 @@ func (s *Slack) crowded(c *call, channel *Channel) bool {
 	s.budgets[channel.ID] = b
 	return full
 }
+
+// Calm waits until no Retry-After holds: an app that is started anew does not know of any.
+func (s *Slack) Calm() {
+	s.t.Helper()
+	s.Wait("a Retry-After does not end", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, until := range s.blocked {
+			if s.now().Before(until) {
+				return false
+			}
+		}
+		return true
+	})
+}

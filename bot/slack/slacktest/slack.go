@@ -30,6 +30,7 @@ type Config struct {
 	Now    func() time.Time // nil: time.Now
 	// Patience is how long people wait for what they expect to see; 60 seconds where 0.
 	Patience time.Duration
+	Look     time.Duration // between two looks while they wait; 10 milliseconds where 0
 }
 
 // Slack is one Slack with one app in it. Make it with New. All methods may be called from several goroutines.
@@ -90,6 +91,9 @@ func New(t testing.TB, c Config) *Slack {
 	}
 	if c.Patience == 0 {
 		c.Patience = time.Minute
+	}
+	if c.Look == 0 {
+		c.Look = 10 * time.Millisecond
 	}
 	s := &Slack{t: t, c: c, expected: map[string]bool{}, teams: map[string]*Workspace{}, faults: map[string][]Fault{}, blocked: map[string]time.Time{},
 		windows: map[string][]time.Time{}, budgets: map[string]budget{}, triggers: map[string]*trigger{}, responses: map[string]*response{},
@@ -182,7 +186,7 @@ func (s *Slack) stamp() string {
 // Wait looks until something is true; it fails the test where that takes longer than patience.
 func (s *Slack) Wait(what string, done func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(s.c.Patience); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(s.c.Patience); !done(); time.Sleep(s.c.Look) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s: not within %s\n%s", what, s.c.Patience, s.Tell())
 		}

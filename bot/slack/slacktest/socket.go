@@ -27,6 +27,7 @@ type sockets struct {
 	opened  int
 	waiting map[string]*waiting // by envelope
 	closed  bool
+	lose    int // so many of the next acknowledgements are lost
 	links   sync.WaitGroup
 }
 
@@ -197,8 +198,25 @@ func (s *Slack) link(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
+		k.mu.Lock()
+		lost := k.lose > 0
+		if lost {
+			k.lose--
+		}
+		k.mu.Unlock()
+		if lost {
+			return
+		}
 		s.heard(text)
 	}
+}
+
+// LoseAcks has connections end with the next n acknowledgements on their way: Slack has not heard them, and tells again what they
+// were about.
+func (s *Slack) LoseAcks(n int) {
+	s.sockets.mu.Lock()
+	defer s.sockets.mu.Unlock()
+	s.sockets.lose = n
 }
 
 func (c *socket) ping() {
@@ -274,11 +292,15 @@ func (k *sockets) live() *socket {
 
 // send tells something over one of the connections, and over another one where that is lost before it was acknowledged.
 func (k *sockets) send(s *Slack, d *Delivery, attempt int, reason string) (o Outcome) {
-	began := time.Now()
+	began, tries := time.Now(), attempt
 	timer := time.NewTimer(answerWithin)
 	defer timer.Stop()
 	for {
 		c := k.live()
+		if c == nil && attempt > tries && time.Since(began) < answerWithin {
+			time.Sleep(100 * time.Millisecond) // it was told once: there may be a connection again soon
+			continue
+		}
 		if c == nil {
 			o.Err, o.Took = ErrCut, time.Since(began)
 			return o
