@@ -79,24 +79,33 @@ func (s *cardSource) show(ctx context.Context, c app.ChatCard, now time.Time) *S
 	state, name := c.State(), strconv.FormatInt(c.ID, 10)
 	current := c.Message != "" && c.Shown == state
 	detailed := s.threads == nil || c.Told == state
+	ended := c.Status.Ended()
 	switch {
 	case !s.pauses.over(name, now):
 		return nil
-	case current && detailed && c.Status.Ended(): // its end is shown, and was not noted
-		_ = s.board.Cards.DropCard(ctx, c.ID)
-		return nil
 	case current && detailed:
+		if ended { // its end is shown, and was not noted
+			_ = s.board.Cards.DropCard(ctx, c.ID)
+		}
 		return nil
-	case current && (c.Status.Ended() || now.Sub(s.told[c.ID]) >= threadEvery):
-		return &Show{Urgency: UrgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
-	case current, c.Message != "" && now.Sub(c.ShownAt) < cardEvery:
+	case !current && (c.Message == "" || now.Sub(c.ShownAt) >= cardEvery):
+		urgency := UrgentRunning
+		if ended {
+			urgency = UrgentEnded
+		}
+		return &Show{Urgency: urgency, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.edit(ctx, c)) }}
+	}
+	tell := &Show{Urgency: UrgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
+	switch {
+	case detailed:
 		return nil
+	case current && ended: // the last of it; it takes its turn with the cards that run
+		tell.Urgency, tell.Since = UrgentRunning, c.ShownAt
+		return tell
+	case now.Sub(s.told[c.ID]) >= threadEvery:
+		return tell
 	}
-	urgency := UrgentRunning
-	if c.Status.Ended() {
-		urgency = UrgentEnded
-	}
-	return &Show{Urgency: urgency, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.edit(ctx, c)) }}
+	return nil
 }
 
 // forget drops what is known of cards that are gone.
