@@ -56,6 +56,7 @@ type Source interface {
 type Board struct {
 	Kind   string
 	Team   string // the workspace; "" for all
+	Tenant string // whose workspace it is; "" is the bot's own
 	Cards  Cards
 	Poster Poster
 	URL    func(path string) string

@@ -203,7 +203,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 // publish shows a home, where it is another one than the one that is shown.
 func (s *homeSource) publish(ctx context.Context, h app.ChatHome) error {
 	b, name := s.board.Bot, h.Team+"/"+h.Person
-	p := Person{Kind: h.Kind, External: name, Tenant: h.Tenant, Command: usualCommand}
+	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand}
 	since := b.now()
 	home, who := b.home(ctx, p)
 	if home.digest() != h.Shown {

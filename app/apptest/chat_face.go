@@ -145,4 +145,15 @@ func (t *storeTest) chatHomes() {
 	t.must(t.s.DropHome(t.ctx, "slack", "T1", "U2"))
 	t.must(t.s.DropHome(t.ctx, "slack", "T1", "U2"))
 	stale("U1c")
+
+	// So does who somebody is.
+	t.must(t.s.SaveHome(t.ctx, home, t.clock.Now()))
+	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.clock.Now()}))
+	t.clock.Move(time.Second)
+	t.linked("ada", "T1/U1")
+	stale("U1c")
+	t.must(t.s.SaveHome(t.ctx, home, t.clock.Now()))
+	t.clock.Move(time.Second)
+	t.must(t.s.RemoveIdentity(t.ctx, app.Actor{Tenant: tenant, User: "ada"}, "ada", "slack", "T1/U1", t.clock.Now()))
+	stale("U1c")
 }

@@ -136,6 +136,12 @@ func (t *tx) gatherEvents(kind string, now time.Time) error {
 		micros(now), kind, from, top, app.EventStep)
 }
 
+// homeTurns marks the home of somebody who is linked to an account, or is no more.
+func (t *tx) homeTurns(kind, external string, at time.Time) error {
+	team, person, _ := strings.Cut(external, "/")
+	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, micros(at), kind, team, person)
+}
+
 // ChatTells implements app.ChatFaceStore.
 func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
 	var list []app.ChatTell
