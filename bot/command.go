@@ -43,6 +43,7 @@ func commands() []command {
 		{"why", "NAME", "say why a cluster is not further", false, (*Bot).clusterWhy},
 		{"approve", "REQUEST [REASON]", "look at a request, and approve it", false, (*Bot).requestApproveAsk},
 		{"deny", "REQUEST REASON", "deny a request", false, (*Bot).requestDeny},
+		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", true, (*Bot).channel},
 		{"orphans", "", "list machines that nobody stands behind, for admins", false, (*Bot).orphans},
 	}
 }

@@ -20,6 +20,10 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/hooks", Name: "Hooks", Text: "Where notices are sent to: chats, mail, programs of your own.",
 			Group: page.GroupPeople, UseCase: "SaveHook"})
 	}
+	if p.chatting() != nil {
+		all = append(all, page.Section{Path: "/admin/slack", Name: "Slack", Text: "Workspaces, channels, and where requests are approved.",
+			Group: page.GroupPeople, UseCase: "ChatHouse"})
+	}
 	if p.money() != nil {
 		all = append(all,
 			page.Section{Path: "/admin/quotas", Name: "Quotas", Text: "What tenant, groups and users may have at most, and how much they do.",

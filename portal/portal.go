@@ -103,6 +103,8 @@ type Config struct {
 	Proxies []netip.Prefix
 	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
 	Providers []IdentityProvider
+	// Chat is the chat into whose workspaces Muster can be installed; nil: there is none.
+	Chat Chat
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -122,6 +124,7 @@ type Portal struct {
 	url       string
 	proxies   proxies
 	elsewhere []IdentityProvider
+	chat      Chat
 	attend    time.Duration // between two looks whether a stream's sign-in still counts
 	now       func() time.Time
 	handler   http.Handler
@@ -139,7 +142,7 @@ func New(c Config) *Portal {
 	}
 	p := &Portal{
 		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
-		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, attend: attendEvery,
+		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, chat: c.Chat, attend: attendEvery,
 		closing: make(chan struct{}), streams: newStreams(),
 	}
 	if p.log == nil {

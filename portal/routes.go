@@ -159,6 +159,19 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", member(p.hookResend))
 		}
 
+		// Slack
+		if p.chatting() != nil {
+			r.Get("/admin/slack", member(p.slackShow))
+			r.Post("/admin/slack/approvals", member(p.slackApprovals))
+			r.Post("/admin/slack/channels", member(p.slackChannel))
+			r.Post("/admin/slack/channels/reset", member(p.slackChannelReset))
+			r.Post("/admin/slack/{team}/email-on", member(p.slackEmail(true)))
+			r.Post("/admin/slack/{team}/email-off", member(p.slackEmail(false)))
+			r.Post("/admin/slack/{team}/remove", member(p.slackRemove))
+			r.Get("/slack/install", member(p.slackInstall))
+			r.Get("/slack/oauth", member(p.slackInstalled))
+		}
+
 		// Money
 		if p.money() != nil {
 			r.Get("/usage", member(p.usageShow))
@@ -370,6 +383,16 @@ func (p *Portal) routes() http.Handler {
 			huma.Get(api, "/hooks/{name}/deliveries", p.apiHookDeliveryList, about("List what was sent to a hook, newest first"))
 			huma.Get(api, "/hooks/{name}/deliveries/{delivery}", p.apiHookDelivery, about("Show a delivery: what was sent, and every answer"))
 			huma.Post(api, "/hooks/{name}/deliveries/{delivery}/resend", p.apiHookResend, about("Send a delivery again, under the same number"), answers(http.StatusAccepted))
+		}
+
+		if p.chatting() != nil {
+			huma.Get(api, "/slack", p.apiSlackShow, about("Show workspaces, channels and connections of Slack, for admins"))
+			huma.Put(api, "/slack/workspaces/{team}", p.apiSlackChange, about("Change how members of a workspace are linked to accounts"))
+			huma.Delete(api, "/slack/workspaces/{team}", p.apiSlackRemove, about("Forget a workspace's tokens, and stop its cards"))
+			huma.Put(api, "/slack/workspaces/{team}/channels/{channel}", p.apiSlackChannel, about("Agree that a channel speaks for a tenant; it does once both sides have"))
+			huma.Delete(api, "/slack/workspaces/{team}/channels/{channel}", p.apiSlackChannelReset, about("Give a channel back to the tenant of its workspace"))
+			huma.Put(api, "/slack/approvals", p.apiSlackApprovals, about("Say in which channel requests are shown to their approvers"))
+			huma.Delete(api, "/slack/approvals", p.apiSlackApprovalsEnd, about("Show requests in no channel any more"))
 		}
 
 		if p.checking() != nil {

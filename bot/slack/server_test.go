@@ -31,6 +31,7 @@ type muster struct {
 	cards   []app.ChatCard
 	slow    time.Duration
 	unwell  bool
+	home    *houses
 }
 
 func (m *muster) ChatFirst(_ context.Context, _ string, names ...string) (bool, error) {
@@ -81,16 +82,21 @@ func (m *muster) FollowInChat(_ context.Context, c app.ChatCard) error {
 	return nil
 }
 
-// hooks is Slack's end for answers that come later.
+// hooks is Slack's end for answers that come later, and what it says of people.
 type hooks struct {
 	mu    sync.Mutex
 	posts []map[string]any
+	calls []string
+	users map[string]string // what users.info says, by id; full members where nothing else is said
 }
 
 func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
+	}
+	if r.URL.Host == "slack.com" {
+		return h.api(r, b), nil
 	}
 	var v map[string]any
 	if err := json.Unmarshal(b, &v); err != nil || r.URL.Host != "hooks.slack.com" || r.Header.Get("Content-Type") != "application/json" {
@@ -100,6 +106,23 @@ func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer h.mu.Unlock()
 	h.posts = append(h.posts, v)
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("ok")), Header: http.Header{}, Request: r}, nil
+}
+
+func (h *hooks) api(r *http.Request, body []byte) *http.Response {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	method := strings.TrimPrefix(r.URL.Path, "/api/")
+	form, _ := url.ParseQuery(string(body))
+	h.calls = append(h.calls, method+" "+form.Get("user"))
+	answer := `{"ok":true}`
+	switch method {
+	case "auth.test":
+		answer = `{"ok":true,"team":"acme","team_id":"T1","user_id":"UBOT"}`
+	case "users.info":
+		user := firstWord(form.Get("user"), r.URL.Query().Get("user"))
+		answer = fmt.Sprintf(`{"ok":true,"user":{"id":%q,"team_id":"T1"%s}}`, user, h.users[user])
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}
 }
 
 type rig struct {
@@ -139,9 +162,10 @@ func (r *rig) command(user, text string) string {
 }
 
 func (r *rig) press(user, value string) string {
+	r.serial++
 	payload, _ := json.Marshal(map[string]any{"type": "block_actions", "team": map[string]any{"id": "T1", "domain": "acme"}, "user": map[string]any{"id": user, "name": "ada", "team_id": "T1"},
 		"channel": map[string]any{"id": "C1"}, "container": map[string]any{"message_ts": "1.2"}, "response_url": "https://hooks.slack.com/actions/1", "trigger_id": fmt.Sprint(r.serial),
-		"actions": []map[string]any{{"type": "button", "action_id": "do0", "block_id": "b1", "value": value}}})
+		"actions": []map[string]any{{"type": "button", "action_id": "do0", "block_id": "b1", "value": value, "action_ts": fmt.Sprintf("%d.5", 1000+r.serial)}}})
 	return url.Values{"payload": {string(payload)}}.Encode()
 }
 

@@ -53,6 +53,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", requestCommand(c)),
 		grouped("people", policyCommand(c)),
 		grouped("clusters", hookCommand(c)),
+		grouped("clusters", slackCommand(c)),
 		grouped("people", userCommand(c)),
 		grouped("people", groupCommand(c)),
 		grouped("people", tokenCommand(c)),

@@ -39,7 +39,8 @@ func serveCommand(c *cli) *cobra.Command {
 			"MUSTER_SECRET_KEY (the key that wraps those that secrets are sealed with, the same for all servers on a database: 64 hex\n" +
 			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
 			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
-			"SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, MUSTER_SLACK_TENANT (whose workspace it is; default: default).",
+			"SLACK_SIGNING_SECRET (over https) or SLACK_APP_TOKEN (over a websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (whose\n" +
+			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many.",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -5,16 +5,23 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gorilla/websocket"
+
 	"muster/app"
 	"muster/bot/slack"
+	"muster/portal"
 )
 
 // slackConfig is how Slack is spoken to, as plain values; the zero value speaks to none.
 type slackConfig struct {
-	Secret string // by which Slack signs
-	Token  string // of the bot
-	Tenant string // whose workspace it is
-	Client *http.Client
+	Secret       string // by which Slack signs; "": nothing is taken over HTTP
+	AppToken     string // by which Socket Mode is opened; "": it is not
+	Token        string // of the bot in the one workspace of Tenant
+	Tenant       string
+	ClientID     string // of the app, by which admins install it into workspaces
+	ClientSecret string
+	Client       *http.Client
+	Dialer       *websocket.Dialer
 }
 
 // readSlack reads the settings of Slack from the environment.
@@ -23,22 +30,41 @@ func readSlack(env func(string) (string, bool)) (c slackConfig, err error) {
 		v, _ := env(name)
 		return strings.TrimSpace(v)
 	}
-	c = slackConfig{Secret: of("SLACK_SIGNING_SECRET"), Token: of("SLACK_BOT_TOKEN"), Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant)}
+	c = slackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
+		Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant)}
+	const see = " See docs/slack.md."
 	switch {
-	case c.Secret == "" && c.Token == "":
+	case c.Secret == "" && c.AppToken == "" && c.Token == "" && c.ClientID == "" && c.ClientSecret == "":
 		return slackConfig{}, nil
-	case c.Secret == "" || c.Token == "":
-		return c, usagef("SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN belong together").hint("Set both, or neither. See docs/slack.md.")
-	case !strings.HasPrefix(c.Token, "xoxb-"):
+	case c.Secret == "" && c.AppToken == "":
+		return c, usagef("SLACK_SIGNING_SECRET or SLACK_APP_TOKEN must be set beside the other settings of Slack").
+			hint("Set the signing secret where Slack reaches this server over https, the token of the app (xapp-…) where it does not." + see)
+	case c.Token == "" && c.ClientID == "":
+		return c, usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID must be set beside the other settings of Slack").
+			hint("Set the bot's token for one workspace, or the app's id and secret to install it into many." + see)
+	case (c.ClientID == "") != (c.ClientSecret == ""):
+		return c, usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together").hint("Set both, or neither." + see)
+	case c.AppToken != "" && !strings.HasPrefix(c.AppToken, "xapp-"):
+		return c, usagef("SLACK_APP_TOKEN is not the token of an app").hint("It begins with xapp-, has the scope connections:write, and stands on the page “Basic Information” of your Slack app.")
+	case c.Token != "" && !strings.HasPrefix(c.Token, "xoxb-"):
 		return c, usagef("SLACK_BOT_TOKEN is not the token of a bot").hint("It begins with xoxb-, and stands on the page “OAuth & Permissions” of your Slack app.")
 	}
 	return c, nil
 }
 
-// open makes the face for Slack, nil where there is none. At is where people reach the portal.
-func (c slackConfig) open(a *app.App, at string, log *slog.Logger) *slack.Server {
-	if c.Secret == "" {
+// installer is the face for Slack as the portal asks for it; nil where there is none.
+func installer(s *slack.Server) portal.Chat {
+	if s == nil {
 		return nil
 	}
-	return slack.New(slack.Config{Muster: a, Secret: c.Secret, Token: c.Token, Tenant: c.Tenant, URL: func() string { return at }, Client: c.Client, Log: log})
+	return s
+}
+
+// open makes the face for Slack, nil where there is none. At is where people reach the portal; server names this server.
+func (c slackConfig) open(a *app.App, at, server string, log *slog.Logger) *slack.Server {
+	if c.Secret == "" && c.AppToken == "" {
+		return nil
+	}
+	return slack.New(slack.Config{Muster: a, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+		Server: server, URL: func() string { return at }, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

@@ -205,14 +205,17 @@ func (s *server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.portal = portal.New(portal.Config{Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
+	s.slack = s.Slack.open(s.app, at, s.id, s.Log)
+	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
 		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere})
 	mux := http.NewServeMux()
 	mux.Handle("/", s.portal)
 	s.workers = portal.NewWorkerAPI(s.app, s.Log)
 	mux.Handle(portal.WorkerPath, s.workers)
-	if s.slack = s.Slack.open(s.app, at, s.Log); s.slack != nil {
+	if s.slack != nil {
 		mux.Handle(slack.Path, s.slack)
+		mux.Handle("GET "+slack.InstallPath, s.portal)
+		mux.Handle("GET "+slack.OAuthPath, s.portal)
 		s.onClose(s.slack.Close)
 	}
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
@@ -254,6 +257,9 @@ func (s *server) Run(ctx context.Context) error {
 		(&jobs.HealthClock{Ring: s.app.RingRounds, Feed: s.store, Log: s.Log, Now: wallClock}).Run(loops)
 	})
 	wg.Go(func() { s.store.Lead(loops, s.lead) })
+	if s.slack != nil {
+		wg.Go(func() { s.slack.Run(loops) })
+	}
 	served := make(chan error, 1)
 	wg.Go(func() { served <- s.http.Serve(s.listener) })
 	var err error

@@ -1,0 +1,302 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+	"muster/bot"
+)
+
+// heardAction does what somebody has pressed, chosen or sent off.
+func (s *Server) heardAction(ctx context.Context, how delivery, payload []byte) reply {
+	var c slack.InteractionCallback
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return refuse(http.StatusBadRequest, "The payload is not JSON.")
+	}
+	team := firstWord(c.Team.ID, c.User.TeamID)
+	p, ok := person(team, c.Team.Domain, c.User.ID, firstWord(c.User.Name, c.User.Username), "/muster")
+	if !ok || c.User.TeamID != "" && c.User.TeamID != team && c.Enterprise.ID == "" {
+		return refuse(http.StatusForbidden, "Who pressed this is not of this workspace.")
+	}
+	at := place{team: team, enterprise: c.Enterprise.ID, user: c.User.ID, channel: firstWord(c.Channel.ID, c.Container.ChannelID), message: firstWord(c.Container.MessageTs, c.Message.Timestamp),
+		response: c.ResponseURL, trigger: c.TriggerID, view: c.View.ID}
+	switch c.Type {
+	case slack.InteractionTypeBlockActions:
+		if len(c.ActionCallback.BlockActions) != 1 || c.ActionCallback.BlockActions[0] == nil {
+			return reply{} // nothing that we have offered
+		}
+		act := c.ActionCallback.BlockActions[0]
+		switch {
+		case strings.HasPrefix(act.ActionID, actionDo):
+			return s.pressed(ctx, how, p, at, c, act)
+		case strings.HasPrefix(act.ActionID, actionFill):
+			return s.changed(ctx, how, p, at, c, act)
+		}
+	case slack.InteractionTypeViewSubmission:
+		return s.submitted(ctx, how, p, at, c)
+	case slack.InteractionTypeBlockSuggestion:
+		return s.suggested(ctx, p, at, c)
+	}
+	return reply{}
+}
+
+// clickTime is for how long two clicks on one button of one message are one. A button may be meant to be pressed again later, as
+// one that shows the last lines of a log; what cannot be done twice app refuses by itself.
+const clickTime = 10 * time.Second
+
+// clicks names a click by when Slack says it was made: any two within clickTime have a name in common.
+func clicks(at string, parts ...string) []string {
+	seconds, err := strconv.ParseFloat(at, 64)
+	name := "press " + strings.Join(parts, " ")
+	if err != nil || !(seconds >= 0 && seconds < 1<<40) { // also what is no number
+		return []string{name}
+	}
+	n := int64(seconds / clickTime.Seconds())
+	return []string{fmt.Sprint(name, " ", n), fmt.Sprint(name, " ", n+1)}
+}
+
+// pressed does what stands behind a button. Slack reads nothing from the reply, so what is said comes later.
+func (s *Server) pressed(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
+	if s.full() {
+		return tooBusy
+	}
+	names := clicks(firstWord(act.ActionTs, c.ActionTs), p.External, at.channel, firstWord(at.message, at.view), act.Value)
+	first, bad := s.first(ctx, append(names, how.id, triggerName(at))...)
+	if bad != nil {
+		return *bad
+	}
+	if !first {
+		return reply{}
+	}
+	if !s.begin(func(ctx context.Context) {
+		w, p, err := s.enter(ctx, p, at)
+		if err != nil {
+			s.shown(ctx, w, p, at, bot.Answer{Title: s.sorry(p, err).Title, Lines: s.sorry(p, err).Lines, Wrong: true, Beside: true}, c.View)
+			return
+		}
+		a := s.bot.Press(ctx, p, act.Value)
+		if a.Modal != nil && at.view == "" && s.open(ctx, w, at.trigger, *a.Modal) {
+			return
+		}
+		s.shown(ctx, w, p, at, s.follow(ctx, w, p, a, at), c.View)
+	}) {
+		return tooBusy
+	}
+	return reply{}
+}
+
+func triggerName(at place) string {
+	if at.trigger == "" {
+		return ""
+	}
+	return "trigger " + at.trigger
+}
+
+// shown tells somebody what became of what they pressed: in the message, beside it, in the modal, or directly.
+func (s *Server) shown(ctx context.Context, w app.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
+	switch {
+	case v.ID != "" && v.Type == slack.VTModal:
+		m := bot.InModal(a)
+		if a.Modal != nil {
+			m = *a.Modal
+		}
+		s.renew(ctx, w, v.ID, "", m)
+		return
+	case v.ID != "" && at.trigger != "":
+		m := bot.InModal(a)
+		if a.Modal != nil { // pressed in a home
+			m = *a.Modal
+		}
+		if s.open(ctx, w, at.trigger, m) {
+			return
+		}
+	case s.post(at.response, a, !a.Beside):
+		return
+	}
+	if w.Team != "" {
+		s.tell(ctx, w, at.channel, at.user, a)
+	}
+}
+
+// renew shows a modal in place of one that is open; with a hash only where that was not changed since.
+func (s *Server) renew(ctx context.Context, w app.ChatWorkspace, view, hash string, m bot.Modal) {
+	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
+	defer cancel()
+	p, err := s.poster(ctx, w)
+	if err == nil {
+		err = p.renew(ctx, view, hash, m)
+	}
+	if err != nil && app.CodeOf(err) != app.ECancelled {
+		s.note(w, err)
+		s.log.Info("slack: a modal could not be shown", "team", w.Team, "error", err)
+	}
+}
+
+// changed works out a modal anew in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
+func (s *Server) changed(_ context.Context, _ delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
+	if c.View.ID == "" || c.View.Type != slack.VTModal {
+		return reply{}
+	}
+	if !s.begin(func(ctx context.Context) {
+		w, p, err := s.enter(ctx, p, at)
+		if err != nil {
+			s.renew(ctx, w, c.View.ID, "", bot.InModal(s.sorry(p, err)))
+			return
+		}
+		s.renew(ctx, w, c.View.ID, c.View.Hash, s.bot.Fill(ctx, p, formOf(c.View, act)))
+	}) {
+		return tooBusy
+	}
+	return reply{}
+}
+
+// submitted does what a modal is for. Errors can only be said at once; what takes longer is shown in the modal's place.
+func (s *Server) submitted(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback) reply {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	name := ""
+	if at.trigger != "" {
+		name = "submit " + at.view + " " + at.trigger
+	}
+	if s.full() {
+		return reply{body: slack.NewUpdateViewSubmissionResponse(view(bot.InModal(busy)))}
+	}
+	first, bad := s.first(ctx, name, how.id)
+	if bad != nil {
+		return *bad
+	}
+	if !first {
+		return s.replies.of(how, name)
+	}
+	var taken atomic.Bool
+	now := make(chan bot.Submitted, 1)
+	// settled gives what becomes of the modal; one that is too long for an acknowledgement is shown a moment later.
+	settled := func(d bot.Submitted) reply {
+		r := submission(d)
+		r.small = moment()
+		r.late = func() {
+			w, err := s.workspace(s.life, at.team, at.enterprise)
+			if err == nil {
+				s.settle(s.life, w, at, c.View.ID, d, false)
+			}
+		}
+		return r
+	}
+	if !s.begin(func(ctx context.Context) {
+		w, p, err := s.enter(ctx, p, at)
+		var done bot.Submitted
+		if err != nil {
+			m := bot.InModal(s.sorry(p, err))
+			done = bot.Submitted{Modal: &m}
+		} else if done = s.bot.Submit(ctx, p, formOf(c.View, nil)); done.Answer != nil {
+			where := at
+			where.channel = done.Channel
+			a := s.follow(ctx, w, p, *done.Answer, where)
+			done.Answer = &a
+		}
+		onTime := taken.CompareAndSwap(false, true)
+		if onTime {
+			now <- done
+		}
+		s.settle(ctx, w, at, c.View.ID, done, onTime)
+	}) {
+		m := bot.InModal(busy)
+		return reply{body: slack.NewUpdateViewSubmissionResponse(view(m))}
+	}
+	var r reply
+	select {
+	case done := <-now:
+		r = settled(done)
+	case <-timer.C:
+		r = reply{body: moment()}
+		if !taken.CompareAndSwap(false, true) {
+			r = settled(<-now)
+		}
+	case <-ctx.Done():
+		taken.CompareAndSwap(false, true)
+		return r
+	}
+	s.replies.keep(how, name, r, s.now())
+	return r
+}
+
+// moment is shown in a modal's place while its work takes longer.
+func moment() any {
+	return slack.NewUpdateViewSubmissionResponse(view(bot.InModal(bot.Answer{Title: "One moment …"})))
+}
+
+func view(m bot.Modal) *slack.ModalViewRequest {
+	v := modalView(m)
+	return &v
+}
+
+// submission is what becomes of a modal, as a reply.
+func submission(d bot.Submitted) reply {
+	switch {
+	case len(d.Errors) > 0:
+		return reply{body: slack.NewErrorsViewSubmissionResponse(d.Errors)}
+	case d.Modal != nil:
+		return reply{body: slack.NewUpdateViewSubmissionResponse(view(*d.Modal))}
+	}
+	return reply{body: slack.NewClearViewSubmissionResponse()}
+}
+
+// settle tells what a reply to a modal cannot, or could not any more.
+func (s *Server) settle(ctx context.Context, w app.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
+	switch {
+	case onTime && d.Answer != nil:
+		s.tell(ctx, w, d.Channel, at.user, *d.Answer)
+	case onTime:
+	case d.Late != nil:
+		s.renew(ctx, w, view, "", *d.Late)
+	case len(d.Errors) > 0:
+		a := bot.Answer{Title: "That did not work", Wrong: true}
+		for _, e := range d.Errors {
+			a.Lines = append(a.Lines, e)
+		}
+		s.renew(ctx, w, view, "", bot.InModal(a))
+	case d.Modal != nil:
+		s.renew(ctx, w, view, "", *d.Modal)
+	case d.Answer != nil:
+		s.renew(ctx, w, view, "", bot.InModal(*d.Answer))
+		s.tell(ctx, w, d.Channel, at.user, *d.Answer)
+	default:
+		s.renew(ctx, w, view, "", bot.InModal(bot.Answer{Title: "Done"}))
+	}
+}
+
+// suggested gives what can be chosen in a field while somebody types. There is no later for it.
+func (s *Server) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
+	none := reply{body: map[string]any{"options": []any{}}}
+	now := make(chan []bot.Choice, 1)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	if !s.begin(func(ctx context.Context) {
+		_, p, err := s.enter(ctx, p, at)
+		if err != nil {
+			now <- nil
+			return
+		}
+		form := formOf(c.View, nil)
+		form.Changed = c.BlockID
+		now <- s.bot.Choices(ctx, p, form, c.Value)
+	}) {
+		return none
+	}
+	select {
+	case list := <-now:
+		return reply{body: map[string]any{"options": options(list)}}
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return none
+}

@@ -1,0 +1,207 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/bot"
+)
+
+// outer is an event as Slack sends it.
+type outer struct {
+	Type       string `json:"type"`
+	Challenge  string `json:"challenge"`
+	Team       string `json:"team_id"`
+	Enterprise string `json:"enterprise_id"`
+	ID         string `json:"event_id"`
+	Event      inner  `json:"event"`
+	Authorized []struct {
+		Team       string `json:"team_id"`
+		Enterprise string `json:"enterprise_id"`
+		Whole      bool   `json:"is_enterprise_install"`
+	} `json:"authorizations"`
+}
+
+type inner struct {
+	Type      string          `json:"type"`
+	User      json.RawMessage `json:"user"` // an id, or all about a person
+	Tab       string          `json:"tab"`
+	Channel   string          `json:"channel"`
+	MessageTS string          `json:"message_ts"`
+	UnfurlID  string          `json:"unfurl_id"`
+	Source    string          `json:"source"`
+	Links     []struct {
+		URL string `json:"url"`
+	} `json:"links"`
+	Tokens struct {
+		Bot []string `json:"bot"`
+	} `json:"tokens"`
+}
+
+// user is the id of the person of an event.
+func (e inner) user() (id, team string) {
+	if json.Unmarshal(e.User, &id) == nil {
+		return id, ""
+	}
+	var who struct {
+		ID   string `json:"id"`
+		Team string `json:"team_id"`
+	}
+	_ = json.Unmarshal(e.User, &who)
+	return who.ID, who.Team
+}
+
+// mostLinks is how many links of a message are looked at.
+const mostLinks = 20
+
+// heardEvent takes what Slack tells. Removals are carried out before Slack is told that they were heard: what is lost before
+// that comes again, and twice does no harm. Everything else is noted first, and done once.
+func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) reply {
+	var o outer
+	if err := json.Unmarshal(body, &o); err != nil {
+		return refuse(http.StatusBadRequest, "The event is not JSON.")
+	}
+	if o.Type == "url_verification" {
+		return reply{body: map[string]string{"challenge": o.Challenge}}
+	}
+	if o.Type != "event_callback" || o.Team == "" && o.Enterprise == "" {
+		return reply{}
+	}
+	e := o.Event
+	switch e.Type {
+	case "user_change", "user_profile_changed":
+		user, _ := e.user()
+		s.people.forgetUser(user)
+		return reply{}
+	case "app_uninstalled":
+		return s.gone(ctx, o, "Muster was removed from the workspace in Slack.")
+	case "tokens_revoked":
+		if len(e.Tokens.Bot) == 0 {
+			return reply{} // those of people, of which we have none
+		}
+		return s.gone(ctx, o, "The tokens of the workspace were revoked in Slack.")
+	case "app_home_opened", "link_shared":
+	default:
+		return reply{}
+	}
+	id := ""
+	if o.ID != "" {
+		id = "event " + o.ID
+	}
+	if s.full() {
+		return tooBusy // before it is noted as seen: it comes again
+	}
+	first, bad := s.first(ctx, id, how.id)
+	if bad != nil {
+		return *bad
+	}
+	if !first {
+		return reply{}
+	}
+	user, _ := e.user()
+	at := place{team: o.Team, enterprise: o.Enterprise, user: user, channel: e.Channel}
+	if !s.begin(func(ctx context.Context) {
+		if e.Type == "app_home_opened" {
+			s.home(ctx, at, e)
+			return
+		}
+		s.links(ctx, at, e)
+	}) {
+		s.log.Warn("slack: an event was dropped, since there is too much to do", "type", e.Type)
+	}
+	return reply{}
+}
+
+// gone ends a workspace: the one of the event, or that of the organisation for which it is told.
+func (s *Server) gone(ctx context.Context, o outer, why string) reply {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	team := o.Team
+	for _, a := range o.Authorized {
+		if a.Whole && a.Enterprise != "" {
+			team = a.Enterprise
+		}
+	}
+	if fixed := s.fixedTeam(); s.token != "" && fixed.Team == team {
+		s.budget(team).fail(why)
+		return reply{} // its token is a setting, which no event takes
+	}
+	if err := s.muster.ChatGone(ctx, kind, team, why); err != nil {
+		s.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
+		return refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
+	}
+	s.boards.look()
+	s.log.Info("slack: a workspace has ended", "team", team, "why", why)
+	return reply{}
+}
+
+// home shows somebody their own page.
+func (s *Server) home(ctx context.Context, at place, e inner) {
+	if e.Tab != "" && e.Tab != "home" {
+		return
+	}
+	at.channel = ""
+	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
+	if !ok {
+		return
+	}
+	w, p, err := s.enter(ctx, p, at)
+	if w.Team == "" || app.CodeOf(err) == app.EForbidden && app.AsError(err).Reason == "not_installed" {
+		return
+	}
+	var page bot.Home
+	if err == nil {
+		page = s.bot.Home(ctx, p)
+	} else {
+		a := s.sorry(p, err)
+		page.Parts = []bot.Part{{Title: a.Title, Lines: a.Lines}}
+	}
+	ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
+	defer cancel()
+	if err := (house{s, w}).Publish(ctx, at.user, page); err != nil {
+		s.log.Info("slack: a home could not be shown", "team", w.Team, "error", err)
+	}
+}
+
+// links shows what stands beneath links to the portal.
+func (s *Server) links(ctx context.Context, at place, e inner) {
+	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
+	if !ok {
+		return
+	}
+	var urls []string
+	for _, l := range e.Links {
+		if len(urls) < mostLinks && !slices.Contains(urls, l.URL) {
+			urls = append(urls, l.URL)
+		}
+	}
+	w, p, err := s.enter(ctx, p, at)
+	if err != nil {
+		return // who may not use Muster sees nothing of it
+	}
+	list := s.bot.Unfurl(ctx, p, urls)
+	if len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	if err := (house{s, w}).with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) }); err != nil {
+		s.log.Info("slack: links could not be shown", "team", w.Team, "error", err)
+	}
+}
+
+// unlessDone waits, or gives false where ctx ends before.
+func unlessDone(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

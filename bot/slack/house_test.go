@@ -1,0 +1,134 @@
+package slack
+
+import (
+	"context"
+	"sync"
+
+	"muster/app"
+)
+
+// houses keeps workspaces in memory.
+type houses struct {
+	mu       sync.Mutex
+	list     map[string]app.ChatWorkspace
+	tokens   map[string]app.ChatTokens
+	channels map[string]string // tenants, by team and channel
+	gone     []string
+	health   map[string]app.ChatHealth
+	links    []app.ChatLink
+	linked   map[string]string // addresses that were asked for, by external
+}
+
+func (m *muster) houses() *houses {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.home == nil {
+		m.home = &houses{list: map[string]app.ChatWorkspace{}, tokens: map[string]app.ChatTokens{}, channels: map[string]string{}, health: map[string]app.ChatHealth{}, linked: map[string]string{}}
+	}
+	return m.home
+}
+
+func (m *muster) ChatWorkspace(_ context.Context, _, team, enterprise string) (app.ChatWorkspace, error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range []string{team, enterprise} {
+		if w, ok := h.list[id]; ok {
+			return w, nil
+		}
+	}
+	return app.ChatWorkspace{}, app.Errorf(app.ENotFound, "no workspace")
+}
+
+func (m *muster) ChatWorkspaces(context.Context, string) (all []app.ChatWorkspace, _ error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.list {
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+func (m *muster) ChatTenant(_ context.Context, w app.ChatWorkspace, channel string) (string, error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.channels[w.Team+"/"+channel]; t != "" {
+		return t, nil
+	}
+	return w.Tenant, nil
+}
+
+func (m *muster) ChatHomeTenant(_ context.Context, w app.ChatWorkspace, _ string) (string, error) {
+	return w.Tenant, nil
+}
+
+func (m *muster) KeepFixedWorkspace(_ context.Context, w app.ChatWorkspace) error {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list[w.Team] = w
+	return nil
+}
+
+func (m *muster) ChatTokens(_ context.Context, _, team string) (app.ChatTokens, error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t, ok := h.tokens[team]
+	if !ok {
+		return t, &app.Error{Code: app.ECredentials, Reason: "no_token", Message: "no token"}
+	}
+	return t, nil
+}
+
+func (m *muster) ChatTokensDue(context.Context, string) ([]app.ChatWorkspace, error) { return nil, nil }
+
+func (m *muster) RefreshChatTokens(ctx context.Context, _, team, _ string, refresh func(ctx context.Context, token string) (app.ChatTokens, error)) (app.ChatTokens, error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t, err := refresh(ctx, h.tokens[team].Refresh)
+	if err == nil {
+		h.tokens[team] = t
+	}
+	return t, err
+}
+
+func (m *muster) ChatGone(_ context.Context, _, team, _ string) error {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m.unwell {
+		return app.Errorf(app.ETransient, "the database is away")
+	}
+	h.gone = append(h.gone, team)
+	delete(h.list, team)
+	delete(h.tokens, team)
+	return nil
+}
+
+func (m *muster) NoteChat(_ context.Context, _, team string, health app.ChatHealth) error {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.health[team] = health
+	return nil
+}
+
+func (m *muster) NoteChatLink(_ context.Context, l app.ChatLink) error {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.links = append(h.links, l)
+	return nil
+}
+
+func (m *muster) LinkByEmail(_ context.Context, _, external, _, _, email string) (bool, error) {
+	h := m.houses()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.linked[external] = email
+	return false, nil
+}

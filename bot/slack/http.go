@@ -1,0 +1,89 @@
+package slack
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// The largest bodies. What is said of modals holds the whole modal, and is escaped twice.
+const (
+	bodyLimit   = 64 << 10
+	actionLimit = 1 << 20
+)
+
+// heard reads a body that was proved to be Slack's.
+func (s *Server) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+	if len(s.secret) == 0 {
+		http.Error(w, "Nothing is taken here: there is no signing secret.", http.StatusNotFound)
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		var big *http.MaxBytesError
+		if errors.As(err, &big) {
+			http.Error(w, "The body is too large.", http.StatusRequestEntityTooLarge)
+			return nil, false
+		}
+		http.Error(w, "The body could not be read.", http.StatusBadRequest)
+		return nil, false
+	}
+	if !signed(s.secret, r.Header, body, s.now()) {
+		http.Error(w, "This is not signed by Slack, or too long ago.", http.StatusUnauthorized)
+		return nil, false
+	}
+	return body, true
+}
+
+// form is heard for bodies that are forms.
+func (s *Server) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
+	body, ok := s.heard(w, r, most)
+	if !ok {
+		return nil, false
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		http.Error(w, "The body is not a form.", http.StatusBadRequest)
+		return nil, false
+	}
+	return form, true
+}
+
+func (s *Server) command(w http.ResponseWriter, r *http.Request) {
+	form, ok := s.form(w, r, bodyLimit)
+	if !ok || form.Get("ssl_check") != "" {
+		return
+	}
+	s.answer(w, s.heardCommand(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, slash{
+		Team: form.Get("team_id"), Domain: form.Get("team_domain"), Enterprise: form.Get("enterprise_id"), User: form.Get("user_id"), Name: form.Get("user_name"),
+		Command: form.Get("command"), Text: form.Get("text"), Channel: form.Get("channel_id"), Response: form.Get("response_url"), Trigger: form.Get("trigger_id")}))
+}
+
+func (s *Server) action(w http.ResponseWriter, r *http.Request) {
+	form, ok := s.form(w, r, actionLimit)
+	if !ok {
+		return
+	}
+	s.answer(w, s.heardAction(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, []byte(form.Get("payload"))))
+}
+
+func (s *Server) event(w http.ResponseWriter, r *http.Request) {
+	body, ok := s.heard(w, r, actionLimit)
+	if !ok {
+		return
+	}
+	s.answer(w, s.heardEvent(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, body))
+}
+
+// answer writes a reply.
+func (s *Server) answer(w http.ResponseWriter, r reply) {
+	switch {
+	case r.refusal != "":
+		http.Error(w, r.refusal, r.status)
+	case r.body != nil:
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(r.body)
+	}
+}

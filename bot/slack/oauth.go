@@ -1,0 +1,104 @@
+package slack
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+)
+
+// The portal's addresses for installing; they need somebody who has signed in there.
+const (
+	InstallPath = Path + "install"
+	OAuthPath   = Path + "oauth"
+)
+
+// Scopes are what Muster may do in a workspace that it is installed into; deploy/slack/manifest.yaml has the same.
+var Scopes = []string{"chat:write", "chat:write.public", "commands", "im:history", "im:write", "links:read", "links:write", "users:read", "users:read.email"}
+
+// Installs tells whether Muster can be installed into workspaces here.
+func (s *Server) Installs() bool { return s.clientID != "" }
+
+// InstallURL is Slack's page on which an admin of a workspace consents. State comes back from there.
+func (s *Server) InstallURL(state string) string {
+	return "https://slack.com/oauth/v2/authorize?" + url.Values{"client_id": {s.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
+		"redirect_uri": {s.portal(OAuthPath)}}.Encode()
+}
+
+// Exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
+func (s *Server) Exchange(ctx context.Context, code string) (w app.ChatWorkspace, t app.ChatTokens, err error) {
+	if code == "" || len(code) > 500 {
+		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack has sent no code.", Hint: "Begin the installation again."}
+	}
+	ctx, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	r, err := slack.GetOAuthV2ResponseContext(ctx, s.client, s.clientID, s.clientSecret, code, s.portal(OAuthPath))
+	if err != nil {
+		return w, t, oauthError(err)
+	}
+	w = app.ChatWorkspace{Kind: kind, Team: r.Team.ID, Name: r.Team.Name, Enterprise: r.Enterprise.ID, App: r.AppID, Bot: r.BotUserID, Scopes: r.Scope}
+	if r.IsEnterpriseInstall {
+		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
+	}
+	w.Name = app.CutText(w.Name, 100)
+	if t, err = s.tokens(r); err != nil {
+		return w, t, err
+	}
+	if !teamID(w.Team) {
+		return w, t, &app.Error{Code: app.EInternal, Message: "Slack does not say which workspace this is."}
+	}
+	if fixed := s.fixedTeam(); s.token != "" && fixed.Team == w.Team {
+		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment first."}
+	}
+	// The board begins as soon as the workspace is kept.
+	time.AfterFunc(time.Second, s.boards.look)
+	return w, t, nil
+}
+
+func teamID(id string) bool {
+	return len(id) > 1 && len(id) <= 40 && (id[0] == 'T' || id[0] == 'E') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+}
+
+// refresh has Slack give new tokens for one that works once.
+func (s *Server) refresh(ctx context.Context, token string) (app.ChatTokens, error) {
+	ctx, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	r, err := slack.RefreshOAuthV2TokenContext(ctx, s.client, s.clientID, s.clientSecret, token)
+	if err != nil {
+		return app.ChatTokens{}, oauthError(err)
+	}
+	return s.tokens(r)
+}
+
+// tokens reads the tokens of an answer. Only those of bots are taken.
+func (s *Server) tokens(r *slack.OAuthV2Response) (t app.ChatTokens, err error) {
+	if !strings.HasPrefix(r.AccessToken, "xoxb-") && !strings.HasPrefix(r.AccessToken, "xoxe.xoxb-") {
+		return t, &app.Error{Code: app.EInternal, Message: "Slack has given no token of a bot."}
+	}
+	t = app.ChatTokens{Access: r.AccessToken, Refresh: r.RefreshToken}
+	if r.ExpiresIn > 0 {
+		t.ExpiresAt = s.now().Add(time.Duration(r.ExpiresIn) * time.Second)
+	}
+	return t, nil
+}
+
+// brokenTokens are what Slack says of a refresh token that will never be taken again.
+var brokenTokens = map[string]bool{"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, "invalid_grant": true}
+
+// oauthError gives an error of Slack's page its code. Neither code nor tokens stand in it.
+func oauthError(err error) error {
+	word := reason(err)
+	switch {
+	case brokenTokens[word]:
+		return &app.Error{Code: app.ECredentials, Message: "Slack takes the token no more (" + word + ").", Hint: "Install Muster there again."}
+	case word == "invalid_code" || word == "code_already_used" || word == "bad_redirect_uri":
+		return &app.Error{Code: app.EInvalid, Message: "Slack does not take what it sent (" + word + ").", Hint: "Begin the installation again."}
+	case word == "invalid_client_id" || word == "bad_client_secret":
+		return &app.Error{Code: app.EConflict, Message: "Slack does not know this app by its id and secret.", Hint: "Check SLACK_CLIENT_ID and SLACK_CLIENT_SECRET."}
+	}
+	return coded(err)
+}

@@ -1,0 +1,125 @@
+package slack
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+	"muster/bot"
+)
+
+const (
+	peopleKept = 5 * time.Minute // what Slack says of somebody
+	mostPeople = 10000
+)
+
+// people are what Slack has said of persons lately: whether they are full members of a workspace.
+type people struct {
+	mu    sync.Mutex
+	known map[string]seen // by team and user
+	turn  int64           // grows with every change that Slack tells
+}
+
+type seen struct {
+	user slack.User
+	at   time.Time
+}
+
+// get asks about somebody, or remembers. What was asked while Slack told of a change is not kept.
+func (p *people) get(ctx context.Context, key string, now func() time.Time, ask func(ctx context.Context) (*slack.User, error)) (slack.User, error) {
+	p.mu.Lock()
+	k, ok := p.known[key]
+	turn := p.turn
+	p.mu.Unlock()
+	if ok && now().Sub(k.at) < peopleKept {
+		return k.user, nil
+	}
+	u, err := ask(ctx)
+	if err != nil {
+		return slack.User{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if turn == p.turn {
+		if len(p.known) >= mostPeople {
+			clear(p.known)
+		}
+		p.known[key] = seen{*u, now()}
+	}
+	return *u, nil
+}
+
+// forgetUser drops what is known of somebody, in every workspace: an organisation tells of a change once.
+func (p *people) forgetUser(user string) {
+	if user == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turn++
+	for key := range p.known {
+		if strings.HasSuffix(key, "/"+user) {
+			delete(p.known, key)
+		}
+	}
+}
+
+// member refuses who is no full member of a workspace: guests, bots, those who have left, and people of others who meet us in a
+// shared channel. Where the workspace wants it, members are linked to their accounts by their verified addresses.
+func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p bot.Person, user string) error {
+	u, err := s.people.get(ctx, w.Team+"/"+p.External, s.now, func(ctx context.Context) (*slack.User, error) {
+		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
+		defer cancel()
+		api, err := s.api(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		u, err := api.GetUserInfoContext(ctx, user)
+		return u, coded(err)
+	})
+	if err != nil {
+		s.note(w, err)
+		switch app.CodeOf(err) {
+		case app.ENotFound:
+			return stranger("Slack does not know you in this workspace.")
+		case app.ECredentials:
+			return &app.Error{Code: app.ECredentials, Message: "Slack does not let Muster see who you are.", Hint: "Ask an admin of Muster to install it again: its app in Slack needs the scope users:read.", Err: err}
+		}
+		return &app.Error{Code: app.ETransient, Message: "Slack does not say right now who you are.", Hint: "Try again in a minute.", Err: err}
+	}
+	if err := refusal(w, u); err != nil {
+		return err
+	}
+	if !w.Email || !u.IsEmailConfirmed || u.Profile.Email == "" {
+		return nil
+	}
+	if _, err := s.muster.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
+		return nil // what is wrong the bot says
+	}
+	_, err = s.muster.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
+	return err
+}
+
+func stranger(message string) error {
+	return &app.Error{Code: app.EForbidden, Reason: "not_member", Message: message, Hint: "Only full members of the workspace that Muster is installed in can use it."}
+}
+
+// refusal says why somebody may not use Muster in a workspace; nil where they may.
+func refusal(w app.ChatWorkspace, u slack.User) error {
+	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
+	switch {
+	case u.Deleted:
+		return stranger("Your account in Slack is deactivated.")
+	case u.IsBot || u.IsWorkflowBot || u.IsConnectorBot:
+		return stranger("Bots cannot use Muster.")
+	case u.IsRestricted || u.IsUltraRestricted || u.IsInvitedUser:
+		return stranger("Guests cannot use Muster.")
+	case u.IsStranger, !same:
+		return stranger("You belong to another workspace than the one of this channel.")
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
+	"muster/app"
+)
+
+const (
+	dialTime    = 15 * time.Second
+	silence     = 40 * time.Second // Slack pings more often than that
+	ackTime     = 3 * time.Second
+	drainTime   = 20 * time.Second // an old connection is listened to beside the new one for that long
+	firstPause  = time.Second
+	mostPauseWS = 30 * time.Second
+	wrongPause  = 5 * time.Minute // where Slack refuses the token
+	steadyTime  = time.Minute     // a connection that lasted so long was a good one
+	socketLimit = 1 << 20
+	mostUnacked = 64 // envelopes that are worked on at once
+)
+
+// listen hears Slack over a websocket until ctx ends. It is opened anew whenever it is lost, with a pause that grows, and before
+// Slack ends it. Nothing is lost by that: an envelope is acknowledged when its act was noted, and what is not acknowledged
+// Slack sends again, to whichever server.
+func (s *Server) listen(ctx context.Context) {
+	var old sync.WaitGroup
+	defer old.Wait()
+	pause, link := firstPause, app.ChatLink{Server: s.server, Kind: kind, State: "connecting", Since: s.now()}
+	tell := func(state, trouble string) {
+		if state != link.State {
+			link.State, link.Since = state, s.now()
+		}
+		link.Error = trouble
+		if err := s.muster.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
+			s.log.Warn("slack: how this server is connected could not be noted", "error", err)
+		}
+	}
+	tell("connecting", "")
+	for ctx.Err() == nil {
+		c, err := s.connect(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			wait := pause
+			if wrong := app.CodeOf(err) == app.ECredentials; wrong {
+				wait = wrongPause
+			} else if e := app.AsError(err); e.RetryAfter > wait {
+				wait = e.RetryAfter
+			}
+			s.log.Warn("slack: the websocket cannot be opened; it is tried again", "in", wait, "error", err)
+			tell("down", app.AsError(err).Message)
+			if !unlessDone(ctx, wait+rand.N(wait/4+1)) {
+				break
+			}
+			pause = min(2*pause, mostPauseWS)
+			continue
+		}
+		began, replace, hello := s.now(), make(chan struct{}), c.hello
+		ended := make(chan error, 1)
+		old.Go(func() { ended <- c.serve(ctx, replace) })
+		ping := time.NewTicker(time.Minute)
+	steady:
+		for {
+			select {
+			case <-hello:
+				hello = nil
+				tell("connected", "")
+			case <-ping.C:
+				tell(link.State, "") // so that it is seen to be alive
+			case <-replace:
+				break steady // the next one is opened while this one is heard to its end
+			case err := <-ended:
+				if ctx.Err() == nil {
+					s.log.Info("slack: the websocket was lost; it is opened again", "error", err)
+					tell("connecting", "The connection was lost.")
+					if s.now().Sub(began) < steadyTime && !unlessDone(ctx, pause+rand.N(pause/4+1)) {
+						break steady
+					}
+				}
+				break steady
+			}
+		}
+		ping.Stop()
+		if s.now().Sub(began) >= steadyTime {
+			pause = firstPause
+		} else {
+			pause = min(2*pause, mostPauseWS)
+		}
+	}
+	tell("down", "The server has ended.")
+}
+
+// connection is one websocket.
+type connection struct {
+	s     *Server
+	ws    *websocket.Conn
+	hello chan struct{}
+	once  sync.Once
+	write sync.Mutex
+	busy  chan struct{}
+	work  sync.WaitGroup
+}
+
+// connect asks Slack for an address and opens it. The address is a secret: it opens the connection by itself.
+func (s *Server) connect(ctx context.Context) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	api := slack.New("", slack.OptionAppLevelToken(s.appToken), slack.OptionHTTPClient(s.client))
+	_, address, err := api.StartSocketModeContext(ctx)
+	if err != nil {
+		return nil, coded(err)
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || !loopback(u.Hostname())) {
+		return nil, app.Errorf(app.ETransient, "Slack gave no address of a websocket that is safe to open")
+	}
+	ws, resp, err := s.dialer.DialContext(ctx, address, nil)
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	if err != nil {
+		return nil, &app.Error{Code: app.ETransient, Message: "Slack's websocket cannot be opened", Err: withoutAddress(err)}
+	}
+	return &connection{s: s, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, mostUnacked)}, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// withoutAddress leaves the address out of an error, since its query is a secret.
+func withoutAddress(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// serve hears one connection to its end. Replace is closed when another one is to be opened.
+func (c *connection) serve(ctx context.Context, replace chan struct{}) error {
+	defer c.work.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	closing := context.AfterFunc(ctx, func() { _ = c.ws.Close() })
+	defer closing()
+	defer func() { _ = c.ws.Close() }()
+	c.ws.SetReadLimit(socketLimit)
+	alive := func() { _ = c.ws.SetReadDeadline(time.Now().Add(silence)) }
+	alive()
+	c.ws.SetPingHandler(func(data string) error {
+		alive()
+		err := c.ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(ackTime))
+		var slow net.Error
+		if errors.As(err, &slow) && slow.Timeout() {
+			return nil
+		}
+		return err
+	})
+	replaced := false
+	for {
+		var e socketmode.Request
+		if err := c.ws.ReadJSON(&e); err != nil {
+			return withoutAddress(err)
+		}
+		alive()
+		switch e.Type {
+		case socketmode.RequestTypeHello:
+			c.once.Do(func() { close(c.hello) })
+		case socketmode.RequestTypeDisconnect:
+			if e.Reason == "link_disabled" {
+				return app.Errorf(app.ECredentials, "Socket Mode is switched off for the app")
+			}
+			if !replaced {
+				replaced = true
+				close(replace)
+				time.AfterFunc(drainTime, stop)
+			}
+		default:
+			if e.EnvelopeID != "" {
+				c.take(ctx, e)
+			}
+		}
+	}
+}
+
+// take works on an envelope beside the others. Where there are too many, it is left for Slack to send again.
+func (c *connection) take(ctx context.Context, e socketmode.Request) {
+	select {
+	case c.busy <- struct{}{}:
+	default:
+		c.s.log.Warn("slack: an envelope is left, since there are too many; Slack sends it again")
+		return
+	}
+	c.work.Go(func() {
+		defer func() { <-c.busy }()
+		defer func() {
+			if trouble := recover(); trouble != nil {
+				c.s.log.Error("slack: an envelope panicked", "panic", trouble)
+			}
+		}()
+		// What has begun is answered although the connection is just ending.
+		ctx := context.WithoutCancel(ctx)
+		how := delivery{id: "envelope " + e.EnvelopeID, socket: true}
+		var r reply
+		switch e.Type {
+		case socketmode.RequestTypeSlashCommands:
+			var v slash
+			if err := json.Unmarshal(e.Payload, &v); err != nil {
+				r = refuse(http.StatusBadRequest, "The command is not JSON.")
+				break
+			}
+			r = c.s.heardCommand(ctx, how, v)
+		case socketmode.RequestTypeInteractive:
+			r = c.s.heardAction(ctx, how, e.Payload)
+		case socketmode.RequestTypeEventsAPI:
+			r = c.s.heardEvent(ctx, how, e.Payload)
+		}
+		if r.again() {
+			return
+		}
+		if err := c.acknowledge(e, r); err != nil {
+			c.s.log.Info("slack: an envelope could not be acknowledged; it comes again", "error", withoutAddress(err))
+		}
+	})
+}
+
+// mostAck is how long an acknowledgement may be; Slack drops longer ones without a word.
+const mostAck = 16 << 10
+
+func (c *connection) acknowledge(e socketmode.Request, r reply) error {
+	type ack struct {
+		Envelope string `json:"envelope_id"`
+		Payload  any    `json:"payload,omitempty"`
+	}
+	a := ack{Envelope: e.EnvelopeID}
+	if e.AcceptsResponsePayload {
+		a.Payload = r.body
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if len(text) > mostAck {
+		if a.Payload = r.small; r.late != nil {
+			defer r.late()
+		}
+		if text, err = json.Marshal(a); err != nil {
+			return err
+		}
+	}
+	c.write.Lock()
+	defer c.write.Unlock()
+	_ = c.ws.SetWriteDeadline(time.Now().Add(ackTime))
+	return c.ws.WriteMessage(websocket.TextMessage, text)
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func slackPath(team string, rest ...string) string {
+	path := "/slack/workspaces/" + url.PathEscape(team)
+	for _, r := range rest {
+		path += "/" + url.PathEscape(r)
+	}
+	return path
+}
+
+func (c *client) slack(ctx context.Context) (h app.ChatHouse, err error) {
+	err = c.callInto(ctx, "/slack", nil, &h)
+	return h, err
+}
+
+// slackCommand looks after Muster in Slack.
+func slackCommand(c *cli) *cobra.Command {
+	cmd := family("slack", "Look after Muster in Slack: workspaces, channels, where requests are approved",
+		slackShowCommand(c), slackEmailCommand(c), slackRemoveCommand(c), slackChannelCommand(c), slackApprovalsCommand(c))
+	c.serverFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+func slackShowCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "show", Aliases: []string{"list", "ls"}, Short: "Show workspaces, channels and connections", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			h, err := cl.slack(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printSlack(h)
+		}}
+}
+
+func (c *cli) printSlack(h app.ChatHouse) error {
+	if c.json() {
+		return c.printJSON(h)
+	}
+	now := time.Now()
+	ago := func(t time.Time) string {
+		if t.IsZero() {
+			return "-"
+		}
+		return span(now.Sub(t)) + " ago"
+	}
+	if len(h.Workspaces) == 0 {
+		fmt.Fprintln(c.stdout, "No workspaces. Install Muster into one on the portal's page “Slack”; see docs/slack.md.")
+		return nil
+	}
+	t := newTable("TEAM", "NAME", "TENANT", "STATE", "HEARD>", "CALLS>", "ERROR")
+	for _, w := range h.Workspaces {
+		t.add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), firstOf(w.Why, w.Error))
+	}
+	if err := t.write(c.stdout); err != nil {
+		return err
+	}
+	for _, w := range h.Workspaces {
+		for _, ch := range w.Channels {
+			word := "agreed"
+			if !ch.Agreed() {
+				word = "one side has agreed"
+			}
+			fmt.Fprintf(c.stdout, "Channel %s of %s for %s: %s\n", ch.Channel, w.Team, ch.Tenant, word)
+		}
+	}
+	if a := h.Approvals; a != nil {
+		fmt.Fprintf(c.stdout, "Requests are approved in %s of %s\n", a.Channel, a.Team)
+	}
+	for _, l := range h.Links {
+		fmt.Fprintf(c.stdout, "Server %s: %s since %s %s\n", l.Server, l.State, span(now.Sub(l.Since)), l.Error)
+	}
+	return nil
+}
+
+// said runs one call and tells what it did.
+func (c *cli) said(cmd *cobra.Command, method, path string, in any, what string) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	if err := cl.call(cmd.Context(), method, path, nil, in, nil); err != nil {
+		return err
+	}
+	if c.json() {
+		return c.printJSON(map[string]string{"done": what})
+	}
+	_, err = fmt.Fprintln(c.stdout, what)
+	return err
+}
+
+func slackEmailCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "email TEAM on|off", Short: "Link full members of a workspace to accounts with the same verified address", Args: exactly("TEAM", "on|off"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[1] != "on" && args[1] != "off" {
+				return usagef("say on or off, not %q", args[1])
+			}
+			return c.said(cmd, http.MethodPut, slackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
+		}}
+}
+
+func slackRemoveCommand(c *cli) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "remove TEAM", Short: "Forget a workspace's tokens, and stop its cards", Args: exactly("TEAM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !isTerminal(c.stdin) {
+				return usagef("removing needs --yes when nobody can be asked")
+			}
+			if !yes {
+				if err := c.confirm(cmd.Context(), "Remove the workspace "+args[0]+"?", "the workspace was not removed"); err != nil {
+					return err
+				}
+			}
+			return c.said(cmd, http.MethodDelete, slackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
+		}}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func slackChannelCommand(c *cli) *cobra.Command {
+	var name string
+	use := &cobra.Command{Use: "use TEAM CHANNEL TENANT", Short: "Agree that a channel speaks for a tenant; it does once admins of both sides have",
+		Example: "  muster slack channel use T024BE7LD C024BE91L research", Args: exactly("TEAM", "CHANNEL", "TENANT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var got app.ChatChannel
+			if err := cl.call(cmd.Context(), http.MethodPut, slackPath(args[0], "channels", args[1]), nil, map[string]string{"tenant": args[2], "name": name}, &got); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(got)
+			}
+			what := fmt.Sprintf("%s speaks for %s now.", got.Channel, got.Tenant)
+			if !got.Agreed() {
+				what = "Your side has agreed. An admin of the other side has to say the same."
+			}
+			_, err = fmt.Fprintln(c.stdout, what)
+			return err
+		}}
+	use.Flags().StringVar(&name, "name", "", "the channel's `name`, for people")
+	reset := &cobra.Command{Use: "reset TEAM CHANNEL", Short: "Give a channel back to the tenant of its workspace", Args: exactly("TEAM", "CHANNEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.said(cmd, http.MethodDelete, slackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
+		}}
+	return family("channel", "Say in whose name channels speak", use, reset)
+}
+
+func slackApprovalsCommand(c *cli) *cobra.Command {
+	set := &cobra.Command{Use: "set TEAM CHANNEL", Short: "Show requests to their approvers in a channel", Args: exactly("TEAM", "CHANNEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.said(cmd, http.MethodPut, "/slack/approvals", map[string]string{"team": args[0], "channel": args[1]}, "Requests are shown in "+args[1]+".")
+		}}
+	end := &cobra.Command{Use: "end", Short: "Show requests in no channel any more", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.said(cmd, http.MethodDelete, "/slack/approvals", nil, "Requests are shown in no channel any more.")
+		}}
+	return family("approvals", "Say where requests are shown to those who approve them", set, end)
+}
