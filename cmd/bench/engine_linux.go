@@ -133,12 +133,16 @@ var scenarios = []scenario{
 			fmt.Sprintf("a bare Go program: %s s; here %s s", digits(bare.wall.Seconds()), digits(c.wall.Seconds()))})
 		add(line{"  CPU beside it", float64(used) / float64(bare.cpu), "x", 4,
 			fmt.Sprintf("the bare program: %s s; here %s s", digits(bare.cpu.Seconds()), digits(used.Seconds()))})
+		add(line{"  CPU beside it, that of the nodes included", float64(used+c.nodes) / float64(bare.cpu+bare.nodes), "x", 0,
+			fmt.Sprintf("nodes of the bare program: %s s; here %s s", fine(bare.nodes.Seconds()), fine(c.nodes.Seconds()))})
 		add(line{"  CPU beside Ansible's", used.Seconds() / ansible, "x", 1.0 / 20, fmt.Sprintf("Ansible, raw module, 50 forks: %v s", ansible)})
 		add(line{"  wall beside Ansible's", c.wall.Seconds() / ansibleWall, "x", 0.25, fmt.Sprintf("%v s", ansibleWall)})
 		add(line{"  wall beside Terraform's", c.wall.Seconds() / terraform, "x", 0.5, fmt.Sprintf("two resources a node: %v s; one per step: 51.7 s", terraform)})
 		add(line{"  CPU of a durable step over the bare exec", float64(usedMore-used-bareMore.cpu+bare.cpu) / float64(stepsMore-steps) / 1e3, "us", 200,
 			fmt.Sprintf("%d more scripts a node: %d more steps, %s s more wall; the bare program %s s more", more, stepsMore-steps,
 				digits((cMore.wall - c.wall).Seconds()), digits((bareMore.wall - bare.wall).Seconds()))})
+		add(line{"  CPU of a node for one step more", float64(cMore.nodes-c.nodes) / float64(stepsMore-steps) / 1e6, "ms", 0,
+			fmt.Sprintf("for one exec more: %s ms", fine(float64(bareMore.nodes-bare.nodes)/float64(machines*more)/1e6))})
 		add(line{"  CPU of all steps over the bare program", float64(used-bare.cpu) / float64(steps) / 1e3, "us", 0,
 			fmt.Sprintf("%d steps, with create, confirm and bootstrap, which the bare program does not have", steps)})
 		add(line{"  connections of a node", connections, "", 1.05, "a bare program: 1"})

@@ -91,7 +91,8 @@ func (f *farm) cloud() (app.Provider, error) {
 	return fake.Provider("cloud", map[string]any{"url": f.URL, "secret": f.Secret})
 }
 
-// ask gives a number that the farm counts: "connections" so far, commands that wait ("busy"). Asked to "open", it lets them end.
+// ask gives a number that the farm counts: "connections" so far, commands that wait ("busy"), microseconds of CPU time that machines have
+// "used" whose connections have ended. Asked to "open", it lets those that wait end.
 func (f *farm) ask(what string) (n int, err error) {
 	resp, err := http.Get(f.URL + "/" + what)
 	if err != nil {
@@ -100,6 +101,12 @@ func (f *farm) ask(what string) (n int, err error) {
 	defer resp.Body.Close()
 	_, err = fmt.Fscan(resp.Body, &n)
 	return n, err
+}
+
+// used is the CPU time that the machines have used, once all connections have ended.
+func (f *farm) used() (time.Duration, error) {
+	n, err := f.ask("used")
+	return time.Duration(n) * time.Microsecond, err
 }
 
 // runFarm is the farm's process: it ends with its standard input.
@@ -123,6 +130,10 @@ func runFarm(kind string) error {
 		count("busy", func() int { return int(q.waiting.Load()) })
 		count("open", q.open)
 	case farmOpenSSH:
+		children, err := adoptChildren()
+		if err != nil {
+			return err
+		}
 		s, err := newSSHD(dir)
 		if err != nil {
 			return err
@@ -130,6 +141,7 @@ func runFarm(kind string) error {
 		defer s.close()
 		cloud.Bind(s.bind)
 		count("connections", func() int { return int(s.connections.Load()) })
+		count("used", func() int { return int(children.used().Microseconds()) })
 		news.Addresses, news.HostKey, news.Key = s.addresses, s.hostKey, s.key
 	default:
 		return fmt.Errorf("no farm of kind %q", kind)
@@ -248,11 +260,10 @@ func (s *sshd) serve(c *net.TCPConn) {
 	cmd := exec.Command(s.binary, "-i", "-f", s.config)
 	cmd.Stdin, cmd.Stdout = f, f
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	err = cmd.Start()
-	_ = f.Close()
-	if err == nil {
-		_ = cmd.Wait()
+	if cmd.Start() == nil { // reap sees its end
+		_ = cmd.Process.Release()
 	}
+	_ = f.Close()
 }
 
 // allow lets a key in.

@@ -210,6 +210,7 @@ func peak() int { return status("VmHWM") << 10 }
 // cost is what an act took.
 type cost struct {
 	wall, cpu, redis time.Duration
+	nodes            time.Duration // CPU time that the machines used
 	peak             int
 }
 

@@ -74,6 +74,10 @@ func overSSH(ctx context.Context, more int) (c cost, connections float64, steps 
 	if err != nil {
 		return c, 0, 0, err
 	}
+	r.close() // ends the connections
+	if c.nodes, err = f.used(); err != nil {
+		return c, 0, 0, err
+	}
 	n, err := f.ask("connections")
 	return c, float64(n) / machines, steps, err
 }
@@ -90,24 +94,24 @@ func forgetClaims(cluster string) {
 }
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.
-func bareSSH(ctx context.Context, more int) (cost, error) {
+func bareSSH(ctx context.Context, more int) (c cost, err error) {
 	f, err := startFarm(farmOpenSSH)
 	if err != nil {
-		return cost{}, err
+		return c, err
 	}
 	defer f.stop()
 	signer, err := ssh.ParsePrivateKey(f.Key)
 	if err != nil {
-		return cost{}, err
+		return c, err
 	}
 	host, _, _, _, err := ssh.ParseAuthorizedKey([]byte(f.HostKey))
 	if err != nil {
-		return cost{}, err
+		return c, err
 	}
 	config := &ssh.ClientConfig{User: loginName(), Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.FixedHostKey(host),
 		HostKeyAlgorithms: []string{ssh.KeyAlgoED25519}, Timeout: 30 * time.Second,
 		Config: ssh.Config{Ciphers: []string{"aes128-gcm@openssh.com"}}}
-	return during(nil, func() error {
+	c, err = during(nil, func() error {
 		gate, open := context.WithCancel(ctx)
 		defer open()
 		slots := make(chan struct{}, handshakes)
@@ -145,6 +149,10 @@ func bareSSH(ctx context.Context, more int) (cost, error) {
 			return ctx.Err()
 		}
 	})
+	if err == nil {
+		c.nodes, err = f.used()
+	}
+	return c, err
 }
 
 func bareExec(conn *ssh.Client) error {

@@ -192,8 +192,13 @@ func resized(buf, rest []byte, full bool) []byte {
 	return append(make([]byte, 0, size), rest...)
 }
 
-// cutAt gives the greatest cut <= limit that does not go through a character.
+// cutAt gives a cut <= limit that does not go through a character, nor through a token, whose rest may be about to come.
 func cutAt(b []byte, limit int) int {
+	if i := limit - tokenSize + bytes.LastIndexByte(b[limit-tokenSize:limit], tokenPrefix[0]); i >= limit-tokenSize {
+		if n := min(limit-i, len(tokenPrefix)); string(b[i:i+n]) == tokenPrefix[:n] {
+			return i
+		}
+	}
 	for i := limit; i > limit-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
 			return i

@@ -19,14 +19,13 @@ import (
 //
 // It is a bash, since no other usual sh gives its children groups of their own without a terminal. Where there is
 // none, where two commands are run at the same time, where sudo is needed, the input is no text, or a claim is to be looked at closely, a
-// session of its own is taken. Everything that holds for a command there holds here as well; the wrapper is the same text, as a
-// function that is sent when it is first needed. There are two differences. The environment is that of the
-// resident, so a command does not see what one before it has changed in the files that a login reads. And what processes
-// say that commands have left behind may get among the lines of later commands: so only commands that run once, of whose output
+// session of its own is taken. Everything that holds for a command there holds here as well. There are two differences. The
+// environment is that of the resident, so a command does not see what one before it has changed in the files that a login reads. And what
+// processes say that commands have left behind may get among the lines of later commands: so only commands that run once, of whose output
 // no more is made than to show it, follow one that ran once. As soon as such lines are noticed, a new resident is taken.
 //
-// It is asked by a line of words and the texts whose lengths it gives: functions, the command line, the input.
-// Both outputs of the command end with an empty line and a line "token end code". Where that could be missed, since somebody
+// What it is sent stands at residentScript. Both outputs of the command end with the words "token end code", after the last
+// line or behind what is left of one. Where that could be missed, since somebody
 // else reads its outputs or a process of its group is left, the resident ends instead, with the command's exit code.
 type resident struct {
 	token string
@@ -34,6 +33,7 @@ type resident struct {
 	ch    ssh.Channel
 	reqs  <-chan *ssh.Request
 	known map[string]bool // functions that it has
+	line  string          // the command line that it was given last
 
 	mu      sync.Mutex
 	greeted bool
@@ -42,90 +42,34 @@ type resident struct {
 	stray   bool     // something was said that belongs to no command, or it has ended
 }
 
-const residentScript = `u=$1
-case $BASH_VERSION in ""|[1-3].*|4.0*) exit 126 ;; esac
-set -m
-case $- in *m*) ;; *) exit 126 ;; esac
-exec 3<&0 </dev/null
-` + stateRoot + `D=$d
-echo "$u resident" >&2
-while IFS=" " read -r -u 3 t w a n m o x; do
-eval "$x"
-y= x=
-[ "$n" = 0 ] || { LC_ALL=C read -r -N "$n" -u 3 y && eval "$y"; } || exit 125
-LC_ALL=C read -r -N "$m" -u 3 y || exit 125
-[ "$o" = 0 ] || LC_ALL=C read -r -N "$o" -u 3 x || exit 125
-{ set +m; q=$BASHPID d=$D; "$w" "" "$t" n "" "$y" "" "" "$a"; } &
-q=$!
-{
-wait "$q"
-s=$?
-while [ "$s" -gt 128 ] && kill -0 "$q"; do
-sleep 1
-wait "$q"
-s=$?
-done
-[ ! -e "$D/.claims/$p/a.$i.$h.$e.${t#muster-}" ] || exit "$s"
-! kill -0 -- "-$q" || exit "$s"
-} 2>/dev/null
-echo "
-$t end $s"
-echo "
-$t end $s" >&2
-done
-exit 125
-`
-
-// residentClaim is quickClaim as a function of a resident, whose command line has the resident's token and not the command's.
-var residentClaim = "muster_claim() {\n" + inResident(strings.ReplaceAll(quickClaim, `"p $$ $t"`, `"p $$ $u"`)) + "}\n"
-
-// inResident gives a script as a function's, where $$ is not the process that carries it out.
-func inResident(script string) string { return strings.ReplaceAll(script, "$$", "$q") }
-
 // fitsResident tells whether a resident can carry it out.
 func (v invocation) fitsResident(in input) bool {
 	return v.claim != "" && !v.full && !v.sudo && in.stream == nil && len(in.data) <= inputTextMax && bytes.IndexByte(in.data, 0) < 0 &&
 		len(v.line) > 0 && strings.IndexByte(v.line, 0) < 0
 }
 
-// function gives the name of the wrapper that it needs, and its text.
-func (v invocation) function(text bool) (name, script string) {
-	v.resident, v.input = true, inputNone
-	name = "muster_run"
-	if text {
-		v.input, name = inputText, name+"_text"
-	}
-	if v.once {
-		name += "_once"
-	}
-	if v.variable {
-		name += "_variable"
-	}
-	if s, ok := residentFunctions.Load(name); ok {
-		return name, s.(string)
-	}
-	script = name + "() {\n" + inResident(v.wrapper()) + "}\n"
-	residentFunctions.Store(name, script)
-	return name, script
-}
-
-var residentFunctions sync.Map // by name
-
-// ask gives what is sent to have it carried out.
+// ask gives what is sent to have it carried out, see residentScript.
 func (s *resident) ask(v invocation, in input) []byte {
 	name, script := v.function(len(in.data) > 0)
-	functions := ""
-	if len(s.known) == 0 {
-		functions = residentClaim
+	line := v.line
+	if s.known[name] {
+		script = ""
 	}
-	if !s.known[name] {
-		functions += script
-		s.known[name] = true
+	if s.line == line {
+		line = ""
 	}
-	b := make([]byte, 0, len(functions)+len(v.line)+len(in.data)+256)
-	b = fmt.Appendf(b, "%s %s %d %d %d %d %s\n", v.token, name, v.alone, len(functions), len(v.line), len(in.data), v.claim)
-	return append(append(append(b, functions...), v.line...), in.data...)
+	s.known[name], s.line = true, v.line
+	b := make([]byte, askHead, askHead+len(v.token)+len(name)+len(v.claim)+16+len(script)+len(line)+len(in.data))
+	b = append(append(append(append(b, v.token...), ' '), name...), ' ')
+	b = append(append(append(strconv.AppendInt(b, int64(v.alone), 10), ' '), v.claim...), '\n')
+	words := len(b) - askHead
+	b = append(append(append(b, script...), line...), in.data...)
+	copy(b, fmt.Sprintf("%-8d%-8d%-8d%-8d%-8d", len(b)-askHead, words, len(script), len(line), len(in.data)))
+	return b
 }
+
+// askHead is how long the head of what is asked is.
+const askHead = 40
 
 // serve makes r the command whose lines come from now on.
 func (s *resident) serve(r *running) {
@@ -146,7 +90,6 @@ func (s *resident) hasGreeted() bool {
 // read passes the lines of one output on to the commands that say them, until it ends.
 func (s *resident) read(stream app.Stream, in io.Reader) {
 	var over *running // its end was seen
-	blank := 0        // empty lines that may belong to an end
 	current := func() *running {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -186,24 +129,15 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 		if r == nil {
 			return
 		}
-		if len(line) == 0 {
-			blank++
-			return
-		}
-		after, found := bytes.CutPrefix(line, []byte(r.token+" end "))
-		if found && blank > 0 {
-			blank--
-		}
-		for ; blank > 0; blank-- {
-			pass(r, nil)
-		}
+		before, code, found := r.end(line)
 		if !found {
 			pass(r, line)
 			return
 		}
-		if code, err := strconv.Atoi(string(after)); err == nil {
-			r.result.Store(int32(code & 0xff))
+		if len(before) > 0 { // a last line without a line break
+			pass(r, bytes.TrimSuffix(before, []byte("\r")))
 		}
+		r.result.Store(int32(code & 0xff))
 		over = r
 		r.silent()
 	})
@@ -213,11 +147,22 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 	r := s.turn
 	s.mu.Unlock()
 	if r != nil && r != over {
-		for ; blank > 0; blank-- {
-			pass(r, nil)
-		}
 		r.silent()
 	}
+}
+
+// end takes the end of the command out of a line, and gives what stands before it.
+func (r *running) end(line []byte) (before []byte, code int, found bool) {
+	i := bytes.LastIndex(line, []byte(" end "))
+	if i < 0 {
+		return nil, 0, false
+	}
+	before, found = bytes.CutSuffix(line[:i], []byte(r.token))
+	if !found {
+		return nil, 0, false
+	}
+	code, err := strconv.Atoi(string(line[i+len(" end "):]))
+	return before, code, err == nil
 }
 
 // greets takes the line by which it tells that it is there.

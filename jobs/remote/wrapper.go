@@ -34,7 +34,7 @@ import (
 //     attempt that takes over, until the time is up;
 //   - empty the files that a command that runs once has made beside its record, since they may hold secrets.
 //
-// A resident shell (resident.go) has it as a function, without the parts that it has seen to itself; "$$" is its fork's $q there.
+// A resident shell has a function instead, without the parts that it sees to itself: see residentFunction.
 //
 // Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
 // It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
@@ -50,21 +50,19 @@ func (v invocation) wrapper() string {
 	claim, stream := v.claim != "", v.input == inputStream
 	lines, none := strings.HasPrefix(v.input, inputLines), v.input == inputNone
 	text := lines || strings.HasPrefix(v.input, inputText)
-	part(claim && !v.resident, `r=$7
+	part(claim, `r=$7
 case $3 in [ny]) eval "$6" ;; esac
-`)
-	part(v.resident, `muster_claim
 `)
 	part(v.sudo, `if [ "$3" = y ] && [ "$(id -u)" != 0 ]; then
 w=$1 t=$2 m=$4 c=$5 a=$8
 exec sudo -n -E -- sh -c 'eval "$1"' muster "$w" "$t" s "$m" "$c" "" "$r" "$a"
 fi
 `)
-	part(!v.resident, `if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
+	part(true, `if [ "$3" != l ] && ! kill -0 "-$$" 2>/dev/null && command -v setsid >/dev/null; then
 exec setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8"
 fi
 `)
-	part(v.once && !v.resident, `if [ "$3" != l ] && [ -z "$SSH_CONNECTION" ] && command -v setsid >/dev/null; then
+	part(v.once, `if [ "$3" != l ] && [ -z "$SSH_CONNECTION" ] && command -v setsid >/dev/null; then
 exec 3<&0
 trap : TERM HUP
 setsid sh -c 'eval "$1"' muster "$1" "$2" l "$4" "$5" "" "$r" "$8" <&3 3<&- &
@@ -76,10 +74,8 @@ fi
 `)
 	part(true, `echo "$2 $$ $SHELL" >&2
 `)
-	part(claim && !v.resident, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
+	part(claim, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
 MUSTER_RUN=$2; export MUSTER_RUN
-`)
-	part(v.resident, `MUSTER_RUN=$u; export MUSTER_RUN
 `)
 	part(v.once, `s=${r%/r.*}/s.${r##*/r.}
 clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
@@ -88,7 +84,7 @@ clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
 	case stream && !claim:
 		b.WriteString(`exec sh -c "$5"`)
 		return b.String()
-	case stream, v.resident: // which has read it already
+	case stream:
 	case none:
 		b.WriteString(`exec 3<&0 </dev/null
 `)
@@ -159,11 +155,7 @@ w=$!
 		}
 		run = `( exec 3<&- 7<&- 8<&-; muster_scratch=$s` + given + `; trap "exit 143" TERM HUP; eval "$5" )`
 	}
-	switch {
-	case !text || v.variable:
-	case v.resident: // a bash, some of which write the other kind of text to a file
-		run = `printf %s "$x" | ` + run
-	default:
+	if text && !v.variable {
 		rest = ` <<muster
 $x
 muster`
@@ -184,8 +176,6 @@ c=$?
 	part(!stream, `exec 2>/dev/null
 kill -KILL "$w"
 `)
-	part(v.resident, `wait "$w"
-`) // the group is looked at for what is left of it
 	part(!stream, `[ -z "$k" ] || kill -KILL "-$$"
 `)
 	part(true, `exit "$c"
@@ -246,8 +236,6 @@ type invocation struct {
 	alone int // seconds
 	// variable tells that a text goes into the variable muster_input of what runs once, and not to its standard input.
 	variable bool
-	// resident is for the wrapper that is a function of a resident shell, see resident.go.
-	resident bool
 }
 
 // request gives the payload of the request to run it. A login shell that is known to be an sh need not start another one
@@ -319,5 +307,10 @@ func killer(pid int) string {
 func newToken() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return "muster-" + hex.EncodeToString(b[:])
+	return tokenPrefix + hex.EncodeToString(b[:])
 }
+
+const (
+	tokenPrefix = "muster-" // its first letter comes once in a token
+	tokenSize   = len(tokenPrefix) + 16
+)

@@ -112,23 +112,23 @@ func quietResident(ch ssh.Channel, name string) {
 	defer ch.Close()
 	_, _ = fmt.Fprintf(ch.Stderr(), "%s resident\n", name)
 	for in := bufio.NewReader(ch); ; {
-		head, err := in.ReadString('\n')
-		words := strings.Fields(head)
-		if err != nil || len(words) < 6 {
+		head := make([]byte, 40)
+		if _, err := io.ReadFull(in, head); err != nil {
 			return
 		}
-		var text strings.Builder
-		for _, size := range words[3:6] {
-			n, _ := strconv.ParseInt(size, 10, 64)
-			_, _ = io.CopyN(&text, in, n)
+		size, _ := strconv.Atoi(strings.Fields(string(head))[0])
+		text := make([]byte, size)
+		if _, err := io.ReadFull(in, text); err != nil {
+			return
 		}
-		_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", words[0])
-		if strings.Contains(text.String(), "wait for ever") {
+		t, _, _ := strings.Cut(string(text), " ")
+		_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", t)
+		if strings.Contains(string(text), "wait for ever") {
 			_, _ = fmt.Fprintln(ch, "begun")
 			continue
 		}
-		_, _ = fmt.Fprintf(ch, "\n%s end 0\n", words[0])
-		_, _ = fmt.Fprintf(ch.Stderr(), "\n%s end 0\n", words[0])
+		_, _ = fmt.Fprintf(ch, "%s end 0\n", t)
+		_, _ = fmt.Fprintf(ch.Stderr(), "%s end 0\n", t)
 	}
 }
 
