@@ -17,7 +17,7 @@ import (
 
 // clusterLive is the event stream of a cluster's page. It begins with how things are, so a reader that was away misses
 // nothing; log lines go on after the number in Last-Event-ID, or in the query where the page was just loaded. When
-// nothing more will happen by itself it says "end", and the page closes it. Events: head, waiting, plan, nodes, change, more (HTML that
+// nothing more will happen by itself it says "end", and the page closes it. Events: head, questions, waiting, plan, nodes, change, more (HTML that
 // replaces the element of that id), steps (JSON), log (JSON), end.
 func (p *Portal) clusterLive(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
@@ -132,6 +132,9 @@ func (l *live) read(ctx context.Context) (page.ClusterShow, error) {
 // send says what is new since the last time.
 func (l *live) send(ctx context.Context, out *stream, c page.ClusterShow) error {
 	if err := l.part(ctx, out, "head", page.ClusterHead(c)); err != nil {
+		return err
+	}
+	if err := l.part(ctx, out, "questions", page.ClusterQuestions(c)); err != nil {
 		return err
 	}
 	if err := l.part(ctx, out, "waiting", page.ClusterWait(c)); err != nil {

@@ -37,7 +37,7 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, c.View.Name)
 	f.At = "clusters"
-	if c.Running() {
+	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone
 		f.Refresh = 5
 	}
 	p.render(w, r, http.StatusOK, page.ClusterShowPage(f, c))
@@ -57,6 +57,11 @@ func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.
 	op := c.Operation()
 	if op == nil {
 		return c, nil
+	}
+	if op.Status == app.OperationRunning {
+		if c.Questions, err = p.questionsOf(ctx, a, c.View.ID); err != nil {
+			return c, err
+		}
 	}
 	if c.Steps, err = p.muster.Steps(ctx, a, id, op.ID); err != nil {
 		return c, err

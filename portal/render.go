@@ -15,6 +15,7 @@ func (p *Portal) frame(r *http.Request, title string) page.Frame {
 	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil}
 	if a, ok := p.actor(r); ok {
 		f.Actor, f.Asks, f.Inbox = &a, p.requesting() != nil, p.inbox(r.Context(), a)
+		f.Questions, f.Asked = p.questioning() != nil, p.asking(r.Context(), a)
 		f.Tenants = p.tenantsFor(r.Context(), a)
 	}
 	return f

@@ -127,6 +127,12 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/health", member(p.clusterHealth))
 		}
 
+		if p.questioning() != nil {
+			r.Get("/questions", member(p.questionList))
+			r.Post("/clusters/{id}/answers", member(p.questionAnswer))
+			r.Get("/clusters/{id}/answers", redirect("/questions"))
+		}
+
 		if p.checking() != nil {
 			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
 		}

@@ -30,6 +30,10 @@ type ClusterShow struct {
 	Checks   bool        // there is a page that tells what its nodes were found to be
 	Waiting  app.Waiting // the groups only; empty where nothing waits
 	Lease    *LeaseBox   // nil where it is not known
+	// Questions are what people are asked at the moment.
+	Questions []QuestionForm
+	// Typing tells that what somebody has typed stands in the page, so that it does not change by itself.
+	Typing bool
 }
 
 // Failure is a step that failed, with the last that it said.

@@ -15,8 +15,11 @@ type Frame struct {
 	Tenants []string // between which the actor may switch; none for most people
 	Inbox   int      // how many requests wait for the actor
 	Asks    bool     // there are requests
-	Notices bool     // there is a page of notices
-	Account bool     // there are pages of one's own account
+	// Questions tells that there are steps which people carry out, and Asked how many of those wait for the actor.
+	Questions bool
+	Asked     int
+	Notices   bool // there is a page of notices
+	Account   bool // there are pages of one's own account
 }
 
 // May tells whether something is shown; the use cases have the last word.

@@ -51,7 +51,7 @@ type StateCount struct {
 
 // States are the states of a step in the order of its life, as legends show them.
 var States = []app.StepState{
-	app.StepWaiting, app.StepReady, app.StepQueued, app.StepRunning, app.StepSucceeded, app.StepFailed, app.StepDropped,
+	app.StepWaiting, app.StepReady, app.StepQueued, app.StepRunning, app.StepAsked, app.StepSucceeded, app.StepFailed, app.StepDropped,
 }
 
 // order is the order of actions within a group of columns.
@@ -77,6 +77,10 @@ func NewMatrix(steps []app.Step) Matrix {
 			continue
 		}
 		m.Operation = s.Operation
+		if s.Node == "" { // between batches, which is no column of a node
+			counts[s.State]++
+			continue
+		}
 		m.column(s)
 		if byNode[s.Node] == nil {
 			byNode[s.Node] = map[string]*app.Step{}

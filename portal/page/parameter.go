@@ -9,11 +9,13 @@ import (
 // ParameterField is the field of a template's parameter in a form, with what was typed.
 type ParameterField struct {
 	app.Parameter
-	Value string // as it was typed; "true" of a box that is ticked
+	Value  string // as it was typed; "true" of a box that is ticked
+	Prefix string // of its name, where there are several forms on a page
+	Secret bool   // what is typed is not shown
 }
 
 // Field is the name of the field. It has no dot, since it is looked for by its id.
-func (f ParameterField) Field() string { return "set-" + f.Name }
+func (f ParameterField) Field() string { return f.Prefix + "set-" + f.Name }
 
 func (f ParameterField) describedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
 
@@ -26,6 +28,13 @@ func (f ParameterField) hint() string {
 		return f.Hint()
 	}
 	return f.Help + " " + f.Hint()
+}
+
+func (f ParameterField) inputType() string {
+	if f.Secret {
+		return "password"
+	}
+	return "text"
 }
 
 func (f ParameterField) inputMode() string {

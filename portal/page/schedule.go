@@ -145,6 +145,23 @@ type Bar struct {
 	Left, Width string
 	Action      app.Action
 	Title       string
+	Asks        bool // a person carries it out; nobody knows how long that takes
+}
+
+// class says how the bar is drawn.
+func (b Bar) class() string {
+	if b.Asks {
+		return "a-asked"
+	}
+	return "a-" + string(b.Action)
+}
+
+// width is that of the bar. A question has a width of its own, since it takes no time that is expected.
+func (b Bar) width() string {
+	if b.Asks {
+		return "7"
+	}
+	return b.Width
 }
 
 // Words is what happens to a service on a node, in order: "app: install, configure, start". Service is "" for the
@@ -168,7 +185,7 @@ func NewTimeline(p app.Plan) Timeline {
 	byNode := map[string][]int{}
 	for i, s := range p.Steps {
 		t.Total = max(t.Total, spans[i].end)
-		if s.Join {
+		if s.Join || s.Node == "" {
 			continue
 		}
 		byNode[s.Node] = append(byNode[s.Node], i)
@@ -206,11 +223,13 @@ func (t Timeline) row(p app.Plan, spans []span, node string, steps []int) Timeli
 	for _, i := range steps {
 		s, at := p.Steps[i], spans[i]
 		title := StepWords(node, s.Action, s.Service)
-		if p.Duration() > 0 {
+		if q := p.Question(i); q != nil {
+			title += ": a person is asked; up to " + app.Length(q.AnswerTime())
+		} else if p.Duration() > 0 {
 			title += fmt.Sprintf(", from %s for %s", clock(at.start), Span(at.end-at.start))
 		}
 		r.Bars = append(r.Bars, Bar{
-			Left: percent(at.start, t.Total), Width: percent(at.end-at.start, t.Total), Action: s.Action, Title: title,
+			Left: percent(at.start, t.Total), Width: percent(at.end-at.start, t.Total), Action: s.Action, Title: title, Asks: s.Asks != "",
 		})
 		if k := len(r.Words) - 1; k >= 0 && r.Words[k].Service == s.Service {
 			r.Words[k].Actions = append(r.Words[k].Actions, s.Action)

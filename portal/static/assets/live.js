@@ -136,7 +136,7 @@
       if (++trouble > 5) { location.reload(); return; }
       timer = setTimeout(open, 1000 * 2 ** trouble);
     };
-    for (const part of ["head", "waiting", "plan", "nodes", "change", "more"]) {
+    for (const part of ["head", "questions", "waiting", "plan", "nodes", "change", "more"]) {
       es.addEventListener(part, (ev) => { swap(part, ev.data); if (part === "head") announce(); });
     }
     es.addEventListener("steps", (ev) => paint(JSON.parse(ev.data)));
