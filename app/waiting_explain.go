@@ -60,7 +60,7 @@ func (f *waitFacts) sentence(w *Waiting) string {
 	case w.Total == 0:
 		return fmt.Sprintf("%s is running: %s, and nothing waits.", kind, howMany(w.Running, "step is at work", "steps are at work"))
 	case w.Running == 0 && w.person() != "":
-		return fmt.Sprintf("%s waits for a person. %s", kind, upper(w.person()))
+		return fmt.Sprintf("%s waits for a person: %s", kind, lowerFirst(w.person()))
 	case f.noWorkers():
 		return f.workersText()
 	}

@@ -193,6 +193,9 @@ func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time)
 	text := "  " + plural(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
 		text += ", about " + clock(p.Duration)
+		if people := p.Plan.PeopleInWords(); people != "" {
+			text += ", " + people
+		}
 	}
 	line(t.w, "%s", text)
 }

@@ -88,7 +88,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			"several steps ask, say which. What is secret is given by --set-file: a command line can be read by others on this host.",
 		Example: "  muster cluster answer shop\n  muster cluster answer shop n1.web.configure --set seats=5 --set-file key=key.txt\n" +
 			"  muster cluster answer shop --refuse \"the record points elsewhere\"",
-		Args: between(1, 1, "ID|NAME", "STEP"),
+		Args: between(1, 2, "ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("refuse") && strings.TrimSpace(refuse) == "" {
 				return usagef("--refuse needs a reason").hint("Whoever goes on from there will want to know.")

@@ -159,6 +159,8 @@ func (c ClusterShow) progress(op *app.Operation) string {
 		return op.Message
 	case op.Status == app.OperationWaiting:
 		return "Waiting for the operation before it to end."
+	case op.Status == app.OperationRunning && len(c.Questions) > 0:
+		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, Count(op.Total, "step"))
 	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
 		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
 	case op.Status == app.OperationCancelling:

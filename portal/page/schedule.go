@@ -3,6 +3,7 @@ package page
 import (
 	"container/heap"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,6 +120,8 @@ type Timeline struct {
 	Actions []app.Action // those that occur, for the legend
 	Total   time.Duration
 	Hidden  int // nodes for which there was no room
+	// Questions are what people are asked in it.
+	Questions []string
 }
 
 // TimelineRow is one node, or several neighbours whose bars are all the same.
@@ -146,22 +149,6 @@ type Bar struct {
 	Action      app.Action
 	Title       string
 	Asks        bool // a person carries it out; nobody knows how long that takes
-}
-
-// class says how the bar is drawn.
-func (b Bar) class() string {
-	if b.Asks {
-		return "a-asked"
-	}
-	return "a-" + string(b.Action)
-}
-
-// width is that of the bar. A question has a width of its own, since it takes no time that is expected.
-func (b Bar) width() string {
-	if b.Asks {
-		return "7"
-	}
-	return b.Width
 }
 
 // Words is what happens to a service on a node, in order: "app: install, configure, start". Service is "" for the
@@ -214,6 +201,10 @@ func NewTimeline(p app.Plan) Timeline {
 	}
 	if p.Duration() > 0 {
 		t.Ticks = ticks(t.Total)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Questions)) {
+		q := p.Questions[name]
+		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, app.Length(q.AnswerTime()), q.Ask))
 	}
 	return t
 }
