@@ -40,21 +40,7 @@ func (o PoolOffer) Words() string {
 	if o.Duration >= o.Instead {
 		return text + "."
 	}
-	return fmt.Sprintf("%s: about %s instead of %s.", text, shortLength(o.Duration), shortLength(o.Instead))
-}
-
-// shortLength writes a length of time as "1 min 40 s".
-func shortLength(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	switch {
-	case s < 60:
-		return fmt.Sprintf("%d s", s)
-	case s < 3600 && s%60 == 0:
-		return fmt.Sprintf("%d min", s/60)
-	case s < 3600:
-		return fmt.Sprintf("%d min %d s", s/60, s%60)
-	}
-	return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	return fmt.Sprintf("%s: about %s instead of %s.", text, Span(o.Duration), Span(o.Instead))
 }
 
 // poolOffer asks the tenant's pools; nil where they have nothing of what is needed.

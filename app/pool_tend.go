@@ -268,7 +268,7 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	var n *Notice
 	if t.Mode == PoolOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
-		n = &Notice{At: t.now, Tenant: t.Tenant, Kind: NoticePool, Users: []string{t.MadeBy}, Path: "/pools/" + t.Name,
+		n = &Notice{At: t.now, Tenant: t.Tenant, Kind: NoticePool, Users: []string{t.MadeBy}, Path: "/admin/pools/" + t.Name,
 			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s It is tried again by itself, every %s at most. Clusters are made without it meanwhile, only slower.",
 				len(t.stock)-t.underWay, t.Count, sentence(t.Trouble), poolLastRetry)}

@@ -30,6 +30,10 @@ func (p *Portal) sections() []page.Section {
 				Group: page.GroupMoney, UseCase: "Quotas"},
 			page.Section{Path: "/usage", Name: "Usage", Text: "Node hours and cost, by user, template, provider and time.", Group: page.GroupMoney, UseCase: "Quotas"})
 	}
+	if p.pooling() != nil {
+		all = append(all, page.Section{Path: "/admin/pools", Name: "Pools", Text: "Machines that are made ahead of time, so that clusters come at once.",
+			Group: page.GroupMoney, UseCase: "Pools"})
+	}
 	if p.machines() != nil {
 		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"})

@@ -235,6 +235,15 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/provisioners", member(p.provisionerList))
 			r.Post("/provisioners/{provisioner}/drain", member(p.provisionerDrain))
 		}
+		if p.pooling() != nil {
+			r.Get("/admin/pools", member(p.poolList))
+			r.Post("/admin/pools", member(p.poolCreate))
+			r.Get("/admin/pools/{pool}", member(p.poolShow))
+			r.Post("/admin/pools/{pool}", member(p.poolChange))
+			r.Post("/admin/pools/{pool}/drain", member(p.poolDrain))
+			r.Get("/admin/pools/{pool}/delete", member(p.poolDeleteAsk))
+			r.Post("/admin/pools/{pool}/delete", member(p.poolDelete))
+		}
 		if p.machines() != nil {
 			r.Get("/orphans", member(p.orphanList))
 			r.Post("/orphans/mode", member(p.orphanMode))
@@ -329,6 +338,15 @@ func (p *Portal) routes() http.Handler {
 			huma.Delete(api, "/policies/{name}", p.apiPolicyDelete, about("Delete a policy"))
 		}
 
+		if p.pooling() != nil {
+			huma.Get(api, "/pools", p.apiPoolList, about("List the pools of machines that are made ahead of time, for admins"))
+			huma.Post(api, "/pools", p.apiPoolCreate, about("Have machines made ahead of time"), answers(http.StatusCreated))
+			huma.Get(api, "/pools/{name}", p.apiPoolShow, about("Show a pool with its machines"))
+			huma.Patch(api, "/pools/{name}", p.apiPoolChange, about("Change how many machines a pool has, how old they get, or whether it is refilled"))
+			huma.Post(api, "/pools/{name}/drain", p.apiPoolDrain, about("Give all machines of a pool back"), answers(http.StatusAccepted))
+			huma.Delete(api, "/pools/{name}", p.apiPoolDelete, about("Delete a pool: its machines are given back"), answers(http.StatusAccepted))
+			huma.Get(api, "/pools/{name}/receipt", p.apiPoolReceipt, about("Tell what a pool has had at its provider, and what that cost"))
+		}
 		if p.machines() != nil {
 			huma.Get(api, "/clusters/{id}/receipt", p.apiReceipt, about("Tell what a cluster has had at its provider, and what that cost"))
 			huma.Get(api, "/orphans", p.apiOrphanList, about("List machines that nobody stands behind, for admins"))

@@ -354,5 +354,6 @@ func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error
 	maps.Copy(all, goOnTries)
 	maps.Copy(all, healthTries)
 	maps.Copy(all, chatTries)
+	maps.Copy(all, poolTries)
 	return all
 }

@@ -198,6 +198,9 @@ func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time)
 		}
 	}
 	line(t.w, "%s", text)
+	if p.FromPools != nil {
+		line(t.w, "  %s", p.FromPools.Words())
+	}
 }
 
 func signedMoney(v float64) string {

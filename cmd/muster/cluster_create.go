@@ -74,6 +74,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		file          string
 		onFailure     failureChoice
 		settings      []string
+		preview       bool
 	)
 	cmd := &cobra.Command{
 		Use:   "create [NAME] (--template T --size N | -f SPEC)",
@@ -123,6 +124,9 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if preview {
+				return c.previewCreate(cmd.Context(), cl, r)
+			}
 			answer, err := cl.ask(cmd.Context(), r)
 			if err != nil {
 				return err
@@ -137,6 +141,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			return c.started(cmd.Context(), cl, *v, w, 0)
 		},
 	}
+	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
 	layout.declare(cmd.Flags())
 	w.declare(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "a spec as cluster export writes it: the name of a YAML or JSON `file`, or - for stdin; flags go before what it says")
@@ -247,4 +252,18 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 		return nil, usagef("--config holds more than one JSON object")
 	}
 	return config, nil
+}
+
+// previewCreate shows what a create would make, what that costs and how long it takes.
+func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterRequest) error {
+	p, err := cl.preview(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		return c.printJSON(p)
+	}
+	line(c.stdout, "%s of %s would be:", plural(p.Layout.Size(), "node"), p.Template)
+	c.printPreview(p)
+	return nil
 }

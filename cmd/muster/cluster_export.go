@@ -115,10 +115,17 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 
 func (c *cli) printClone(v app.ClusterView, name string, p app.Preview) {
 	line(c.stdout, "%s would be, like %s:", name, v.Name)
+	c.printPreview(p)
+}
+
+func (c *cli) printPreview(p app.Preview) {
 	for _, g := range p.Layout.Groups {
 		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
 	line(c.stdout, "%s, %.2f per hour, about %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, clock(p.Duration))
+	if p.FromPools != nil {
+		line(c.stdout, "%s", p.FromPools.Words())
+	}
 	if d := p.Decision; d != nil && d.Reason != "" {
 		line(c.stdout, "%s", d.Reason)
 	}

@@ -62,6 +62,7 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("tokens", fmt.Sprint(s.token()))
 	f.knows("groups", s.group())
 	f.knows("secrets", s.secret())
+	f.knows("pools", s.pool())
 	f.knows("quotas", s.quota())
 	user, session := s.session()
 	f.knows("sessions", fmt.Sprint(session))

@@ -107,3 +107,9 @@ func (c *client) setPolicyZone(ctx context.Context, zone string) error {
 	var out map[string]string
 	return c.call(ctx, http.MethodPut, "/policies-time-zone", nil, map[string]string{"time_zone": zone}, &out)
 }
+
+// preview works out what a create would do.
+func (c *client) preview(ctx context.Context, r app.ClusterRequest) (p app.Preview, err error) {
+	err = c.call(ctx, http.MethodPost, "/preview", nil, r, &p)
+	return p, err
+}

@@ -45,6 +45,7 @@ func commands(c *cli) []*cobra.Command {
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", templateCommand(c)),
+		grouped("clusters", poolCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", quotaCommand(c)),
 		grouped("clusters", usageCommand(c)),

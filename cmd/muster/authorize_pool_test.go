@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// pool makes one of the scene's tenant.
+func (s *scene) pool() string {
+	s.used = true
+	name, count := s.fresh("pool"), 1
+	_, err := s.server.app.CreatePool(s.t.Context(), s.boss(), poolOf(name, count))
+	s.must(err)
+	return name
+}
+
+func poolOf(name string, count int) app.PoolRequest {
+	return app.PoolRequest{Name: name, Hardware: "small", Image: "host", Provider: "sandbox", Count: &count}
+}
+
+// Machines that are made ahead of time, in the matrix.
+var poolTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"Pools": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Pools(ctx, s.actor); return err },
+	"Pool": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Pool(ctx, s.actor, s.pool())
+		return err
+	},
+	"PoolReceipt": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.PoolReceipt(ctx, s.actor, s.pool())
+		return err
+	},
+	"CreatePool": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CreatePool(ctx, s.actor, poolOf(s.fresh("made"), 1))
+		return err
+	},
+	"ChangePool": func(ctx context.Context, a *app.App, s *scene) error {
+		count := 2
+		_, err := a.ChangePool(ctx, s.actor, app.PoolRequest{Name: s.pool(), Count: &count})
+		return err
+	},
+	"DrainPool": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.DrainPool(ctx, s.actor, s.pool())
+		return err
+	},
+	"DeletePool": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.DeletePool(ctx, s.actor, s.pool())
+		return err
+	},
+}

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+func poolPath(name string, rest ...string) string {
+	return strings.Join(append([]string{"/pools", url.PathEscape(name)}, rest...), "/")
+}
+
+func (c *client) pools(ctx context.Context) ([]app.PoolView, error) {
+	var out struct {
+		Pools []app.PoolView `json:"pools"`
+	}
+	err := c.callInto(ctx, "/pools", nil, &out)
+	return out.Pools, err
+}
+
+func (c *client) pool(ctx context.Context, name string) (v app.PoolView, err error) {
+	err = c.callInto(ctx, poolPath(name), nil, &v)
+	return v, err
+}
+
+func (c *client) createPool(ctx context.Context, r app.PoolRequest) (v app.PoolView, err error) {
+	err = c.call(ctx, http.MethodPost, "/pools", nil, r, &v)
+	return v, err
+}
+
+func (c *client) changePool(ctx context.Context, name string, change map[string]any) (v app.PoolView, err error) {
+	err = c.call(ctx, http.MethodPatch, poolPath(name), nil, change, &v)
+	return v, err
+}
+
+func (c *client) drainPool(ctx context.Context, name string) (v app.PoolView, err error) {
+	err = c.call(ctx, http.MethodPost, poolPath(name, "drain"), nil, nil, &v)
+	return v, err
+}
+
+func (c *client) deletePool(ctx context.Context, name string) (r app.PoolReceipt, err error) {
+	err = c.call(ctx, http.MethodDelete, poolPath(name), nil, nil, &r)
+	return r, err
+}
+
+func (c *client) poolReceipt(ctx context.Context, name string) (r app.PoolReceipt, err error) {
+	err = c.callInto(ctx, poolPath(name, "receipt"), nil, &r)
+	return r, err
+}
+
+func poolCommand(c *cli) *cobra.Command {
+	cmd := family("pool", "Keep machines ready ahead of time, so that clusters come in seconds",
+		poolListCommand(c), poolShowCommand(c), poolCreateCommand(c), poolSetCommand(c), poolDrainCommand(c), poolDeleteCommand(c), poolReceiptCommand(c))
+	c.serverFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+func poolListCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List pools and how full they are", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.pools(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printPools(all)
+		}}
+}
+
+func (c *cli) printPools(all []app.PoolView) error {
+	if c.json() {
+		return c.printJSON(map[string][]app.PoolView{"pools": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.stdout, "No pools. Make one: muster pool create NAME --hardware … --image … --provider … --count 3")
+		return err
+	}
+	t := newTable("NAME", "MODE", "READY>", "OF>", "MAKING>", "TODAY>", "COST/H>", "MACHINES")
+	for _, v := range all {
+		t.add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), money(v.CostPerHour), poolKind(v.Pool))
+	}
+	if err := t.write(c.stdout); err != nil {
+		return err
+	}
+	for _, v := range all {
+		if v.Trouble != "" {
+			line(c.stdout, "%s is not full: %s", v.Name, v.Trouble)
+		}
+	}
+	return nil
+}
+
+// dash stands for nothing.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func poolKind(p app.Pool) string {
+	text := p.Hardware + ", " + p.Image + ", " + p.Provider
+	if p.Zone != "" {
+		text += ", zone " + p.Zone
+	}
+	return text
+}
+
+func poolShowCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: exactly("the name of a pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.pool(cmd.Context(), args[0]) })
+		}}
+}
+
+// withPool asks a server, and shows the pool that it answers with.
+func (c *cli) withPool(ask func(cl *client) (app.PoolView, error)) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	v, err := ask(cl)
+	if err != nil {
+		return err
+	}
+	return c.printPool(v)
+}
+
+func (c *cli) printPool(v app.PoolView) error {
+	if c.json() {
+		return c.printJSON(v)
+	}
+	now := time.Now()
+	line(c.stdout, "Pool %s (%s): %s", v.Name, v.Mode, poolKind(v.Pool))
+	text := fmt.Sprintf("  %d of %s ready", v.Ready, plural(v.Count, "machine"))
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{v.Making, "being made"}, {v.Promised, "promised"}, {v.Failed, "failed"}, {v.Leaving, "being given back"}} {
+		if x.n > 0 {
+			text += fmt.Sprintf(", %d %s", x.n, x.word)
+		}
+	}
+	line(c.stdout, "%s; replaced after %s; %s per hour", text, span(v.MaxAge), money(v.CostPerHour))
+	line(c.stdout, "  %d handed out today, %d in all", v.HandedToday, v.Handed)
+	if v.Trouble != "" {
+		again := ""
+		if v.RetryAt.After(now) {
+			again = fmt.Sprintf(" It is tried again in %s.", span(v.RetryAt.Sub(now)))
+		}
+		line(c.stdout, "  Not full for %s: %s%s", span(now.Sub(v.TroubleAt)), v.Trouble, again)
+	}
+	if len(v.Machines)+len(v.Clusters) == 0 {
+		return nil
+	}
+	t := newTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "FOR")
+	for _, m := range append(v.Machines, v.Clusters...) {
+		to := "-"
+		if m.ForCluster != "" {
+			to = m.ForNode + " of " + m.ForCluster
+		}
+		t.add(m.Cluster, dash(m.MachineID), string(m.State), span(now.Sub(m.Since))+" ago", dash(m.Zone), to)
+	}
+	return t.write(c.stdout)
+}
+
+func poolCreateCommand(c *cli) *cobra.Command {
+	var (
+		r      app.PoolRequest
+		count  int
+		maxAge string
+		off    bool
+	)
+	cmd := &cobra.Command{Use: "create NAME --hardware H --image I --provider P --count N", Short: "Have machines made ahead of time",
+		Long: "Have machines made ahead of time. A create, or a resize that makes a cluster larger, takes those of the same hardware, image, provider and zone.\n" +
+			"They count towards the tenant's quota and cost as any machine does. Only admins may.",
+		Args: exactly("the name of the pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Name, r.Count = args[0], &count
+			for name, value := range map[string]string{"hardware": r.Hardware, "image": r.Image, "provider": r.Provider} {
+				if value == "" {
+					return usagef("--%s is missing", name)
+				}
+			}
+			if !cmd.Flags().Changed("count") {
+				return usagef("--count is missing").hint("Say how many machines are to be ready.")
+			}
+			if maxAge != "" {
+				age, err := app.ParseLength(maxAge)
+				if err != nil {
+					return usagef("--max-age: %s", app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
+				}
+				r.MaxAge = &age
+			}
+			if off {
+				r.Mode = app.PoolOff
+			}
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.createPool(cmd.Context(), r) })
+		}}
+	flags := cmd.Flags()
+	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
+	flags.StringVar(&r.Image, "image", "", "`name` of the image")
+	flags.StringVar(&r.Provider, "provider", "", "`name` of the provider")
+	flags.StringVar(&r.Zone, "zone", "", "`zone` of the provider (default: wherever there is room)")
+	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
+	flags.StringVar(&maxAge, "max-age", "", "how `old` a machine may get before it is replaced, such as 12h or 7d (default 1d)")
+	flags.BoolVar(&off, "off", false, "make nothing yet")
+	return cmd
+}
+
+func poolSetCommand(c *cli) *cobra.Command {
+	var (
+		count   int
+		maxAge  string
+		on, off bool
+	)
+	cmd := &cobra.Command{Use: "set NAME [--count N] [--max-age AGE] [--on|--off]", Short: "Change how many machines a pool has, how old they get, or whether it is refilled",
+		Args: exactly("the name of a pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			change := map[string]any{}
+			if cmd.Flags().Changed("count") {
+				change["count"] = count
+			}
+			if maxAge != "" {
+				age, err := app.ParseLength(maxAge)
+				if err != nil {
+					return usagef("--max-age: %s", app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
+				}
+				change["max_age"] = age
+			}
+			switch {
+			case on && off:
+				return usagef("--on and --off exclude each other")
+			case on:
+				change["mode"] = app.PoolOn
+			case off:
+				change["mode"] = app.PoolOff
+			}
+			if len(change) == 0 {
+				return usagef("there is nothing to change").hint("Say --count, --max-age, --on or --off.")
+			}
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.changePool(cmd.Context(), args[0], change) })
+		}}
+	flags := cmd.Flags()
+	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
+	flags.StringVar(&maxAge, "max-age", "", "how `old` a machine may get before it is replaced, such as 12h or 7d")
+	flags.BoolVar(&on, "on", false, "refill it, also one that was drained")
+	flags.BoolVar(&off, "off", false, "make nothing; what is there is still handed out")
+	return cmd
+}
+
+func poolDrainCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: exactly("the name of a pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.drainPool(cmd.Context(), args[0]) })
+		}}
+}
+
+func poolDeleteCommand(c *cli) *cobra.Command {
+	var yes, wait bool
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Give all machines of a pool back, and delete it", Args: exactly("the name of a pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !isTerminal(c.stdin) {
+				return usagef("deleting needs --yes when nobody can be asked")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.confirm(cmd.Context(), fmt.Sprintf("Delete the pool %s and give its machines back?", args[0]), args[0]+" was not deleted"); err != nil {
+					return err
+				}
+			}
+			r, err := cl.deletePool(cmd.Context(), args[0])
+			for err == nil && wait && (r.DeletedAt.IsZero() || r.Left > 0) {
+				select {
+				case <-cmd.Context().Done():
+					return cmd.Context().Err()
+				case <-time.After(time.Second):
+				}
+				r, err = cl.poolReceipt(cmd.Context(), args[0])
+			}
+			if err != nil {
+				return err
+			}
+			return c.printPoolReceipt(r)
+		}}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is proven that nothing is left")
+	return cmd
+}
+
+func poolReceiptCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "receipt NAME", Short: "Tell what a pool has had at its provider, and what that cost, also of one that is gone", Args: exactly("the name of a pool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			r, err := cl.poolReceipt(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return c.printPoolReceipt(r)
+		}}
+}
+
+func (c *cli) printPoolReceipt(r app.PoolReceipt) error {
+	if c.json() {
+		return c.printJSON(r)
+	}
+	line(c.stdout, "Pool %s at %s: %s made, %d handed out, %d given back and proven to be gone.", r.Pool, r.Provider, plural(r.Machines, "machine"), r.Handed, r.GivenBack)
+	line(c.stdout, "  Machines stood in it for %s in all, for %s.", span(r.Lifetime), money(r.Cost))
+	if r.Left > 0 {
+		line(c.stdout, "  %d left, or not proven to be gone yet.", r.Left)
+		return nil
+	}
+	line(c.stdout, "  0 left.")
+	return nil
+}

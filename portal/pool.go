@@ -1,0 +1,183 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Pooling is a power that a Muster may have: to make machines ahead of time. Only admins may.
+type Pooling interface {
+	Pools(ctx context.Context, a app.Actor) ([]app.PoolView, error)
+	Pool(ctx context.Context, a app.Actor, name string) (app.PoolView, error)
+	CreatePool(ctx context.Context, a app.Actor, r app.PoolRequest) (app.PoolView, error)
+	ChangePool(ctx context.Context, a app.Actor, r app.PoolRequest) (app.PoolView, error)
+	DrainPool(ctx context.Context, a app.Actor, name string) (app.PoolView, error)
+	// DeletePool begins to give all machines back.
+	DeletePool(ctx context.Context, a app.Actor, name string) (app.PoolReceipt, error)
+	// PoolReceipt also tells of a pool that is gone.
+	PoolReceipt(ctx context.Context, a app.Actor, name string) (app.PoolReceipt, error)
+}
+
+func (p *Portal) pooling() Pooling {
+	m, _ := p.muster.(Pooling)
+	return m
+}
+
+func poolPath(name string) string { return "/admin/pools/" + name }
+
+func (p *Portal) poolList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showPools(w, r, a, http.StatusOK, page.PoolForm{Count: "3", MaxAge: "24h"})
+}
+
+func (p *Portal) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.PoolForm) error {
+	l := page.PoolList{Now: p.now(), Form: form}
+	var err error
+	if l.Pools, err = p.pooling().Pools(r.Context(), a); err != nil {
+		return err
+	}
+	if l.Form.Catalog, err = p.muster.Catalog(r.Context(), a); err != nil {
+		return err
+	}
+	f := p.frame(r, "Pools")
+	f.At = "admin"
+	p.render(w, r, status, page.PoolListPage(f, l))
+	return nil
+}
+
+func (p *Portal) poolShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showPool(w, r, a, http.StatusOK, chi.URLParam(r, "pool"), nil)
+}
+
+func (p *Portal) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *page.PoolForm) error {
+	v, err := p.pooling().Pool(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	receipt, err := p.pooling().PoolReceipt(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		form = &page.PoolForm{Count: strconv.Itoa(v.Count), MaxAge: page.AgeField(v.MaxAge)}
+	}
+	f := p.frame(r, v.Name)
+	f.At = "admin"
+	if v.Making+v.Leaving+v.Promised > 0 {
+		f.Refresh = 5
+	}
+	p.render(w, r, status, page.PoolShowPage(f, page.PoolShow{Now: p.now(), Pool: v, Receipt: receipt, Form: *form}))
+	return nil
+}
+
+// poolRequest reads a form of pools. Fields that cannot be read are an error with the field.
+func poolRequest(r *http.Request) (q app.PoolRequest, in page.PoolForm, err error) {
+	if err := form(r); err != nil {
+		return q, in, err
+	}
+	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	in = page.PoolForm{Name: text("name"), Hardware: text("hardware"), Image: text("image"), Provider: text("provider"), Zone: text("zone"), Count: text("count"), MaxAge: text("max_age")}
+	q = app.PoolRequest{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: app.PoolMode(text("mode"))}
+	if in.Count != "" {
+		n, err := strconv.Atoi(in.Count)
+		if err != nil {
+			return q, in, &app.Error{Code: app.EInvalid, Field: "count", Message: "That is not a number of machines.", Hint: "Say for example 5."}
+		}
+		q.Count = &n
+	}
+	if in.MaxAge != "" {
+		age, err := app.ParseLength(in.MaxAge)
+		if err != nil {
+			return q, in, &app.Error{Code: app.EInvalid, Field: "max_age", Message: app.AsError(err).Message, Hint: app.AsError(err).Hint}
+		}
+		q.MaxAge = &age
+	}
+	return q, in, nil
+}
+
+// complain shows what was wrong beside its field; what belongs to no field of the form is given back.
+func poolComplaint(in *page.PoolForm, err error) (int, error) {
+	e := app.AsError(err)
+	if e.Code != app.EInvalid && e.Code != app.EConflict && e.Code != app.EQuota {
+		return 0, err
+	}
+	if in.Field = e.Field; !slices.Contains([]string{"name", "hardware", "image", "provider", "zone", "count", "max_age"}, in.Field) {
+		in.Field = ""
+	}
+	in.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+	if e.Code == app.EConflict {
+		return http.StatusConflict, nil
+	}
+	return http.StatusUnprocessableEntity, nil
+}
+
+func (p *Portal) poolCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q, in, err := poolRequest(r)
+	if err == nil {
+		_, err = p.pooling().CreatePool(r.Context(), a, q)
+	}
+	if err != nil {
+		status, err := poolComplaint(&in, err)
+		if err != nil {
+			return err
+		}
+		return p.showPools(w, r, a, status, in)
+	}
+	http.Redirect(w, r, poolPath(q.Name), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) poolChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q, in, err := poolRequest(r)
+	q.Name = chi.URLParam(r, "pool")
+	if err == nil {
+		_, err = p.pooling().ChangePool(r.Context(), a, q)
+	}
+	if err != nil {
+		status, err := poolComplaint(&in, err)
+		if err != nil {
+			return err
+		}
+		return p.showPool(w, r, a, status, q.Name, &in)
+	}
+	http.Redirect(w, r, poolPath(q.Name), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) poolDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.pooling().DrainPool(r.Context(), a, chi.URLParam(r, "pool"))
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, poolPath(v.Name), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) poolDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if !a.May("DeletePool") {
+		return &app.Error{Code: app.EForbidden, Message: "Only admins delete pools."}
+	}
+	v, err := p.pooling().Pool(r.Context(), a, chi.URLParam(r, "pool"))
+	if err != nil {
+		return err
+	}
+	f := p.frame(r, "Delete "+v.Name)
+	f.At = "admin"
+	p.render(w, r, http.StatusOK, page.PoolDeletePage(f, v))
+	return nil
+}
+
+func (p *Portal) poolDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if _, err := p.pooling().DeletePool(r.Context(), a, chi.URLParam(r, "pool")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/pools", http.StatusSeeOther)
+	return nil
+}
