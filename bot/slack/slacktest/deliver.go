@@ -43,6 +43,12 @@ type Outcome struct {
 
 func (o Outcome) ok() bool { return o.Err == nil && o.Status == http.StatusOK }
 
+// Answered tells whether the app has answered in time, and well.
+func (o Outcome) Answered() bool { return o.ok() }
+
+// Late tells whether the app has not answered in time.
+func (o Outcome) Late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
+
 // Sign gives the headers by which Slack proves that it sends a body.
 func (s *Slack) Sign(h http.Header, at time.Time, body []byte) {
 	stamp := strconv.FormatInt(at.Unix(), 10)

@@ -1,0 +1,133 @@
+package slack_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// done ends all steps that there are, and waits until every card shows that.
+func (h *hall) done(fails func(string) bool) {
+	h.Helper()
+	for h.work(1000, fails) > 0 {
+		time.Sleep(time.Second)
+	}
+	h.slack.Wait("not all cards show their ends", func() bool { return h.left() == 0 })
+}
+
+// TestAClusterByForm makes one with the form, from the command and from the home.
+func TestAClusterByForm(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		h.ada.In(ops).Says("/muster create")
+		m := h.ada.Modal("New cluster", "What would be made")
+		m.Fill("Nodes", "3")
+		m.Until("3 × small with web")
+		if r := m.Fill("Name", "shop").Fill("Nodes", "500").Submit(); len(r.Errors) == 0 {
+			h.Errorf("500 nodes are taken")
+		}
+		m.Until("not greater than 50")
+		m.Fill("Nodes", "3").Until("3 × small with web")
+		if r := m.Submit(); len(r.Errors) > 0 {
+			h.Errorf("submitted: %v", r.Errors)
+		}
+		h.slack.Wait("it does not begin", func() bool { return len(h.states()) == 1 })
+		h.done(nil)
+		ops.Card("shop is active", "3 nodes")
+
+		home := h.ada.Home()
+		home.Until("shop", "New cluster …")
+		home.Press("New cluster …")
+		m = h.ada.Modal("New cluster")
+		r := m.Fill("Name", "shop").Submit() // which is taken
+		if len(r.Errors) == 0 {
+			m.Until("⚠")
+		}
+		if len(h.states()) != 1 {
+			h.Error("two clusters of one name")
+		}
+		m.Cancel()
+	})
+}
+
+// TestFailuresHaveWaysOut presses what a card of a failure offers.
+func TestFailuresHaveWaysOut(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
+		h.done(func(string) bool { return true })
+		card := ops.Card("shop: the create has failed", "it broke <!channel>")
+		h.ada.Press(card, "Logs").Answer("shop")
+		first := h.ada.Press(card, "Retry")
+		h.ada.Press(card, "Retry") // a double click
+		first.Answer("shop: creating")
+		h.done(nil)
+		second := ops.Card("shop is active")
+		if v := h.clusters()["shop"]; len(v.Operations) > 2 {
+			h.Errorf("two clicks began %d operations", len(v.Operations)-1)
+		}
+		bob := h.team.User("bob")
+		if r := bob.Press(second, "Open"); !r.Outcome.Answered() {
+			h.Errorf("a link is answered %+v", r.Outcome)
+		}
+		if len(card.Buttons()) == 0 {
+			return
+		}
+		stranger := bob.Press(card, card.Buttons()[0])
+		if stranger.Says("shop is active") {
+			h.Error("somebody without an account may press buttons")
+		}
+	})
+}
+
+// TestHomesAndLinks opens homes and shares links of the portal.
+func TestHomesAndLinks(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		h.team.User("cy").Home().Until("Link my account")
+		h.ada.Home().Until("You have none.")
+		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
+		h.done(nil)
+		home := h.ada.Home().Until("shop – active")
+		id := h.clusters()["shop"].ID
+		link := "https://m.test/clusters/" + id
+		m := h.ada.In(ops).Shares("m.test", link, "https://m.test/clusters/none")
+		h.slack.Wait("the link has nothing beneath it", func() bool { return strings.Contains(m.Unfurled(link), "shop") })
+		if said := m.Unfurled("https://m.test/clusters/none"); said != "" {
+			h.Errorf("beneath a link that leads nowhere stands %q", said)
+		}
+		other := h.team.User("cy").In(ops).Shares("m.test", link)
+		time.Sleep(time.Minute)
+		if said := other.Unfurled(link); said != "" {
+			h.Errorf("beneath a link of somebody who may not see the cluster stands %q", said)
+		}
+		home.Press("Delete it")
+		h.slack.Wait("the delete does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })
+		h.done(nil)
+		h.ada.Home().Until("You have none.")
+	})
+}
+
+// TestUninstalledWorkspaces has Slack take its tokens back.
+func TestUninstalledWorkspaces(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
+		ops.Card("shop: creating")
+		h.team.Uninstall()
+		time.Sleep(time.Minute)
+		before := len(h.slack.Calls())
+		for h.work(1000, nil) > 0 {
+			time.Sleep(time.Second)
+		}
+		time.Sleep(5 * time.Minute)
+		if calls := h.slack.Calls()[before:]; len(calls) > 10 {
+			h.Errorf("a workspace that has thrown the app out was called %d times in five minutes, such as %+v", len(calls), calls[len(calls)-1])
+		}
+		if h.states()["shop"] != app.ClusterActive {
+			h.Errorf("the cluster is %s", h.states()["shop"])
+		}
+	})
+}
