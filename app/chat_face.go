@@ -49,12 +49,12 @@ type ChatHome struct {
 }
 
 // ChatNoticeKinds are the notices that those whom they name are told directly.
-var ChatNoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeCluster, NoticeHealth, NoticeAlarm, NoticeBudget}
+var ChatNoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeCluster, NoticeHealth, NoticeAlarm, NoticeBudget, NoticeQuestion}
 
 // ChatFaceStore keeps what people are told directly, and which homes are to be kept fresh.
 type ChatFaceStore interface {
 	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
-	// kinds to each person of the chat who is linked to an account that it names; and it marks homes as stale whose owners' clusters
+	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as stale whose owners' clusters
 	// or requests have changed. What is older than a time is dropped. Several may ask at once; each thing is noted once.
 	GatherChat(ctx context.Context, kind string, notices []NoticeKind, now, before time.Time) error
 	// ChatTells gives what is due in a workspace ("" for all), oldest first.

@@ -39,6 +39,8 @@ type Muster interface {
 	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (app.RollBackPreview, error)
 	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
 	Orphans(ctx context.Context, a app.Actor, gone bool) (app.OrphanReport, error)
+	Questions(ctx context.Context, a app.Actor, q app.QuestionQuery) ([]app.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s app.StepAnswer) (app.Question, error)
 
 	// HomeShown notes what somebody's home shows, as it was worked out at a time, and has it kept fresh.
 	HomeShown(ctx context.Context, h app.ChatHome, since time.Time) error

@@ -44,6 +44,7 @@ func commands() []command {
 		{"approve", "REQUEST [REASON]", "look at a request, and approve it", false, (*Bot).requestApproveAsk},
 		{"deny", "REQUEST REASON", "deny a request", false, (*Bot).requestDeny},
 		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", true, (*Bot).channel},
+		{"answer", "[NAME]", "show what is asked of you, and answer it", false, (*Bot).questions},
 		{"orphans", "", "list machines that nobody stands behind, for admins", false, (*Bot).orphans},
 	}
 }

@@ -33,6 +33,8 @@ type stub struct {
 	filters  []app.LogFilter
 	previews int
 	hash     string
+	asks     []app.Question
+	answers  []app.StepAnswer
 }
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {

@@ -19,6 +19,8 @@ type deed struct {
 	Services  []string          `json:"services,omitempty"`
 	Nodes     []string          `json:"nodes,omitempty"`
 	Step      string            `json:"step,omitempty"`
+	Index     int               `json:"index,omitempty"`   // of a step that asks
+	Attempt   int               `json:"attempt,omitempty"` // of it, that was shown
 	Request   int64             `json:"request,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	Hash      string            `json:"hash,omitempty"` // of the plan that was shown
@@ -44,6 +46,8 @@ const (
 	doCreate      = "create"
 	doLink        = "link"
 	doLease       = "lease"
+	doAnswer      = "answer"
+	doQuestions   = "questions"
 )
 
 func (d deed) as(do string) deed { d.Do = do; return d }
@@ -140,6 +144,10 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 		return b.logsOf(ctx, r, d.Cluster, app.LogFilter{Operation: d.Operation, Step: d.Step})
 	case doExtend:
 		return b.extend(ctx, r, d)
+	case doAnswer:
+		return b.questionAsk(ctx, r, d)
+	case doQuestions:
+		return b.questionsOf(ctx, r, d.Cluster)
 	case doLease:
 		return b.leaseOf(ctx, r, d)
 	case doCreate:

@@ -83,6 +83,17 @@ func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
 		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
 	}
 	h.Parts = append(h.Parts, start)
+	asked, err := b.muster.Questions(ctx, r.actor, app.QuestionQuery{Mine: true})
+	if err != nil {
+		return h, err
+	}
+	for i, q := range asked[:min(len(asked), homeRequests)] {
+		p := Part{Lines: questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.at(q.Path())}}}
+		if i == 0 {
+			p.Title = "You are asked"
+		}
+		h.Parts = append(h.Parts, p)
+	}
 	waiting, err := b.homeRequests(ctx, r)
 	if err != nil {
 		return h, err

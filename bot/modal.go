@@ -87,6 +87,8 @@ func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err er
 		return b.reviewSubmit(ctx, r, f)
 	case modalCreate:
 		return b.createSubmit(ctx, r, f)
+	case modalQuestion:
+		return b.questionSubmit(ctx, r, f)
 	}
 	return s, errNoForm
 }

@@ -94,3 +94,23 @@ func (s *stub) HomeShown(_ context.Context, h app.ChatHome, _ time.Time) error {
 	s.homes = append(s.homes, h)
 	return nil
 }
+
+func (s *stub) Questions(_ context.Context, a app.Actor, q app.QuestionQuery) (list []app.Question, err error) {
+	for _, one := range s.asks {
+		one.Mine = a.User == one.Owner
+		if !q.Mine || one.Mine {
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}
+
+func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v app.StepAnswer) (app.Question, error) {
+	s.answers = append(s.answers, v)
+	if v.Refuse == "" {
+		if _, err := s.asks[0].Person.Settle(v.Values); err != nil {
+			return s.asks[0], err
+		}
+	}
+	return s.asks[0], s.refuse
+}

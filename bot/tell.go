@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -106,7 +107,7 @@ const usualCommand = "/muster"
 func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 	a := Answer{Title: n.Title}
 	if n.Text != "" {
-		a.Lines = []string{n.Text}
+		a.Lines = strings.Split(n.Text, "\n")
 	}
 	if n.Path != "" {
 		a.Links = append(a.Links, Link{"Open", b.at(n.Path)})
@@ -123,6 +124,8 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 		}
 	case n.Kind == app.NoticeApproval && n.ActionName == "Decide" && n.Request > 0:
 		a.Buttons = []Button{deed{Do: doApproveAsk, Request: n.Request}.button("Look at it", false)}
+	case n.Kind == app.NoticeQuestion && n.Action != "" && n.Cluster != "":
+		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
 	case n.Action != "" && n.ActionName != "" && n.Action != n.Path:
 		a.Links = append(a.Links, Link{n.ActionName, b.at(n.Action)})
 	}

@@ -29,9 +29,9 @@ func (t *storeTest) chatTells() {
 	notify := func(kind app.NoticeKind, title string, users ...string) {
 		t.must(t.s.Notify(t.ctx, app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: kind, Title: title, Users: users, Groups: []string{"ops"}}))
 	}
-	gather := func() {
+	gather := func(more ...app.NoticeKind) {
 		t.Helper()
-		t.must(t.s.GatherChat(t.ctx, "slack", []app.NoticeKind{app.NoticeLease, app.NoticeApproval}, t.clock.Now(), t.clock.Now().Add(-time.Hour)))
+		t.must(t.s.GatherChat(t.ctx, "slack", append(more, app.NoticeLease, app.NoticeApproval), t.clock.Now(), t.clock.Now().Add(-time.Hour)))
 	}
 	due := func(team string, want ...string) []app.ChatTell {
 		t.Helper()
@@ -93,6 +93,17 @@ func (t *storeTest) chatTells() {
 	notify(app.NoticeLease, "three", "eve")
 	gather()
 	due("", "T1/U2 eve three")
+
+	// Who is asked by a group is told too, and once.
+	t.clock.Move(2 * time.Hour)
+	a := app.Actor{Tenant: tenant, User: "root", Role: app.RoleAdmin}
+	t.must(second(t.s.SaveGroup(t.ctx, a, app.GroupChange{Name: "ops"}, t.clock.Now())))
+	groups := []string{"ops"}
+	t.must(second(t.s.ChangeUser(t.ctx, a, "ada", app.UserChange{Groups: &groups}, t.clock.Now())))
+	notify(app.NoticeLease, "not for groups", "zoe")
+	t.must(t.s.Notify(t.ctx, app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: app.NoticeQuestion, Title: "four", Users: []string{"ada", "eve"}, Groups: groups}))
+	gather(app.NoticeQuestion)
+	due("", "T1/U1 ada four", "T2/U9 ada four", "T1/U2 eve four")
 }
 
 func (t *storeTest) chatHomes() {

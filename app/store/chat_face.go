@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,29 +60,35 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 		return err
 	}
 	type told struct {
-		id           int64
-		kind         app.NoticeKind
-		tenant, user string
+		id                  int64
+		kind                app.NoticeKind
+		tenant, user, group string
 	}
 	var all []told
 	asked := map[string]bool{} // tenants in which a request has moved
 	err = t.each(func(row scanner) error {
 		var n told
-		var names []byte
-		var users []string
-		if err := row.Scan(&n.id, &n.kind, &n.tenant, &names); err != nil {
+		var names, in []byte
+		var users, groups []string
+		if err := row.Scan(&n.id, &n.kind, &n.tenant, &names, &in); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(names, &users); err != nil {
+		if err := errors.Join(json.Unmarshal(names, &users), json.Unmarshal(in, &groups)); err != nil {
 			return fmt.Errorf("store: notice %d: %w", n.id, err)
 		}
-		asked[n.tenant] = asked[n.tenant] || n.kind == app.NoticeApproval
+		if n.kind == app.NoticeQuestion {
+			for _, n.group = range groups {
+				all = append(all, n)
+			}
+			n.group = ""
+		}
+		asked[n.tenant] = asked[n.tenant] || n.kind == app.NoticeApproval || n.kind == app.NoticeQuestion
 		slices.Sort(users)
 		for _, n.user = range slices.Compact(users) {
 			all = append(all, n)
 		}
 		return nil
-	}, `SELECT id, kind, tenant, users FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
+	}, `SELECT id, kind, tenant, users, in_groups FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
 	if err != nil {
 		return err
 	}
@@ -89,7 +96,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 		if !slices.Contains(kinds, n.kind) {
 			continue
 		}
-		if err := t.tellAll(kind, n.id, n.tenant, n.user, now); err != nil {
+		if err := t.tellAll(kind, n.id, n.tenant, n.user, n.group, now); err != nil {
 			return err
 		}
 	}
@@ -105,20 +112,28 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 	return t.exec(`DELETE FROM chat_tells WHERE at < ?`, micros(before))
 }
 
-// tellAll notes a notice for everybody of a chat who is linked to an account.
-func (t *tx) tellAll(kind string, notice int64, tenant, user string, now time.Time) error {
-	var linked []string
-	if err := t.each(texts(&linked), `SELECT i.external FROM identities i JOIN users u ON u.tenant = i.tenant AND u.name = i.user_name AND u.created_at <= i.at
-		WHERE i.tenant = ? AND i.user_name = ? AND i.kind = ? ORDER BY i.external`, tenant, user, kind); err != nil {
+// tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
+func (t *tx) tellAll(kind string, notice int64, tenant, user, group string, now time.Time) error {
+	type linked struct{ user, external string }
+	var all []linked
+	if err := t.each(func(row scanner) error {
+		var l linked
+		err := row.Scan(&l.user, &l.external)
+		all = append(all, l)
+		return err
+	}, `SELECT i.user_name, i.external FROM identities i JOIN users u ON u.tenant = i.tenant AND u.name = i.user_name AND u.created_at <= i.at
+		WHERE i.tenant = ? AND i.kind = ? AND (i.user_name = ? OR ? <> '' AND EXISTS
+			(SELECT 1 FROM memberships m WHERE m.tenant = i.tenant AND m.user_name = i.user_name AND m.group_name = ?)) ORDER BY i.external`,
+		tenant, kind, user, group, group); err != nil {
 		return err
 	}
-	for _, external := range linked {
-		team, person, ok := strings.Cut(external, "/")
+	for _, l := range all {
+		team, person, ok := strings.Cut(l.external, "/")
 		if !ok {
 			continue
 		}
 		if err := t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, user, notice, app.ChatTellWaiting, micros(now), micros(now)); err != nil {
+			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, app.ChatTellWaiting, micros(now), micros(now)); err != nil {
 			return err
 		}
 	}
