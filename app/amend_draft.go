@@ -20,6 +20,7 @@ type amended struct {
 	last       int             // the greatest number that a node of the cluster ever had
 	batch      int
 	notes      []string
+	planned    PlanRequest
 	preview    AmendPreview
 	facts      Facts
 	decision   Decision
@@ -184,17 +185,18 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		r.Between = &Person{Ask: AskBetweenBatches}
 	}
 	for _, n := range d.nodes {
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
 	}
 	if !nothing {
 		if r.Hooks, err = a.scripts(ctx, d.Tenant, d.ask.Kind, d.definition); err != nil {
 			return err
 		}
 	}
-	plan, err := a.Planner.Plan(r)
+	plan, err := a.plan(ctx, d.Tenant, d.Provider, r)
 	if err != nil {
 		return err
 	}
+	d.planned = r
 	after := d.after()
 	changes := changesOf(d.was, d.definition)
 	if len(changes) > mostChanges {

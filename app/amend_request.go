@@ -22,7 +22,7 @@ func (d *amended) request(actor Actor) NewRequest {
 	p := d.preview
 	said := d.ask
 	said.Config, said.PlanHash = nil, ""
-	terms := Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, CPU: d.facts.CPU,
+	terms := Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, Expects: p.Plan.Expects, CPU: d.facts.CPU,
 		Amended: &AmendTerms{Amendment: said, Title: p.Title(), Before: p.Before, After: p.After, Effects: p.Effects(), Changes: p.Changes, Notes: p.Notes}}
 	if left := d.ExpiresAt.Sub(d.facts.Now); !d.ExpiresAt.IsZero() && left > 0 {
 		terms.Lease, terms.Cost = left, p.After.CostPerHour*left.Hours()
@@ -104,7 +104,12 @@ func (a *App) readyAmend(ctx context.Context, r Request) (NewOperation, error) {
 		return NewOperation{}, err
 	}
 	now := d.keep()
-	if d.preview.Nothing || now.seal() != r.Terms.Seal || k.seal() != r.Terms.Seal || d.preview.PlanHash != r.Terms.PlanHash {
+	same, err := a.isPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
+	if err != nil {
+		return NewOperation{}, err
+	}
+	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see isPlan
+	if d.preview.Nothing || !same || now.seal() != r.Terms.Seal || k.seal() != r.Terms.Seal {
 		return NewOperation{}, clusterChanged("")
 	}
 	return a.amendOperation(d, r.Owner)

@@ -39,9 +39,9 @@ func (a *App) delete(ctx context.Context, actor Actor, c Cluster) (ClusterView, 
 		if n.Status == NodeDeleted {
 			continue // proven to be gone, by an operation before
 		}
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
 	}
-	plan, err := a.Planner.Plan(r)
+	plan, err := a.plan(ctx, c.Tenant, c.Provider, r)
 	if err != nil {
 		return ClusterView{}, err
 	}

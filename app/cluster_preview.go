@@ -67,8 +67,8 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
-	plan, err := a.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services, Config: d.definition.Config,
-		Hooks: hooks})
+	plan, err := a.plan(ctx, tenant, layout.Provider, PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services,
+		Config: d.definition.Config, Hooks: hooks})
 	if err != nil {
 		return draft{}, Preview{}, err
 	}

@@ -110,7 +110,7 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (d p
 			}
 		}
 		p.Nodes = append(p.Nodes, node)
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: slices.Sorted(maps.Keys(node.Work))})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work))})
 	}
 	p.Before, p.After = awake, asleep
 	if kind == OperationWake {
@@ -131,7 +131,7 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (d p
 	if err := a.checkSleeps(c); err != nil {
 		return d, err
 	}
-	if p.Plan, err = a.Planner.Plan(r); err != nil {
+	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, r); err != nil {
 		return d, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()

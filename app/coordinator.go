@@ -117,6 +117,8 @@ type Report struct {
 	HostKey  string   // confirm: the key that the machine proved itself with, when it was pinned at first contact
 	Seen     []Seen   // what was come across at the provider, also where Err is set
 	Unasked  bool     // of a create that failed: the provider was not asked to make anything
+	// Pooled says that the machine stood ready in a pool: how long it took says nothing about other machines.
+	Pooled bool `json:",omitempty"`
 	// Contract is what a bootstrap found out about the node, also where Err is set; nil where it did not come so far.
 	Contract *NodeReport
 }

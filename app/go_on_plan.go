@@ -279,7 +279,7 @@ func movedBetween(was, is []placedServices) map[string]bool {
 func (s *survival) order(ctx context.Context, a *App) error {
 	r := PlanRequest{Kind: OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps}
 	for _, n := range s.nodes {
-		p := PlanNode{Name: n.Name, Zone: n.Zone, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
+		p := PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
 		if n.stays() {
 			p.Begun = without(without(n.Services, s.had[n.Name]), n.Added)
 		}
@@ -295,7 +295,7 @@ func (s *survival) order(ctx context.Context, a *App) error {
 			r.Hooks = append(r.Hooks, h)
 		}
 	}
-	plan, err := a.Planner.Plan(r)
+	plan, err := a.plan(ctx, s.Tenant, s.Provider, r)
 	if err != nil {
 		return err
 	}

@@ -107,8 +107,11 @@ const hookStep = ".hook."
 // HookStepID is the id of a hook's step on a node.
 func HookStepID(node, hook string) string { return node + hookStep + hook }
 
+// HookOfStepID is the hook of HookStepID.
+func HookOfStepID(node, id string) string { return strings.TrimPrefix(id, node+hookStep) }
+
 // hookOfStep gives the hook that a step runs.
-func hookOfStep(s Step) string { return strings.TrimPrefix(s.ID, s.Node+hookStep) }
+func hookOfStep(s Step) string { return HookOfStepID(s.Node, s.ID) }
 
 // Check says what is wrong with a lifecycle hook; the field is that of the hook. It is EInvalid, or nil.
 func (h OperationHook) Check() *Error {

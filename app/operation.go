@@ -94,6 +94,7 @@ type Operation struct {
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
-	// Expected is the planner's estimate of the whole operation.
+	// Expected is the planner's estimate of the whole operation. Expects says more; its Typical is the same.
 	Expected time.Duration `json:"expected"`
+	Expects  Expectation   `json:"expects,omitzero"`
 }

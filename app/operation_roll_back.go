@@ -109,13 +109,13 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		if before, changed := had.Nodes[n.Name]; changed {
 			services = before
 		}
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Services: services})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services})
 	}
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
-	if p.Plan, err = a.Planner.Plan(r); err != nil {
+	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, r); err != nil {
 		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -58,6 +59,10 @@ type Plan struct {
 	Hooks []OperationHook `json:"hooks,omitempty"`
 	// Questions are what people are asked in it, by the names that PlanStep.Asks gives.
 	Questions map[string]*Person `json:"questions,omitempty"`
+	// Expects is how long all of it takes on unlimited workers.
+	Expects Expectation `json:"expects,omitzero"`
+	// Paces are the kinds of its steps; see PlanStep.Pace.
+	Paces []PaceKey `json:"-"`
 }
 
 // PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
@@ -74,6 +79,11 @@ type PlanStep struct {
 	// Rank is the estimated time from the start of this step to the end of the plan along the longest path; among
 	// ready steps the greatest goes first.
 	Rank time.Duration `json:"rank"`
+	// Expected is how long the step itself takes, by so many earlier runs; 0 runs are a guess.
+	Expected time.Duration `json:"expected,omitempty"`
+	Runs     int64         `json:"runs,omitempty"`
+	// Pace is the place of its kind in Plan.Paces, counted from 1; 0: none.
+	Pace int `json:"-"`
 }
 
 // Acts counts the steps that do something, which is what progress is measured in.
@@ -96,8 +106,19 @@ func (p Plan) Duration() time.Duration {
 	return d
 }
 
-// Hash names the plan: what was approved is what runs. It is hex, 64 digits.
-func (p Plan) Hash() string {
+// Hash names the plan: what was approved is what runs. How long it takes is no part of it, since that is learned. It is hex, 64
+// digits.
+func (p Plan) Hash() string { return p.hash(func(s *PlanStep) { s.Rank = 0 }) }
+
+// rankedHash is the hash as it was before durations were learned.
+func (p Plan) rankedHash() string { return p.hash(func(*PlanStep) {}) }
+
+func (p Plan) hash(without func(*PlanStep)) string {
+	p.Expects, p.Steps = Expectation{}, slices.Clone(p.Steps)
+	for i := range p.Steps {
+		p.Steps[i].Expected, p.Steps[i].Runs = 0, 0
+		without(&p.Steps[i])
+	}
 	b, err := json.Marshal(p)
 	if err != nil {
 		panic("app: a plan holds only plain values: " + err.Error())
@@ -154,12 +175,20 @@ type PlanRequest struct {
 	Undo []Step
 	// Went are, where an operation goes on after another one, the steps of that one as they are now, without joins.
 	Went []Step
+	// What the paces of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several
+	// ready steps goes first; not what is done.
+	Tenant       string
+	Provider     string
+	ProviderType string
+	Paces        Paces
 }
 
 // PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for amendments.
 type PlanNode struct {
 	Name     string
 	Zone     string
+	Hardware string
+	Image    string
 	Services []string // as they will be; of one that goes, as they were
 	Change   NodeChange
 	Added    []string               // of Services, on a node that stands
@@ -180,7 +209,7 @@ func PlanNodes(l Layout) []PlanNode {
 	nodes := make([]PlanNode, 0, l.Size())
 	for _, g := range l.Groups {
 		for range g.Count {
-			nodes = append(nodes, PlanNode{Name: NodeName(len(nodes) + 1), Zone: g.Zone, Services: g.Services})
+			nodes = append(nodes, PlanNode{Name: NodeName(len(nodes) + 1), Zone: g.Zone, Hardware: g.Hardware, Image: g.Image, Services: g.Services})
 		}
 	}
 	return nodes

@@ -147,7 +147,7 @@ func (p Pool) emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDel
 
 // giveBack begins the delete of a machine's cluster, as a person would.
 func (t *poolTurn) giveBack(ctx context.Context, m PoolMachine) error {
-	plan, err := t.app.Planner.Plan(PlanRequest{Kind: OperationDelete, Nodes: []PlanNode{{Name: NodeName(1), Zone: m.Zone}}})
+	plan, err := t.app.plan(ctx, t.Tenant, t.Provider, PlanRequest{Kind: OperationDelete, Nodes: []PlanNode{{Name: NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 		CostPerHour: t.spec.price, DNSSuffix: DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := Node{Cluster: id, Name: NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: NodePlanned,
 		SSHUser: firstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: hostname(id, NodeName(1), DefaultDNSSuffix)}
-	plan, err := t.app.Planner.Plan(PlanRequest{Kind: OperationCreate, Nodes: []PlanNode{{Name: node.Name, Zone: node.Zone}}})
+	plan, err := t.app.plan(ctx, t.Tenant, t.Provider, PlanRequest{Kind: OperationCreate, Nodes: []PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err
 	}

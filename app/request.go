@@ -62,6 +62,7 @@ type Request struct {
 // Terms are what a request comes to.
 type Terms struct {
 	PlanHash string        `json:"plan_hash"`
+	Expects  Expectation   `json:"expects,omitzero"`
 	Layout   Layout        `json:"layout"`
 	Steps    int           `json:"steps"`
 	Duration time.Duration `json:"duration"` // estimate

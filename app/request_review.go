@@ -208,13 +208,13 @@ func (a *App) ready(ctx context.Context, r Request) (NewCluster, error) {
 	if err := a.checkRequester(ctx, r); err != nil {
 		return NewCluster{}, err
 	}
-	plan, err := a.Planner.Plan(PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config,
-		Hooks: k.Hooks})
+	ask := PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks}
+	plan, err := a.plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return NewCluster{}, err
 	}
-	if plan.Hash() != terms.PlanHash {
-		return NewCluster{}, changed
+	if same, err := a.isPlan(plan, ask, terms.PlanHash); err != nil || !same {
+		return NewCluster{}, errOr(err, changed)
 	}
 	owner := Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
 	n, err := a.newCluster(ctx, owner, k.Request, draft{definition: k.Definition, dnsSuffix: k.DNSSuffix},

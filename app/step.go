@@ -39,6 +39,7 @@ type Step struct {
 	NeedsMore bool          `json:"needs_more,omitempty"` // there are more needs than are given
 	Join      bool          `json:"join,omitempty"`
 	Rank      time.Duration `json:"-"`
+	Expected  time.Duration `json:"expected,omitempty"` // how long it takes, as its plan said
 	ErrorCode Code          `json:"error_code,omitempty"`
 	Error     string        `json:"error,omitempty"`
 	StartedAt time.Time     `json:"started_at,omitzero"`

@@ -43,6 +43,7 @@ type Store interface {
 	PoolStore
 	GoOnStore
 	TopUpStore
+	PaceStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -233,6 +234,7 @@ type Finish struct {
 	ClaimFor time.Duration // > 0: claim the node's next step for that long
 	Seen     []Seen        // what was come across at the provider, whether it ended well or not
 	Unasked  bool          // a create that ended before it asked the provider for anything
+	Pooled   bool          // its machine stood ready in a pool: how long it took is not learned
 }
 
 // NodeUpdate changes a node. Empty fields stay as they are.

@@ -105,7 +105,7 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	now := a.Now()
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
-		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil}
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}

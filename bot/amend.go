@@ -121,7 +121,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", app.Cost(p.After.CostPerHour), app.Cost(p.Before.CostPerHour)))
 	}
 	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes about "+app.Length(p.Duration.Round(time.Second))+".")
+		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	a.Lines = append(append(a.Lines, p.Notes...), p.Decision.Sentences()...)
 	if d := p.Decision; d != nil && d.Outcome == app.OutcomeRefuse {
@@ -154,4 +154,12 @@ func (b *Bot) amended(answer app.AmendAnswer, err error) (Answer, error) {
 		return Answer{Title: answer.Cluster.Name, Lines: []string{"It is so already."}}, nil
 	}
 	return b.begun(*answer.Cluster, answer.Operation), nil
+}
+
+// takes says how long an operation takes, and how that is known. Those from before that was kept have one figure only.
+func takes(d time.Duration, e app.Expectation) string {
+	if e.Typical > 0 {
+		return e.Words()
+	}
+	return "about " + app.Length(d.Round(time.Second))
 }

@@ -73,7 +73,11 @@ func pace(o app.Operation, now time.Time) string {
 		return "It waits for the answer of a hook, until " + moment(o.HeldUntil) + " at the latest."
 	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
 		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
-			return "About " + app.Length(left.Round(time.Second)) + " left."
+			text := "About " + app.Length(left.Round(time.Second)) + " left"
+			if from := o.Expects.From(); from != "" {
+				text += ", " + from
+			}
+			return text + "."
 		}
 		if o.Expected > 0 {
 			return "It takes longer than expected."

@@ -174,7 +174,7 @@ func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {
-			facts = append(facts, "takes about "+app.Length(o.Expected.Round(time.Second)))
+			facts = append(facts, "takes "+takes(o.Expected, o.Expects))
 		}
 		a.Lines = append(a.Lines, strings.Join(facts, ", "))
 		a.Started = []Started{{Tenant: v.Tenant, Cluster: v.ID, Operation: o.ID}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"muster/app"
 )
@@ -178,7 +177,7 @@ func (b *Bot) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error
 		a.Lines = append(a.Lines, "Nothing of the cluster is left then.")
 	}
 	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes about "+app.Length(p.Duration.Round(time.Second))+".")
+		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	d = deed{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
 	a.Buttons = []Button{d.button("Roll it back", true)}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"muster/app"
 )
@@ -71,7 +70,7 @@ func previewLines(p app.Preview, left app.QuotaLeft) []string {
 	}
 	facts = append(facts, several(p.Plan.Acts(), "step"))
 	if p.Duration > 0 {
-		facts = append(facts, "about "+app.Length(p.Duration.Round(time.Second)))
+		facts = append(facts, takes(p.Duration, p.Plan.Expects))
 	}
 	lines = append(lines, strings.Join(facts, ", "))
 	lines = append(append(lines, p.Decision.Sentences()...), p.Warnings...)

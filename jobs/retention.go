@@ -36,6 +36,9 @@ func (r *Retention) Run(ctx context.Context) {
 		if err == nil {
 			logs, err = r.drop(ctx, r.Store.DropLogs, r.Logs)
 		}
+		if err == nil {
+			_, err = r.Store.DropPaces(ctx, r.Now().Add(-app.PaceMemory))
+		}
 		if ctx.Err() == nil {
 			trouble.say(r.Log, "deleting old events and logs", err)
 		}

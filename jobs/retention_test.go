@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"muster/app"
 )
 
 // shelf is what is left of so many rows, of which each batch deletes ten.
@@ -14,6 +16,14 @@ type shelf struct {
 	mu              sync.Mutex
 	events, logs    int
 	eventsTo, logTo time.Time
+	pacesTo         time.Time
+}
+
+func (s *shelf) DropPaces(_ context.Context, before time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pacesTo = before
+	return 0, nil
 }
 
 func (s *shelf) DropEvents(_ context.Context, before time.Time, from int64) (int64, int, error) {
@@ -63,6 +73,9 @@ func TestRetention(t *testing.T) {
 			}
 			if c.events > 0 && !s.eventsTo.Equal(began.Add(-c.events)) || c.logs > 0 && s.logTo.After(began.Add(time.Second-c.logs)) {
 				t.Errorf("%s: deleted up to %s and %s", c.name, s.eventsTo, s.logTo)
+			}
+			if late := s.pacesTo.Sub(began.Add(-app.PaceMemory)); late < 0 || late > time.Minute {
+				t.Errorf("%s: how long steps take was forgotten up to %s", c.name, s.pacesTo)
 			}
 			s.mu.Lock()
 			s.logs += 5

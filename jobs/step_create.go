@@ -29,6 +29,7 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 	if found {
 		if as.FromPool != nil && m.ID == as.Node.MachineID {
 			out(app.StreamSystem, fmt.Sprintf("Machine %s stood ready in the pool %s.", m.ID, as.FromPool.Pool))
+			r.Pooled = true
 		} else {
 			out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
 		}

@@ -48,6 +48,7 @@ func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output
 	as.Node = n
 	r.Machine = &m
 	if as.FromPool != nil {
+		r.Pooled = true
 		return w.takeOver(ctx, as, out, r)
 	}
 	return w.awaitLogin(ctx, as, out, r)

@@ -111,7 +111,7 @@ func (g *graph) prune() {
 	}
 }
 
-// plan puts the steps in topological order, as near to their own places as their needs allow, and ranks them.
+// plan puts the steps in topological order, as near to their own places as their needs allow.
 func (g *graph) plan(kind app.OperationKind) app.Plan {
 	waits := make([]int, len(g.steps))
 	serves := make([][]int, len(g.steps))
@@ -148,19 +148,7 @@ func (g *graph) plan(kind app.OperationKind) app.Plan {
 	if len(p.Steps) != len(g.steps) {
 		panic("planner: a cycle got past the check of the services' dependencies")
 	}
-	rank(p.Steps)
 	return p
-}
-
-// rank works out the longest remaining time from each step, the last step first.
-func rank(steps []app.PlanStep) {
-	for i := len(steps) - 1; i >= 0; i-- {
-		s := &steps[i]
-		s.Rank += estimate(*s) // until here Rank is the longest time after the step
-		for _, n := range s.Needs {
-			steps[n].Rank = max(steps[n].Rank, s.Rank)
-		}
-	}
 }
 
 // queue is a heap of the steps whose needs are met.

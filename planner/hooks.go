@@ -36,10 +36,6 @@ func withHooks(p app.Plan, r app.PlanRequest) app.Plan {
 	}
 	p = w.plan
 	p.Hooks = w.used
-	for i := range p.Steps {
-		p.Steps[i].Rank = 0
-	}
-	rank(p.Steps)
 	return p
 }
 

@@ -58,7 +58,9 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 	questions := g.markQuestions(r)
 	p := g.plan(r.Kind)
 	p.Questions = questions
-	return withHooks(p, r), nil
+	p = withHooks(p, r)
+	expect(&p, r)
+	return p, nil
 }
 
 // set gives the names sorted and each once. It copies only where they are not so already, and never changes its input.

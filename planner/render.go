@@ -68,7 +68,7 @@ func newDrawing(p app.Plan) *drawing {
 	d := &drawing{plan: p, steps: map[string][]int{}, begin: make([]time.Duration, len(p.Steps))}
 	for i, s := range p.Steps {
 		for _, n := range s.Needs {
-			d.begin[i] = max(d.begin[i], d.begin[n]+estimate(p.Steps[n]))
+			d.begin[i] = max(d.begin[i], d.begin[n]+p.Steps[n].Expected)
 		}
 		if s.Join {
 			continue
@@ -241,7 +241,7 @@ func (d *drawing) longest() []int {
 		}
 		next := -1
 		for _, i := range serves[at] {
-			if steps[i].Rank == steps[at].Rank-estimate(steps[at]) {
+			if steps[i].Rank == steps[at].Rank-steps[at].Expected {
 				next = i
 				break
 			}

@@ -41,6 +41,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"the feed replays from any number", (*storeTest).feed},
 		{"logs of an old attempt are dropped", (*storeTest).logs},
 		{"old events and logs are forgotten", (*storeTest).retention},
+		{"how long steps took is learned by kind", (*storeTest).paces},
+		{"many kinds of steps are learned at once", (*storeTest).pacesOfMany},
 		{"bells are rung once, and again when lost", (*storeTest).bells},
 		{"accounts and tokens", (*storeTest).people},
 		{"people come, change and go", (*storeTest).accountsOfPeople},

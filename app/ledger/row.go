@@ -25,6 +25,7 @@ type Edge struct {
 type Step struct {
 	app.Step
 	NeedsLeft int
+	Pace      int64         // its kind, whose times are counted; 0: none
 	Deadline  time.Time     // of the claim, or for an answer
 	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
 	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out

@@ -18,8 +18,16 @@ import (
 // deep is a plan like that of a create: eight steps a node, where the last three wait for all nodes through a join.
 func deep(nodes int) app.Plan {
 	p := app.Plan{Kind: app.OperationCreate}
+	kinds := map[app.Action]int{}
 	add := func(s app.PlanStep, left int) int {
 		s.Rank = time.Duration(left) * time.Second
+		if !s.Join {
+			if kinds[s.Action] == 0 {
+				p.Paces = append(p.Paces, app.PaceKey{Tenant: "t", Action: s.Action, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"})
+				kinds[s.Action] = len(p.Paces)
+			}
+			s.Pace = kinds[s.Action]
+		}
 		p.Steps = append(p.Steps, s)
 		return len(p.Steps) - 1
 	}

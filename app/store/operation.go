@@ -10,19 +10,19 @@ import (
 
 const operationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at, o.held_until,
-	o.at_least, o.no_top_up`
+	o.at_least, o.no_top_up, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs`
 
 // operationRow is a row of operationColumns on its way. It can be used again for each row.
 type operationRow struct {
 	id, undoes, total, done, unfinished, active, queued, running, claims, expected, created, started, ended, held int64
-	least, noTopUp                                                                                                int64
+	least, noTopUp, low, high, guess, runs                                                                        int64
 	tenant, cluster, kind, status, hash, choice, requester, message                                               string
 }
 
 func (o *operationRow) dest() []any {
 	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
 		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended, &o.held,
-		&o.least, &o.noTopUp}
+		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs}
 }
 
 func (o *operationRow) value() ledger.Operation {
@@ -31,13 +31,22 @@ func (o *operationRow) value() ledger.Operation {
 			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
 			Total: int(o.total), Done: int(o.done), CreatedAt: fromMicros(o.created), StartedAt: fromMicros(o.started), EndedAt: fromMicros(o.ended),
 			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: fromMicros(o.held), AtLeast: int(o.least),
-			NoTopUp: o.noTopUp != 0},
+			NoTopUp: o.noTopUp != 0, Expects: o.expects()},
 		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
 	}
 	if v.Kind == app.OperationGoOn { // the same column: which operation this one is about
 		v.Undoes, v.GoesOn = 0, v.Undoes
 	}
 	return v
+}
+
+// expects is how long it was said to take; nothing of those from before more than one figure was kept.
+func (o *operationRow) expects() app.Expectation {
+	if o.high == 0 {
+		return app.Expectation{}
+	}
+	return app.Expectation{Typical: time.Duration(o.expected) * time.Microsecond, Low: time.Duration(o.low) * time.Microsecond,
+		High: time.Duration(o.high) * time.Microsecond, Guessed: time.Duration(o.guess) * time.Microsecond, Runs: o.runs}
 }
 
 func (o *operationRow) operation() app.Operation { return o.value().Operation }

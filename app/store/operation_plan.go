@@ -10,6 +10,7 @@ type planRows struct {
 	op    app.Operation
 	plan  app.Plan
 	needs [][]int32 // by step: those that need it
+	paces []int64   // by kind of step, as in the plan: its row
 }
 
 var _ ledger.Rows = (*planRows)(nil)
@@ -19,11 +20,19 @@ func newPlanRows(op app.Operation, p app.Plan) *planRows { return &planRows{op: 
 func (p *planRows) step(i int) ledger.Step {
 	s := p.plan.Steps[i]
 	st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: p.op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
-		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}}
+		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}, Pace: p.pace(s)}
 	if q := p.plan.Question(i); q != nil {
 		st.AskFor, st.GoOn = q.AnswerTime(), q.GoesOn()
 	}
 	return st
+}
+
+// pace gives the row of a step's kind; 0 for none.
+func (p *planRows) pace(s app.PlanStep) int64 {
+	if s.Pace < 1 || s.Pace > len(p.paces) {
+		return 0
+	}
+	return p.paces[s.Pace-1]
 }
 
 // free gives the steps that need nothing.
@@ -73,8 +82,8 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 	steps := p.plan.Steps
 	var asked []*ledger.Step
 	err := t.execSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
-			ended_at, ask_for, ask_go_on, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
-		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
+			ended_at, pace, ask_for, ask_go_on, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {
 				join = 1
@@ -95,7 +104,7 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 				}
 			}
 			return append(args, p.op.ID, i, p.op.Tenant, p.op.Cluster, s.ID, s.Node, string(s.Action), s.Service, join, string(state), left,
-				s.Rank.Microseconds(), ended, askFor, goOn)
+				s.Rank.Microseconds(), ended, p.pace(s), askFor, goOn)
 		})
 	if err != nil {
 		return err

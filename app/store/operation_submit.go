@@ -153,6 +153,7 @@ func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
 func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
+	op.Expects = n.Plan.Expects
 	hooks, waits, err := t.hooksBefore(n)
 	if err != nil {
 		return op, err
@@ -167,10 +168,11 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 		noTopUp = 1
 	}
 	err = t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
-			active, queued, running, claims, turn, expected, created_at, started_at, ended_at, at_least, no_top_up)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, 0, 0, ?, ?) RETURNING id`,
+			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
-		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), micros(op.CreatedAt), op.AtLeast, noTopUp).Scan(&op.ID)
+		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
+		op.Expects.Guessed.Microseconds(), op.Expects.Runs, micros(op.CreatedAt), op.AtLeast, noTopUp).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
@@ -202,6 +204,9 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
 	rows := newPlanRows(op, n.Plan)
+	if rows.paces, err = t.pacesOf(op.CreatedAt, n.Plan.Paces); err != nil {
+		return op, err
+	}
 	if before == op.ID && !waits {
 		// What can begin at once is written as begun.
 		for _, st := range rows.free() {

@@ -33,10 +33,17 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	for i, st := range all {
 		plan.Steps[i].Join, plan.Steps[i].Needs = st.Join, st.Needs
 	}
+	after := make([]time.Duration, len(all)) // by step: the longest way that is left once it has ended
+	for _, st := range all {
+		for _, n := range st.Needs {
+			after[n] = max(after[n], st.Rank)
+		}
+	}
 	acts := make([]app.Step, 0, len(all))
 	for i, st := range all {
 		if !st.Join {
 			st.Needs, st.NeedsMore = plan.FirstNeeds(i, maxNeeds)
+			st.Expected = st.Rank - after[i]
 			acts = append(acts, st)
 		}
 	}

@@ -58,6 +58,7 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 		return err
 	}
 	nodes := newNodeSet(now)
+	took := pacing{}
 	var held []bool
 	for _, c := range calls {
 		for _, f := range c.fs {
@@ -67,6 +68,7 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 				continue
 			}
 			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+			took.note(set, st, f)
 			if err := t.noteFinish(set, st, f, nodes); err != nil {
 				return err
 			}
@@ -80,6 +82,9 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 		return err
 	}
 	if err := t.saveNodes(nodes); err != nil {
+		return err
+	}
+	if err := t.savePaces(now, took); err != nil {
 		return err
 	}
 	if err := t.save(now, set); err != nil {

@@ -9,19 +9,19 @@ import (
 
 // ledgerColumns are what the rules need to know of a step.
 const ledgerColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
-	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on`
+	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on, s.pace`
 
 // stepRow is a row of ledgerColumns on its way. It is used again for each row.
 type stepRow struct {
-	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn int64
-	step, node, action, service, state, worker, code, text                                                    string
-	dest                                                                                                      []any
+	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn, pace int64
+	step, node, action, service, state, worker, code, text                                                          string
+	dest                                                                                                            []any
 }
 
 func newStepRow() *stepRow {
 	r := &stepRow{}
 	r.dest = []any{&r.operation, &r.idx, &r.step, &r.node, &r.action, &r.service, &r.join, &r.state, &r.left, &r.rank, &r.attempt, &r.tries,
-		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn}
+		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn, &r.pace}
 	return r
 }
 
@@ -33,7 +33,7 @@ func (r *stepRow) value() ledger.Step {
 			Rank: time.Duration(r.rank) * time.Microsecond, ErrorCode: app.Code(r.code), Error: r.text,
 			StartedAt: fromMicros(r.started), EndedAt: fromMicros(r.ended), NotBefore: fromMicros(r.notBefore),
 		},
-		NeedsLeft: int(r.left), Deadline: fromMicros(r.deadline), Rung: fromMicros(r.rung),
+		NeedsLeft: int(r.left), Pace: r.pace, Deadline: fromMicros(r.deadline), Rung: fromMicros(r.rung),
 		AskFor: time.Duration(r.askFor) * time.Microsecond, GoOn: r.goOn != 0,
 	}
 }

@@ -192,7 +192,7 @@ func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time)
 	}
 	text := "  " + plural(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
-		text += ", about " + clock(p.Duration)
+		text += ", " + takes(p.Duration, p.Plan.Expects)
 		if people := p.Plan.PeopleInWords(); people != "" {
 			text += ", " + people
 		}

@@ -200,7 +200,7 @@ func (c *cli) printStarted(v app.ClusterView) error {
 	op, _ := operationOf(v, 0)
 	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
 	if op.Expected > 0 {
-		fmt.Fprintf(c.stdout, ", about %s", clock(op.Expected))
+		fmt.Fprintf(c.stdout, ", %s", takes(op.Expected, op.Expects))
 	}
 	fmt.Fprintf(c.stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
 	return nil
@@ -266,4 +266,12 @@ func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterReques
 	line(c.stdout, "%s of %s would be:", plural(p.Layout.Size(), "node"), p.Template)
 	c.printPreview(p)
 	return nil
+}
+
+// takes says how long an operation takes, and how that is known. Servers from before that was kept give one figure only.
+func takes(d time.Duration, e app.Expectation) string {
+	if e.Typical > 0 {
+		return e.Words()
+	}
+	return "about " + clock(d)
 }

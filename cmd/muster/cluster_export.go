@@ -122,7 +122,7 @@ func (c *cli) printPreview(p app.Preview) {
 	for _, g := range p.Layout.Groups {
 		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	line(c.stdout, "%s, %.2f per hour, about %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, clock(p.Duration))
+	line(c.stdout, "%s, %.2f per hour, %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, takes(p.Duration, p.Plan.Expects))
 	if p.FromPools != nil {
 		line(c.stdout, "%s", p.FromPools.Words())
 	}

@@ -320,7 +320,7 @@ func ClusterRollBackPage(f Frame, b ClusterRollBack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = fact("Takes about", Span(b.Preview.Duration)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = factTakes(b.Preview.Duration, b.Preview.Plan.Expects).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

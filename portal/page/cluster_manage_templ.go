@@ -616,7 +616,7 @@ func ClusterPowerPage(f Frame, c ClusterPower) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = fact("Takes about", Span(c.Preview.Duration)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = factTakes(c.Preview.Duration, c.Preview.Plan.Expects).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -856,7 +856,7 @@ func ClusterClonePage(f Frame, c ClusterClone) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = fact("Takes about", Span(c.Preview.Duration)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = factTakes(c.Preview.Duration, c.Preview.Plan.Expects).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -175,6 +175,9 @@ func (c ClusterShow) progress(op *app.Operation) string {
 	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, Count(op.Total, "step"))
 	if left, ok := remaining(c.Now, *op, c.Steps); ok {
 		s += ", about " + Span(max(left, time.Second)) + " to go"
+		if from := op.Expects.From(); from != "" {
+			s += " (" + from + ")"
+		}
 	}
 	return s + "."
 }

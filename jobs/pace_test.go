@@ -1,0 +1,65 @@
+package jobs_test
+
+import (
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/providers/fake"
+)
+
+// What the first create took is what the second is expected to take.
+func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
+	e := newEngine(t, func(e *engine, c *app.Catalog) {
+		c.Services["back"].Actions[app.ActionStart].Fields["script"] += "sleep 0.8\n"
+		c.Services["front"].Actions[app.ActionInstall].Fields["script"] += "sleep 0.5\n"
+		e.cloud.SetDelay(fake.Create, 300*time.Millisecond)
+		e.cloud.SetBoot(900 * time.Millisecond)
+	})
+	ask := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
+	guess, err := e.app.Preview(t.Context(), e.admin, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := guess.Plan.Expects; x.Runs != 0 || x.Guessed != x.Typical || x.From() != "a guess: never done here" {
+		t.Errorf("before anything was done: %+v", x)
+	}
+	v := e.await(e.create(3).ID)
+	e.want(v, app.ClusterActive)
+	took := v.Operations[0].EndedAt.Sub(v.Operations[0].StartedAt)
+
+	known, err := e.app.Preview(t.Context(), e.admin, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := known.Plan.Expects
+	if off := (x.Typical - took).Abs(); off > took/5 {
+		t.Errorf("the first took %s, the second is expected to take %s", took, x.Typical)
+	}
+	if x.Runs == 0 || x.Guessed != 0 || x.Low > x.Typical || x.High < x.Typical || known.Duration != x.Typical {
+		t.Errorf("%+v, %s", x, known.Duration)
+	}
+	if known.PlanHash != guess.PlanHash {
+		t.Error("what was learned changed the hash of the plan: what was approved would not run")
+	}
+	// What was shown, before anything was known, still runs.
+	ask.Name, ask.PlanHash = "again", guess.PlanHash
+	second, err := e.app.CreateCluster(t.Context(), e.admin, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := second.Operations[0]; o.Expects != x || o.Expected != x.Typical {
+		t.Errorf("the preview said %+v, the operation says %+v and %s", x, o.Expects, o.Expected)
+	}
+	second = e.await(second.ID)
+	e.want(second, app.ClusterActive)
+	steps, err := e.app.Steps(t.Context(), e.admin, second.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s.Service == "back" && s.Action == app.ActionStart && (s.Expected < 800*time.Millisecond || s.Expected > 2*time.Second) {
+			t.Errorf("%s is expected to take %s", s.ID, s.Expected)
+		}
+	}
+}
