@@ -37,8 +37,12 @@ func isReview(do string) bool {
 func ApprovalCard(q app.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"Open the request", url}}}
 	a.Lines = append(terms(q), planLines(q)...)
-	if q.Decision.Reason != "" {
-		a.Lines = append(a.Lines, "Why: "+q.Decision.Reason)
+	var why []string
+	for _, n := range q.Needs {
+		if n.Reason != "" && !slices.Contains(why, n.Reason) {
+			why = append(why, n.Reason)
+			a.Lines = append(a.Lines, "Why: "+n.Reason)
+		}
 	}
 	if q.Status.Open() {
 		for _, n := range q.Needs {

@@ -172,3 +172,40 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 		t.Errorf("after its end: %+v, %v", list, err)
 	}
 }
+
+// chatLinks: an address that an identity provider has verified links to the one account that has it, and to no admin.
+func (t *storeTest) chatLinks() {
+	now := t.clock.Now
+	admit := func(name, email string, role app.Role) {
+		t.Helper()
+		_, err := t.s.AdmitSubject(t.ctx, app.Subject{Provider: "idp", Label: "IdP", Issuer: "https://idp", ID: "sub-" + name, Name: name, Email: email, Grants: []app.Grant{{Tenant: "blue", Role: role}}},
+			app.Grant{Tenant: "blue", Role: role}, now())
+		t.must(err)
+	}
+	t.must(t.s.CreateTenant(t.ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, app.Tenant{Name: "blue", CreatedAt: now(), CreatedBy: "root"}, nil))
+	admit("bob", "Bob@Example.com", app.RoleUser)
+	admit("boss", "boss@example.com", app.RoleAdmin)
+	admit("cy1", "cy@example.com", app.RoleUser)
+	admit("cy2", "cy@example.com", app.RoleUser)
+	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: "blue", Name: "local", Email: "local@example.com", Role: app.RoleUser, CreatedAt: now()}))
+	who := app.Actor{Tenant: "blue", User: "chat", Role: app.RoleAdmin}
+	link := func(external, email string) bool {
+		t.Helper()
+		i := app.Identity{Kind: "slack", External: external, Label: "Slack user", Tenant: "blue", At: now()}
+		linked, err := t.s.LinkByEmail(t.ctx, who, i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin})
+		t.must(err)
+		return linked
+	}
+	for external, email := range map[string]string{"T1/boss": "boss@example.com", "T1/cy": "cy@example.com", "T1/local": "local@example.com", "T1/none": "none@example.com"} {
+		if link(external, email) {
+			t.Errorf("%s is linked", email)
+		}
+	}
+	if !link("T1/bob", "bob@example.com") || link("T1/bob", "bob@example.com") {
+		t.Error("bob is not linked once")
+	}
+	i, u, err := t.s.Identity(t.ctx, "slack", "T1/bob")
+	if err != nil || i.User != "bob" || u.Name != "bob" || u.Tenant != "blue" {
+		t.Errorf("it is %+v, %+v, %v", i, u, err)
+	}
+}

@@ -101,6 +101,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"what people of a chat are told is told once", (*storeTest).chatTells},
 		{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
 		{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatHouse},
+		{"a verified address links to one account, and to no admin", (*storeTest).chatLinks},
 		{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
 		{"what rounds find is kept and told when it changes", (*storeTest).healthFound},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},

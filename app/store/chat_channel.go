@@ -164,7 +164,7 @@ func (s *Store) Approvals(ctx context.Context, tenant string) (app.ChatApprovals
 
 // dropChatsOf takes what a tenant has of chats.
 func (t *tx) dropChatsOf(tenant string) error {
-	for _, table := range []string{"chat_cards", "chat_reviews", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
+	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}

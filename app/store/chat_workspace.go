@@ -123,6 +123,10 @@ func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at 
 				return err
 			}
 		}
+		// Cards from before there were several workspaces are this one's.
+		if err := t.exec(`UPDATE chat_cards SET team = ? WHERE kind = ? AND team = ''`, w.Team, w.Kind); err != nil {
+			return err
+		}
 		email := flag(err == nil && was.Email && was.Tenant == w.Tenant)
 		return t.exec(`INSERT INTO chat_workspaces (kind, team, enterprise, name, tenant, app, bot, scopes, fixed, email, state, why, access, refresh, version, expires_at,
 				installed_by, installed_at, changed_at)
@@ -145,7 +149,7 @@ func (t *tx) dropChatPlaces(kind, team string) error {
 
 // dropChatShown stops what is shown in a workspace.
 func (t *tx) dropChatShown(kind, team string) error {
-	for _, table := range []string{"chat_cards", "chat_reviews"} {
+	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (s *Server) heardAction(ctx context.Context, how delivery, payload []byte) 
 
 // clickTime is for how long two clicks on one button of one message are one. A button may be meant to be pressed again later, as
 // one that shows the last lines of a log; what cannot be done twice app refuses by itself.
-const clickTime = 10 * time.Second
+const clickTime = 2 * time.Second
 
 // clicks names a click by when Slack says it was made: any two within clickTime have a name in common.
 func clicks(at string, parts ...string) []string {

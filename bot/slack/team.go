@@ -134,14 +134,20 @@ func (s *Server) api(ctx context.Context, w app.ChatWorkspace) (*slack.Client, e
 	if w.Fixed {
 		return s.clientOf(s.token, w.Team), nil
 	}
-	t, err := s.muster.ChatTokens(ctx, kind, w.Team)
-	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.now()) < refreshSoon {
-		t, err = s.muster.RefreshChatTokens(ctx, kind, w.Team, s.server, s.refresh)
-	}
+	t, err := s.fresh(ctx, w.Team)
 	if err != nil {
 		return nil, err
 	}
 	return s.clientOf(t.Access, w.Team), nil
+}
+
+// fresh gives the tokens of a workspace; those that end soon are refreshed before, by one server.
+func (s *Server) fresh(ctx context.Context, team string) (app.ChatTokens, error) {
+	t, err := s.muster.ChatTokens(ctx, kind, team)
+	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.now()) < refreshSoon {
+		t, err = s.muster.RefreshChatTokens(ctx, kind, team, s.server, s.refresh)
+	}
+	return t, err
 }
 
 // refreshSoon is how near the end of a token must be that whoever needs it sees to a new one. Before that Tend does.

@@ -1,0 +1,345 @@
+package slack_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/app"
+	"muster/app/policy"
+	"muster/app/store"
+	"muster/bot/slack"
+	"muster/bot/slack/slacktest"
+	"muster/planner"
+	"muster/solver"
+)
+
+// estate is Muster with two tenants, whose admins install it into workspaces of their own.
+type estate struct {
+	*testing.T
+	app   *app.App
+	store *store.Store
+	slack *slacktest.Slack
+	serve []*slack.Server
+	turn  atomic.Int64
+}
+
+func newEstate(t *testing.T, file string, servers int) *estate {
+	t.Helper()
+	e := &estate{T: t}
+	var err error
+	if e.store, err = store.Open(t.Context(), file, make([]byte, store.KeySize)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.store.Close() })
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
+	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
+		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
+		Catalog: func() *app.Catalog { return c }, Now: time.Now})
+	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
+		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})
+	for i := range servers {
+		s := slack.New(slack.Config{Muster: e.app, ClientID: "1.2", ClientSecret: "the app's", Secret: storySecret, Server: fmt.Sprint("s", i), URL: func() string { return "https://m.test" },
+			Client: e.slack.HTTP(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))})
+		t.Cleanup(func() { _ = s.Close() })
+		e.serve = append(e.serve, s)
+	}
+	if _, _, err := e.app.CreateTenant(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, app.NewTenant{Name: "blue"}); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// ServeHTTP is where Slack finds the servers, which take turns.
+func (e *estate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.serve[int(e.turn.Add(1))%len(e.serve)].ServeHTTP(w, r)
+}
+
+// tend keeps cards true on the first server, until the test ends.
+func (e *estate) tend() {
+	ctx, stop := context.WithCancel(context.WithoutCancel(e.Context()))
+	var wg sync.WaitGroup
+	wg.Go(func() { e.serve[0].Tend(ctx) })
+	e.Cleanup(func() { stop(); wg.Wait() })
+}
+
+// account makes an account with a sign-in.
+func (e *estate) account(tenant, name string, role app.Role) app.Actor {
+	e.Helper()
+	now := time.Now()
+	if err := e.store.CreateUser(e.Context(), app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: now}); err != nil {
+		e.Fatal(err)
+	}
+	id, err := e.store.BeginSession(e.Context(), app.Session{Tenant: tenant, User: name, At: now, SeenAt: now, ProvenAt: now})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return app.Actor{Tenant: tenant, User: name, Role: role, Session: strconv.FormatInt(id, 10), ProvenAt: now}
+}
+
+// install goes through Slack's page as somebody of the workspace, and comes back as an admin.
+func (e *estate) install(a app.Actor, w *slacktest.Workspace) (state string, err error) {
+	e.Helper()
+	if state, err = e.app.StartChatInstall(e.Context(), a); err != nil {
+		return state, err
+	}
+	return state, e.back(a, w, state)
+}
+
+func (e *estate) back(a app.Actor, w *slacktest.Workspace, state string) error {
+	u, err := url.Parse(e.serve[0].InstallURL(state))
+	if err != nil || u.Host != "slack.com" || u.Query().Get("state") != state {
+		e.Fatalf("people are sent to %s, %v", u, err)
+	}
+	code := w.User("owner").Consent(u.Query().Get("client_id"), u.Query().Get("scope"), u.Query().Get("redirect_uri"))
+	_, err = e.app.InstallChat(e.Context(), a, state, func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error) {
+		return e.serve[0].Exchange(ctx, code)
+	})
+	return err
+}
+
+func (e *estate) link(u *slacktest.User, c *slacktest.Channel, a app.Actor) {
+	e.Helper()
+	m := u.In(c).Says("/muster link").Answer("Open this within 10 minutes")
+	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	if _, err := e.store.UseLink(e.Context(), a, app.HashToken(token), time.Now()); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func in(t *testing.T, story func(t *testing.T, file string)) {
+	file := database(t)
+	synctest.Test(t, func(t *testing.T) { story(t, file) })
+}
+
+// Two workspaces of two tenants: neither sees, is told, or can touch anything of the other.
+func TestTwoWorkspacesNeverMix(t *testing.T) {
+	in(t, func(t *testing.T, file string) {
+		e := newEstate(t, file, 1)
+		ada, bea := e.account(app.DefaultTenant, "ada", app.RoleAdmin), e.account("blue", "bea", app.RoleAdmin)
+		one, two := e.slack.Workspace("T1"), e.slack.Workspace("T2")
+		state, err := e.install(ada, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.install(bea, two); err != nil {
+			t.Fatal(err)
+		}
+		// What came back once does not count again, nor for anybody else.
+		if err := e.back(ada, one, state); app.CodeOf(err) != app.EConflict {
+			t.Errorf("an installation is ended twice: %v", err)
+		}
+		fresh, err := e.app.StartChatInstall(t.Context(), ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.back(bea, e.slack.Workspace("T3"), fresh); app.CodeOf(err) != app.ENotFound {
+			t.Errorf("an installation is ended by somebody else: %v", err)
+		}
+		other := ada
+		other.Session = "99"
+		if err := e.back(other, e.slack.Workspace("T3"), fresh); app.CodeOf(err) != app.ENotFound {
+			t.Errorf("an installation is ended in another sign-in: %v", err)
+		}
+		if _, err := e.install(bea, one); app.CodeOf(err) != app.EConflict {
+			t.Errorf("a workspace is taken over: %v", err)
+		}
+		e.tend()
+		ann, bob, ops, dev := one.User("ann"), two.User("bob"), one.Channel("ops"), two.Channel("dev")
+		e.link(ann, ops, ada)
+		e.link(bob, dev, bea)
+		ann.In(ops).Says("/muster create red web 1 for 8h").Answer("red")
+		bob.In(dev).Says("/muster create azure web 1 for 8h").Answer("azure")
+		ops.Card("red: creating")
+		dev.Card("azure: creating")
+		if m := ann.In(ops).Says("/muster list").Answer("red"); m.Says("azure") {
+			t.Errorf("one tenant sees the other: %s", m.Text())
+		}
+		bob.In(dev).Says("/muster status red").Answer("That did not work")
+		bob.In(dev).Says("/muster delete red").Answer("That did not work")
+		for _, m := range append(ops.Messages(), dev.Messages()...) {
+			if m.In() == ops && m.Says("azure") || m.In() == dev && m.Says("red:") {
+				t.Errorf("a card is in the wrong workspace: %s", m.Text())
+			}
+		}
+		// Who is linked to an account of the other tenant is turned away.
+		eve := one.User("eve")
+		e.link(eve, ops, e.account("blue", "eve", app.RoleAdmin))
+		eve.In(ops).Says("/muster list").Answer("another tenant")
+		// Guests and people of others get no further than that.
+		one.User("gus").Guest().In(ops).Says("/muster link").Answer("Guests cannot use Muster")
+
+		two.Uninstall()
+		bob.In(dev).Says("/muster list").Answer("not installed")
+		if _, err := e.store.WorkspaceTokens(t.Context(), "slack", "T2"); app.CodeOf(err) != app.ENotFound {
+			t.Errorf("the tokens of a workspace that is gone are kept: %v", err)
+		}
+		if list, err := e.app.ChatCards(t.Context(), "slack"); err != nil || len(list) != 1 || list[0].Team != "T1" {
+			t.Errorf("cards: %+v, %v", list, err)
+		}
+		e.slack.Expect("unreachable")
+		before := len(e.slack.Calls())
+		time.Sleep(5 * time.Minute)
+		for _, c := range e.slack.Calls()[before:] {
+			if c.Team != "T1" {
+				t.Errorf("a workspace that is gone is called: %+v", c)
+			}
+		}
+		ann.In(ops).Says("/muster list").Answer("red")
+		// Its admin can install it again.
+		if _, err := e.install(bea, two); err != nil {
+			t.Fatal(err)
+		}
+		bob.In(dev).Says("/muster list").Answer("azure")
+		deeds, _, err := e.app.Audit(t.Context(), bea, app.AuditFilter{Act: "chat.", Limit: 50})
+		if text := fmt.Sprint(deeds); err != nil || !strings.Contains(text, "chat.install") || !strings.Contains(text, "chat.remove") || strings.Contains(text, "xox") {
+			t.Errorf("the audit says %v, %v", text, err)
+		}
+	})
+}
+
+// Two servers find a token near its end at the same time: one refreshes it, and both go on.
+func TestTokensAreRefreshedOnce(t *testing.T) {
+	in(t, func(t *testing.T, file string) {
+		e := newEstate(t, file, 2)
+		ada := e.account(app.DefaultTenant, "ada", app.RoleAdmin)
+		one := e.slack.Workspace("T1")
+		if _, err := e.install(ada, one); err != nil {
+			t.Fatal(err)
+		}
+		ann, ops := one.User("ann"), one.Channel("ops")
+		e.link(ann, ops, ada)
+		refreshes := func() (n int) {
+			for _, c := range e.slack.Calls() {
+				if c.Method == "oauth.v2.access" {
+					n++
+				}
+			}
+			return n - 1 // the installation
+		}
+		for round := range 3 {
+			time.Sleep(11*time.Hour + 45*time.Minute)
+			var wg sync.WaitGroup
+			for i := range 8 {
+				wg.Go(func() {
+					k, err := e.serve[i%2].Fresh(t.Context(), "T1")
+					if err != nil || k.Access == "" {
+						t.Errorf("server %d has no token: %v", i%2, err)
+					}
+				})
+			}
+			wg.Wait()
+			if n := refreshes(); n != round+1 {
+				t.Errorf("after %d ends of tokens they were refreshed %d times", round+1, n)
+			}
+			ann.In(ops).Says("/muster list").Answer("Clusters")
+		}
+		// A token that Slack takes no more makes the workspace one that has to be installed again, and says so.
+		e.slack.Fail("oauth.v2.access", slacktest.Fault{Error: "invalid_refresh_token"})
+		time.Sleep(11*time.Hour + 45*time.Minute)
+		ann.In(ops).Says("/muster list")
+		w, err := e.app.ChatWorkspace(t.Context(), "slack", "T1", "")
+		if err != nil || w.State != app.ChatBroken {
+			t.Errorf("it stands as %+v, %v", w, err)
+		}
+		if _, err := e.install(ada, one); err != nil {
+			t.Fatal(err)
+		}
+		ann.In(ops).Says("/muster list").Answer("Clusters")
+	})
+}
+
+// Requests are shown to their approvers, and decided on there: by two, neither of whom has asked.
+func TestApprovalsInAChannel(t *testing.T) {
+	in(t, func(t *testing.T, file string) {
+		e := newEstate(t, file, 1)
+		ada := e.account(app.DefaultTenant, "ada", app.RoleAdmin)
+		one := e.slack.Workspace("T1")
+		if _, err := e.install(ada, one); err != nil {
+			t.Fatal(err)
+		}
+		ops, room := one.Channel("ops"), one.Channel("approvers").Private()
+		people := map[string]*slacktest.User{}
+		for name, role := range map[string]app.Role{"uma": app.RoleUser, "ben": app.RoleApprover, "cyd": app.RoleApprover} {
+			people[name] = one.User(name)
+			e.link(people[name], ops, e.account(app.DefaultTenant, name, role))
+		}
+		uma, ben, cyd := people["uma"], people["ben"], people["cyd"]
+		if _, err := e.app.SavePolicy(t.Context(), ada, app.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove, Reason: "it is large",
+			Approval: &app.Approval{Count: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.app.SetApprovals(t.Context(), ada, app.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
+			t.Fatal(err)
+		}
+		e.tend()
+		uma.In(ops).Says("/muster create shop web 4 for 8h").Answer("waits to be approved")
+		card := room.Card("Request 1 is waiting", "4 × small with web", "it is large", "0 of 2", "It ends")
+		uma.Press(card, "Approve…").Answer("Nobody decides on what they asked for themselves")
+
+		ben.Press(card, "Approve…")
+		ben.Modal("Approve 1", "4 × small").Fill("Reason", "all right").Submit()
+		card.Until("1 of 2", "ben approved it: all right")
+		time.Sleep(10 * time.Second) // else it would be a double click
+		ben.Press(card, "Approve…").Answer("does not wait for you")
+		cyd.Press(card, "Approve…")
+		cyd.Modal("Approve 1").Submit()
+		card.Until("Request 1 is accepted", "cyd approved it")
+		if len(card.Buttons()) > 1 {
+			t.Errorf("what is decided can be decided on: %q", card.Buttons())
+		}
+		e.slack.Wait("uma is not told", func() bool {
+			return uma.Direct().Find("Approved", "shop") != nil && uma.Direct().Find("One approval more") != nil
+		})
+
+		// A no takes a reason, and ends it.
+		uma.In(ops).Says("/muster create shop2 web 5 for 8h").Answer("waits to be approved")
+		card = room.Card("Request 2 is waiting")
+		ben.Press(card, "Deny…")
+		m := ben.Modal("Deny 2")
+		if r := m.Fill("Reason", "x").Submit(); len(r.Errors) == 0 {
+			t.Errorf("a reason of one letter is taken: %+v", r)
+		}
+		m.Fill("Reason", "too dear").Submit()
+		card.Until("Request 2 is denied", "ben denied it: too dear")
+		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
+
+		// Conditions are offered to who asked.
+		uma.In(ops).Says("/muster create shop3 web 6 for 8h").Answer("waits to be approved")
+		card = room.Card("Request 3 is waiting")
+		cyd.Press(card, "With conditions…")
+		cyd.Modal("Conditions for 3").Fill("Nodes at most", "3").Fill("Reason", "half will do").Submit()
+		card.Until("Request 3 is offered", "cyd offers 3 nodes", "uma has to say")
+
+		// High risks are approved in the portal, which asks for a fresh proof; a no is a no here, too.
+		if _, err := e.app.SavePolicy(t.Context(), ada, app.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
+			t.Fatal(err)
+		}
+		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("waits to be approved")
+		card = room.Card("Request 4 is waiting", "The risk is high")
+		if got := fmt.Sprint(card.Buttons()); strings.Contains(got, "Approve…") || !strings.Contains(got, "Deny…") {
+			t.Errorf("of a high risk one can press %s", got)
+		}
+		// What nobody decides on ends, and says so.
+		time.Sleep(61 * time.Minute)
+		if _, err := e.app.Expire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		card.Until("Request 4 is expired")
+	})
+}
