@@ -197,13 +197,14 @@ c=143
 `)
 	part(v.once, `s=$d/s.$b
 `)
-	run := `sh -c "$y" 7<&- 8<&-`
+	// 3 and 4 are those by which bash tells a child of job control that it leads its group, where it has not closed them yet.
+	run := `sh -c "$y" 3<&- 4<&- 7<&- 8<&-`
 	if v.once {
 		given := ""
 		if text && v.variable {
 			given = " muster_input=$x"
 		}
-		run = `( exec 7<&- 8<&-; muster_scratch=$s` + given + `; trap "exit 143" TERM HUP; eval "$y" )`
+		run = `( exec 3<&- 4<&- 7<&- 8<&-; muster_scratch=$s` + given + `; trap "exit 143" TERM HUP; eval "$y" )`
 	}
 	if text && !v.variable { // some bashes write the other kind of text to a file
 		run = `printf %s "$x" | ` + run

@@ -183,3 +183,34 @@ func TestResidentCountsBytes(t *testing.T) {
 		}
 	}
 }
+
+// Every byte of an input arrives but NUL, for which a session is taken, and a command has no files open but its own.
+func TestResidentHandsOnBytes(t *testing.T) {
+	t.Parallel()
+	all := make([]byte, 0, 255*200)
+	for range 200 {
+		for b := 1; b < 256; b++ {
+			all = append(all, byte(b))
+		}
+	}
+	for _, lang := range []string{"C", "C.UTF-8"} {
+		s := remotetest.Start(t, remotetest.Options{Env: []string{"LANG=" + lang, "LC_ALL=" + lang}})
+		c := dial(t, s.Target())
+		want := mustRun(t, c, app.Command{Line: "cksum", Stdin: strings.NewReader(string(all))})
+		open := mustRun(t, c, app.Command{Line: "sh -c 'ls /proc/$$/fd'"})
+		for i := range 6 {
+			once := i > 2
+			if got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "cksum", Stdin: strings.NewReader(string(all)), Once: once}); !slices.Equal(got, want) {
+				t.Errorf("%s, once %t: %q, want %q", lang, once, got, want)
+			}
+		}
+		for i := range 3 {
+			if got := mustRun(t, remote.Under(c, claim(int64(i+11), i+11)), app.Command{Line: "sh -c 'ls /proc/$$/fd'", Once: true}); !slices.Equal(got, open) {
+				t.Errorf("open are %q, in a session %q", got, open)
+			}
+		}
+		if s.Execs() != 3 {
+			t.Errorf("%s: %d sessions, want 3", lang, s.Execs())
+		}
+	}
+}
