@@ -104,6 +104,10 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a verified address links to one account, and to no admin", (*storeTest).chatLinks},
 		{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
 		{"what rounds find is kept and told when it changes", (*storeTest).healthFound},
+		{"a pool is refilled, and woken by what happens to it", (*storeTest).poolRefills},
+		{"of many creates one gets the last machine of a pool", (*storeTest).poolRace},
+		{"a machine of a pool is handed out with all that is its own", (*storeTest).poolHands},
+		{"what a pool hands out is not counted twice", (*storeTest).poolQuota},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {
