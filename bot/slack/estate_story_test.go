@@ -181,6 +181,17 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		eve := one.User("eve")
 		e.link(eve, ops, e.account("blue", "eve", app.RoleAdmin))
 		eve.In(ops).Says("/muster list").Answer("another tenant")
+		// A channel is the other tenant's as soon as both sides want that, and until one does not any more.
+		lent := one.Channel("lent")
+		eve.In(lent).Says("/muster channel use blue").Answer("One side has agreed", "the workspace's tenant")
+		eve.In(lent).Says("/muster list").Answer("another tenant")
+		ann.In(lent).Says("/muster channel use blue").Answer("speaks for the tenant blue now")
+		eve.In(lent).Says("/muster list").Answer("azure")
+		ann.In(lent).Says("/muster list").Answer("another tenant")
+		eve.In(lent).Says("/muster create lent web 1 for 8h").Answer("lent")
+		lent.Card("lent: creating")
+		ann.In(lent).Says("/muster channel reset").Answer("workspace's own tenant again")
+		eve.In(lent).Says("/muster list").Answer("another tenant")
 		// Guests and people of others get no further than that.
 		one.User("gus").Guest().In(ops).Says("/muster link").Answer("Guests cannot use Muster")
 
@@ -189,7 +200,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if _, err := e.store.WorkspaceTokens(t.Context(), "slack", "T2"); app.CodeOf(err) != app.ENotFound {
 			t.Errorf("the tokens of a workspace that is gone are kept: %v", err)
 		}
-		if list, err := e.app.ChatCards(t.Context(), "slack"); err != nil || len(list) != 1 || list[0].Team != "T1" {
+		if list, err := e.app.ChatCards(t.Context(), "slack"); err != nil || len(list) != 2 || list[0].Team != "T1" || list[1].Team != "T1" {
 			t.Errorf("cards: %+v, %v", list, err)
 		}
 		e.slack.Expect("unreachable")

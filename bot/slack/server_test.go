@@ -299,3 +299,47 @@ func TestWhatTakesLongIsAnsweredLater(t *testing.T) {
 		_ = r.server.Close()
 	})
 }
+
+func TestEvents(t *testing.T) {
+	r := newRig(t)
+	defer r.server.Close()
+	send := func(body string, status int) string {
+		t.Helper()
+		w := r.send(r.ask("/slack/events", body, time.Now()))
+		if w.Code != status {
+			t.Errorf("%.60s is answered %d %s", body, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	if got := send(`{"type":"url_verification","challenge":"a challenge"}`, 200); !strings.Contains(got, `"a challenge"`) {
+		t.Errorf("the challenge is answered %s", got)
+	}
+	forged := r.ask("/slack/events", `{"type":"url_verification","challenge":"x"}`, time.Now())
+	forged.Header.Set(headerSignature, "v0=00")
+	if w := r.send(forged); w.Code != 401 || strings.Contains(w.Body.String(), "x\"") {
+		t.Errorf("a forged challenge is answered %d %s", w.Code, w.Body)
+	}
+	send(`{`, 400)
+	for _, odd := range []string{`{}`, `null`, `[]`, `{"type":"event_callback"}`, `{"type":"event_callback","team_id":"T9","event":{"type":"message"}}`,
+		`{"type":"event_callback","team_id":"T9","event":{"type":"user_change","user":7}}`, `{"type":"event_callback","team_id":"T9","event":{"type":"tokens_revoked","tokens":{"oauth":["U1"]}}}`} {
+		if w := r.send(r.ask("/slack/events", odd, time.Now())); w.Code >= 500 {
+			t.Errorf("%s is answered %d", odd, w.Code)
+		}
+	}
+	// What could not be carried out is asked for again, and then done; twice does no harm.
+	gone := `{"type":"event_callback","team_id":"T7","event_id":"Ev7","event":{"type":"app_uninstalled"}}`
+	r.muster.unwell = true
+	send(gone, 503)
+	r.muster.unwell = false
+	send(gone, 200)
+	send(gone, 200)
+	if h := r.muster.houses(); len(h.gone) != 2 || h.gone[0] != "T7" {
+		t.Errorf("gone are %v", h.gone)
+	}
+	// The token of a setting is nobody's to take.
+	_ = r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now()))
+	send(`{"type":"event_callback","team_id":"T1","event_id":"Ev8","event":{"type":"app_uninstalled"}}`, 200)
+	if h := r.muster.houses(); len(h.gone) != 2 {
+		t.Errorf("gone are %v", h.gone)
+	}
+}

@@ -23,7 +23,15 @@ func TestSlackSettings(t *testing.T) {
 	if c, err := readSlack(env("SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1")); err != nil || c.Tenant != app.DefaultTenant {
 		t.Errorf("with both: %+v, %v", c, err)
 	}
-	for _, bad := range [][]string{{"SLACK_SIGNING_SECRET", "s"}, {"SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xapp-1"}} {
+	for _, good := range [][]string{{"SLACK_APP_TOKEN", "xapp-1", "SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_CLIENT_ID", "1.2", "SLACK_CLIENT_SECRET", "c"},
+		{"SLACK_SIGNING_SECRET", "s", "SLACK_APP_TOKEN", "xapp-1", "SLACK_BOT_TOKEN", "xoxb-1", "SLACK_CLIENT_ID", "1.2", "SLACK_CLIENT_SECRET", "c"}} {
+		if _, err := readSlack(env(good...)); err != nil {
+			t.Errorf("%v is refused: %v", good, err)
+		}
+	}
+	for _, bad := range [][]string{{"SLACK_SIGNING_SECRET", "s"}, {"SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xapp-1"}, {"SLACK_APP_TOKEN", "xapp-1"},
+		{"SLACK_APP_TOKEN", "xoxb-1", "SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_CLIENT_ID", "1.2"}, {"SLACK_CLIENT_ID", "1.2", "SLACK_CLIENT_SECRET", "c"},
+		{"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1", "SLACK_CLIENT_SECRET", "c"}} {
 		if _, err := readSlack(env(bad...)); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
