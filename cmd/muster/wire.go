@@ -65,6 +65,7 @@ type server struct {
 	queue       *jobs.Queue
 	providers   *providerSet
 	http        *http.Server
+	probe       *probe
 	portal      *portal.Portal
 	workers     *portal.WorkerAPI
 	slack       *slack.Server // nil: there is none
@@ -209,6 +210,8 @@ func (s *server) listen(ctx context.Context) (err error) {
 	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
 		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere})
 	mux := http.NewServeMux()
+	s.probe = &probe{database: s.store.Ping, queue: s.queue.Ping}
+	s.probe.serve(mux)
 	mux.Handle("/", s.portal)
 	s.workers = portal.NewWorkerAPI(s.app, s.Log)
 	mux.Handle(portal.WorkerPath, s.workers)
@@ -310,6 +313,7 @@ func (s *server) lead(ctx context.Context) {
 
 // shut ends what faces and workers are doing, both at the same time: neither leans on the other.
 func (s *server) shut(workers *workforce) {
+	s.probe.leaving.Store(true)
 	workers.stop()
 	s.portal.Close()
 	s.workers.Close()
