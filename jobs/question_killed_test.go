@@ -1,0 +1,98 @@
+package jobs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// The server and its worker die at the end of every step, while people are asked, and just after they have answered: nobody is asked
+// twice, nothing is answered by itself, and what was typed gets to the steps that speak of it.
+func TestQuestionsOutliveServers(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		t.Run(fmt.Sprintf("before %t", before), func(t *testing.T) {
+			m := newMortal(t)
+			m.catalog.Services["front"].Actions[app.ActionConfigure] = &app.ServiceAction{Person: &app.Person{Ask: "Type the word for %host.self%.", Timeout: time.Hour,
+				Fields: []app.PersonField{{Parameter: app.Parameter{Name: "word", Type: app.ParameterText, Required: true}, Secret: true}}}}
+			m.catalog.Services["front"].Actions[app.ActionStart] = script(fmt.Sprintf("echo \"$CONFIG_COLOUR\" >%q/\"$MUSTER_NODE\".word; echo \"it is $CONFIG_COLOUR\"", m.state))
+			m.catalog.Templates["web"].Defaults.Config["colour"] = "%answer.front.word%"
+			v, err := m.app.CreateCluster(t.Context(), m.admin, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			killed := map[string]bool{}
+			again := func() {
+				m.drop()
+				m.live(killed, before)
+			}
+			again()
+			answered := map[string]bool{}
+			deadline := time.Now().Add(2 * time.Minute)
+			for {
+				if time.Now().After(deadline) {
+					t.Fatalf("it has not ended: %v were asked", answered)
+				}
+				changed, stop := m.store.Watch(v.ID)
+				if v, err = m.app.Cluster(t.Context(), m.admin, v.ID); err != nil {
+					t.Fatal(err)
+				}
+				if o := v.Operations[0]; o.Status.Ended() && !m.coord.gone() {
+					stop()
+					if o.Status != app.OperationSucceeded {
+						t.Fatalf("the create is %s: %s", o.Status, o.Message)
+					}
+					break
+				}
+				if list, err := m.app.Questions(t.Context(), m.admin, app.QuestionQuery{Mine: true}); err != nil {
+					t.Fatal(err)
+				} else if len(list) > 0 && !m.coord.gone() {
+					stop()
+					q := list[0]
+					if q.Attempt != 1 || answered[q.Step] {
+						t.Fatalf("%s is asked again: %+v", q.Step, q)
+					}
+					again() // while it is asked
+					s := app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Values: map[string]any{"word": "sesame-" + q.Node}}
+					if _, err := m.app.AnswerStep(t.Context(), m.admin, v.ID, s); err != nil {
+						t.Fatalf("%s: %v", q.Step, err)
+					}
+					answered[q.Step] = true
+					again() // just after it was answered
+					if _, err := m.app.AnswerStep(t.Context(), m.admin, v.ID, s); app.AsError(err).Reason != "answered" {
+						t.Fatalf("the second answer to %s was told %v", q.Step, err)
+					}
+					continue
+				}
+				select {
+				case <-m.coord.died:
+					again()
+				case <-changed:
+				case <-time.After(200 * time.Millisecond):
+				}
+				stop()
+			}
+			if len(answered) != 2 || m.lives < 8 {
+				t.Fatalf("asked were %v, in %d lives", answered, m.lives)
+			}
+			lines, err := m.app.Logs(t.Context(), m.admin, v.ID, app.LogFilter{Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range lines {
+				if l.Text == "it is sesame-n2" || l.Text == "it is sesame-n3" {
+					t.Errorf("the log shows what was typed: %s", l.Text)
+				}
+			}
+			for _, n := range v.Nodes {
+				text, err := os.ReadFile(filepath.Join(m.state, n.Name+".word"))
+				if has := err == nil; has != answered[n.Name+".front.configure"] || has && string(text) != "sesame-"+n.Name+"\n" {
+					t.Errorf("%s has the word %q, %v", n.Name, text, err)
+				}
+			}
+		})
+	}
+}
