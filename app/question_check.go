@@ -201,7 +201,11 @@ func (q Question) forbids(user string) bool {
 
 // WhoInWords names whom the question waits for.
 func (q Question) WhoInWords() string {
-	words := q.Person.WhoInWords(q.Owner)
+	p := q.Person
+	if p.Owners() && q.forbids(q.Owner) {
+		p.Who = append(p.Groups(), PersonAdmins)
+	}
+	words := p.WhoInWords(q.Owner)
 	if q.Person.Not == PersonRequester {
 		words += ", but not " + q.Requester
 	}
