@@ -127,18 +127,19 @@ func (s *Server) shown(ctx context.Context, w app.ChatWorkspace, p bot.Person, a
 	}
 }
 
-// renew shows a modal in place of one that is open; with a hash only where that was not changed since.
-func (s *Server) renew(ctx context.Context, w app.ChatWorkspace, view, hash string, m bot.Modal) {
+// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it gives true.
+func (s *Server) renew(ctx context.Context, w app.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
 	p, err := s.poster(ctx, w)
 	if err == nil {
 		err = p.renew(ctx, view, hash, m)
 	}
-	if err != nil && app.CodeOf(err) != app.ECancelled {
+	if stale = app.CodeOf(err) == app.ECancelled; err != nil && !stale {
 		s.note(w, err)
 		s.log.Info("slack: a modal could not be shown", "team", w.Team, "error", err)
 	}
+	return stale
 }
 
 // changed works out a modal anew in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
@@ -146,13 +147,18 @@ func (s *Server) changed(_ context.Context, _ delivery, p bot.Person, at place, 
 	if c.View.ID == "" || c.View.Type != slack.VTModal {
 		return reply{}
 	}
+	s.newest.hear(c.View.ID, act.ActionTs)
 	if !s.begin(func(ctx context.Context) {
 		w, p, err := s.enter(ctx, p, at)
 		if err != nil {
 			s.renew(ctx, w, c.View.ID, "", bot.InModal(s.sorry(p, err)))
 			return
 		}
-		s.renew(ctx, w, c.View.ID, c.View.Hash, s.bot.Fill(ctx, p, formOf(c.View, act)))
+		m := s.bot.Fill(ctx, p, formOf(c.View, act))
+		// The answer to an older change may have come between: the newest one is shown all the same.
+		if s.newest.is(c.View.ID, act.ActionTs) && s.renew(ctx, w, c.View.ID, c.View.Hash, m) && s.newest.is(c.View.ID, act.ActionTs) {
+			s.renew(ctx, w, c.View.ID, "", m)
+		}
 	}) {
 		return tooBusy
 	}

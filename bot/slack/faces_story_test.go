@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,24 @@ func TestAClusterByForm(t *testing.T) {
 			h.Error("two clusters of one name")
 		}
 		m.Cancel()
+	})
+}
+
+// TestTheNewestOfWhatWasTypedIsShown types faster than the form is worked out.
+func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
+	each(t, func(h *hall) {
+		h.ada.In(h.team.Channel("ops")).Says("/muster create")
+		m := h.ada.Modal("New cluster", "What would be made")
+		for i := range 20 {
+			for _, n := range []string{"500", "7", "9", fmt.Sprint(2 + i)} {
+				m.Fill("Nodes", n)
+			}
+			m.Until(fmt.Sprintf("%d × small with web", 2+i))
+			time.Sleep(10 * time.Second)
+			if !m.Says(fmt.Sprintf("%d × small with web", 2+i)) {
+				h.Errorf("an older answer came last:\n%s", m.Text())
+			}
+		}
 	})
 }
 

@@ -78,6 +78,7 @@ type Server struct {
 	teams    teams
 	people   people
 	replies  replies
+	newest   newest
 	learning sync.Mutex // over learnAt
 	learnAt  time.Time
 	boards   boards
