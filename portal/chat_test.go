@@ -1,0 +1,160 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// chatted is a Muster with workspaces in memory.
+type chatted struct {
+	*hooked
+	house app.ChatHouse
+	asked []string
+}
+
+var _ Chatting = (*chatted)(nil)
+
+func (f *chatted) note(what string, a app.Actor, err error) error {
+	if !a.May("SetApprovals") {
+		return app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+	}
+	f.asked = append(f.asked, what)
+	return err
+}
+
+func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (app.ChatHouse, error) {
+	if !a.May("ChatHouse") {
+		return app.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+	}
+	return f.house, nil
+}
+
+func (f *chatted) StartChatInstall(_ context.Context, a app.Actor) (string, error) {
+	return "the-state", f.note("start", a, nil)
+}
+
+func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error)) (app.ChatWorkspace, error) {
+	if state != "the-state" {
+		return app.ChatWorkspace{}, app.Errorf(app.ENotFound, "This installation was not begun by you here.")
+	}
+	w, t, err := exchange(ctx)
+	return w, f.note("installed "+w.Team+" "+t.Access, a, err)
+}
+
+func (f *chatted) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (app.ChatWorkspace, error) {
+	return app.ChatWorkspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
+}
+
+func (f *chatted) RemoveWorkspace(_ context.Context, a app.Actor, _, team string) error {
+	return f.note("remove "+team, a, nil)
+}
+
+func (f *chatted) UseChannel(_ context.Context, a app.Actor, c app.ChatChannel) (app.ChatChannel, error) {
+	if !strings.HasPrefix(c.Channel, "C") {
+		return c, &app.Error{Code: app.EInvalid, Field: "channel", Message: "That is not the id of a channel."}
+	}
+	c.Host = "root"
+	return c, f.note("use "+c.Team+" "+c.Channel+" "+c.Tenant, a, nil)
+}
+
+func (f *chatted) ResetChannel(_ context.Context, a app.Actor, _, team, channel string) error {
+	return f.note("reset "+team+" "+channel, a, nil)
+}
+
+func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p app.ChatApprovals) error {
+	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
+}
+
+// consent is a Slack that installs.
+type consent struct{}
+
+func (consent) Installs() bool { return true }
+func (consent) InstallURL(state string) string {
+	return "https://slack.com/oauth/v2/authorize?state=" + state
+}
+func (consent) Exchange(_ context.Context, code string) (app.ChatWorkspace, app.ChatTokens, error) {
+	if code != "good" {
+		return app.ChatWorkspace{}, app.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
+	}
+	return app.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, app.ChatTokens{Access: "xoxb-1"}, nil
+}
+
+func chatAt(t *testing.T, user string) (*site, *chatted) {
+	t.Helper()
+	f := &chatted{}
+	s := visit(t, func(c *Config) {
+		f.hooked = &hooked{fake: c.Muster.(*fake), sent: map[string][]app.HookDelivery{}}
+		c.Muster, c.Chat = f, consent{}
+	})
+	now := s.clock.now()
+	f.house = app.ChatHouse{Approvals: &app.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []app.ChatLink{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
+		Workspaces: []app.ChatWorkspace{
+			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: app.ChatConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: app.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
+				Channels: []app.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
+			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: app.ChatBroken, Why: "Its token could not be refreshed."}}}
+	s.signIn(user)
+	return s, f
+}
+
+func TestSlackPage(t *testing.T) {
+	s, f := chatAt(t, "root")
+	s.get("/admin").reads(http.StatusOK, "Slack Workspaces, channels")
+	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last heard 5 min ago", "Calls 7 a minute", "Token renewed within 9 h", "C5 (lent)", "waits for an admin of blue",
+		"old to be installed again", "Its token could not be refreshed.", "server s1, since", "Install into a workspace")
+	a := s.get("/slack/install")
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "https://slack.com/oauth/v2/authorize?state=the-state" {
+		t.Errorf("an admin is sent to %d %s", a.status, a.header.Get("Location"))
+	}
+	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "not begun by you")
+	s.get("/slack/oauth?state=the-state&code=bad").reads(http.StatusUnprocessableEntity, "Slack does not take")
+	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "has said no")
+	if a := s.get("/slack/oauth?state=the-state&code=good"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/slack" {
+		t.Errorf("back from Slack: %d %s", a.status, a.header.Get("Location"))
+	}
+	s.get("/admin/slack").reads(http.StatusOK, "Muster is installed in acme.")
+	for path, form := range map[string]url.Values{
+		"/admin/slack/T1/email-on":    nil,
+		"/admin/slack/T1/email-off":   nil,
+		"/admin/slack/T2/remove":      nil,
+		"/admin/slack/channels":       {"team": {"T1"}, "channel": {" C9 "}, "tenant": {"blue"}},
+		"/admin/slack/channels/reset": {"team": {"T1"}, "channel": {"C5"}},
+		"/admin/slack/approvals":      {"team": {"T1"}, "channel": {"C8"}},
+	} {
+		if a := s.post(path, form); a.status != http.StatusSeeOther {
+			t.Errorf("%s answers %d %s", path, a.status, a.text())
+		}
+	}
+	all := strings.Join(f.asked, ", ")
+	for _, want := range []string{"start", "installed T1 xoxb-1", "email T1 on", "email T1 off", "remove T2", "use T1 C9 blue", "reset T1 C5", "approvals T1 C8"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q was not asked for: %s", want, all)
+		}
+	}
+	// What is wrong is said beside the form, with what was typed.
+	a = s.post("/admin/slack/channels", url.Values{"team": {"T1"}, "channel": {"general"}, "tenant": {"blue"}})
+	a.reads(http.StatusUnprocessableEntity, "That is not the id of a channel.")
+	if !strings.Contains(a.body, `value="general"`) {
+		t.Error("what was typed is lost")
+	}
+	if strings.Contains(a.body, "xoxb") {
+		t.Error("a token is on the page")
+	}
+}
+
+func TestSlackPageIsForAdmins(t *testing.T) {
+	s, f := chatAt(t, "ada")
+	for _, path := range []string{"/admin/slack", "/slack/install", "/slack/oauth?state=the-state&code=good"} {
+		if a := s.get(path); a.status != http.StatusForbidden {
+			t.Errorf("%s answers %d", path, a.status)
+		}
+	}
+	if len(f.asked) > 0 {
+		t.Errorf("it was done all the same: %v", f.asked)
+	}
+}
