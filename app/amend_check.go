@@ -67,7 +67,7 @@ func (m Amendment) checkFailure() error {
 	if err := m.OnFailure.check(); err != nil {
 		return err
 	}
-	if err := m.Survival.check(m.OnFailure); err != nil {
+	if err := m.Survival.Check(m.OnFailure); err != nil {
 		return err
 	}
 	grows := m.Kind == OperationResize && len(m.Nodes) == 0

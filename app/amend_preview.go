@@ -29,6 +29,9 @@ func (a *App) weighAmend(ctx context.Context, actor Actor, c Cluster, m Amendmen
 	if err != nil {
 		return nil, err
 	}
+	if _, _, err := d.onFailure(); err != nil {
+		return nil, err
+	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err

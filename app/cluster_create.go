@@ -31,7 +31,7 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	if err := r.OnFailure.check(); err != nil {
 		return Answer{}, err
 	}
-	if err := r.Survival.check(r.OnFailure); err != nil {
+	if err := r.Survival.Check(r.OnFailure); err != nil {
 		return Answer{}, err
 	}
 	w, err := a.weigh(ctx, actor, r)
@@ -106,6 +106,9 @@ func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weigh
 		}
 	}
 	if w.draft, w.preview, err = a.prepare(ctx, actor.Tenant, r); err != nil {
+		return w, err
+	}
+	if _, _, err := w.draft.definition.Survivors.settled(r.OnFailure, r.Survival, w.preview.Layout.Size()); err != nil {
 		return w, err
 	}
 	if err := a.checkSecretsOf(ctx, actor.Tenant, r, w.draft, w.preview.Layout.Provider); err != nil {

@@ -24,6 +24,7 @@ type ClusterSpec struct {
 	Config     map[string]any `json:"config,omitempty"` // over the template's own
 	Parameters map[string]any `json:"parameters,omitempty"`
 	OnFailure  FailureChoice  `json:"on_failure,omitempty"`
+	Survival
 }
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
@@ -187,7 +188,7 @@ func leaseText(d time.Duration) string {
 
 // Request is what to ask for.
 func (s ClusterSpec) Request() (ClusterRequest, error) {
-	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure,
+	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
 		LayoutRequest: LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	switch s.Lease {
 	case "":

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,6 +54,9 @@ func (s NodeShare) Check() error {
 // failureChoices are those that people can make.
 var failureChoices = []FailureChoice{FailureRollBack, FailureGoOn, FailureGoOnOrBack, FailureStay}
 
+// FailureChoices are the choices that people can make; none of them is as good as what the template says.
+func FailureChoices() []FailureChoice { return slices.Clone(failureChoices) }
+
 // check refuses a choice that there is not.
 func (c FailureChoice) check() error {
 	if c == FailureLeave {
@@ -72,8 +76,8 @@ func (c FailureChoice) check() error {
 // GoesOn tells whether it is gone on with the machines that came.
 func (c FailureChoice) GoesOn() bool { return c == FailureGoOn || c == FailureGoOnOrBack }
 
-// check refuses what makes no sense beside the choice.
-func (s Survival) check(c FailureChoice) error {
+// Check refuses what makes no sense beside the choice: EInvalid, with the field.
+func (s Survival) Check(c FailureChoice) error {
 	if err := s.AtLeast.Check(); err != nil {
 		return err
 	}

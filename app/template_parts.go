@@ -73,6 +73,9 @@ func (t *Template) Parts() (list []TemplatePart) {
 	if t.Batches != nil {
 		add(t.Batches.Ask, "batches")
 	}
+	if t.Survivors != nil {
+		add(t.Survivors, "survivors")
+	}
 	for _, h := range t.Hooks {
 		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)
 	}

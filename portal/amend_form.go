@@ -133,9 +133,20 @@ func (f *amendForm) readOnFailure(in url.Values) {
 		return // what it gives back is gone
 	}
 	f.ask.OnFailure = app.FailureChoice(in.Get("on_failure"))
-	f.page.Form.OnFailures = failureChoices(string(f.ask.OnFailure))
-	if f.ask.OnFailure != app.FailureLeave && f.ask.OnFailure != app.FailureRollBack {
+	makes := f.ask.Kind == app.OperationResize
+	f.page.Form.OnFailures = failureChoices(string(f.ask.OnFailure), makes, nil)
+	if !choosesFailure(string(f.ask.OnFailure)) {
 		f.complain("There is no such choice for what happens if it fails.", "Choose one from the list.")
+		return
+	}
+	if !makes {
+		return
+	}
+	f.page.Form.AtLeast = strings.TrimSpace(in.Get("at_least"))
+	f.ask.AtLeast = app.NodeShare(f.page.Form.AtLeast)
+	if err := f.ask.Survival.Check(f.ask.OnFailure); err != nil {
+		e := app.AsError(err)
+		f.complain(e.Message, e.Hint)
 	}
 }
 

@@ -53,7 +53,12 @@ func boundAmendments(schema huma.Registry) {
 		}
 	}
 	bound("kind", func(f *huma.Schema) { f.Enum = kinds })
-	bound("on_failure", func(f *huma.Schema) { f.Enum = []any{string(app.FailureLeave), string(app.FailureRollBack)} })
+	bound("on_failure", func(f *huma.Schema) {
+		f.Enum = []any{string(app.FailureLeave)}
+		for _, c := range app.FailureChoices() {
+			f.Enum = append(f.Enum, string(c))
+		}
+	})
 	for property, most := range map[string]float64{"size": mostNodes, "batch": mostNodes} {
 		bound(property, func(f *huma.Schema) { f.Minimum, f.Maximum = new(float64), &most })
 	}
@@ -65,7 +70,7 @@ func boundAmendments(schema huma.Registry) {
 			f.Items.PrecomputeMessages()
 		})
 	}
-	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "plan_hash": 64} {
+	for property, longest := range map[string]int{"hardware": longestName, "image": longestName, "plan_hash": 64, "at_least": 8} {
 		bound(property, func(f *huma.Schema) { f.MaxLength = &longest })
 	}
 }

@@ -108,7 +108,7 @@ func (n *clusterForm) options(in url.Values) {
 	typed := of == t.Name
 	if typed {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
-		v.Prefer, v.OnFailure = in.Get("prefer"), in.Get("on_failure")
+		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
 		v.Services = in["services"]
 	} else {
 		v.Services = slices.Clone(t.Defaults.Services)
@@ -119,10 +119,10 @@ func (n *clusterForm) options(in url.Values) {
 	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
-	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure)
+	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
 	n.parameters(in, typed)
-	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
 // choices makes the options of a select; the first one leaves the choice to the template.
@@ -153,12 +153,28 @@ func preferences(chosen string) []page.Choice {
 	return out
 }
 
-// failureChoices offers what happens by itself when the create does not go well.
-func failureChoices(chosen string) []page.Choice {
-	return []page.Choice{
-		{Value: "", Label: "leave it as it is (default)", Chosen: chosen == ""},
-		{Value: string(app.FailureRollBack), Label: "roll it back", Chosen: chosen == string(app.FailureRollBack)},
+// failureChoices offers what happens by itself when an operation does not go well. Where it makes machines, it can be gone on with those
+// that come; survivors is what the template says of that.
+func failureChoices(chosen string, makes bool, survivors *app.Survivors) []page.Choice {
+	standard := page.Choice{Label: "leave it as it is (default)"}
+	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "roll it back"}}
+	if makes {
+		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "go on with the machines that come"},
+			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "go on with them, or roll it back"})
+		if survivors != nil {
+			out[0].Label = "go on with the machines that come (default)"
+			out[2] = page.Choice{Value: string(app.FailureStay), Label: "leave it as it is"}
+		}
 	}
+	for i := range out {
+		out[i].Chosen = out[i].Value == chosen
+	}
+	return out
+}
+
+// choosesFailure tells whether there is such a choice.
+func choosesFailure(chosen string) bool {
+	return chosen == "" || slices.Contains(app.FailureChoices(), app.FailureChoice(chosen))
 }
 
 // leases offers lengths that people use and that the template allows.
@@ -181,10 +197,12 @@ func (n *clusterForm) read() {
 	default:
 		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
 	}
-	switch n.request.OnFailure = app.FailureChoice(v.OnFailure); n.request.OnFailure {
-	case app.FailureLeave, app.FailureRollBack:
-	default:
+	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), app.NodeShare(v.AtLeast)
+	if !choosesFailure(v.OnFailure) {
 		n.complain("on_failure", page.Complaint{Message: "There is no such choice.", Hint: "Choose one from the list."})
+	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
+		e := app.AsError(err)
+		n.complain("at_least", page.Complaint{Message: e.Message, Hint: e.Hint})
 	}
 	size, err := strconv.Atoi(v.Size)
 	switch {
@@ -219,7 +237,7 @@ func (n *clusterForm) complain(field string, c page.Complaint) {
 	}
 	n.view.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least":
 		n.view.Open = true
 	}
 }
@@ -309,7 +327,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 	}
 	for key, value := range map[string]string{
 		"name": n.view.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.view.Lease,
-		"on_failure": n.view.OnFailure,
+		"on_failure": n.view.OnFailure, "at_least": n.view.AtLeast,
 	} {
 		if value != "" {
 			in.Set(key, value)
@@ -319,7 +337,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 }
 
 // fields are the fields of the form that can carry a complaint.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least"}
 
 // reasons says which field a solver's reason belongs to.
 var reasons = map[string]string{

@@ -101,6 +101,11 @@ func (p *Portal) routes() http.Handler {
 		r.Post("/clusters/{id}/cancel", member(p.clusterCancel))
 		r.Get("/clusters/{id}/roll-back", member(p.clusterRollBackAsk))
 		r.Post("/clusters/{id}/roll-back", member(p.clusterRollBack))
+		if p.goingOn() != nil {
+			r.Get("/clusters/{id}/go-on", member(p.clusterGoOnAsk))
+			r.Post("/clusters/{id}/go-on", member(p.clusterGoOn))
+			r.Post("/clusters/{id}/top-up", member(p.clusterTopUp))
+		}
 		r.Get("/clusters/{id}/waiting", member(p.clusterWaiting))
 
 		if p.life() != nil {
@@ -289,6 +294,11 @@ func (p *Portal) routes() http.Handler {
 		huma.Post(api, op+"/resume", p.apiOperationResume, about("Go on with an operation that is paused or has failed"), answers(http.StatusAccepted))
 		huma.Get(api, op+"/roll-back", p.apiRollBackShow, about("Work out what the roll-back of an operation would do"))
 		huma.Post(api, op+"/roll-back", p.apiRollBack, about("Undo what an operation has done that failed or was cancelled"), answers(http.StatusAccepted))
+		if p.goingOn() != nil {
+			huma.Get(api, op+"/go-on", p.apiGoOnShow, about("Work out what it would be to go on with the machines that came"))
+			huma.Post(api, op+"/go-on", p.apiGoOn, about("Go on with the machines that came"), answers(http.StatusAccepted))
+			huma.Put(api, "/clusters/{id}/top-up", p.apiTopUp, about("Say whether the nodes that a cluster lacks are asked for again, and when"))
+		}
 		huma.Post(api, "/clusters/{id}/nodes/{node}/retry", p.apiNodeRetry, about("Try again what failed on one node"), answers(http.StatusAccepted))
 		if p.amending() != nil {
 			huma.Post(api, "/clusters/{id}/operations", p.apiAmend, about("Amend a cluster that stands, or ask for it where people have to approve"), eitherAmend)

@@ -263,6 +263,10 @@ func (m *merging) rest() {
 		m.out.Health = t.Health
 		m.took("health", "health")
 	}
+	if t.Survivors != nil {
+		m.out.Survivors = t.Survivors
+		m.took("survivors", "survivors")
+	}
 	for _, h := range t.Hooks {
 		if at := slices.IndexFunc(m.out.Hooks, func(have app.OperationHook) bool { return have.Name == h.Name }); at >= 0 {
 			m.out.Hooks[at] = h

@@ -153,6 +153,8 @@ type templateDoc struct {
 
 	Batches *batchesDoc      `yaml:"batches" doc:"A person looks between the batches in which nodes are changed. Where absent, only where the change asks for it."`
 	Health  *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
+
+	Survivors *survivorsDoc `yaml:"survivors" doc:"Goes on with the machines that come where a create or a growth does not get all of them, unless a request says otherwise. Where absent, such an operation fails."`
 }
 
 type defaultsDoc struct {
@@ -280,7 +282,7 @@ func (t *templateDoc) template(e *entry) *app.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

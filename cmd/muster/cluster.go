@@ -26,6 +26,8 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterRetryNodeCommand(c),
 		clusterCancelCommand(c),
 		clusterRollBackCommand(c),
+		clusterGoOnCommand(c),
+		clusterTopUpCommand(c),
 		clusterDeleteCommand(c),
 		clusterReceiptCommand(c),
 		clusterLeaseCommand(c),

@@ -26,6 +26,7 @@ type amendFlags struct {
 
 	yes, preview, steps bool
 	onFailure           failureChoice
+	survival            app.Survival
 	w                   waitFlags
 }
 
@@ -190,7 +191,7 @@ func amendCommands(c *cli) []*cobra.Command {
 		flags.BoolVar(&f.preview, "preview", false, "only show what would be done")
 		flags.BoolVar(&f.steps, "steps", false, "show every step of the plan too")
 		if !a.final {
-			flags.Var(&f.onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
+			declareOnFailure(flags, &f.onFailure, &f.survival, strings.HasPrefix(a.use, "resize") || strings.HasPrefix(a.use, "grow"))
 		}
 		f.w.declare(cmd)
 		all = append(all, cmd)
@@ -218,6 +219,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	}
 	m.Hardware, m.Image, m.Batch, m.OnFailure = f.hardware, f.image, f.batch, app.FailureChoice(f.onFailure)
 	m.AskBetween = f.askBetween
+	m.Survival = f.survival
 	p, err := cl.amendPreview(ctx, v.ID, m)
 	if err != nil {
 		return err

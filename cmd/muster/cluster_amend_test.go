@@ -176,7 +176,7 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 		"set shop a.b=2 a=1 --yes":         "a gets a value, and another one below it",
 		"set shop --config nowhere --yes":  "--config: open nowhere",
 		"restart shop --batch -1 --yes":    "--batch is a number of nodes",
-		"restart shop --on-failure x -y":   "use one of leave, roll_back",
+		"restart shop --on-failure x -y":   "use one of roll_back, go_on, go_on_or_roll_back, leave",
 		"upgrade shop now --yes":           `"now" is one argument too many`,
 	} {
 		t.Run(command, func(t *testing.T) {

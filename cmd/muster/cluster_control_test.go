@@ -197,7 +197,7 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 	if got := s.created[0].OnFailure; got != app.FailureRollBack {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), exitUsage, "", "use one of leave, roll_back")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), exitUsage, "", "use one of roll_back, go_on, go_on_or_roll_back, leave")
 	s.create = func(app.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]

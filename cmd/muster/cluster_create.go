@@ -73,6 +73,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		dnsSuffix     string
 		file          string
 		onFailure     failureChoice
+		survival      app.Survival
 		settings      []string
 		preview       bool
 	)
@@ -82,7 +83,8 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		Long:  "Make a cluster. Without a name it gets one from its template.",
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
-			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait",
+			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
+			"  muster cluster create shop --template web --size 10 --on-failure go_on --at-least 60%",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -94,7 +96,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure)}
+			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival}
 			var err error
 			if r.Lease, err = parseLease(lease); err != nil {
 				return err
@@ -149,23 +151,24 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
-	cmd.Flags().Var(&onFailure, "on-failure", "what to do by itself when it fails or is cancelled: leave (default) all as it is, or roll_back")
+	declareOnFailure(cmd.Flags(), &onFailure, &survival, true)
 	return cmd
 }
 
 // failureChoice is the value of --on-failure.
 type failureChoice app.FailureChoice
 
-// Set takes leave or roll_back.
+// Set takes one of the choices, also with - for _.
 func (f *failureChoice) Set(text string) error {
-	switch text {
-	case "leave":
-		*f = ""
-	case string(app.FailureRollBack), "roll-back":
-		*f = failureChoice(app.FailureRollBack)
-	default:
-		return errors.New("use one of leave, roll_back")
+	choice := app.FailureChoice(strings.ReplaceAll(text, "-", "_"))
+	if !slices.Contains(app.FailureChoices(), choice) {
+		words := make([]string, 0, 4)
+		for _, c := range app.FailureChoices() {
+			words = append(words, string(c))
+		}
+		return errors.New("use one of " + strings.Join(words, ", "))
 	}
+	*f = failureChoice(choice)
 	return nil
 }
 

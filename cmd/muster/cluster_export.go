@@ -206,7 +206,8 @@ func withSpec(cmd *cobra.Command, r, over app.ClusterRequest) app.ClusterRequest
 		{"services", func() { over.Services = slices.Clone(r.Services) }}, {"hardware", func() { over.Hardware = r.Hardware }},
 		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
-		{"on-failure", func() { over.OnFailure = r.OnFailure }}, {"set", func() { over.Parameters = r.Parameters }},
+		{"on-failure", func() { over.OnFailure = r.OnFailure }},
+		{"at-least", func() { over.AtLeast = r.AtLeast }}, {"no-top-up", func() { over.NoTopUp = r.NoTopUp }}, {"set", func() { over.Parameters = r.Parameters }},
 	} {
 		if cmd.Flags().Lookup(f.flag) != nil && said(f.flag) {
 			f.take()

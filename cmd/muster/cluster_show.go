@@ -45,7 +45,11 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 	if v.Status == app.ClusterDeleted {
 		return nil
 	}
-	fmt.Fprintf(c.stdout, "%s\n\n", strings.Join(facts(v, time.Now()), " · "))
+	fmt.Fprintf(c.stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
+	if v.TopUp != nil {
+		fmt.Fprintln(c.stdout, v.TopUp.Words(v.Size, time.Now()))
+	}
+	fmt.Fprintln(c.stdout)
 	if err := nodeTable(v.Nodes).write(c.stdout); err != nil {
 		return err
 	}

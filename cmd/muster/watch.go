@@ -145,6 +145,17 @@ func (c *cli) waitAfter(ctx context.Context, cl *client, v app.ClusterView, time
 	if err != nil || op.Status == app.OperationSucceeded {
 		return now, err
 	}
+	if op.Status == app.OperationFailed && op.OnFailure.GoesOn() {
+		next, began, err := c.awaitGoOn(ctx, cl, now, op)
+		if err != nil {
+			return now, err
+		}
+		if began {
+			return c.waitAfter(ctx, cl, next, timeout, after)
+		}
+		now = next
+		op, _ = operationOf(now, op.ID)
+	}
 	return now, c.explainFailure(ctx, cl, now, op)
 }
 
@@ -207,6 +218,9 @@ func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
 	}
 	if first != "" {
 		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)
+	}
+	if machinesOnly(op, steps) {
+		hint += "Go on with the machines that came:  muster cluster go-on " + v.ID + "\n"
 	}
 	for _, way := range waysForward(v, op) {
 		hint += way + "\n"

@@ -29,6 +29,7 @@ type AmendForm struct {
 	Services, Nodes         []Choice
 	Hardwares, Images       []Choice
 	OnFailures              []Choice
+	AtLeast                 string
 	NoRestart               bool
 	Config, Base            string // the configuration as it is typed, and as it was shown
 	OpenNodes, OpenMachines bool   // parts that are unfolded
@@ -240,6 +241,7 @@ func (p AmendPreview) fields() []Field {
 	add("image", m.Image)
 	add("batch", strconv.Itoa(m.Batch))
 	add("on_failure", string(m.OnFailure))
+	add("at_least", string(m.AtLeast))
 	if m.NoRestart {
 		add("no_restart", "yes")
 	}

@@ -13,8 +13,8 @@ type ClusterNew struct {
 	Template  *app.Template // the chosen one; nil where there is none
 
 	// What was typed, as it was typed.
-	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure string
-	Services                                                        []string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, AtLeast string
+	Services                                                                 []string
 
 	Parameters []ParameterField // of the template, with what was typed
 

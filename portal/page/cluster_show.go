@@ -67,7 +67,9 @@ func (c ClusterShow) Can(a app.Act) bool {
 }
 
 // Running tells whether something happens by itself.
-func (c ClusterShow) Running() bool { return running(c.Operation()) || c.undoneSoon() }
+func (c ClusterShow) Running() bool {
+	return running(c.Operation()) || c.undoneSoon() || c.goesOnSoon()
+}
 
 // undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
 func (c ClusterShow) undoneSoon() bool {
@@ -138,6 +140,9 @@ func (c ClusterShow) Sentence() string {
 // ended says how an operation ended that did not succeed, and which ways lead on.
 func (c ClusterShow) ended(op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, Count(op.Total, "step"))
+	if c.goesOnSoon() {
+		return fmt.Sprintf("The %s stopped %s. Whether it can go on with the machines that came is being looked at.", kind, sofar)
+	}
 	if c.undoneSoon() {
 		return fmt.Sprintf("The %s stopped %s and is about to be rolled back.", kind, sofar)
 	}

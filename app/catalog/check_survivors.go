@@ -1,0 +1,23 @@
+package catalog
+
+import (
+	"strings"
+
+	"muster/app"
+)
+
+// survivors checks with how many nodes a template's operations are gone on.
+func (c *checker) survivors(e *entry, t *app.Template) {
+	if t.Survivors == nil {
+		return
+	}
+	s, path, most := t.Survivors.AtLeast, []any{"survivors", "at_least"}, t.Constraints.Size.Max
+	if err := s.Check(); err != nil {
+		a := app.AsError(err)
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.spell(path), a.Message)
+		return
+	}
+	if most > 0 && !strings.HasSuffix(string(s), "%") && s.Of(most) > most {
+		c.report(e, rule(e), path, "", "%s is %s, and clusters have at most %d nodes, so none is ever gone on with", e.spell(path), string(s), most)
+	}
+}

@@ -1,0 +1,84 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// ClusterGoOn is what it would be to go on with the machines that came.
+type ClusterGoOn struct {
+	Now     time.Time
+	View    app.ClusterView
+	Preview app.GoOnPreview
+	Notice  string
+}
+
+// lostShown is how many machines that did not come are named with why.
+const lostShown = 8
+
+// Lost are the first of the machines that did not come.
+func (g ClusterGoOn) Lost() []app.LostMachine {
+	return g.Preview.GivesBack[:min(len(g.Preview.GivesBack), lostShown)]
+}
+
+// MoreLost counts those that are not named.
+func (g ClusterGoOn) MoreLost() int { return max(0, len(g.Preview.GivesBack)-lostShown) }
+
+// Steps are the first steps of the plan, in words.
+func (g ClusterGoOn) Steps() []string {
+	var out []string
+	for _, s := range g.Preview.Plan.Steps {
+		if !s.Join && len(out) < stepsShown {
+			out = append(out, StepWords(s.Node, s.Action, s.Service))
+		}
+	}
+	return out
+}
+
+// More counts the steps that are not listed.
+func (g ClusterGoOn) More() int { return max(0, g.Preview.Plan.Acts()-stepsShown) }
+
+// CostWords say what it costs then.
+func (g ClusterGoOn) CostWords() string {
+	p := g.Preview
+	if p.Before.CostPerHour == p.After.CostPerHour {
+		return Cost(p.After.CostPerHour)
+	}
+	return Cost(p.Before.CostPerHour) + " → " + Cost(p.After.CostPerHour)
+}
+
+// mayGoOn tells whether it may be gone on with the machines that came: all that failed is the making of machines.
+func (c ClusterShow) mayGoOn() bool {
+	op := c.Operation()
+	if op == nil || op.Status != app.OperationFailed || op.Kind != app.OperationCreate && op.Kind != app.OperationResize || c.goesOnSoon() {
+		return false
+	}
+	failed, ready := false, false
+	for _, s := range c.Steps {
+		if s.State == app.StepFailed {
+			if !s.Action.OnMachine() || s.Action == app.ActionDelete {
+				return false
+			}
+			failed = true
+		}
+		ready = ready || s.Action == app.ActionBootstrap && s.State == app.StepSucceeded
+	}
+	return failed && ready && c.Actor.May("GoOn", c.View.Owner) && slices.Contains(op.Acts(true), app.ActResume)
+}
+
+// goesOnSoon tells that the latest operation failed and is about to be gone on with by itself, or to be found not to.
+func (c ClusterShow) goesOnSoon() bool {
+	op := c.Operation()
+	return op != nil && op.Status == app.OperationFailed && op.OnFailure.GoesOn() && c.Now.Sub(op.EndedAt) < 5*time.Second
+}
+
+// topUpWords say how what the cluster lacks stands.
+func (c ClusterShow) topUpWords(u app.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }
+
+// missing words how many nodes are missing.
+func missing(g ClusterGoOn) string {
+	return fmt.Sprintf("%s not come", CountOf(len(g.Preview.GivesBack), "machine has", "machines have"))
+}
