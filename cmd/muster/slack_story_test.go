@@ -66,18 +66,28 @@ type chatTown struct {
 	slack *slacktest.Slack
 	team  *slacktest.Workspace
 	ops   *slacktest.Channel
+
+	socket bool
 }
 
-func newChatTown(t *testing.T, change ...func(*serverConfig)) *chatTown {
+func newChatTown(t *testing.T, socket bool) *chatTown {
 	t.Helper()
-	w := &chatTown{slack: slacktest.New(t, manifest(t))}
+	known := manifest(t)
+	known.Socket, known.AppToken = socket, "xapp-story"
+	w := &chatTown{slack: slacktest.New(t, known), socket: socket}
 	w.team = w.slack.Workspace("T1").Install("xoxb-story")
 	w.ops = w.team.Channel("ops")
-	w.town = newTown(t, "", append([]func(*serverConfig){func(c *serverConfig) {
+	w.town = newTown(t, "", func(c *serverConfig) {
 		c.Workers, c.TLS, c.Password = 4, tlsConfig{}, "a password for stories"
 		c.Slack = slackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
-	}}, change...)...)
+		if socket {
+			c.Slack.Secret, c.Slack.AppToken = "", "xapp-story"
+		}
+	})
 	w.slack.Point(w.server.URL)
+	if socket {
+		w.slack.Connected(1)
+	}
 	return w
 }
 
@@ -100,10 +110,15 @@ func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	}
 }
 
-// TestSlackStory is what two people do with a cluster in Slack, from the first word to the last.
+// TestSlackStory is what two people do with a cluster in Slack, from the first word to the last: over HTTP, and through a websocket.
 func TestSlackStory(t *testing.T) {
-	w := newChatTown(t)
-	slackStory(w)
+	t.Run("HTTP", func(t *testing.T) { slackStory(newChatTown(t, false)) })
+	t.Run("socket", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("bot/slack tells its stories through websockets too, in less time")
+		}
+		slackStory(newChatTown(t, true))
+	})
 }
 
 func slackStory(w *chatTown) {
@@ -139,7 +154,7 @@ func slackStory(w *chatTown) {
 	first := ops.Card("web is active")
 	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
 	ada.In(ops).Says("/muster list").Answer("web", "1 node")
-	ada.In(ops).Says("/muster create web slow").Answer("That did not work")
+	ada.In(ops).Says("/muster create web slow 1").Answer("That did not work", "web")
 	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
@@ -158,6 +173,9 @@ func slackStory(w *chatTown) {
 	press := ada.Press(ask, "Delete it")
 	again := press.Delivery()
 	for i := range 3 {
+		if w.socket {
+			break
+		}
 		r := again.Request(time.Now())
 		r.Header.Set("X-Slack-Retry-Num", fmt.Sprint(i+1))
 		if status, _ := w.slack.Send(r); status != http.StatusOK {
@@ -167,6 +185,9 @@ func slackStory(w *chatTown) {
 	ops.Card("web is gone")
 	cards := 0
 	for _, m := range ops.Messages() {
+		if m.Beneath() != "" {
+			continue // how the steps have ended
+		}
 		cards++
 		if !m.Says("web is active") && !m.Says("web is gone") {
 			t.Errorf("a card says last\n%s", m.Text())
@@ -186,9 +207,9 @@ func slackStory(w *chatTown) {
 	}
 }
 
-// TestSlackTellsNothingTwice replays what Slack has said.
+// TestSlackReplays replays what Slack has said.
 func TestSlackReplays(t *testing.T) {
-	w := newChatTown(t)
+	w := newChatTown(t, false)
 	ada, ops := w.team.User("ada"), w.ops
 	w.link(ada, w.account("ada", app.RoleAdmin))
 	r := ada.In(ops).Says("/muster create web slow 1 for 2h")
