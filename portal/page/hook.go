@@ -127,6 +127,8 @@ func noticeWord(k app.NoticeKind) string {
 		return "clusters that change hands or miss their schedule"
 	case app.NoticeHealth:
 		return "the health of clusters"
+	case app.NoticePool:
+		return "pools that cannot be refilled"
 	case app.NoticeHook:
 		return "hooks that stop"
 	case app.NoticeTest:
