@@ -14,9 +14,12 @@ import (
 	"muster/bot/slack/slacktest"
 )
 
+// raced says that the race detector is on, under which each statement of SQL takes ten times as long.
+var raced bool
+
 // many is how many operations are live at once.
 func many() int {
-	if testing.Short() {
+	if testing.Short() || raced {
 		return 20
 	}
 	return 200

@@ -1,0 +1,5 @@
+//go:build race
+
+package slack_test
+
+func init() { raced = true }
