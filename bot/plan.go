@@ -72,7 +72,13 @@ func previewLines(p app.Preview, left app.QuotaLeft) []string {
 	if p.Duration > 0 {
 		facts = append(facts, takes(p.Duration, p.Plan.Expects))
 	}
+	if people := p.Plan.PeopleInWords(); people != "" {
+		facts = append(facts, people)
+	}
 	lines = append(lines, strings.Join(facts, ", "))
+	if p.FromPools != nil {
+		lines = append(lines, p.FromPools.Words())
+	}
 	lines = append(append(lines, p.Decision.Sentences()...), p.Warnings...)
 	var rest []string
 	for _, l := range left.Tightest {

@@ -1,0 +1,206 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+// createModal makes the modal as it is to be shown now.
+func (b *Bot) createModal(ctx context.Context, r request, f Form, n note) (Modal, error) {
+	c, err := b.createForm(ctx, r, f, n)
+	if err != nil {
+		return Modal{}, err
+	}
+	p, err := b.preview(ctx, r, c)
+	if err != nil {
+		return Modal{}, err
+	}
+	return b.showCreate(ctx, r, c, p)
+}
+
+func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.Preview) (Modal, error) {
+	m := Modal{ID: modalCreate, Title: "New cluster"}
+	if e := c.errors[""]; e != nil {
+		m.Parts = append(m.Parts, Part{Lines: []string{"⚠ " + complaint(e)}})
+	}
+	m.Parts = append(m.Parts, c.part(c.templateField()))
+	if c.template == nil {
+		m.Note = note{Channel: c.note.Channel}.text()
+		return m, nil
+	}
+	if d := c.template.Description; d != "" {
+		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{d}})
+	}
+	for _, f := range c.fields() {
+		m.Parts = append(m.Parts, c.part(f))
+	}
+	if more := len(c.template.Parameters) - mostFields; more > 0 {
+		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{several(more, "parameter") + " more can be set in the portal."}})
+	}
+	last := Part{Title: "What would be made", Buttons: []Button{{Name: "Work it out", Value: "preview", Quiet: true, Fill: true}},
+		Links: []Link{{"All choices", b.at("/clusters/new?template=" + urlWord(c.template.Name))}}}
+	c.note.Hash = ""
+	if p == nil {
+		last.Lines = []string{"That can be said once the fields are filled in."}
+	} else {
+		left, err := b.muster.QuotaLeft(ctx, r.actor)
+		if err != nil {
+			return Modal{}, err
+		}
+		c.note.Hash, last.Lines = p.PlanHash, previewLines(*p, left)
+	}
+	m.Parts = append(m.Parts, last)
+	m.Submit, m.Note = "Create", c.note.text()
+	if p != nil && p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove {
+		m.Submit = "Ask for it"
+	}
+	return m, nil
+}
+
+// part shows a field, with what is wrong with it above: where a complaint cannot be said at the field itself, it is not lost.
+// Nobody is blamed for a field that they have not seen yet.
+func (c *createForm) part(f Field) Part {
+	p := Part{Field: &f}
+	_, seen := c.form.Values[f.Name]
+	if e := c.errors[f.Name]; e != nil && (seen || f.Name == "template") {
+		p.Lines = []string{"⚠ " + f.Label + ": " + complaint(e)}
+	}
+	return p
+}
+
+// templateField is the choice of a template.
+func (c *createForm) templateField() Field {
+	f := Field{Name: "template", Kind: FieldChoice, Label: "Template", Live: true, Placeholder: "Choose one"}
+	if c.template != nil {
+		f.Values = []string{key(c.template.Name)}
+	}
+	offered := c.catalog.Offered()
+	if f.Asked = len(offered) > mostChoices; f.Asked {
+		offered = nil
+		if c.template != nil {
+			offered = []*app.Template{c.template}
+		}
+	}
+	f.Choices = templateChoices(offered)
+	return f
+}
+
+func templateChoices(list []*app.Template) []Choice {
+	var out []Choice
+	for _, t := range list {
+		name := t.Title()
+		if t.InState() != app.TemplatePublished {
+			name += " (" + string(t.InState()) + ")"
+		}
+		out = append(out, Choice{Name: name, Value: key(t.Name), Hint: t.Description})
+	}
+	return out
+}
+
+// fields are those of the chosen template.
+func (c *createForm) fields() []Field {
+	t := c.template
+	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Left empty, it gets one.", Optional: true, Most: mostNameIn, Values: c.form.Values["name"]}
+	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template takes " + t.Constraints.Size.Words() + ".", Live: true,
+		Optional: c.sets("size")}
+	if v := c.value("size"); v != "" {
+		size.Values = []string{v}
+	}
+	least := max(t.Constraints.Size.Min, 1)
+	size.Min = &least
+	if most := t.Constraints.Size.Max; most > 0 && most < app.Unlimited {
+		size.Max = &most
+	}
+	lease := Field{Name: c.field("lease"), Kind: FieldChoice, Label: "Lease", Hint: "How long it lives.", Live: true, Values: []string{"=default"},
+		Choices: []Choice{{Name: app.LeaseWords(t.Lease.Initial) + " (default)", Value: "=default"}}}
+	if v := c.value("lease"); v != "" {
+		lease.Values = []string{v}
+	}
+	for _, d := range t.Lease.Lengths() {
+		lease.Choices = append(lease.Choices, Choice{Name: app.LeaseWords(d), Value: "=" + d.String()})
+	}
+	list := []Field{name, size, lease}
+	for _, p := range c.parameters() {
+		list = append(list, c.parameterField(p))
+	}
+	return list
+}
+
+func (c *createForm) parameterField(p app.Parameter) Field {
+	f := Field{Name: c.field("p:" + p.Name), Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()),
+		Optional: !p.Required || standard(p) != "", Live: true}
+	v := c.given(p)
+	switch p.Type {
+	case app.ParameterBoolean:
+		f.Kind, f.Hint, f.Optional = FieldChoice, p.Help, false
+		f.Choices = []Choice{{Name: "yes", Value: "=true"}, {Name: "no", Value: "=false"}}
+		f.Values = []string{"=" + v}
+		return f
+	case app.ParameterChoice:
+		f.Kind, f.Hint = FieldChoice, p.Help
+		f.Choices = optionChoices(p.Options, "")
+		if v != "" {
+			f.Values = []string{key(v)}
+		}
+		if f.Asked = len(p.Options) > mostChoices; f.Asked {
+			f.Choices = slices.DeleteFunc(optionChoicesAll(p.Options), func(o Choice) bool { return o.Value != key(v) })
+		}
+		return f
+	case app.ParameterInteger:
+		f.Kind = FieldNumber
+		f.Min, f.Max = bound(p.Min), bound(p.Max)
+	case app.ParameterText:
+		if n, err := strconv.Atoi(p.Max); err == nil && n > 0 {
+			f.Most = 2 * n // too long is told, not cut off
+		}
+	}
+	if v != "" {
+		f.Values = []string{v}
+	}
+	return f
+}
+
+func bound(text string) *int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+func optionChoicesAll(options []app.ParameterOption) []Choice {
+	var out []Choice
+	for _, o := range options {
+		out = append(out, Choice{Name: o.Title(), Value: key(o.Value)})
+	}
+	return out
+}
+
+// optionChoices are those that have what was typed in them, as many as are shown at once.
+func optionChoices(options []app.ParameterOption, typed string) []Choice {
+	return matching(optionChoicesAll(options), typed)
+}
+
+// matching gives the choices that fit some letters: those that begin with them, then those that have them anywhere.
+func matching(all []Choice, typed string) []Choice {
+	typed = strings.ToLower(strings.TrimSpace(typed))
+	var first, rest []Choice
+	for _, c := range all {
+		name, value := strings.ToLower(c.Name), ""
+		if v, whole := strings.CutPrefix(c.Value, "="); whole {
+			value = strings.ToLower(v)
+		}
+		switch {
+		case strings.HasPrefix(name, typed), strings.HasPrefix(value, typed):
+			first = append(first, c)
+		case strings.Contains(name, typed), strings.Contains(value, typed), strings.Contains(strings.ToLower(c.Hint), typed):
+			rest = append(rest, c)
+		}
+	}
+	all = append(first, rest...)
+	return all[:min(len(all), mostChoices)]
+}
