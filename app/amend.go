@@ -16,6 +16,8 @@ type Amendment struct {
 	Image    string   `json:"image,omitempty"`    // of new nodes
 	// Config is laid over the cluster's configuration, map by map (reconfigure); null takes a key out.
 	Config map[string]any `json:"config,omitempty"`
+	// Parameters are values of the template's parameters, by name (reconfigure); null takes one back to what the template says.
+	Parameters map[string]any `json:"parameters,omitempty"`
 	// NoRestart writes the new configuration without having services read it (reconfigure).
 	NoRestart bool `json:"no_restart,omitempty"`
 	// Batch is on how many nodes at a time something is done (restart, reconfigure, upgrade); 0 is what the kind does by

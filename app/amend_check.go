@@ -20,7 +20,7 @@ var amendFields = map[OperationKind][]string{
 	OperationResize:         {"size", "nodes", "hardware", "image"},
 	OperationAddServices:    {"services", "hardware", "image"},
 	OperationRemoveServices: {"services"},
-	OperationReconfigure:    {"config", "no_restart", "batch", "ask_between_batches"},
+	OperationReconfigure:    {"config", "parameters", "no_restart", "batch", "ask_between_batches"},
 	OperationStart:          {"services", "nodes"},
 	OperationStop:           {"services", "nodes"},
 	OperationRestart:        {"services", "nodes", "batch", "ask_between_batches"},
@@ -116,10 +116,10 @@ func (m Amendment) checkNeeded() error {
 	}
 	switch m.Kind {
 	case OperationReconfigure:
-		if len(m.Config) == 0 {
-			return wrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys that change; null takes one out.")
+		if len(m.Config)+len(m.Parameters) == 0 {
+			return wrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys or the parameters that change; null takes one out.")
 		}
-		if n := configSize(m.Config); n > mostConfig {
+		if n := configSize(m.Config) + configSize(m.Parameters); n > mostConfig {
 			return tooMuchConfig(n)
 		}
 		if len(secretNames(m.Config)) > 0 {
@@ -136,7 +136,7 @@ func (m Amendment) said() (fields []string) {
 		name string
 		set  bool
 	}{{"size", m.Size != 0}, {"services", len(m.Services) > 0}, {"nodes", len(m.Nodes) > 0}, {"hardware", m.Hardware != ""}, {"image", m.Image != ""},
-		{"config", len(m.Config) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
+		{"config", len(m.Config) > 0}, {"parameters", len(m.Parameters) > 0}, {"no_restart", m.NoRestart}, {"batch", m.Batch != 0}, {"ask_between_batches", m.AskBetween}} {
 		if f.set {
 			fields = append(fields, f.name)
 		}

@@ -6,11 +6,19 @@ import (
 	"slices"
 )
 
-// reconfigure lays what was asked for over the configuration, and keeps it for later upgrades.
+// reconfigure lays what was asked for over the configuration, and keeps it for later upgrades. What a parameter sets is said by that
+// parameter only, so that its limits hold.
 func reconfigure(_ context.Context, _ *App, d *amended) error {
+	if t := d.catalog.Templates[d.Template]; t != nil {
+		if err := t.CheckParameterConfig(d.ask.Config); err != nil {
+			e := *AsError(err)
+			e.Hint = "Say it under parameters, or with --param on the command line: there it is held to the template's limits."
+			return &e
+		}
+	}
 	d.definition.Overrides = addOverrides(d.was.overrides(), d.ask.Config)
 	d.definition.Config = overlay(d.was.Config, d.ask.Config)
-	return nil
+	return d.setParameters()
 }
 
 // override is what the amendment wants otherwise than the template has it.

@@ -197,6 +197,9 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		return err
 	}
 	d.planned = r
+	if words := batchWords(d.batch, d.batched()); words != "" {
+		d.note("%s", words)
+	}
 	after := d.after()
 	changes := changesOf(d.was, d.definition)
 	if len(changes) > mostChanges {
@@ -222,6 +225,7 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 func (d *amended) redefined() bool {
 	was, is := d.was, d.definition
 	was.Overrides, is.Overrides = nil, nil
+	was.Parameters, is.Parameters = nil, nil
 	return !writtenAlike(was, is)
 }
 

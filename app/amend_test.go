@@ -320,7 +320,8 @@ func TestAmendedRunning(t *testing.T) {
 		{"one of several is no loss for those that need it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
 		{"a node by itself", app.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
 		{"a restart takes along what needs it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
-		{"one after the other, nothing comes along", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart", ""},
+		{"one after the other, nothing comes along", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
+			"It is done on one node after the other; one that fails halts the rest."},
 	} {
 		p, _ := f.carried(c.m)
 		f.want(c.name, workOf(p), c.work)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -195,6 +196,11 @@ func (a *App) ExtendLease(ctx context.Context, actor Actor, cluster string, r Le
 	if err != nil {
 		return LeaseOutlook{}, err
 	}
+	if beyond == nil && !until.Equal(c.ExpiresAt) {
+		if beyond, err = a.leaseFixed(ctx, c); err != nil {
+			return LeaseOutlook{}, err
+		}
+	}
 	if beyond != nil {
 		if reach, _ := actor.reach("ExtendLease"); reach != all {
 			return LeaseOutlook{}, beyond
@@ -211,6 +217,17 @@ func (a *App) ExtendLease(ctx context.Context, actor Actor, cluster string, r Le
 		}
 	}
 	return a.LeaseOutlook(ctx, actor, c.ID)
+}
+
+// leaseFixed says that the template of a cluster does not let leases be changed, nearer or further away; nil where it does. Admins may,
+// with a reason, as with the template's other rules: somebody must be able to give machines back early.
+func (a *App) leaseFixed(ctx context.Context, c Cluster) (*Error, error) {
+	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
+	if err != nil || !slices.Contains(d.Immutable, "lease") {
+		return nil, err
+	}
+	return &Error{Code: EInvalid, Reason: "immutable", Field: "lease", Message: fmt.Sprintf("Template %s does not let the lease be changed.", c.Template),
+		Hint: "Leave it as it is, or ask an admin. The cluster can be deleted at any time."}, nil
 }
 
 func leaseMoved(who Actor, was, until time.Time, reason string, beyond bool) string {

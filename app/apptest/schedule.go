@@ -122,4 +122,16 @@ func (t *moneyTest) schedules() {
 	if len(deeds) != 2 || deeds[0].Who != "ada" {
 		t.Errorf("the audit tells %+v", deeds)
 	}
+	// It goes with its cluster.
+	_, err = a.SetSchedule(t.ctx, ada, "web", app.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})
+	t.must(err)
+	t.gone("web-1", 1)
+	status(app.ClusterDeleted)
+	left, err := t.s.ClusterSchedule(t.ctx, tenant, "web-1")
+	t.must(err)
+	if !left.None() {
+		t.Errorf("of a cluster that is gone there is the schedule %+v", left)
+	}
+	t.clock.Move(240 * time.Hour)
+	run(0)
 }

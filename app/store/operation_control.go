@@ -163,6 +163,9 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 		if err := t.dropHealth(o.Cluster); err != nil {
 			return err
 		}
+		if err := t.exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
 		if err := t.forgetAnswers(o.Cluster); err != nil {
 			return err
 		}

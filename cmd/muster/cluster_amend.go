@@ -23,6 +23,7 @@ type amendFlags struct {
 	askBetween      bool
 	noRestart       bool
 	config          string
+	parameters      []string
 
 	yes, preview, steps bool
 	onFailure           failureChoice
@@ -76,15 +77,23 @@ var amendments = []struct {
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
 	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
 		more: "What is given is laid over the configuration, map by map. A VALUE is JSON where it can be read so, else a text; null takes a\n" +
-			"key out. Services that read what has changed are configured anew and reloaded, or restarted where they cannot reload.",
-		example: "muster cluster set shop nginx.port=8080 nginx.cache=null\nmuster cluster set shop --config changes.yaml --no-restart --yes",
+			"key out. What a parameter of the template sets is said with --param, within the template's limits. Services that read what has changed are configured anew and reloaded, or restarted where they cannot reload.",
+		example: "muster cluster set shop nginx.port=8080 nginx.cache=null\nmuster cluster set shop --param workers=8\nmuster cluster set shop --config changes.yaml --no-restart --yes",
 		args:    between(1, 0, "ID|NAME"), flags: flagsOf(theBatch, func(f *amendFlags, flags *pflag.FlagSet) {
+			flags.StringArrayVar(&f.parameters, "param", nil, "value of one of the template's parameters, as `name=value`; name= takes it back to what the template says")
 			flags.StringVar(&f.config, "config", "", "what changes: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it when they are restarted next")
 		}),
 		read: func(c *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
-			config, err := c.changes(args, f.config)
-			return app.Amendment{Kind: app.OperationReconfigure, Config: config, NoRestart: f.noRestart}, err
+			m := app.Amendment{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
+			var err error
+			if m.Parameters, err = parseValues("--param", f.parameters); err != nil {
+				return m, err
+			}
+			if len(args) > 0 || f.config != "" || len(f.parameters) == 0 {
+				m.Config, err = c.changes(args, f.config)
+			}
+			return m, err
 		}},
 	{use: "start ID|NAME [SERVICE…]", short: "Start the services of a cluster: all, or those that are named, with what they need",
 		example: "muster cluster start shop", args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationStart)},

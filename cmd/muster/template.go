@@ -168,15 +168,17 @@ func sizeText(s app.SizeRange) string {
 }
 
 // parseSettings reads NAME=VALUE, each name once.
-func parseSettings(texts []string) (map[string]any, error) {
+func parseSettings(texts []string) (map[string]any, error) { return parseValues("--set", texts) }
+
+func parseValues(flag string, texts []string) (map[string]any, error) {
 	var out map[string]any
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, usagef("--set %q has no value", text).hint("It looks like --set port=8080; see `muster template show`.")
+			return nil, usagef("%s %q has no value", flag, text).hint("It looks like %s port=8080; see `muster template show`.", flag)
 		}
 		if _, twice := out[name]; twice {
-			return nil, usagef("--set says %s twice", name)
+			return nil, usagef("%s says %s twice", flag, name)
 		}
 		if out == nil {
 			out = map[string]any{}

@@ -1,0 +1,136 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func (f *farm) definition() app.Definition {
+	f.Helper()
+	d, err := f.store.Definition(f.Context(), f.who.Tenant, f.see("shop").ID)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return d
+}
+
+// parametric is a farm whose template has parameters.
+func parametric(t *testing.T) *farm {
+	f := newFarm(t)
+	f.catalog.Templates["shop"].Parameters = []app.Parameter{
+		{Name: "port", Type: app.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.port"}},
+		{Name: "workers", Type: app.ParameterInteger, Min: "1", Max: "64", To: []string{"config.web.workers"}},
+		{Name: "machine", Type: app.ParameterText, To: []string{"hardware"}},
+	}
+	return f
+}
+
+func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
+	f := parametric(t)
+	f.shop(3, map[string]any{"greeting": "hello"})
+	p, _ := f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": "8080", "workers": 4}})
+	if len(p.Changes) != 2 {
+		t.Errorf("what changes: %+v", p.Changes)
+	}
+	d := f.definition()
+	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 8080) || !sameValue(web["workers"], 4) || d.Config["greeting"] != "hello" {
+		t.Errorf("the configuration is %v", d.Config)
+	}
+	if len(d.Parameters) != 2 {
+		t.Errorf("what is kept for upgrades: %v", d.Parameters)
+	}
+	if _, own := d.Overrides["port"]; own {
+		t.Errorf("a parameter counts as asked for beside the template: %v", d.Overrides)
+	}
+	// Taken back, both are what the template says.
+	f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": nil, "workers": ""}})
+	d = f.definition()
+	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 80) || web["workers"] != nil || len(d.Parameters) != 0 {
+		t.Errorf("taken back, it is %v with %v", d.Config, d.Parameters)
+	}
+	if p := f.preview(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
+		t.Errorf("to say what is so already changes %+v", p.Changes)
+	}
+}
+
+func TestWrongParametersOfAmendmentsAreRefused(t *testing.T) {
+	f := parametric(t)
+	f.shop(3, nil)
+	say := func(name string, v any) app.Amendment {
+		return app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{name: v}}
+	}
+	f.refused(say("port", 70000), "parameters.port", "65535")
+	f.refused(say("port", "many"), "parameters.port", "")
+	f.refused(say("prot", 1), "parameters.prot", "Did you mean port?")
+	f.refused(say("machine", "large"), "parameters.machine", "made already")
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, Parameters: map[string]any{"port": 1}}, "parameters", "does not count")
+	f.refused(app.Amendment{Kind: app.OperationReconfigure}, "config", "not said")
+	// What a parameter limits is said by it only.
+	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 70000}}, "config.port", "--param")
+	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"web": nil}}, "config.web", "workers")
+	f.catalog.Templates["shop"].Parameters[1].Required = true
+	f.refused(say("workers", nil), "parameters.workers", "cannot do without")
+	delete(f.catalog.Templates, "shop")
+	f.refused(say("port", 81), "parameters", "not in the catalog any more")
+}
+
+// Configuration that is fixed is so for parameters too.
+func TestParametersDoNotChangeWhatIsImmutable(t *testing.T) {
+	f := parametric(t)
+	f.catalog.Templates["shop"].Immutable = []string{"config.port"}
+	f.shop(3, nil)
+	f.refused(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "does not let")
+}
+
+func TestFixedLeasesAreNotMoved(t *testing.T) {
+	f := newFarm(t)
+	f.catalog.Templates["shop"].Immutable = []string{"lease"}
+	f.catalog.Templates["shop"].Lease = app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
+	v := f.shop(3, nil)
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		_, err := f.app.ExtendLease(t.Context(), f.who, v.ID, app.LeaseRequest{By: by})
+		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != "lease" || e.Reason != "immutable" {
+			t.Errorf("moved by %s: %v", by, err)
+		}
+	}
+	root := f.actor("root", app.RoleAdmin)
+	if _, err := f.app.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
+		t.Errorf("an admin without a reason: %v", err)
+	}
+	if _, err := f.app.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
+		t.Error(err)
+	}
+	if got := f.see("shop").ExpiresAt; !got.Equal(v.ExpiresAt.Add(-time.Hour)) {
+		t.Errorf("it ends %s, it ended %s", got, v.ExpiresAt)
+	}
+}
+
+func sameValue(a any, b int) bool {
+	switch v := a.(type) {
+	case int:
+		return v == b
+	case int64:
+		return v == int64(b)
+	case float64:
+		return v == float64(b)
+	}
+	return false
+}
+
+func TestPreviewsSayInWhichBatches(t *testing.T) {
+	f := newFarm(t)
+	f.shop(5, nil)
+	for batch, want := range map[int]string{0: "", 1: "one node after the other", 2: "two nodes at a time", 3: ""} {
+		p := f.preview(app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
+		said := strings.Join(p.Notes, " ")
+		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "It is done on") {
+			t.Errorf("three nodes in batches of %d: %q", batch, said)
+		}
+	}
+	if p := f.preview(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
+		t.Errorf("a start has no batches: %q", p.Notes)
+	}
+}
