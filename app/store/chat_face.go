@@ -41,10 +41,21 @@ func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeK
 	}
 }
 
-// passed gives up to where rows were looked through, and moves that on by one batch.
-func (t *tx) passed(setting, table, column string) (from, top int64, err error) {
+// passed gives up to where rows were looked through, and moves that on by one batch; past all of them where nobody of the chat is
+// there whom they could be about, as in the long time before there was one.
+func (t *tx) passed(kind, setting, table, column string) (from, top int64, err error) {
 	if err = t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
 		return
+	}
+	var heard bool
+	if err = t.row(`SELECT EXISTS (SELECT 1 FROM identities WHERE kind = ?) OR EXISTS (SELECT 1 FROM chat_homes WHERE kind = ?)`, kind, kind).Scan(&heard); err != nil {
+		return
+	}
+	if !heard {
+		if err = t.row(`SELECT COALESCE(max(`+column+`), ?) FROM `+table, from).Scan(&top); err != nil {
+			return
+		}
+		return top, top, t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(max(top, from), 10), setting)
 	}
 	if err = t.row(`SELECT COALESCE(max(n), ?) FROM (SELECT `+column+` AS n FROM `+table+` WHERE `+column+` > ? ORDER BY `+column+` LIMIT ?) AS batch`,
 		from, from, mostLookedThrough).Scan(&top); err != nil {
@@ -55,7 +66,7 @@ func (t *tx) passed(setting, table, column string) (from, top int64, err error) 
 
 // gatherTells notes whom the next notices are told, and marks the homes that they are about.
 func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.Time) error {
-	from, top, err := t.passed(chatNoticed, "notices", "id")
+	from, top, err := t.passed(kind, chatNoticed, "notices", "id")
 	if err != nil || from == top {
 		return err
 	}
@@ -142,7 +153,7 @@ func (t *tx) tellAll(kind string, notice int64, tenant, user, group string, now 
 
 // gatherEvents marks the homes of those to whose clusters something has happened.
 func (t *tx) gatherEvents(kind string, now time.Time) error {
-	from, top, err := t.passed(chatEvents, "events", "seq")
+	from, top, err := t.passed(kind, chatEvents, "events", "seq")
 	if err != nil || from == top {
 		return err
 	}
