@@ -309,9 +309,9 @@ func SlackPage(f Frame, s Slack) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var12 string
-							templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs("Do not link members of " + w.Name + " by address")
+							templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs("Do not link by address: members of " + w.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 65, Col: 194}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 65, Col: 190}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 							if templ_7745c5c3_Err != nil {
@@ -340,9 +340,9 @@ func SlackPage(f Frame, s Slack) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var14 string
-							templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Link members of " + w.Name + " by verified address")
+							templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Link by verified address: members of " + w.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 67, Col: 195}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 67, Col: 191}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 							if templ_7745c5c3_Err != nil {
@@ -494,9 +494,9 @@ func SlackPage(f Frame, s Slack) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var23 string
-								templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("Give the channel " + c.Channel + " back")
+								templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("Give back the channel " + c.Channel)
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 87, Col: 102}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `portal/page/slack.templ`, Line: 87, Col: 97}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 								if templ_7745c5c3_Err != nil {
