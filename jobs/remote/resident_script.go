@@ -34,7 +34,7 @@ c=125 q=0
 if muster_claim; then
 "$w" &
 q=$!
-printf %-8s "$q" >&"${W[1]}" 2>/dev/null
+printf %-8s "$q" 2>/dev/null >&"${W[1]}"
 {
 wait "$q"
 c=$?
@@ -51,13 +51,13 @@ fi
 [ -n "$K" ] || printf %-8s ended >&"${W[1]}"
 } 2>/dev/null
 else
-printf %-8s%-8s 0 ended >&"${W[1]}" 2>/dev/null
+printf %-8s%-8s 0 ended 2>/dev/null >&"${W[1]}"
 fi
-! read -r -t 0 -u "${W[0]}" || exit "$c"
+! read -r -t 0 -u "${W[0]}" 2>/dev/null || exit "$c"
 echo "$t end $c"
 echo "$t end $c" >&2
 done
-exit 125
+exit "${c-125}"
 `
 
 // residentReader ends what is under way when it is told to, or when its input ends. What runs once goes on then, and has the first

@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,4 +214,37 @@ func TestResidentHandsOnBytes(t *testing.T) {
 			t.Errorf("%s: %d sessions, want 3", lang, s.Execs())
 		}
 	}
+}
+
+// Whoever kills the part of the resident that listens takes nothing away from the command that runs, nor from those after it.
+func TestResidentReaderKilled(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		file, gate := tempFile(n, "children"), tempFile(n, "gate")
+		var h heard
+		done := begin(t.Context(), remote.Under(c, claim(1, 1)), app.Command{Once: true,
+			Line: "cat /proc/$$/task/$$/children >" + file + ".new; mv " + file + ".new " + file + "; until [ -e " + gate + " ]; do sleep 0.02; done; echo done"}, &h)
+		eventually(t, "it begins", func() bool { _, err := os.Stat(file); return err == nil })
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader, err := strconv.Atoi(strings.Fields(string(b))[0]) // the eldest
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = syscall.Kill(reader, syscall.SIGKILL)
+		eventually(t, "it is dead", func() bool { return !running(reader) })
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := end(t, done); err != nil || !slices.Equal(h.all(), []string{"stdout: done"}) {
+			t.Errorf("%v, %q", err, h.all())
+		}
+		for i := range 3 {
+			if got := mustRun(t, remote.Under(c, claim(int64(i+2), i+2)), app.Command{Line: "echo mine", Once: true}); !slices.Equal(got, []string{"mine"}) {
+				t.Errorf("%q", got)
+			}
+		}
+	})
 }
