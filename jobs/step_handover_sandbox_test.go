@@ -1,0 +1,77 @@
+//go:build linux
+
+package jobs
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/jobs/remote"
+	"muster/providers/sandbox"
+)
+
+// A machine with an OpenSSH of its own is taken over from a pool, also by those who begin anew where somebody was killed.
+func TestTakeOverOfASandbox(t *testing.T) {
+	dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": sandbox.ModeNamespaces}, sandbox.Env{DataDir: dir})
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	defer p.Close()
+	n, old := sandboxNode(t, p)
+	defer func() {
+		if err := p.Delete(context.WithoutCancel(t.Context()), n.MachineID); err != nil {
+			t.Error(err)
+		}
+	}()
+	own, _, err := remote.Keys{}.NewKey("own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shells := sshShells{remote.NewPool(remote.PoolOptions{})}
+	defer shells.Close()
+	w := &Worker{WorkerConfig: WorkerConfig{Shells: shells}}
+	n.Hostname = "web-7-n1.internal"
+	as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "web-7"}, SSHKey: own, FromPool: &app.FromPool{Pool: "base", Key: old}}
+	out := func(s app.Stream, line string) { t.Log(s, line) }
+	// Somebody was killed when both keys were there.
+	if _, err := shells.Await(t.Context(), target(n, old)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.over(t.Context(), as, target(n, old), func(sh app.Shell) error { return remote.AuthorizeKey(t.Context(), sh, own) }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second one finds all done
+		as.Epoch++
+		began := time.Now()
+		if err := w.takeOver(t.Context(), as, out, &app.Report{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("taken over in %s", time.Since(began).Round(time.Millisecond))
+	}
+	if refused, err := shells.Refused(t.Context(), target(n, old)); err != nil || !refused {
+		t.Errorf("the pool's key is let in (%v)", err)
+	}
+	conn, err := remote.Dial(t.Context(), target(n, own))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var said []string
+	if _, err := conn.Run(t.Context(), app.Command{Line: "uname -n; cat /etc/hostname"}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(said) != 2 || said[0] != n.Hostname || said[1] != n.Hostname {
+		t.Errorf("it calls itself %q", said)
+	}
+}
