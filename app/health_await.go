@@ -145,7 +145,7 @@ type healthExpander struct {
 	nodes  MacroCluster
 	shared *SharedConfig
 	asked  []string // services whose answers the configuration names
-	err    error // why the configuration cannot be expanded
+	err    error    // why the configuration cannot be expanded
 }
 
 func newHealthExpander(c *ClaimedRound) *healthExpander {
