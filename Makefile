@@ -52,8 +52,9 @@ bench: ## what solver, planner and engine cost here, beside their limits and wha
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-generate: ## pages from their templates
+generate: ## pages from their templates, and docs/openapi.json from the API
 	$(GO) tool templ generate -path portal
+	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
 
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \

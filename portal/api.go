@@ -37,6 +37,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	c := huma.DefaultConfig("Muster", cmp.Or(p.version, "dev"))
 	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
 		"Superadmins act in another tenant with the header Muster-Tenant."
+	c.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
 	c.Servers = []*huma.Server{{URL: "/api/v1"}}
 	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
