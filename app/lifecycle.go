@@ -85,7 +85,7 @@ func (k OperationKind) runsScripts() bool {
 
 // AllOperations are all kinds that hooks can choose from.
 func AllOperations() []OperationKind {
-	return append([]OperationKind{OperationCreate, OperationDelete, OperationRollBack, OperationSleep, OperationWake}, Amendments...)
+	return append([]OperationKind{OperationCreate, OperationDelete, OperationRollBack, OperationGoOn, OperationSleep, OperationWake}, Amendments...)
 }
 
 // Scripts are the hooks of a list that are run on nodes during an operation, those that come first in front.
@@ -129,6 +129,10 @@ func (h OperationHook) Check() *Error {
 			}
 			return wrong("operations", fmt.Sprintf("A script is not run for a %s: its machines may not answer, and %s.", k.Words(), why),
 				"Have a hook called instead, with send_to.")
+		}
+		if h.Script != "" && k == OperationGoOn { // it would never run: a go-on has the scripts of what it goes on with
+			return wrong("operations", "A script is not chosen for going on with fewer nodes: those after the create or the resize run at its end.",
+				"Leave go_on out, and name create and resize.")
 		}
 	}
 	if len(h.Services) > MaxHookServices {

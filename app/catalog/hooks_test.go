@@ -33,6 +33,7 @@ func TestWrongHooks(t *testing.T) {
 		{"both", "{name: a, when: before, run: x, send_to: y}", "run", "just one of"},
 		{"a script after a failure", "{name: a, when: failure, run: x}", "when", "not when it has failed"},
 		{"a script before a delete", "{name: a, when: before, run: x, operations: [delete]}", "operations", "given back all the same"},
+		{"a script of a go-on, which has those of what it goes on with", "{name: a, when: after, run: x, operations: [create, go_on]}", "operations", "name create and resize"},
 		{"an operation that there is not", "{name: a, when: before, run: x, operations: [destroy]}", "operations", "no kind"},
 		{"a name in capitals", "{name: A, when: before, run: x}", "name", "small letters"},
 		{"nodes for a call", "{name: a, when: after, send_to: y, services: [base]}", "services", "choose the nodes"},
