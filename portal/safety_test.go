@@ -123,23 +123,28 @@ func insideLabel(n *html.Node) bool {
 
 var source = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
 
+// What a browser fetches for its first page is small; it takes files compressed, as all do.
 func TestWeight(t *testing.T) {
 	s, all := pages(t)
 	for _, name := range []string{"sign-in", "list"} {
 		total := len(all[name].body)
 		for _, m := range source.FindAllStringSubmatch(all[name].body, -1) {
-			a := s.get(m[1], "Accept-Encoding", "identity")
+			a := s.get(m[1], "Accept-Encoding", "gzip")
 			if a.status != http.StatusOK {
 				t.Fatalf("%s answers %d", m[1], a.status)
 			}
 			total += len(a.body)
 		}
-		if total > 60_000 {
+		if total > 45_000 {
 			t.Errorf("the page %s weighs %d bytes", name, total)
 		}
 	}
-	if css := s.get(static.URL("app.css"), "Accept-Encoding", "identity"); len(css.body) > 40_000 || strings.Contains(css.body, "http") {
-		t.Errorf("the style sheet has %d bytes, or fetches something", len(css.body))
+	css := s.get(static.URL("app.css"), "Accept-Encoding", "gzip")
+	if css.header.Get("Content-Encoding") != "gzip" || len(css.body) > 15_000 {
+		t.Errorf("the style sheet has %d bytes", len(css.body))
+	}
+	if css := s.get(static.URL("app.css"), "Accept-Encoding", "identity"); strings.Contains(css.body, "http") {
+		t.Error("the style sheet fetches something")
 	}
 }
 
