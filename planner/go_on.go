@@ -29,7 +29,7 @@ func goOn(g *graph, r app.PlanRequest) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.macros(r.Config); err != nil {
+	if _, err := s.macros(texts(r)); err != nil {
 		return err
 	}
 	a := &amendment{graph: g, services: s, bootstrap: map[int]int{}}
@@ -80,7 +80,7 @@ func doneBy(r app.PlanRequest) (map[placed]map[app.Action]bool, error) {
 	done, unmade, begun := map[placed]map[app.Action]bool{}, map[string]string{}, map[string]string{}
 	for _, s := range r.Went {
 		switch {
-		case s.Join:
+		case s.Join, s.Action == app.ActionAsk: // people were asked between batches, which is of no node
 		case s.Service != "":
 			if s.Attempt > 0 || s.State == app.StepSucceeded {
 				begun[s.Node] = s.ID

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,8 @@ import (
 //	node base +app -old    app is added, old is removed
 //	node app=reload base   work on a service that stays
 //	batch 2
+//	lost n3.create n4.confirm  the plan is that of the go-on, after these failed and all that does not need them succeeded; what is
+//	                       added or, in a create, worked on comes with the go-on
 //	failed n3.app.start    the plan is that of the roll-back, after this step failed and all listed before it succeeded
 func parseProblem(t testing.TB, text string) app.PlanRequest {
 	t.Helper()
@@ -58,11 +61,89 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 			}
 		case "failed":
 			r = failedAt(t, r, words[1])
+		case "lost":
+			r = lostAt(t, r, words[1:])
 		case "config":
 			r.Config[words[1]] = strings.Join(words[2:], " ")
 		default:
 			t.Fatalf("unknown line %q", line)
 		}
+	}
+	return r
+}
+
+// lostAt asks to go on with what came of a create or a growth.
+func lostAt(t testing.TB, r app.PlanRequest, failed []string) app.PlanRequest {
+	t.Helper()
+	first := firstOf(r)
+	p, err := planner.New().Plan(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range failed {
+		index(t, p, id)
+	}
+	return goneOn(r, went(p, func(s app.PlanStep) app.StepState {
+		if slices.Contains(failed, s.ID) {
+			return app.StepFailed
+		}
+		return app.StepSucceeded
+	}))
+}
+
+// firstOf is the operation that is to be gone on with, as it was asked for.
+func firstOf(r app.PlanRequest) app.PlanRequest {
+	r.Nodes = slices.Clone(r.Nodes)
+	for i, n := range r.Nodes {
+		n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
+		if n.Added = nil; r.Kind == app.OperationCreate || n.Change == app.NodeNew {
+			n.Work = nil
+		}
+		r.Nodes[i] = n
+	}
+	return r
+}
+
+// went carries a plan out: what needs only steps that have succeeded gets the state that comes of it, all else is dropped.
+func went(p app.Plan, of func(app.PlanStep) app.StepState) (steps []app.Step) {
+	ok := make([]bool, len(p.Steps))
+	for i, s := range p.Steps {
+		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped}
+		ready := !slices.ContainsFunc(s.Needs, func(n int) bool { return !ok[n] })
+		if s.Join {
+			ok[i] = ready
+			continue
+		}
+		if ready {
+			if step.State = of(s); step.State == app.StepSucceeded || step.State == app.StepFailed {
+				step.Attempt = 1
+			}
+			ok[i] = step.State == app.StepSucceeded
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// goneOn is the go-on: nodes whose machines did not come are given back, the others keep what the operation has brought.
+func goneOn(r app.PlanRequest, steps []app.Step) app.PlanRequest {
+	lost := map[string]bool{}
+	for _, s := range steps {
+		lost[s.Node] = lost[s.Node] || s.Action.OnMachine() && s.State != app.StepSucceeded
+	}
+	brings := r.Kind == app.OperationCreate
+	r.Kind, r.Went, r.Nodes = app.OperationGoOn, steps, slices.Clone(r.Nodes)
+	for i, n := range r.Nodes {
+		if lost[n.Name] {
+			n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
+			r.Nodes[i] = app.PlanNode{Name: n.Name, Services: n.Services, Change: app.NodeGone}
+			continue
+		}
+		if brings || n.Change == app.NodeNew {
+			n.Begun = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
+		}
+		n.Change = ""
+		r.Nodes[i] = n
 	}
 	return r
 }
