@@ -48,6 +48,7 @@ type amendment struct {
 	bootstrap map[int]int // by node that is prepared
 	last      []int       // steps of the waves so far that nothing waits for yet
 	after     string      // id of the join that the next wave waits for
+	left      bool        // only what is left of an operation is done, so what is installed runs nowhere yet
 	unseen    bool        // nothing is looked at for its health
 	asks      bool        // a person is asked before each batch but the first
 }

@@ -66,7 +66,7 @@ func (w *wave) chain(n int, s *service, actions []app.Action, behind ...int) []i
 		switch action {
 		case app.ActionInstall:
 			put(installing, step)
-			if i == 0 {
+			if i == 0 && !w.left {
 				put(falling, step) // a new version takes the place of one that runs
 			}
 		case app.ActionInitialize, app.ActionStart, app.ActionReload, app.ActionCheck:

@@ -32,7 +32,7 @@ func goOn(g *graph, r app.PlanRequest) error {
 	if _, err := s.macros(texts(r)); err != nil {
 		return err
 	}
-	a := &amendment{graph: g, services: s, bootstrap: map[int]int{}}
+	a := &amendment{graph: g, services: s, bootstrap: map[int]int{}, left: true}
 	w := a.wave(everywhere)
 	for n, node := range a.nodes {
 		if node.Change == app.NodeGone {
