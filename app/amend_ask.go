@@ -43,6 +43,11 @@ func (a *App) amend(ctx context.Context, actor Actor, c Cluster, m Amendment) (A
 	if d.preview.Nothing {
 		return a.amendAnswer(ctx, actor, c, 0)
 	}
+	return a.take(ctx, actor, d)
+}
+
+// take does what was worked out and decided on: an operation begins, or a request is written.
+func (a *App) take(ctx context.Context, actor Actor, d *amended) (AmendAnswer, error) {
 	switch q := d.request(actor); d.decision.Outcome {
 	case OutcomeRefuse:
 		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.AskedAt, d.decision.Reason
@@ -67,7 +72,7 @@ func (a *App) amend(ctx context.Context, actor Actor, c Cluster, m Amendment) (A
 	if err != nil {
 		return AmendAnswer{}, err
 	}
-	return a.amendAnswer(ctx, actor, c, op.ID)
+	return a.amendAnswer(ctx, actor, d.Cluster, op.ID)
 }
 
 func (a *App) amendAnswer(ctx context.Context, actor Actor, c Cluster, operation int64) (AmendAnswer, error) {

@@ -32,21 +32,23 @@ func (a *App) weighAmend(ctx context.Context, actor Actor, c Cluster, m Amendmen
 	if _, _, err := d.onFailure(); err != nil {
 		return nil, err
 	}
+	return d, a.askPolicies(ctx, actor, d)
+}
+
+// askPolicies has policies decide on what was worked out.
+func (a *App) askPolicies(ctx context.Context, actor Actor, d *amended) error {
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if d.facts, err = a.amendFacts(ctx, actor, d); err != nil {
-		return nil, err
-	}
-	if d.preview.Nothing {
-		return d, nil
+	if d.facts, err = a.amendFacts(ctx, actor, d); err != nil || d.preview.Nothing {
+		return err
 	}
 	d.decision = Decide(ctx, a.Policies, policies, d.facts)
 	if len(d.decision.Said) > 0 {
 		d.preview.Decision = &d.decision
 	}
-	return d, nil
+	return nil
 }
 
 // amendFacts are what policies see of an amendment: the cluster as it will be.

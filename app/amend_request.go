@@ -39,6 +39,9 @@ func (d *amended) layout() Layout {
 	l := Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour}
 	for _, n := range d.after() {
 		price := d.definition.Hardware[n.Hardware].CostPerHour
+		if d.ask.Kind == OperationSleep {
+			price = d.definition.Hardware[n.Hardware].asleepCost()
+		}
 		i := slices.IndexFunc(l.Groups, func(g NodeGroup) bool {
 			return g.Hardware == n.Hardware && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
 		})
@@ -94,7 +97,7 @@ func (a *App) readyAmend(ctx context.Context, r Request) (NewOperation, error) {
 	if err != nil {
 		return NewOperation{}, err
 	}
-	d, err := a.workOut(ctx, c, *k.Amendment)
+	d, err := a.workOutAgain(ctx, c, *k.Amendment)
 	switch {
 	case CodeOf(err) == EConflict && AsError(err).Reason == "operation_running":
 		return NewOperation{}, err // which may come to nothing
@@ -103,16 +106,27 @@ func (a *App) readyAmend(ctx context.Context, r Request) (NewOperation, error) {
 	case err != nil:
 		return NewOperation{}, err
 	}
+	if d.preview.Nothing {
+		return NewOperation{}, clusterChanged("")
+	}
 	now := d.keep()
 	same, err := a.isPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
 		return NewOperation{}, err
 	}
 	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see isPlan
-	if d.preview.Nothing || !same || now.seal() != r.Terms.Seal || k.seal() != r.Terms.Seal {
+	if !same || now.seal() != r.Terms.Seal || k.seal() != r.Terms.Seal {
 		return NewOperation{}, clusterChanged("")
 	}
 	return a.amendOperation(d, r.Owner)
+}
+
+// workOutAgain works out what waited for approvals.
+func (a *App) workOutAgain(ctx context.Context, c Cluster, m Amendment) (*amended, error) {
+	if m.Kind == OperationSleep || m.Kind == OperationWake {
+		return a.planPower(ctx, c, m.Kind)
+	}
+	return a.workOut(ctx, c, m)
 }
 
 func clusterChanged(why string) error {

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
-// PreviewSleep works out what it would do to put a cluster to sleep. Nothing is accepted or written. EConflict where it cannot sleep
-// in the state that it is in, and EInvalid where its provider cannot stop machines and keep them.
+// PreviewSleep works out what it would do to put a cluster to sleep, and what policies would say to it. Nothing is accepted or
+// written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
+// keep them.
 func (a *App) PreviewSleep(ctx context.Context, actor Actor, cluster string) (AmendPreview, error) {
 	c, err := a.look(ctx, actor, "PreviewSleep", cluster)
 	if err != nil {
 		return AmendPreview{}, err
 	}
-	d, err := a.planPower(ctx, c, OperationSleep)
-	return d.preview, err
+	return a.previewPower(ctx, actor, c, OperationSleep)
 }
 
 // PreviewWake works out what it would do to wake a cluster that sleeps.
@@ -24,83 +25,84 @@ func (a *App) PreviewWake(ctx context.Context, actor Actor, cluster string) (Ame
 	if err != nil {
 		return AmendPreview{}, err
 	}
-	d, err := a.planPower(ctx, c, OperationWake)
-	return d.preview, err
+	return a.previewPower(ctx, actor, c, OperationWake)
+}
+
+func (a *App) previewPower(ctx context.Context, actor Actor, c Cluster, kind OperationKind) (AmendPreview, error) {
+	d, err := a.weighPower(ctx, actor, c, kind)
+	if err != nil {
+		return AmendPreview{}, err
+	}
+	return d.preview, nil
 }
 
 // SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease goes on, and what it takes
-// of quotas stays reserved. When planHash is set and the plan is another one by now, it is EConflict, reason "plan_changed". A
-// cluster that sleeps already, or is about to, is left as it is.
-func (a *App) SleepCluster(ctx context.Context, actor Actor, cluster, planHash string) (ClusterView, error) {
+// of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
+// by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
+func (a *App) SleepCluster(ctx context.Context, actor Actor, cluster, planHash string) (AmendAnswer, error) {
 	c, err := a.look(ctx, actor, "SleepCluster", cluster)
 	if err != nil {
-		return ClusterView{}, err
+		return AmendAnswer{}, err
 	}
 	if err := actor.mayChange("SleepCluster", c); err != nil {
-		return ClusterView{}, err
+		return AmendAnswer{}, err
 	}
 	return a.power(ctx, actor, c, OperationSleep, planHash)
 }
 
 // WakeCluster starts the machines of a cluster that sleeps, and then its services.
-func (a *App) WakeCluster(ctx context.Context, actor Actor, cluster, planHash string) (ClusterView, error) {
+func (a *App) WakeCluster(ctx context.Context, actor Actor, cluster, planHash string) (AmendAnswer, error) {
 	c, err := a.look(ctx, actor, "WakeCluster", cluster)
 	if err != nil {
-		return ClusterView{}, err
+		return AmendAnswer{}, err
 	}
 	if err := actor.mayChange("WakeCluster", c); err != nil {
-		return ClusterView{}, err
+		return AmendAnswer{}, err
 	}
 	return a.power(ctx, actor, c, OperationWake, planHash)
 }
 
-func (a *App) power(ctx context.Context, actor Actor, c Cluster, kind OperationKind, planHash string) (ClusterView, error) {
+func (a *App) power(ctx context.Context, actor Actor, c Cluster, kind OperationKind, planHash string) (AmendAnswer, error) {
+	d, err := a.weighPower(ctx, actor, c, kind)
+	switch {
+	case err != nil:
+		return AmendAnswer{}, err
+	case d.preview.Nothing:
+		return a.amendAnswer(ctx, actor, c, 0)
+	case planHash != "" && planHash != d.preview.PlanHash:
+		return AmendAnswer{}, errPlanChanged
+	}
+	return a.take(ctx, actor, d)
+}
+
+// weighPower works a sleep or a wake out and asks the policies.
+func (a *App) weighPower(ctx context.Context, actor Actor, c Cluster, kind OperationKind) (*amended, error) {
 	d, err := a.planPower(ctx, c, kind)
 	if err != nil {
-		return ClusterView{}, err
+		return nil, err
 	}
-	p := d.preview
-	switch {
-	case p.Nothing:
-		return a.Cluster(ctx, actor, c.ID)
-	case planHash != "" && planHash != p.PlanHash:
-		return ClusterView{}, errPlanChanged
-	}
-	if _, err := a.Store.SubmitOperation(ctx, NewOperation{
-		Operation: Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: kind, PlanHash: p.PlanHash, Requester: actor.User, CreatedAt: a.Now(), Expected: p.Duration},
-		Plan:      p.Plan, Follows: d.follows,
-	}); err != nil {
-		return ClusterView{}, err
-	}
-	return a.Cluster(ctx, actor, c.ID)
+	return d, a.askPolicies(ctx, actor, d)
 }
 
-// powerDraft is a sleep or a wake, planned.
-type powerDraft struct {
-	preview AmendPreview
-	follows int64 // the cluster's latest operation
-}
-
-func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (d powerDraft, err error) {
-	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
-	if err != nil {
-		return d, err
-	}
-	if len(ops) > 0 {
-		d.follows = ops[0].ID
-	}
+// drawPower finds what a sleep or a wake does, whether or not the cluster's state allows it now. Nothing is planned yet.
+func (a *App) drawPower(ctx context.Context, c Cluster, kind OperationKind, ops []Operation) (*amended, error) {
 	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil {
-		return d, err
+		return nil, err
 	}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
-		return d, err
+		return nil, err
 	}
-	p := AmendPreview{Kind: kind, Changes: []ValueChange{}, Notes: []string{}, Nodes: []AmendedNode{}, Plan: Plan{Kind: kind}}
+	stands := &standing{Cluster: c, was: definition, nodes: nodes, services: servicesOf(nodes)}
+	if len(ops) > 0 {
+		stands.latest = ops[0]
+	}
+	d := newAmended(stands, Amendment{Kind: kind})
 	awake, asleep := ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour}, ClusterFigures{Nodes: len(nodes)}
-	r := PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
+	d.planned = PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
 	work := map[OperationKind]ServiceWork{OperationSleep: WorkStop, OperationWake: WorkStart}[kind]
+	d.nodes = []AmendedNode{}
 	for _, n := range nodes {
 		asleep.CostPerHour += definition.Hardware[n.Hardware].asleepCost()
 		node := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]ServiceWork{}}
@@ -109,34 +111,46 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (d p
 				node.Work[s] = work
 			}
 		}
-		p.Nodes = append(p.Nodes, node)
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work))})
+		d.nodes = append(d.nodes, node)
+		d.planned.Nodes = append(d.planned.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work))})
 	}
-	p.Before, p.After = awake, asleep
+	d.preview = AmendPreview{Kind: kind, Changes: []ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: Plan{Kind: kind}, Before: awake, After: asleep}
 	if kind == OperationWake {
-		p.Before, p.After = asleep, awake
+		d.preview.Before, d.preview.After = asleep, awake
+	}
+	return d, nil
+}
+
+// planPower works a sleep or a wake out.
+func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (*amended, error) {
+	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.drawPower(ctx, c, kind, ops)
+	if err != nil {
+		return nil, err
 	}
 	want, is := ClusterActive, ClusterAsleep
 	if kind == OperationWake {
 		want, is = is, want
 	}
+	p := &d.preview
 	switch {
 	case c.Status == is, c.Status == ClusterPending && len(ops) > 0 && ops[0].Kind == kind:
 		p.Nothing = true
-		d.preview = p
 		return d, nil
 	case c.Status != want:
-		return d, c.refusePower(kind, ops)
+		return nil, c.refusePower(kind, ops)
 	}
 	if err := a.checkSleeps(c); err != nil {
-		return d, err
+		return nil, err
 	}
-	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, r); err != nil {
-		return d, err
+	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
+		return nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
-	p.Notes = powerNotes(c, kind, definition, nodes, awake.CostPerHour-asleep.CostPerHour < 1e-9 && awake.CostPerHour > 0)
-	d.preview = p
+	p.Notes = powerNotes(c, kind, d.was, d.standing.nodes, math.Abs(p.Before.CostPerHour-p.After.CostPerHour) < 1e-9 && c.CostPerHour > 0)
 	return d, nil
 }
 

@@ -132,7 +132,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			d.Policy = p.Name
 			return d
 		case PolicyRewrite:
-			if slices.Contains(Amendments, f.Kind) {
+			if f.Kind != OperationCreate && f.Kind != "" {
 				continue
 			}
 			if d.Lease != 0 && d.Lease <= j.Lease {

@@ -220,7 +220,8 @@ func (a *App) Schedule(ctx context.Context, actor Actor, cluster string) (Cluste
 }
 
 // SetSchedule says when a cluster goes to sleep and wakes from now on; an empty schedule takes it away. It is carried out as the user
-// "schedule", as SleepCluster and WakeCluster do: while something else is under way it is tried again for an hour, and then left out
+// "schedule", as SleepCluster and WakeCluster do, and policies are asked each time. They are asked now, too, about the next sleep and
+// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried again for an hour, and then left out
 // and told, as is what nobody was there to do in time.
 func (a *App) SetSchedule(ctx context.Context, actor Actor, cluster string, s Schedule) (ClusterSchedule, error) {
 	c, err := a.look(ctx, actor, "SetSchedule", cluster)
@@ -244,12 +245,49 @@ func (a *App) SetSchedule(ctx context.Context, actor Actor, cluster string, s Sc
 		if err := a.checkSleeps(c); err != nil {
 			return ClusterSchedule{}, err
 		}
+		if err := a.allowsSchedule(ctx, actor, c, s, now); err != nil {
+			return ClusterSchedule{}, err
+		}
 		change.Due = s.soonest(now)
 	}
 	if err := a.Store.SetSchedule(ctx, change); err != nil {
 		return ClusterSchedule{}, err
 	}
 	return a.Schedule(ctx, actor, c.ID)
+}
+
+// allowsSchedule asks policies about the next time of each kind. Approvals are asked for when the time has come.
+func (a *App) allowsSchedule(ctx context.Context, actor Actor, c Cluster, s Schedule, now time.Time) error {
+	policies, err := a.Store.Policies(ctx, c.Tenant)
+	if err != nil || len(policies) == 0 {
+		return err
+	}
+	for _, kind := range []OperationKind{OperationSleep, OperationWake} {
+		at := s.After(kind, now)
+		if at.IsZero() {
+			continue
+		}
+		d, err := a.drawPower(ctx, c, kind, nil)
+		if err != nil {
+			return err
+		}
+		if d.facts, err = a.amendFacts(ctx, actor, d); err != nil {
+			return err
+		}
+		d.facts.Now = at
+		if d.decision = Decide(ctx, a.Policies, policies, d.facts); d.decision.Outcome != OutcomeRefuse {
+			continue
+		}
+		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("It was asked for by a schedule, first at %s.", moment(at)))
+		q := d.request(actor)
+		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = RequestRefused, now, now, d.decision.Reason
+		kept, err := a.Store.KeepRequest(ctx, q)
+		if err != nil {
+			return err
+		}
+		return refusedBy(d.decision, kept.ID)
+	}
+	return nil
 }
 
 func (s Schedule) soonest(t time.Time) time.Time {
@@ -312,9 +350,11 @@ func (a *App) runSchedule(ctx context.Context, d ScheduleDue, now time.Time) (di
 	if now.Sub(at) > scheduleGrace {
 		return false, over(d.missed(kind, at, now, "Nobody was there to do it, or something else was under way for an hour."))
 	}
-	_, err = a.power(ctx, system(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
+	answer, err := a.power(ctx, system(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
 	e := AsError(err)
 	switch {
+	case err == nil && answer.Request != nil:
+		return false, over(d.missed(kind, at, now, fmt.Sprintf("It waits for approvals: request %d.", answer.Request.ID)))
 	case err == nil:
 		return true, over(Notice{})
 	case e.Code == EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "cluster_pending"),

@@ -64,7 +64,7 @@ func TestSleepAndWake(t *testing.T) {
 	if len(e.cloud.Machines()) != 3 || v.Nodes[0].Status != app.NodeReady {
 		t.Errorf("%d machines; node %+v", len(e.cloud.Machines()), v.Nodes[0])
 	}
-	if again, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil || again.Operations[0].ID != v.Operations[0].ID {
+	if again, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil || again.Cluster.Operations[0].ID != v.Operations[0].ID {
 		t.Errorf("asked once more it is another operation: %v", err)
 	}
 	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)

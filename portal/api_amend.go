@@ -114,10 +114,15 @@ type amended struct {
 
 func (p *Portal) apiAmend(ctx context.Context, in *amendInput) (*amended, error) {
 	answer, err := p.amending().Amend(ctx, caller(ctx), in.ID, in.Body)
+	return p.answerAmend(ctx, in.ID, answer, err)
+}
+
+// answerAmend says what became of something that was asked of a cluster.
+func (p *Portal) answerAmend(ctx context.Context, cluster string, answer app.AmendAnswer, err error) (*amended, error) {
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	out := &amended{Status: http.StatusOK, Location: "/api/v1/clusters/" + in.ID, Body: answer}
+	out := &amended{Status: http.StatusOK, Location: "/api/v1/clusters/" + cluster, Body: answer}
 	if v := answer.Cluster; v != nil {
 		v.Nodes, v.Operations, v.Links = orEmpty(v.Nodes), orEmpty(v.Operations), orEmpty(v.Links)
 		out.Location = "/api/v1/clusters/" + v.ID

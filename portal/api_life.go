@@ -85,12 +85,14 @@ func (p *Portal) powerPreview(ctx context.Context) func(app.AmendPreview, error)
 	}
 }
 
-func (p *Portal) apiSleep(ctx context.Context, in *powerInput) (*body[app.ClusterView], error) {
-	return p.view(ctx)(p.life().SleepCluster(ctx, caller(ctx), in.ID, in.Body.PlanHash))
+func (p *Portal) apiSleep(ctx context.Context, in *powerInput) (*amended, error) {
+	answer, err := p.life().SleepCluster(ctx, caller(ctx), in.ID, in.Body.PlanHash)
+	return p.answerAmend(ctx, in.ID, answer, err)
 }
 
-func (p *Portal) apiWake(ctx context.Context, in *powerInput) (*body[app.ClusterView], error) {
-	return p.view(ctx)(p.life().WakeCluster(ctx, caller(ctx), in.ID, in.Body.PlanHash))
+func (p *Portal) apiWake(ctx context.Context, in *powerInput) (*amended, error) {
+	answer, err := p.life().WakeCluster(ctx, caller(ctx), in.ID, in.Body.PlanHash)
+	return p.answerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *Portal) apiScheduleShow(ctx context.Context, in *IDInput) (*body[app.ClusterSchedule], error) {

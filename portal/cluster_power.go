@@ -45,11 +45,19 @@ func (p *Portal) clusterPower(w http.ResponseWriter, r *http.Request, a app.Acto
 	if chi.URLParam(r, "power") == "wake" {
 		do = p.life().WakeCluster
 	}
-	v, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
+	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askPower(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
 	}
-	return p.toCluster(w, r)(v, err)
+	if err != nil {
+		return err
+	}
+	to := "/clusters/" + chi.URLParam(r, "id")
+	if answer.Request != nil && answer.Request.Status.Open() {
+		to = fmt.Sprintf("/requests/%d", answer.Request.ID)
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }
 
 // clusterSchedule sets when a cluster sleeps and wakes, or takes it away.

@@ -16,9 +16,10 @@ type Life interface {
 	// PreviewSleep and PreviewWake work out what it would do; EConflict where the cluster's state does not allow it.
 	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (app.AmendPreview, error)
 	PreviewWake(ctx context.Context, a app.Actor, cluster string) (app.AmendPreview, error)
-	// SleepCluster and WakeCluster do it. EConflict, reason plan_changed, where another plan was shown.
-	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.ClusterView, error)
-	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.ClusterView, error)
+	// SleepCluster and WakeCluster do it, or ask for it where people have to approve. EConflict, reason plan_changed, where another
+	// plan was shown; EForbidden, reason policy, where a policy refuses.
+	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.AmendAnswer, error)
+	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (app.AmendAnswer, error)
 	Schedule(ctx context.Context, a app.Actor, cluster string) (app.ClusterSchedule, error)
 	// SetSchedule says when a cluster sleeps and wakes; an empty one takes it away.
 	SetSchedule(ctx context.Context, a app.Actor, cluster string, s app.Schedule) (app.ClusterSchedule, error)

@@ -16,9 +16,9 @@ func (c *client) powerPreview(ctx context.Context, id string, kind app.Operation
 	return p, err
 }
 
-func (c *client) power(ctx context.Context, id string, kind app.OperationKind, planHash string) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, string(kind)), nil, map[string]string{"plan_hash": planHash}, &v)
-	return v, err
+func (c *client) power(ctx context.Context, id string, kind app.OperationKind, planHash string) (answer app.AmendAnswer, err error) {
+	err = c.call(ctx, http.MethodPost, clusterPath(id, string(kind)), nil, map[string]string{"plan_hash": planHash}, &answer)
+	return answer, err
 }
 
 func (c *client) schedule(ctx context.Context, id string) (s app.ClusterSchedule, err error) {
@@ -72,10 +72,11 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			if err != nil {
 				return err
 			}
-			if v, err = cl.power(ctx, v.ID, kind, p.PlanHash); err != nil {
+			answer, err := cl.power(ctx, v.ID, kind, p.PlanHash)
+			if err != nil {
 				return err
 			}
-			return c.started(ctx, cl, v, w, after)
+			return c.amended(ctx, cl, v, answer, w, after)
 		},
 	}
 	w.declare(cmd)

@@ -81,6 +81,11 @@ func (c ClusterClone) refused() bool {
 	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == app.OutcomeRefuse
 }
 
+// refused tells that a policy says no.
+func (c ClusterPower) refused() bool {
+	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == app.OutcomeRefuse
+}
+
 // ClusterDiff is what two moments differ in, side by side.
 type ClusterDiff struct {
 	View app.ClusterView

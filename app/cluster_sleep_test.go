@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// drowsy is a farm with one cluster that stands, and with what policies say about sleep.
+func drowsy(t *testing.T, rules ...app.Policy) (*farm, app.Actor) {
+	f := newFarm(t)
+	f.shop(3, nil)
+	f.rules(rules...)
+	return f, f.actor("cy", app.RoleUser, "ops")
+}
+
+func (f *farm) status(want app.ClusterStatus) {
+	f.Helper()
+	if v, err := f.app.Cluster(f.Context(), f.who, "shop"); err != nil || v.Status != want {
+		f.Fatalf("the cluster is %s, want %s; %v", v.Status, want, err)
+	}
+}
+
+var noSleep = app.Policy{Name: "awake", Enabled: true, When: `kind == "sleep" && hour < 18`, Effect: app.PolicyRefuse, Reason: "It is day."}
+
+func TestPoliciesRefuseSleep(t *testing.T) {
+	f, _ := drowsy(t, noSleep, app.Policy{Name: "short", Enabled: true, When: "true", Effect: app.PolicyRewrite, LeaseCap: `duration("1h")`})
+	p, err := f.app.PreviewSleep(t.Context(), f.who, "shop")
+	if err != nil || p.Decision == nil || p.Decision.Outcome != app.OutcomeRefuse || p.Decision.Reason != "It is day." {
+		t.Fatalf("the preview says %+v, %v", p.Decision, err)
+	}
+	answer, err := f.app.SleepCluster(t.Context(), f.who, "shop", p.PlanHash)
+	if app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "policy" || answer.Request == nil || answer.Request.Status != app.RequestRefused {
+		t.Fatalf("it is %+v, %v", answer, err)
+	}
+	f.status(app.ClusterActive)
+	if kept, err := f.app.Request(t.Context(), f.who, answer.Request.ID); err != nil || kept.Kind != app.OperationSleep || kept.Cluster == "" {
+		t.Errorf("kept is %+v, %v", kept, err)
+	}
+	// A lease that is capped is none of its business, and by night it may.
+	f.clock.Move(8 * time.Hour)
+	p, err = f.app.PreviewSleep(t.Context(), f.who, "shop")
+	if err != nil || p.Decision != nil {
+		t.Fatalf("the preview says %+v, %v", p.Decision, err)
+	}
+	if answer, err = f.app.SleepCluster(t.Context(), f.who, "shop", p.PlanHash); err != nil || answer.Operation == 0 {
+		t.Fatal(answer, err)
+	}
+	f.work()
+	f.status(app.ClusterAsleep)
+}
+
+func TestSleepAndWakeWaitForApprovals(t *testing.T) {
+	f, boss := drowsy(t, app.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: app.PolicyApprove, Reason: "Others use it.",
+		Approval: &app.Approval{Count: 1, Group: "ops"}})
+	for _, c := range []struct {
+		ask func(cluster string) (app.AmendAnswer, error)
+		is  app.ClusterStatus
+	}{
+		{func(cluster string) (app.AmendAnswer, error) {
+			return f.app.SleepCluster(t.Context(), f.who, cluster, "")
+		}, app.ClusterAsleep},
+		{func(cluster string) (app.AmendAnswer, error) { return f.app.WakeCluster(t.Context(), f.who, cluster, "") }, app.ClusterActive},
+	} {
+		answer, err := c.ask("shop")
+		if err != nil || answer.Operation != 0 || answer.Request == nil || answer.Request.Status != app.RequestWaiting {
+			t.Fatalf("it is %+v, %v", answer, err)
+		}
+		if done := f.work(); len(done) > 0 {
+			t.Fatalf("%v was done before anybody said yes", done)
+		}
+		r, err := f.approve(boss, *answer.Request)
+		if err != nil || r.Status != app.RequestAccepted {
+			t.Fatalf("approved it is %+v, %v", r, err)
+		}
+		f.work()
+		f.status(c.is)
+	}
+}
+
+// What was approved is what runs: a cluster that sleeps by then, or has changed, is left alone, and the request ends.
+func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
+	f, boss := drowsy(t, app.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	first, err := f.app.SleepCluster(t.Context(), f.who, "shop", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := f.app.SleepCluster(t.Context(), f.who, "shop", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.approve(boss, *first.Request); err != nil {
+		t.Fatal(err)
+	}
+	f.work()
+	f.status(app.ClusterAsleep)
+	if _, err := f.approve(boss, *second.Request); app.AsError(err).Reason != "cluster_changed" {
+		t.Errorf("the second is %v", err)
+	}
+	if r, err := f.app.Request(t.Context(), f.who, second.Request.ID); err != nil || r.Status != app.RequestExpired {
+		t.Errorf("the second is %+v, %v", r, err)
+	}
+}
+
+// A schedule is asked about as of when it comes next, and each time that it comes.
+func TestPoliciesAndSchedules(t *testing.T) {
+	f, boss := drowsy(t, noSleep)
+	if _, err := f.app.SetSchedule(t.Context(), f.who, "shop", app.Schedule{Sleep: "0 17 * * *"}); app.AsError(err).Reason != "policy" {
+		t.Fatalf("a schedule for the day is %v", err)
+	}
+	if s, err := f.app.Schedule(t.Context(), f.who, "shop"); err != nil || !s.None() {
+		t.Fatalf("there is a schedule: %+v, %v", s, err)
+	}
+	if _, err := f.app.SetSchedule(t.Context(), f.who, "shop", app.Schedule{Sleep: "0 19 * * *"}); err != nil {
+		t.Fatalf("a schedule for the night is %v", err)
+	}
+	// Others have made a rule since. What needs approval waits for it, and who owns the cluster is told.
+	f.rules(app.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	next, err := f.app.Schedule(t.Context(), f.who, "shop")
+	if err != nil || len(next.Next) == 0 {
+		t.Fatal(next, err)
+	}
+	f.clock.Move(next.Next[0].At.Sub(f.clock.Now()))
+	if n, err := f.app.RunSchedules(t.Context()); err != nil || n != 0 {
+		t.Fatalf("%d were begun, %v", n, err)
+	}
+	list, err := f.store.NoticesFor(t.Context(), app.DefaultTenant, &app.NoticeReader{User: f.who.User}, 0, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := ""
+	for _, n := range list {
+		told += n.Title + " " + n.Text + "\n"
+	}
+	if !strings.Contains(told, "It waits for approvals: request ") {
+		t.Errorf("told was %s", told)
+	}
+	open, err := f.store.OpenRequests(t.Context(), app.DefaultTenant, 10)
+	if err != nil || len(open) != 1 || open[0].Requester != "schedule" {
+		t.Fatalf("open are %+v, %v", open, err)
+	}
+	boss.ProvenAt = f.clock.Now()
+	if _, err := f.approve(boss, open[0]); err != nil {
+		t.Fatal(err)
+	}
+	f.work()
+	f.status(app.ClusterAsleep)
+}
