@@ -33,6 +33,13 @@ func AmendmentSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a lost cluster that was repaired is active", (*storeTest).repairsLost},
 		{"a delete takes over from an amendment", (*storeTest).deletesAmended},
 		{"an amendment that a hook vetoes leaves its cluster as it was", (*storeTest).hookVetoesAmendment},
+		{"a failed create is gone on with once", (*storeTest).goesOn},
+		{"that it cannot be gone on with is noted once for each failure", (*storeTest).judgesGoOn},
+		{"what cannot be gone on with is rolled back where that was wanted", (*storeTest).goesOnOrBack},
+		{"a go-on that a hook vetoes leaves all as it was", (*storeTest).hookVetoesGoOn},
+		{"what a cluster lacks is asked for until it has come", (*storeTest).topsUp},
+		{"a resize by hand ends a top-up", (*storeTest).topUpEndsByHand},
+		{"a top-up goes with its cluster", (*storeTest).topUpEndsWithCluster},
 		{"random amendments, failures and roll-backs leave nothing behind", (*storeTest).amendsAtRandom},
 	} {
 		t.Run(c.name, func(t *testing.T) {
