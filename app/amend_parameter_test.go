@@ -134,3 +134,42 @@ func TestPreviewsSayInWhichBatches(t *testing.T) {
 		t.Errorf("a start has no batches: %q", p.Notes)
 	}
 }
+
+// What a cluster's parameters are by now is told with it, whether it was given or is so by the template.
+func TestPresentValuesOfParametersAreTold(t *testing.T) {
+	f := parametric(t)
+	tmpl := f.catalog.Templates["shop"]
+	tmpl.Parameters = append(tmpl.Parameters,
+		app.Parameter{Name: "cache", Type: app.ParameterSize, Default: "512M", Unit: "K", To: []string{"config.web.cache"}},
+		app.Parameter{Name: "heap", Type: app.ParameterSize, To: []string{"config.web.heap"}},
+		app.Parameter{Name: "keep", Type: app.ParameterDuration, Default: "7d", Unit: "ms"},
+		app.Parameter{Name: "code", Type: app.ParameterText, Default: "xyzzy", To: []string{"config.web.password"}})
+	f.shop(3, map[string]any{"greeting": "hello"})
+	told := func(want map[string]string) {
+		t.Helper()
+		v, err := f.app.Cluster(t.Context(), f.who, f.see("shop").ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range want {
+			if got := app.ParameterValueText(v.Parameters[name]); got != value {
+				t.Errorf("%s is %q, not %q", name, got, value)
+			}
+		}
+		if len(v.Parameters) != len(want) {
+			t.Errorf("%v is told", v.Parameters)
+		}
+	}
+	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": app.HiddenValue})
+	f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
+	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
+	// The template says something else by now; the cluster has what it was made with.
+	for i := range tmpl.Parameters {
+		if tmpl.Parameters[i].Name == "cache" {
+			tmpl.Parameters[i].Default = "1G"
+		}
+	}
+	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
+	delete(f.catalog.Templates, "shop")
+	told(map[string]string{"port": "8080", "heap": "1.5G", "keep": "90m"})
+}

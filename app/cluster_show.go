@@ -31,6 +31,7 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
+	v.Parameters = d.presentParameters(a.Deps.Catalog().For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.madeFrom(ctx, actor, c.Template, d.Template)
 	return v, err
 }

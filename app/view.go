@@ -51,6 +51,8 @@ type ClusterView struct {
 	Links      []Link      `json:"links"`
 	// MadeFrom is the version of the template that it was made from; nil where that is not known, and of clusters that are gone.
 	MadeFrom *MadeFrom `json:"made_from,omitempty"`
+	// Parameters are the values that the template's parameters have by now, as far as they set configuration, by name.
+	Parameters map[string]any `json:"parameters,omitempty"`
 	// Health is nil where nobody looks after the cluster.
 	Health *ClusterHealth `json:"health,omitempty"`
 	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.

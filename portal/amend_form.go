@@ -75,6 +75,7 @@ func (p *Portal) newAmendForm(ctx context.Context, a app.Actor, cluster string, 
 	case app.OperationRepair:
 		f.nodes(in)
 	case app.OperationReconfigure:
+		f.readParameters(in)
 		f.ask.NoRestart = in.Get("no_restart") != ""
 		f.page.Form.NoRestart = f.ask.NoRestart
 		if err := f.readConfig(ctx, p.amending(), a, in); err != nil {
@@ -233,7 +234,7 @@ func (f *amendForm) readConfig(ctx context.Context, m Amending, a app.Actor, in 
 		}
 		o.Config = configText(laidOver(now, f.ask.Config))
 	case !in.Has("config"):
-		f.whole = false
+		f.whole = len(f.ask.Parameters) > 0
 		return nil
 	default:
 		return f.readEdited(in)
@@ -261,7 +262,7 @@ func (f *amendForm) readEdited(in url.Values) error {
 	}
 	f.ask.Config = difference(base, edited)
 	switch {
-	case len(f.ask.Config) == 0:
+	case len(f.ask.Config)+len(f.ask.Parameters) == 0 && len(f.page.Errors) == 0:
 		f.complain("Nothing is otherwise.", "Change a value, add a key, or take one out.")
 	case holds(f.ask.Config, app.HiddenValue):
 		f.complain("A hidden value ("+app.HiddenValue+") cannot be moved, or be part of a list that changes.", "Write the value itself there.")

@@ -50,7 +50,7 @@ func (p *Portal) amend(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err != nil {
 		return err
 	}
-	if !f.whole || f.page.Complaint.Message != "" {
+	if !f.whole || f.page.Wrong() {
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}
 	if f.ask.PlanHash == "" {
@@ -73,7 +73,7 @@ func (p *Portal) amend(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		f.page.Notice = "Something has changed since you looked, and nothing was done. This is what would be done now."
 		return p.showAmend(w, r, a, f, http.StatusConflict)
 	case refusal(e):
-		f.page.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+		f.refused(e)
 		return p.showAmend(w, r, a, f, statusOf(err))
 	}
 	return err
@@ -90,7 +90,7 @@ func refusal(e *app.Error) bool {
 
 // showAmend works out what is asked, where it is asked as a whole, and shows the page.
 func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, f *amendForm, status int) error {
-	if f.whole && f.page.Complaint.Message == "" {
+	if f.whole && !f.page.Wrong() {
 		ask := f.ask
 		ask.PlanHash = "" // a preview finds the hash; it does not keep to one
 		v, err := p.amending().PreviewAmend(r.Context(), a, f.page.View.ID, ask)
@@ -99,12 +99,12 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		case err == nil:
 			f.page.Preview = page.NewAmendPreview(v, ask, f.page.View, f.page.Now, f.title)
 		case refusal(e):
-			f.page.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+			f.refused(e)
 			status = max(status, statusOf(err))
 		default:
 			return err
 		}
-	} else if f.page.Complaint.Message != "" {
+	} else if f.page.Wrong() {
 		status = max(status, http.StatusUnprocessableEntity)
 	}
 	frame := p.frame(r, page.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)

@@ -41,6 +41,16 @@ func TestBrowserChange(t *testing.T) {
 	b.Shoot("change-panel")
 	w.newer, w.sick = false, nil
 
+	parametered(f)
+	f.mu.Lock()
+	f.catalog.Templates["hadoop"].Parameters = f.catalog.Templates["web"].Parameters
+	f.find(v.ID).Parameters = map[string]any{"port": 8080, "title": "Lake", "tls": true, "mode": "safe", "keep": "7d"}
+	f.mu.Unlock()
+	b.Open(at + "/change?kind=reconfigure")
+	b.Do(chromedp.SetValue(chromedp.ID("set-port"), "70000"), chromedp.Submit(chromedp.ID("set-port")))
+	b.Until(`document.querySelector("#err-set-port strong")!=null&&document.querySelector("#set-port").value=="70000"`)
+	b.Shoot("change-parameters")
+
 	// The plus counts up without leaving the page, and Enter previews what stands there.
 	b.Open(at)
 	b.Do(chromedp.Click(chromedp.CSS(`#change [data-step="1"]`)), chromedp.Click(chromedp.CSS(`#change [data-step="1"]`)))

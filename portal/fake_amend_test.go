@@ -20,6 +20,8 @@ type workshop struct {
 	refuses *app.Decision   // what policies say; nil: nothing
 	amended []app.Amendment // what Amend was called with
 	waits   bool            // amendments wait for approvals
+
+	refusesParameter string
 }
 
 var _ Amending = (*workshop)(nil)
@@ -124,7 +126,13 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 			}
 		}
 	case app.OperationReconfigure:
-		if len(m.Config) == 0 {
+		if _, said := m.Parameters[f.refusesParameter]; said {
+			return p, &app.Error{Code: app.EInvalid, Field: "parameters." + f.refusesParameter, Message: f.refusesParameter + " is missing."}
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
+			p.Changes = append(p.Changes, app.ValueChange{Path: "parameters." + name, After: fmt.Sprint(m.Parameters[name])})
+		}
+		if len(p.Changes)+len(m.Config) == 0 {
 			p.Nothing = true
 			break
 		}

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,8 +20,12 @@ type Amend struct {
 	Form      AmendForm
 	Preview   *AmendPreview // nil until there is something to show
 	Complaint Complaint
+	Errors    map[string]Complaint // by field, of those that carry their own
 	Notice    string
 }
+
+// Wrong tells whether something is in the way.
+func (a Amend) Wrong() bool { return a.Complaint.Message != "" || len(a.Errors) > 0 }
 
 // AmendForm is what is asked, as it was typed, and what may be chosen.
 type AmendForm struct {
@@ -31,9 +36,19 @@ type AmendForm struct {
 	OnFailures              []Choice
 	AtLeast                 string
 	NoRestart               bool
+	Parameters              []ParameterNow
 	Config, Base            string // the configuration as it is typed, and as it was shown
 	OpenNodes, OpenMachines bool   // parts that are unfolded
 }
+
+// ParameterNow is the field of a parameter with what it was when the form was shown.
+type ParameterNow struct {
+	ParameterField
+	Was string
+}
+
+// WasField is the name of the field that keeps what it was.
+func (f ParameterNow) WasField() string { return "was-" + f.Name }
 
 // AmendKindTitle is what stands above the form of a kind.
 func AmendKindTitle(k app.OperationKind) string {
@@ -245,12 +260,18 @@ func (p AmendPreview) fields() []Field {
 	if m.NoRestart {
 		add("no_restart", "yes")
 	}
-	if len(m.Config) > 0 {
+	if len(m.Config)+len(m.Parameters) > 0 {
+		if m.Config == nil {
+			m.Config = map[string]any{}
+		}
 		b, err := json.Marshal(m.Config)
 		if err != nil {
 			panic("page: a configuration that was read from JSON can be written so: " + err.Error())
 		}
 		add("overlay", string(b))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
+		out = append(out, Field{ParameterField{Parameter: app.Parameter{Name: name}}.Field(), app.ParameterValueText(m.Parameters[name])})
 	}
 	return out
 }
