@@ -16,9 +16,6 @@ ROUNDS         ?= 500
 SANDBOX_ROUNDS ?= $(if $(filter 500,$(ROUNDS)),50,0)
 MANY_ROUNDS    ?= 0
 
-# What is tried with the race detector against real parts, too; all the rest is so in `make test`. Everything would take too long.
-RACED := ./jobs/... ./providers/... ./automators/... ./webhook/... ./bot/...
-
 .PHONY: build demo test test-real chaos bench bench-go generate check clean
 
 build: ## the binary, bin/muster
@@ -32,8 +29,7 @@ test: check ## all tests that need nothing but Go and make; the longest random o
 	$(GO) test $(RACE) -short -timeout 10m ./...
 
 test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
-	$(GO) test $(RACE) -tags real -timeout 15m $(RACED)
-	$(GO) test -tags real -timeout 15m $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(RACED))")
+	$(GO) test $(RACE) -tags real -timeout 15m ./...
 	bin/muster demo --catalog examples/catalog --once
 
 chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
