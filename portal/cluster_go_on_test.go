@@ -1,0 +1,193 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
+type shortage struct {
+	*fake
+	lost   []app.LostMachine
+	noRoom bool // what came is too little
+	wentOn []string
+	orders []app.TopUpOrder
+}
+
+var _ GoingOn = (*shortage)(nil)
+
+func (f *shortage) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
+
+func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int64) (app.GoOnPreview, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err != nil {
+		return app.GoOnPreview{}, err
+	}
+	if !a.May("PreviewGoOn", v.Owner) {
+		return app.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+	}
+	if f.noRoom {
+		return app.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
+	}
+	p := app.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
+		After: app.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
+	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
+		p.Nodes = append(p.Nodes, app.AmendedNode{Name: n.Name})
+	}
+	for _, l := range f.lost {
+		p.Plan.Steps = append(p.Plan.Steps, app.PlanStep{ID: l.Node + ".delete", Node: l.Node, Action: app.ActionDelete})
+	}
+	return p, nil
+}
+
+func (f *shortage) GoOn(_ context.Context, a app.Actor, id string, _ int64, hash string, noTopUp bool) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	switch {
+	case err != nil:
+		return v, err
+	case !a.May("GoOn", v.Owner):
+		return v, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+	case hash != "" && hash != f.hash():
+		return v, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is another one by now."}
+	}
+	f.wentOn = append(f.wentOn, fmt.Sprint(hash != "", noTopUp))
+	return v, nil
+}
+
+func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o app.TopUpOrder) (app.ClusterView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.view(id)
+	if err == nil && !a.May("SetTopUp", v.Owner) {
+		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+	}
+	if err == nil {
+		f.orders = append(f.orders, o)
+	}
+	return v, err
+}
+
+// short is a site with a cluster "lake" of which n3 did not come.
+func short(t *testing.T, user string) (*site, *shortage, string) {
+	t.Helper()
+	w := &shortage{lost: []app.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
+	s := visit(t, func(c *Config) {
+		w.fake = c.Muster.(*fake)
+		c.Muster = w
+	})
+	s.signIn(user)
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.f.mu.Lock()
+	op := s.f.find(id).Operations[0].ID
+	for i := range s.f.steps[op] {
+		if st := &s.f.steps[op][i]; st.Action.OnMachine() && st.Node != "n3" {
+			st.State = app.StepSucceeded
+		}
+	}
+	s.f.mu.Unlock()
+	s.f.failStep(id, "n3.create", "No room in <zone b>.")
+	s.f.mu.Lock()
+	s.f.find(id).Operations[0].EndedAt = s.f.now().Add(-time.Minute)
+	s.f.mu.Unlock()
+	return s, w, id
+}
+
+func TestGoOnShowsItsPlanFirst(t *testing.T) {
+	s, w, id := short(t, "ada")
+	if a := s.get("/clusters/" + id); attr(a.find("go-on"), "href") != "/clusters/"+id+"/go-on" {
+		t.Fatalf("the cluster's page does not lead there: %s", a.text())
+	}
+	a := s.get("/clusters/" + id + "/go-on")
+	a.reads(http.StatusOK, "Go on with 2 of 3 nodes?", "1 machine has not come.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
+		"Ask for the missing nodes again later, by itself", "Leave it Go on")
+	in := a.fields()
+	if in.Get("plan_hash") != w.hash() || in.Get("top_up") != "true" {
+		t.Fatalf("the form begins with %v", in)
+	}
+	// Another machine is lost meanwhile: what was shown is not what would run.
+	w.lost = append(w.lost, app.LostMachine{Node: "n2", Error: "It never answered."})
+	a = s.post("/clusters/"+id+"/go-on", in)
+	a.reads(http.StatusConflict, "More has happened since you looked.", "Go on with 1 of 3 nodes?", "2 machines have not come.")
+	if len(w.wentOn) != 0 {
+		t.Fatalf("it was gone on with: %v", w.wentOn)
+	}
+	in = a.fields()
+	if a := s.post("/clusters/"+id+"/go-on", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
+		t.Errorf("a go-on answers %d and leads to %q", a.status, a.header.Get("Location"))
+	}
+	in.Del("top_up") // the box is not ticked
+	s.post("/clusters/"+id+"/go-on", in)
+	if got := strings.Join(w.wentOn, ", "); got != "true false, true true" {
+		t.Errorf("asked was (plan named, no top-up) %s", got)
+	}
+}
+
+func TestGoOnThatCannotBe(t *testing.T) {
+	s, w, id := short(t, "ada")
+	w.noRoom = true
+	s.get("/clusters/"+id+"/go-on").reads(http.StatusConflict, "No machine came. Resume it, or delete the cluster.")
+	s.get("/clusters/none/go-on").reads(http.StatusNotFound)
+	s, w, id = short(t, "vera")
+	if a := s.get("/clusters/" + id); a.find("go-on") != nil {
+		t.Error("who may only look is led to it")
+	}
+	if a := s.post("/clusters/"+id+"/go-on", url.Values{}); a.status != http.StatusForbidden || len(w.wentOn) > 0 {
+		t.Errorf("who may only look is answered %d", a.status)
+	}
+}
+
+func TestWhatAClusterLacks(t *testing.T) {
+	s, w, id := short(t, "ada")
+	tell := func(u app.TopUp) {
+		s.f.mu.Lock()
+		defer s.f.mu.Unlock()
+		s.f.find(id).TopUp = &u
+	}
+	tell(app.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Ask now Ask no more")
+	tell(app.TopUp{Wanted: 5, Off: true})
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Ask now Ask again later")
+	tell(app.TopUp{Wanted: 5})
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")
+	a.lacks("Ask now")
+	for _, do := range []string{"now", "off", "on"} {
+		if a := s.post("/clusters/"+id+"/top-up", url.Values{"do": {do}}); a.status != http.StatusSeeOther {
+			t.Errorf("%s answers %d", do, a.status)
+		}
+	}
+	if fmt.Sprint(w.orders) != "[{false true} {true false} {false false}]" {
+		t.Errorf("ordered was %+v", w.orders)
+	}
+	s.post("/clusters/"+id+"/top-up", url.Values{"do": {"dance"}}).reads(http.StatusUnprocessableEntity, "What is to be done is not known.")
+}
+
+// How many are enough is typed with the request, kept in a preview, and complained about beside the field.
+func TestHowManyAreEnoughIsChosenWhenAsking(t *testing.T) {
+	s := signedIn(t, "ada")
+	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"3"}, "services": {"namenode", "datanode", "nodemanager"},
+		"on_failure": {"go_on"}, "at_least": {" 60% "}}
+	out := s.post("/clusters/preview", in).fields()
+	if out.Get("on_failure") != "go_on" || out.Get("at_least") != "60%" {
+		t.Errorf("after a preview the choice is %q, at least %q", out.Get("on_failure"), out.Get("at_least"))
+	}
+	in.Set("plan_hash", out.Get("plan_hash"))
+	if a := s.post("/clusters", in); a.status != http.StatusSeeOther || s.f.asked[0].OnFailure != app.FailureGoOn || s.f.asked[0].AtLeast != "60%" {
+		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
+	}
+	in.Set("at_least", "most")
+	if got := s.post("/clusters/preview", in).at("err-at_least"); !strings.Contains(got, `"most" is neither a number of nodes nor a share of them.`) {
+		t.Errorf("beside the field stands %q", got)
+	}
+}
