@@ -1,0 +1,124 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// keeper is a Muster that also has schedules, renames and compares. Of the other powers of Life it has none.
+type keeper struct {
+	*fake
+	Life
+	schedule app.Schedule
+	set      []app.Schedule
+	compared [][2]string
+}
+
+func (k *keeper) Schedule(_ context.Context, _ app.Actor, id string) (app.ClusterSchedule, error) {
+	s := app.ClusterSchedule{Schedule: k.schedule, Cluster: id}
+	if !s.None() {
+		at := time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)
+		s.Next = []app.ScheduledTime{{Kind: app.OperationSleep, At: at}, {Kind: app.OperationWake, At: at.Add(12 * time.Hour)}}
+	}
+	return s, nil
+}
+
+func (k *keeper) SetSchedule(ctx context.Context, a app.Actor, id string, s app.Schedule) (app.ClusterSchedule, error) {
+	if strings.HasPrefix(s.Sleep, "61") {
+		return app.ClusterSchedule{}, &app.Error{Code: app.EInvalid, Field: "sleep", Message: "61 is no minute.", Hint: "A minute is from 0 to 59."}
+	}
+	k.schedule, k.set = s, append(k.set, s)
+	return k.Schedule(ctx, a, id)
+}
+
+func (k *keeper) RenameCluster(_ context.Context, a app.Actor, id, name string) (app.ClusterView, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.find(id).Name = name
+	return k.view(id)
+}
+
+func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second string) (app.ClusterDiff, error) {
+	if first == "nothing" {
+		return app.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster nothing.")
+	}
+	k.compared = append(k.compared, [2]string{first, second})
+	return app.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
+}
+
+// keeping is a site whose visitor, signed in, sees a keeper with a cluster that stands.
+func keeping(t *testing.T, user string) (*site, *keeper, string) {
+	t.Helper()
+	k := &keeper{}
+	s := visit(t, func(c *Config) {
+		k.fake = c.Muster.(*fake)
+		c.Muster = k
+	})
+	s.signIn(user)
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	return s, k, id
+}
+
+func TestManagePageOffersWhatOneMayDo(t *testing.T) {
+	s, _, id := keeping(t, "ada")
+	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage lake", "Rename", "New owner", "Put it to sleep", "It has none: it sleeps and wakes when somebody says so.",
+		"Preview the clone", "Download its spec", "Or with how it was after:")
+	r := s.post("/clusters/"+id+"/rename", url.Values{"name": {"pond"}})
+	if r.status != http.StatusSeeOther {
+		t.Fatalf("renaming answers %d: %s", r.status, r.text())
+	}
+	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage pond")
+	s.get("/clusters/nothing/manage").reads(http.StatusNotFound, "There is no cluster nothing.")
+
+	viewer, _, id := keeping(t, "vera")
+	a := viewer.get("/clusters/" + id + "/manage")
+	a.reads(http.StatusOK, "Manage lake")
+	a.lacks("Rename", "New owner", "Put it to sleep", "Schedule", "Download its spec", "Compare")
+
+	plain := signedIn(t, "ada")
+	id = plain.cluster(ada, "lake", "hadoop", 3)
+	plain.get("/clusters/" + id + "/manage").reads(http.StatusNotFound)
+}
+
+func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
+	s, k, id := keeping(t, "ada")
+	at := "/clusters/" + id
+	want := app.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}
+	r := s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "zone": {want.Zone}})
+	if r.status != http.StatusSeeOther || r.header.Get("Location") != at+"/manage#schedule" {
+		t.Fatalf("setting it answers %d at %q", r.status, r.header.Get("Location"))
+	}
+	a := s.get(at + "/manage")
+	a.reads(http.StatusOK, "it goes to sleep", "it wakes", "Take it away")
+	if in := a.fields(); in.Get("sleep") != want.Sleep || in.Get("wake") != want.Wake || in.Get("zone") != want.Zone {
+		t.Errorf("the form shows %v", in)
+	}
+	s.post(at+"/schedule", url.Values{"sleep": {"61 19 * * *"}}).reads(http.StatusUnprocessableEntity, "61 is no minute.", "A minute is from 0 to 59.")
+	// The button that takes it away wins over what stands in the fields.
+	s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "clear": {"yes"}})
+	if !reflect.DeepEqual(k.set, []app.Schedule{want, {}}) {
+		t.Errorf("it was set to %+v", k.set)
+	}
+	s.get(at+"/manage").reads(http.StatusOK, "It has none")
+}
+
+func TestClustersAreComparedOnThePage(t *testing.T) {
+	s, k, id := keeping(t, "ada")
+	a := s.get("/clusters/" + id + "/diff?with=lake@1")
+	a.reads(http.StatusOK, "config.port", "80", "<b>81")
+	if strings.Contains(a.body, "<b>81") {
+		t.Error("a value is written into the page as it is")
+	}
+	if len(k.compared) != 1 || k.compared[0] != [2]string{"lake@1", id} {
+		t.Errorf("compared: %v", k.compared)
+	}
+	s.get("/clusters/"+id+"/diff?with=nothing").reads(http.StatusNotFound, "There is no cluster nothing.")
+}
