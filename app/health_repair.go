@@ -16,6 +16,7 @@ type RepairDue struct {
 	// The operation that was begun for it last, as it is now; 0 for none, or when it was judged.
 	Repair       int64
 	RepairStatus OperationStatus
+	RepairVeto   string // why a hook did not let it happen; "" where none said no
 	// Of the tenant.
 	TenantNodes int   // of clusters that are looked after
 	TenantIll   int   // ill ones of them, and those that were repaired by themselves in the last hour
@@ -69,6 +70,9 @@ func (d RepairDue) Choose() RepairChoice {
 			c.Failure, c.Judged = d.Failures+1, true
 			c.After = min(firstRepairGap<<min(c.Failure-1, 10), longRepairGap)
 			c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. The next try is %s later.", d.Repair, d.RepairStatus, c.After)
+			if d.RepairVeto != "" {
+				c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. %s The next try is %s later.", d.Repair, d.RepairStatus, d.RepairVeto, c.After)
+			}
 			return c
 		}
 	}

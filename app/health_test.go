@@ -152,6 +152,10 @@ func TestRepairByItself(t *testing.T) {
 			after: 30 * time.Second},
 		"it failed": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
 			note: "Operation 7, which was to repair it, is failed."},
+		"a hook said no": {due: due(func(d *app.RepairDue) {
+			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `The hook "gate" did not let the repair happen: no. Nothing was done.`, 1
+		}), judged: true, fails: 2, after: 20 * time.Minute,
+			note: `Operation 7, which was to repair it, is cancelled. The hook "gate" did not let the repair happen: no. Nothing was done. The next try is 20m0s later.`},
 		"again": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
 			after: 40 * time.Minute, note: "Operation 7"},
 		"for ever": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,

@@ -22,6 +22,19 @@ func (t *tx) keepHealth(at time.Time, c app.Cluster, p *app.HealthPolicy) error 
 		c.ID, c.Tenant, c.Provider, jsonText(p), micros(at.Add(p.Every())), string(app.HealthUnknown))
 }
 
+// keepHealthOf looks after a cluster as a definition says that was put back.
+func (t *tx) keepHealthOf(at time.Time, cluster string, definition []byte) error {
+	var d struct{ Health *app.HealthPolicy }
+	if err := json.Unmarshal(definition, &d); err != nil {
+		return fmt.Errorf("store: definition of %s: %w", cluster, err)
+	}
+	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, cluster))
+	if err := clusterError(err, cluster); err != nil {
+		return err
+	}
+	return t.keepHealth(at, c, d.Health)
+}
+
 // dropHealth forgets how a cluster is.
 func (t *tx) dropHealth(cluster string) error {
 	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {

@@ -29,6 +29,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 	}{
 		{&d.RepairStatus, `SELECT coalesce((SELECT status FROM operations WHERE id = ? AND cluster = ?), ?)`,
 			[]any{d.Repair, d.Cluster.ID, string(app.OperationCancelled)}},
+		{&d.RepairVeto, `SELECT coalesce((SELECT message FROM operations WHERE id = ? AND cluster = ? AND vetoed_by <> ''), '')`, []any{d.Repair, d.Cluster.ID}},
 		{&d.TenantNodes, `SELECT count(*) FROM health_rounds r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.leaving < 2`,
 			[]any{tenant, string(app.NodeReady)}},
 		{&d.TenantIll, `SELECT CAST(coalesce(sum(ill), 0) AS BIGINT) FROM health_rounds WHERE tenant = ?`, []any{tenant}},

@@ -257,6 +257,9 @@ func (t *tx) calledOff(now time.Time, op app.Operation) error {
 		if err := t.exec(`UPDATE clusters SET definition = ? WHERE id = ?`, string(definition), op.Cluster); err != nil {
 			return err
 		}
+		if err := t.keepHealthOf(now, op.Cluster, definition); err != nil {
+			return err
+		}
 	}
 	for _, n := range made.New {
 		if err := t.exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
