@@ -62,7 +62,9 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 		{func(cluster string) (app.AmendAnswer, error) {
 			return f.app.SleepCluster(t.Context(), f.who, cluster, "")
 		}, app.ClusterAsleep},
-		{func(cluster string) (app.AmendAnswer, error) { return f.app.WakeCluster(t.Context(), f.who, cluster, "") }, app.ClusterActive},
+		{func(cluster string) (app.AmendAnswer, error) {
+			return f.app.WakeCluster(t.Context(), f.who, cluster, "")
+		}, app.ClusterActive},
 	} {
 		answer, err := c.ask("shop")
 		if err != nil || answer.Operation != 0 || answer.Request == nil || answer.Request.Status != app.RequestWaiting {
