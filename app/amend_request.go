@@ -22,7 +22,7 @@ func (d *amended) request(actor Actor) NewRequest {
 	p := d.preview
 	said := d.ask
 	said.Config, said.PlanHash = nil, ""
-	terms := Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, Expects: p.Plan.Expects, CPU: d.facts.CPU,
+	terms := Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, CPU: d.facts.CPU,
 		Amended: &AmendTerms{Amendment: said, Title: p.Title(), Before: p.Before, After: p.After, Effects: p.Effects(), Changes: p.Changes, Notes: p.Notes}}
 	if left := d.ExpiresAt.Sub(d.facts.Now); !d.ExpiresAt.IsZero() && left > 0 {
 		terms.Lease, terms.Cost = left, p.After.CostPerHour*left.Hours()

@@ -166,7 +166,7 @@ func (a *App) newRequest(actor Actor, r ClusterRequest, w weighed) NewRequest {
 }
 
 func termsOf(d draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
 }
 
 // cpu counts the virtual cores of a layout; nodes of unknown size count as none.

@@ -66,9 +66,11 @@ type Terms struct {
 	Layout   Layout        `json:"layout"`
 	Steps    int           `json:"steps"`
 	Duration time.Duration `json:"duration"` // estimate
-	Lease    time.Duration `json:"lease"`    // 0: for ever
-	Cost     float64       `json:"cost,omitempty"`
-	CPU      float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
+	// People is what the duration does not say, such as "plus waiting for a person (up to 2 h)"; "" where nobody is asked.
+	People string        `json:"people,omitempty"`
+	Lease  time.Duration `json:"lease"` // 0: for ever
+	Cost   float64       `json:"cost,omitempty"`
+	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
 	// Amended is what becomes of a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.

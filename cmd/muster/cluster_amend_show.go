@@ -192,10 +192,7 @@ func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time)
 	}
 	text := "  " + plural(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
-		text += ", " + takes(p.Duration, p.Plan.Expects)
-		if people := p.Plan.PeopleInWords(); people != "" {
-			text += ", " + people
-		}
+		text += ", " + withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords())
 	}
 	line(t.w, "%s", text)
 	if p.FromPools != nil {

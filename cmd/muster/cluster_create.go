@@ -140,7 +140,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if v == nil || err != nil {
 				return err
 			}
-			return c.started(cmd.Context(), cl, *v, w, 0)
+			return c.created(cmd.Context(), cl, *v, w)
 		},
 	}
 	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
@@ -182,7 +182,7 @@ func (f *failureChoice) Type() string { return "choice" }
 // the last event before it.
 func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
-		return c.printStarted(v)
+		return c.printStarted(v, "")
 	}
 	v, failed := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if failed != nil {
@@ -196,14 +196,22 @@ func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w wait
 	return c.printCluster(ctx, cl, v)
 }
 
-func (c *cli) printStarted(v app.ClusterView) error {
+// created is started for a create, which says too which people it waits for.
+func (c *cli) created(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+	if w.wait || c.json() {
+		return c.started(ctx, cl, v, w, 0)
+	}
+	return c.printStarted(v, cl.peopleOf(ctx, v.ID))
+}
+
+func (c *cli) printStarted(v app.ClusterView, people string) error {
 	if c.json() {
 		return c.printJSON(v)
 	}
 	op, _ := operationOf(v, 0)
 	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
 	if op.Expected > 0 {
-		fmt.Fprintf(c.stdout, ", %s", takes(op.Expected, op.Expects))
+		fmt.Fprintf(c.stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}
 	fmt.Fprintf(c.stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
 	return nil
@@ -277,4 +285,12 @@ func takes(d time.Duration, e app.Expectation) string {
 		return e.Words()
 	}
 	return "about " + clock(d)
+}
+
+// withPeople adds to how long something takes that it also waits for people, where it does.
+func withPeople(takes, people string) string {
+	if people == "" {
+		return takes
+	}
+	return takes + ", " + people
 }

@@ -51,7 +51,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 // deleting answers for a delete, and lets go of the cluster's key once it is gone.
 func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
-		return c.printStarted(v)
+		return c.printStarted(v, "")
 	}
 	v, err := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if err == nil {

@@ -104,7 +104,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 			if made == nil || err != nil {
 				return err
 			}
-			return c.started(ctx, cl, *made, w, 0)
+			return c.created(ctx, cl, *made, w)
 		},
 	}
 	w.declare(cmd)
@@ -122,7 +122,7 @@ func (c *cli) printPreview(p app.Preview) {
 	for _, g := range p.Layout.Groups {
 		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	line(c.stdout, "%s, %.2f per hour, %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, takes(p.Duration, p.Plan.Expects))
+	line(c.stdout, "%s, %.2f per hour, %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
 	if p.FromPools != nil {
 		line(c.stdout, "%s", p.FromPools.Words())
 	}

@@ -34,6 +34,16 @@ func (c *client) askAt(ctx context.Context, path string, in any) (answer app.Ans
 	return answer, err
 }
 
+// peopleOf says which people what I have just asked for waits for, in the words of app.Plan.PeopleInWords; "" for none, or where that
+// cannot be found out, since the cluster is made all the same.
+func (c *client) peopleOf(ctx context.Context, cluster string) string {
+	mine, err := c.requests(ctx, app.RequestFilter{View: app.RequestsMine, Limit: 1})
+	if err != nil || len(mine) == 0 || mine[0].Cluster != cluster {
+		return ""
+	}
+	return mine[0].Terms.People
+}
+
 func requestPath(id int64, rest string) string {
 	return "/requests/" + strconv.FormatInt(id, 10) + rest
 }
