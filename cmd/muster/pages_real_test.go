@@ -44,7 +44,7 @@ func TestBrowserEveryPage(t *testing.T) {
 		b.Shoot(name)
 		seen++
 	}
-	id := f.atRest()
+	id := f.atRest("standing", 3)
 	link, err := f.server.app.LinkStart(t.Context(), "slack", "T1/U1", "ada in Slack")
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +54,7 @@ func TestBrowserEveryPage(t *testing.T) {
 		"/templates/{template}":             "/templates/web",
 		"/clusters/{id}/clone":              "/clusters/" + id + "/clone?name=another",
 		"/clusters/{id}/diff":               "/clusters/" + id + "/diff?with=" + f.values["clusters"][0],
+		"/clusters/{id}/go-on":              "/clusters/" + f.atRest("short", 5) + "/go-on",
 		"/clusters/{id}/{power:sleep|wake}": "/clusters/" + id + "/sleep",
 	}
 	for _, r := range f.server.portal.Routes() {
@@ -80,13 +81,22 @@ func TestBrowserEveryPage(t *testing.T) {
 	t.Logf("%d pages", seen)
 }
 
-// atRest makes a cluster whose create is done, by nobody but the ledger.
-func (f *foreign) atRest() string {
+// atRest makes a cluster whose create is done, by nobody but the ledger. Of one that has two nodes alike, the machine of the second
+// does not come, and the create fails.
+func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.app.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: "standing", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	v, err := f.server.app.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
+	}
+	lost, alike := "", map[string]bool{}
+	for _, n := range v.Nodes {
+		services := strings.Join(n.Services, " ")
+		if alike[services] {
+			lost = n.Name
+		}
+		alike[services] = true
 	}
 	w := app.WorkerID{Name: "idle", Tenant: there}
 	for range 1000 {
@@ -94,7 +104,7 @@ func (f *foreign) atRest() string {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if c, err := f.server.app.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive {
+		if c, err := f.server.app.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
 			return v.ID
 		}
 		var ends []app.Finish
@@ -102,6 +112,10 @@ func (f *foreign) atRest() string {
 			end := app.Finish{Fence: app.Fence{Operation: s.Step.Operation, Index: s.Step.Index, Attempt: s.Step.Attempt}, Now: now}
 			switch s.Step.Action {
 			case app.ActionCreate:
+				if s.Step.Node == lost {
+					end.Err = app.Errorf(app.ECapacity, "There is no room for another machine.")
+					break
+				}
 				end.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + s.Step.Node, Addresses: map[string]string{app.AddressAccess: "127.0.0.9"}}}
 			case app.ActionConfirm:
 				end.Node = &app.NodeUpdate{Status: app.NodeReady}
