@@ -75,7 +75,8 @@ func TestHealthClock(t *testing.T) {
 func TestHealthCostsNothingWhereNobodyWantsIt(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
-	e.stop() // the dispatcher's own writes are not ours
+	e.stop() // the dispatcher's own writes are not ours, nor are the last words of the worker
+	_ = e.worker.Close()
 	before := e.store.Commits()
 	for range 50 {
 		next, err := e.app.RingRounds(t.Context())
