@@ -3,9 +3,7 @@
 package jobs
 
 import (
-	"context"
 	"net"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -22,25 +20,7 @@ import (
 func TestCertificateOpensASandbox(t *testing.T) {
 	for _, mode := range []string{sandbox.ModeProcess, sandbox.ModeNamespaces} {
 		t.Run(mode, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
-			p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
-			if err != nil {
-				if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			defer p.Close()
-			n, private := sandboxNode(t, p)
-			defer func() {
-				if err := p.Delete(context.WithoutCancel(t.Context()), n.MachineID); err != nil {
-					t.Error(err)
-				}
-			}()
+			n, private := sandboxNode(t, mode)
 			sh, err := remote.Wait(t.Context(), target(n, private))
 			if err != nil {
 				t.Fatal(err)

@@ -3,8 +3,6 @@
 package jobs
 
 import (
-	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -15,25 +13,7 @@ import (
 
 // A machine with an OpenSSH of its own is taken over from a pool, also by those who begin anew where somebody was killed.
 func TestTakeOverOfASandbox(t *testing.T) {
-	dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": sandbox.ModeNamespaces}, sandbox.Env{DataDir: dir})
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	defer p.Close()
-	n, old := sandboxNode(t, p)
-	defer func() {
-		if err := p.Delete(context.WithoutCancel(t.Context()), n.MachineID); err != nil {
-			t.Error(err)
-		}
-	}()
+	n, old := sandboxNode(t, sandbox.ModeNamespaces)
 	own, _, err := remote.Keys{}.NewKey("own")
 	if err != nil {
 		t.Fatal(err)
