@@ -26,6 +26,7 @@ var amendFields = map[OperationKind][]string{
 	OperationRestart:        {"services", "nodes", "batch", "ask_between_batches"},
 	OperationUpgrade:        {"batch", "ask_between_batches"},
 	OperationRepair:         {"nodes"},
+	OperationCompare:        {"services", "nodes"},
 }
 
 // check refuses what makes no sense whatever the cluster is like.

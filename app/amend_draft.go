@@ -37,6 +37,7 @@ var kindsOfAmendment = map[OperationKind]func(ctx context.Context, a *App, d *am
 	OperationRestart:        setRunning,
 	OperationUpgrade:        upgrade,
 	OperationRepair:         repair,
+	OperationCompare:        compare,
 }
 
 // workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
@@ -57,7 +58,11 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 		return nil, &Error{Code: EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Nothing of cluster %q stands.", c.Name), Hint: "Delete it, and ask for a new one."}
 	}
 	d := newAmended(s, m)
-	d.catalog = s.view(a.Deps.Catalog())
+	published, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	d.catalog = s.view(published)
 	if d.last, err = a.Store.LastNode(ctx, c.Tenant, c.ID); err != nil {
 		return nil, err
 	}
@@ -67,7 +72,22 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 	if err := kindsOfAmendment[m.Kind](ctx, a, d); err != nil {
 		return nil, err
 	}
+	left, err := a.common(ctx, d.Tenant, d.definition.Services, d.was.Services)
+	if err != nil {
+		return nil, err
+	}
+	d.notes = append(d.notes, left...)
+	if err := a.pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; what stands keeps what it has
+		return nil, err
+	}
 	if err := d.checkConfig(); err != nil {
+		return nil, err
+	}
+	var template *Template
+	if m.Kind == OperationUpgrade {
+		template = published.Templates[d.Template]
+	}
+	if err := a.checkHost(published, c.Provider, d.definition.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
 		return nil, err
 	}
 	if err := a.checkSecretsAfter(ctx, d); err != nil {
@@ -176,7 +196,7 @@ func (d *amended) checkMachines(ctx context.Context, a *App) error {
 // planAmended has the work ordered, and says what comes of it.
 func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 	nothing := !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.Touched)
-	r := PlanRequest{Kind: d.ask.Kind, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch}
+	r := PlanRequest{Kind: d.ask.Kind, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
 	if r.Services == nil {
 		r.Services = map[string]*Service{}
 	}
@@ -198,6 +218,10 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 	}
 	d.planned = r
 	if words := batchWords(d.batch, d.batched()); words != "" {
+		d.note("%s", words)
+	}
+	extra, _ := d.extra(plan)
+	if words := fallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
 		d.note("%s", words)
 	}
 	after := d.after()
@@ -249,4 +273,16 @@ func (d *amended) cpu() (n float64) {
 		n += d.definition.Hardware[node.Hardware].CPU
 	}
 	return n
+}
+
+// extra is by how much more per hour, and by how many cores, the cluster grows where its new machines have to be of the dearest and of the
+// largest other hardware that they may be of.
+func (d *amended) extra(p Plan) (cost, cpu float64) {
+	for _, n := range d.nodes {
+		if n.Change == NodeNew {
+			is, most := d.definition.Hardware[n.Hardware], d.definition.highest(n.Hardware, p.Fallbacks)
+			cost, cpu = cost+most.CostPerHour-is.CostPerHour, cpu+most.CPU-is.CPU
+		}
+	}
+	return cost, cpu
 }

@@ -120,11 +120,11 @@ func (d *amended) onlyOfRemoved(l Link) bool {
 	return slices.ContainsFunc(d.ask.Services, func(s string) bool { return d.was.Services[s] != nil && in(d.was.Services[s].Links) })
 }
 
-// standingNodes gives what stands, as the changer knows it.
+// standingNodes gives what stands, as the changer knows it: with the hardware that the layout chose, since constraints are about that.
 func (d *amended) standingNodes() []StandingNode {
 	out := make([]StandingNode, 0, len(d.standing.nodes))
 	for _, n := range d.standing.nodes {
-		out = append(out, StandingNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: slices.Sorted(slices.Values(n.Services))})
+		out = append(out, StandingNode{Name: n.Name, Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: slices.Sorted(slices.Values(n.Services))})
 	}
 	return out
 }
@@ -137,7 +137,7 @@ func (d *amended) change(ctx context.Context, a *App, r ChangeRequest) error {
 	}
 	nodes := make([]AmendedNode, 0, len(change.Nodes))
 	for _, n := range change.Nodes {
-		out := AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
+		out := AmendedNode{Name: n.Name, Hardware: d.hardwareOf(n), Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
 		switch {
 		case n.New:
 			d.last++
@@ -149,6 +149,7 @@ func (d *amended) change(ctx context.Context, a *App, r ChangeRequest) error {
 		nodes = append(nodes, out)
 	}
 	d.nodes = nodes
+	d.takeFallbacks()
 	if change.Unproven {
 		d.note("There were too many ways to look at all of them; one that touches fewer machines may exist.")
 	}
@@ -168,6 +169,30 @@ func (d *amended) takeTypes(hardware, image string) {
 			d.definition.Images = map[string]Image{}
 		}
 		d.definition.Images[image] = i.Providers[d.Provider]
+	}
+}
+
+// hardwareOf gives what hardware a node is of that the changer speaks of.
+func (d *amended) hardwareOf(n ChangedNode) string {
+	if !n.New {
+		if is := d.node(n.Name); is != nil {
+			return is.Hardware
+		}
+	}
+	return n.Hardware
+}
+
+// takeFallbacks takes over from the template as it is now what new nodes may be made of instead.
+func (d *amended) takeFallbacks() {
+	t := d.catalog.Templates[d.Template]
+	var fresh []placed
+	for _, n := range d.nodes {
+		if n.Change == NodeNew {
+			fresh = append(fresh, placed{n.Hardware, n.Services})
+		}
+	}
+	if t != nil && len(fresh) > 0 {
+		d.definition.takeFallbacks(d.catalog, t, d.Provider, fresh)
 	}
 }
 

@@ -51,12 +51,13 @@ func (a *App) askPolicies(ctx context.Context, actor Actor, d *amended) error {
 	return nil
 }
 
-// amendFacts are what policies see of an amendment: the cluster as it will be.
+// amendFacts are what policies see of an amendment: the cluster as it will be, or the most that it may come to be.
 func (a *App) amendFacts(ctx context.Context, actor Actor, d *amended) (Facts, error) {
 	zone, err := a.timeZone(ctx, actor.Tenant)
+	cost, cpu := d.extra(d.preview.Plan)
 	f := Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
-		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu(), CostPerHour: d.preview.After.CostPerHour,
+		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
 		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
 	}
 	if !d.ExpiresAt.IsZero() {
@@ -64,6 +65,9 @@ func (a *App) amendFacts(ctx context.Context, actor Actor, d *amended) (Facts, e
 	}
 	for _, n := range d.after() {
 		f.Hardware = append(f.Hardware, n.Hardware)
+		if n.Change == NodeNew {
+			f.Hardware = append(f.Hardware, d.preview.Plan.Fallbacks[n.Hardware]...)
+		}
 	}
 	slices.Sort(f.Hardware)
 	f.Hardware = slices.Compact(f.Hardware)

@@ -52,6 +52,9 @@ func (d *amended) layout() Layout {
 		l.Groups[i].Count++
 		l.Groups[i].CostPerHour += price
 	}
+	if extra, _ := d.extra(d.preview.Plan); extra > 0 {
+		l.MostPerHour = l.CostPerHour + extra
+	}
 	return l
 }
 

@@ -134,7 +134,7 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 
 // onlyRuns tells whether an operation of the kind leaves nothing but services that run or do not.
 func (k OperationKind) onlyRuns() bool {
-	return k == OperationStart || k == OperationStop || k == OperationRestart
+	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
 func (s *standing) index() {

@@ -12,7 +12,10 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	if err := d.checkTemplate(); err != nil {
 		return err
 	}
-	published := a.Deps.Catalog()
+	published, err := a.catalogOf(ctx, d.Tenant)
+	if err != nil {
+		return err
+	}
 	t := published.Templates[d.Template]
 	if t.InState() == TemplateDraft {
 		return &Error{Code: EConflict, Reason: "draft", Message: fmt.Sprintf("Template %s is a draft at the moment, and clusters are not upgraded to drafts.", t.Name),
@@ -21,15 +24,35 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	d.batch = max(1, d.ask.Batch)
 	d.notes = append(d.notes, t.Warnings()...)
 	changed := map[string]bool{}
+	fresh := map[string]*Service{}
 	for _, name := range d.services {
-		now := published.Services[name]
+		if now := published.Services[name]; now != nil {
+			fresh[name] = now
+		}
+	}
+	left, err := a.common(ctx, d.Tenant, fresh, nil)
+	if err != nil {
+		return err
+	}
+	d.notes = append(d.notes, left...)
+	if err := a.pin(ctx, d.Tenant, fresh); err != nil {
+		return err
+	}
+	var others []string
+	for _, name := range d.services {
+		now := fresh[name]
 		if now == nil {
 			d.note("%s is not in the catalog any more, and stays as it is.", name)
 			continue
 		}
 		if d.definition.Services[name] = now; d.was.Services[name] == nil || setUpOtherwise(d.was.Services[name], now) {
 			changed[name] = true
+		} else if bringsOthers(d.was.Services[name], now) {
+			others = append(others, name)
 		}
+	}
+	if len(others) > 0 {
+		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", andList(others))
 	}
 	set, err := d.settle(t)
 	if err != nil {
@@ -40,7 +63,7 @@ func upgrade(ctx context.Context, a *App, d *amended) error {
 	lease := t.Lease
 	d.definition.Lease, d.definition.Links, d.definition.Hooks = &lease, linksOf(t, d.definition.Services), t.Hooks
 	d.definition.Immutable, d.definition.Template, d.definition.Health = t.Immutable, t.Digest(), t.Health
-	d.definition.Survivors = t.Survivors
+	d.definition.Survivors, d.definition.Firewall = t.Survivors, t.Firewall
 	d.definition.Batches = t.Batches
 	if err := d.checkLayout(ctx, a, published); err != nil {
 		return err
@@ -126,10 +149,18 @@ func (d *amended) noteServices(t *Template) {
 var setUpActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, ActionStart}
 
 // setUpOtherwise tells whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
-// known from then on.
+// known from then on. Resources that an action does not name do not count: they are all that the tenant has in use, and mostly somebody else's.
 func setUpOtherwise(was, is *Service) bool {
 	return slices.ContainsFunc(setUpActions, func(a Action) bool {
 		x, y := was.Actions[a], is.Actions[a]
-		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields) || !writtenAlike(x.Person, y.Person))
+		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields) || !sameContents(byName(x.Resources, false), byName(y.Resources, false)) || !writtenAlike(x.Person, y.Person))
+	})
+}
+
+// bringsOthers tells whether actions have others of the resources that they do not name.
+func bringsOthers(was, is *Service) bool {
+	return slices.ContainsFunc(ServiceActions, func(a Action) bool {
+		x, y := was.Actions[a], is.Actions[a]
+		return x != nil && y != nil && !sameContents(byName(x.Resources, true), byName(y.Resources, true))
 	})
 }

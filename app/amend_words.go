@@ -32,6 +32,8 @@ func (p AmendPreview) Title() string {
 			return upper(string(p.Kind)) + " all services"
 		}
 		return upper(string(p.Kind)) + " " + orServices(services)
+	case OperationCompare:
+		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with what is set up"
 	case OperationUpgrade:
 		return "Upgrade to what the catalog has now"
 	case OperationRepair:
@@ -78,11 +80,13 @@ func (p AmendPreview) Effects() []string {
 }
 
 // serviceWorks are the kinds of work, from what is felt least to what is felt most.
-var serviceWorks = []ServiceWork{WorkConfigure, WorkReload, WorkStart, WorkRestart, WorkUpgrade, WorkStop}
+var serviceWorks = []ServiceWork{WorkCompare, WorkConfigure, WorkReload, WorkStart, WorkRestart, WorkUpgrade, WorkStop}
 
 // Done is the work as it was done to a service: "reloaded".
 func (w ServiceWork) Done() string {
 	switch w {
+	case WorkCompare:
+		return "compared with what its tool would set up"
 	case WorkConfigure:
 		return "configured anew, without a restart,"
 	case WorkReload:

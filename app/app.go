@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -23,8 +24,13 @@ type Deps struct {
 	Changer   Changer   // nil: no cluster can be amended
 	Planner   Planner
 	Keys      Keys
-	// Catalog gives the catalog as it is published now.
+	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// catalogOf.
 	Catalog func() *Catalog
+	// Reader understands what tenants lay over it; nil: they cannot.
+	Reader CatalogReader
+	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
+	TenantHostAccess bool
 	// Policies understands policies; nil: where a policy stands, all is refused.
 	Policies PolicyEngine
 	Now      func() time.Time
@@ -33,12 +39,37 @@ type Deps struct {
 	Budgets   Budgets
 	Tries     func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 	HookGuard HookGuard      // where hooks may lead; nil: anywhere over https
+	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
+	Facts  func(context.Context) (ServerFacts, error)
+	Calls  CallBook
+	RateOf func(ProviderSpec) Rate
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps func(kind string) bool
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
+	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and nobody is warned.
+	Firewalls func(kind string) bool
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts Accounts
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration
+	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
+	Builds     BuildSystems
+	BuildRules BuildRuleEngine
+	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
+	TenantFiles TenantFiles
+	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
+	Blobs          BlobStore
+	ResourceKinds  []ResourceTypes
+	ResourceLimits ResourceLimits
+	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: nobody does.
+	Meter  Meter
+	Expose func(ctx context.Context, to io.Writer) error
+	Tracer Tracer
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
 }
 
 // App is the use cases. Every face and every worker calls the same ones, so rules, limits and audit are the same
@@ -51,15 +82,28 @@ type App struct {
 	refused refusals
 	rounds  roundBell
 	pools   poolCatalog
+	usages  slowAnswers[usageKey, Usage]
+	aheads  slowAnswers[aheadKey, UsageAhead]
+	quotas  slowAnswers[quotaKey, []QuotaUse]
+	lefts   slowAnswers[leftKey, []QuotaLine]
+	prices  templatePrices
+
+	catalogs tenantCatalogs
 }
 
 // New gives the use cases on top of their needs.
-func New(d Deps) *App { return &App{Deps: d} }
+func New(d Deps) *App {
+	return &App{Deps: d, quotas: slowAnswers[quotaKey, []QuotaUse]{large: manyUsed}, lefts: slowAnswers[leftKey, []QuotaLine]{large: manyOf}}
+}
 
 // Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
-func (a *App) Catalog(_ context.Context, actor Actor) (*Catalog, error) {
+func (a *App) Catalog(ctx context.Context, actor Actor) (*Catalog, error) {
 	if err := actor.may("Catalog"); err != nil {
 		return nil, err
 	}
-	return a.Deps.Catalog().For(actor), nil
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return c.For(actor), nil
 }

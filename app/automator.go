@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"strings"
 )
 
 // Automator knows how one tool is told to install, configure or start software. It is given a shell on the node and
@@ -17,6 +18,35 @@ type Automator interface {
 	Bootstrap(ctx context.Context, sh Shell, n NodeContext, out Output) error
 	// Run carries out one service action. A tool that ran and failed is EScript, with its exit code in the message.
 	Run(ctx context.Context, sh Shell, call ServiceCall, out Output) error
+}
+
+// DryRunner is an automator whose tool can say what an action would change without changing it.
+type DryRunner interface {
+	Automator
+	// DryRun says what Run would change on the node as it is now. Nothing of the node's is changed by it, save what the tool itself keeps in
+	// its caches. Errors are those of Run; a tool that cannot tell for this action is EInvalid, reason "no_dry_run".
+	DryRun(ctx context.Context, sh Shell, call ServiceCall, out Output) (Changes, error)
+}
+
+// Changes are what an action would change on a node. The zero value is: nothing.
+type Changes struct {
+	Texts []string `json:"texts" nullable:"false"` // a line each, for people, at most MostChanges: "File[/etc/motd]: its content"
+	More  int      `json:"more,omitempty"`         // beyond these
+}
+
+// MostChanges is how many changes are told by themselves.
+const MostChanges = 50
+
+// Add notes a change, as one line of at most 300 bytes.
+func (c *Changes) Add(text string) {
+	if len(c.Texts) >= MostChanges {
+		c.More++
+		return
+	}
+	if text = oneLine(text); len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	c.Texts = append(c.Texts, text)
 }
 
 // Shell is a way to act on one node. Errors are *Error: ETransient (connection lost), ETimeout, EHostKey, ECredentials.
@@ -38,9 +68,12 @@ type Command struct {
 	// and input) with exit code 0, it is not done again: Run gives 0, and the lines may be lost. Where one is still
 	// running, Run waits for it and gives its exit code. So Line and Stdin must be the same in every attempt, and no more
 	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most. Line may
-	// be run by a fork of a shell, whose $$ is not its own. It then finds a path in the variable muster_scratch: files whose
+	// be run by a fork of a shell, see Fork. It then finds a path in the variable muster_scratch: files whose
 	// names begin with it and a dot are seen by this user alone, and emptied when the command has ended, however it did.
 	Once bool
+	// Fork is for a Line that may be run by a fork of a shell, which saves the node the start of a program: $$ is not its own then, and it
+	// gives each of its variables a value before it looks at it.
+	Fork bool
 	// Text is for a command that runs Once and whose Stdin is text: the shell that runs Line finds it in the variable
 	// muster_input, which is not exported, where it can have it there, and on its standard input where it cannot.
 	Text bool
@@ -79,4 +112,16 @@ type ServiceCall struct {
 	Action  Action
 	Fields  map[string]string
 	Config  map[string]any
+	// Resources is the directory on the node in which the action's resources lie, by name; "" where it has none. What lies there is never
+	// written to.
+	Resources string
+	// Refs are those resources, with their types, as they were pinned.
+	Refs []ResourceRef
+	// Services are those of this node, sorted; Peers are this node and those that carry a service which the cluster configuration names
+	// (what else there is may have no address yet).
+	Services []string
+	Peers    []HostEntry
+	// Tell takes what the action found out, once it has succeeded: names as identifiers (a-z, 0-9 and _, a letter first, 64 at most), values as
+	// texts of at most 4 KiB, 50 of them. Later steps speak of them as %fact.<service>.<name>%. nil where nobody listens.
+	Tell func(facts map[string]string)
 }

@@ -44,6 +44,9 @@ type About struct {
 	Taken map[string]Origin `json:"-"`
 	// From names the entries that they come from, by the same paths.
 	From map[string]string `json:"-"`
+	// Untrusted entries are a tenant's own, saved by somebody who does not look after the installation: nothing of them may run on
+	// Muster's own hosts. Of a template it counts for all that it is made of.
+	Untrusted bool `json:"-"`
 }
 
 // At is where a part of the entry is written: the first of some paths of which that is known, else where the entry begins.
@@ -92,6 +95,8 @@ type ProviderSpec struct {
 	// Provisioner are tags that a provisioner must have to carry out this provider's steps, such as a network that only
 	// some hosts reach.
 	Provisioner map[string]string `json:"provisioner,omitempty"`
+	// Tenant is whose own it is; "" is the installation's.
+	Tenant string `json:"tenant,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.
@@ -184,6 +189,8 @@ type ServiceAction struct {
 	Automator string            `json:"automator"`
 	Fields    map[string]string `json:"fields,omitempty"`
 	Timeout   time.Duration     `json:"timeout,omitempty"`
+	// Resources are what the action finds on the node beside its fields; pinned in a cluster's definition.
+	Resources []ResourceRef `json:"resources,omitempty"`
 	// Person is who carries it out instead; Automator is "" then.
 	Person *Person `json:"person,omitempty"`
 }

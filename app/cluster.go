@@ -71,12 +71,16 @@ type Node struct {
 	OwnRoot   bool              `json:"own_root"`           // the machine has a file system of its own
 	Leaving   bool              `json:"leaving,omitempty"`  // it is being given back, and counts no more
 	Pool      string            `json:"pool,omitempty"`     // from which the machine came
+	// InsteadOf is the hardware that the layout chose, where none of it was to be had and the machine is, or is asked to be, of other.
+	InsteadOf string `json:"instead_of,omitempty"`
 	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
 	TakenFrom string `json:"-"`
 
 	// answers are what people have typed, by service and field, as far as the configuration names them; only while it is
 	// expanded for a step.
 	answers map[string]map[string]AnswerValue
+	// facts are what services told, in the same way.
+	facts map[FactName]string
 }
 
 // counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that

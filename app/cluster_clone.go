@@ -34,7 +34,7 @@ func (a *App) cloned(ctx context.Context, actor Actor, useCase, cluster, name st
 		return ClusterRequest{}, err
 	}
 	name = strings.TrimSpace(name)
-	if err := checkClusterName(name); err != nil {
+	if err := CheckClusterName(name); err != nil {
 		return ClusterRequest{}, err
 	}
 	e, err := a.export(ctx, c)

@@ -24,7 +24,7 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 		return Answer{}, err
 	}
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
-		if err := checkClusterName(r.Name); err != nil {
+		if err := CheckClusterName(r.Name); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -98,7 +98,11 @@ type weighed struct {
 // weigh prepares a request and asks the policies.
 func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weighed, err error) {
 	w.request = r
-	if t, err := a.Deps.Catalog().templateFor(actor, r.Template); err != nil {
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return w, err
+	}
+	if t, err := c.templateFor(actor, r.Template); err != nil {
 		return w, err
 	} else if t != nil {
 		if err := t.CheckImmutable(r.override(t)); err != nil {
@@ -136,19 +140,19 @@ func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weigh
 	return w, nil
 }
 
-// facts are what policies see.
+// facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
 func (a *App) facts(ctx context.Context, actor Actor, r ClusterRequest, d draft, p Preview) (Facts, error) {
 	zone, err := a.timeZone(ctx, actor.Tenant)
 	f := Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: OperationCreate,
-		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: p.Layout.CostPerHour, Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.cpu(p.Layout), Now: a.Now(), TimeZone: zone,
+		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
 	}
 	for s := range d.definition.Services {
 		f.Services = append(f.Services, s)
 	}
 	for _, g := range p.Layout.Groups {
-		f.Hardware = append(f.Hardware, g.Hardware)
+		f.Hardware = append(append(f.Hardware, g.Hardware), d.definition.FallbackHardware[g.Hardware]...)
 	}
 	slices.Sort(f.Services)
 	slices.Sort(f.Hardware)
@@ -159,7 +163,7 @@ func (a *App) facts(ctx context.Context, actor Actor, r ClusterRequest, d draft,
 // newRequest is what is kept of an asking, whatever becomes of it.
 func (a *App) newRequest(actor Actor, r ClusterRequest, w weighed) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
-	return NewRequest{Who: actor, Request: Request{
+	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: w.facts.Now, Asked: r, Facts: w.facts, Decision: w.decision, Terms: termsOf(w.draft, w.preview),
 	}}
@@ -177,9 +181,17 @@ func (d draft) cpu(l Layout) (n float64) {
 	return n
 }
 
+// mostCPU is cpu where the machines are of the largest hardware that they may be of.
+func (d draft) mostCPU(l Layout) (n float64) {
+	for _, g := range l.Groups {
+		n += float64(g.Count) * d.definition.highest(g.Hardware, d.definition.FallbackHardware).CPU
+	}
+	return n
+}
+
 func keep(w weighed) Kept {
 	k := Kept{Request: w.request, Definition: w.draft.definition, DNSSuffix: w.draft.dnsSuffix, Layout: w.preview.Layout, Lease: w.preview.Lease,
-		PlanHash: w.preview.PlanHash, Hooks: w.preview.Plan.Hooks}
+		PlanHash: w.preview.PlanHash, Hooks: w.preview.Plan.Hooks, OwnCatalog: w.draft.catalog}
 	k.Request.PlanHash, k.Request.Pool = "", nil
 	return k
 }
@@ -207,7 +219,7 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 	if err != nil {
 		return NewCluster{}, err
 	}
-	n := NewCluster{Cluster: c, Definition: d.definition, Operation: NewOperation{
+	n := NewCluster{Cluster: c, Definition: d.definition, OwnCatalog: d.catalog, Build: r.Build, Operation: NewOperation{
 		Operation: Operation{Tenant: actor.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: p.PlanHash, OnFailure: choice,
 			AtLeast: survival.AtLeast.Of(c.Size), NoTopUp: survival.NoTopUp, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,

@@ -19,7 +19,10 @@ func (a *App) Explain(ctx context.Context, actor Actor, r ClusterRequest) (Expla
 	}
 	ctx, cancel := context.WithTimeout(ctx, explainTime)
 	defer cancel()
-	c := a.Deps.Catalog()
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return Explanation{}, err
+	}
 	t, err := c.templateFor(actor, r.Template)
 	if t != nil {
 		r, _, err = r.settled(t)

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -28,13 +30,17 @@ type draft struct {
 	definition Definition
 	nodes      []PlanNode
 	dnsSuffix  string
+	catalog    int64 // the revision of the tenant's own entries that it was made by
 }
 
 // prepare is the part of a create that needs no decision: solve, plan, price.
 func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (draft, Preview, error) {
 	ctx, cancel := context.WithTimeout(ctx, solveTime)
 	defer cancel()
-	c := a.Deps.Catalog()
+	c, revision, err := a.catalogAt(ctx, tenant, 0)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
 	var set Settled
 	if t := c.Templates[r.Template]; t != nil {
 		var err error
@@ -54,11 +60,21 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
-	d := draft{template: t, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
+	d := draft{template: t, catalog: revision, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
 	if err := checkDNSSuffix(d.dnsSuffix); err != nil {
 		return draft{}, Preview{}, err
 	}
 	d.definition = define(c, t, layout, mergeConfig(set.Config, r.Config))
+	left, err := a.common(ctx, tenant, d.definition.Services, nil)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	if err := a.pin(ctx, tenant, d.definition.Services); err != nil {
+		return draft{}, Preview{}, err
+	}
+	if err := a.checkHost(c, layout.Provider, d.definition.Services, d.definition.Images, t, t.Hooks); err != nil {
+		return draft{}, Preview{}, err
+	}
 	d.definition.Overrides = mergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {
 		d.definition.Parameters = set.Given
@@ -68,13 +84,23 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 		return draft{}, Preview{}, err
 	}
 	plan, err := a.plan(ctx, tenant, layout.Provider, PlanRequest{Kind: OperationCreate, Nodes: d.nodes, Services: d.definition.Services,
-		Config: d.definition.Config, Hooks: hooks})
+		Config: d.definition.Config, Hooks: hooks, Fallbacks: d.definition.FallbackHardware})
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
+	if layout.MostPerHour = d.most(layout); layout.MostPerHour == layout.CostPerHour {
+		layout.MostPerHour = 0
+	}
+	if words := fallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
+		layout.Notes = append(slices.Clone(layout.Notes), words)
+	}
+	warnings := append(t.Warnings(), left...)
+	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
+		warnings = append(warnings, fmt.Sprintf("Provider %s makes no firewalls, so what template %s says of one does not hold there.", spec.Name, t.Name))
+	}
 	return d, Preview{
 		Template: r.Template, Layout: layout, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(),
-		Lease: lease, Cost: layout.CostPerHour * lease.Hours(), Warnings: t.Warnings(),
+		Lease: lease, Cost: layout.CostPerHour * lease.Hours(), Warnings: warnings,
 	}, nil
 }
 
@@ -86,6 +112,7 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 		Hooks:     t.Hooks,
 		Health:    t.Health,
 		Survivors: t.Survivors,
+		Firewall:  t.Firewall,
 		Batches:   t.Batches,
 		Config:    mergeConfig(t.Defaults.Config, config),
 		Services:  map[string]*Service{}, Hardware: map[string]Flavor{}, Images: map[string]Image{},
@@ -98,7 +125,20 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 		}
 	}
 	d.Links = linksOf(t, d.Services)
+	nodes := make([]placed, 0, len(l.Groups))
+	for _, g := range l.Groups {
+		nodes = append(nodes, placed{g.Hardware, g.Services})
+	}
+	d.takeFallbacks(c, t, l.Provider, nodes)
 	return d
+}
+
+// most is what a layout costs per hour where its machines have to be of the dearest other hardware.
+func (d draft) most(l Layout) (n float64) {
+	for _, g := range l.Groups {
+		n += float64(g.Count) * d.definition.highest(g.Hardware, d.definition.FallbackHardware).CostPerHour
+	}
+	return math.Round(n*1e9) / 1e9
 }
 
 // linksOf gives the template's links and then those of its services, each URL once.

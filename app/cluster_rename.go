@@ -26,7 +26,7 @@ func (a *App) RenameCluster(ctx context.Context, actor Actor, cluster, name stri
 		return ClusterView{}, err
 	}
 	name = strings.TrimSpace(name)
-	if err := checkClusterName(name); err != nil {
+	if err := CheckClusterName(name); err != nil {
 		return ClusterView{}, err
 	}
 	if c.Status == ClusterDeleted {

@@ -12,8 +12,18 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 		return ClusterView{}, err
 	}
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
-	if err != nil || v.Status == ClusterDeleted {
+	if err != nil {
 		return v, err
+	}
+	builds, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
+	if err != nil {
+		return ClusterView{}, err
+	}
+	for _, b := range builds {
+		v.Build = &ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}
+	}
+	if v.Status == ClusterDeleted {
+		return v, nil
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
 	if err != nil {
@@ -31,7 +41,11 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
-	v.Parameters = d.presentParameters(a.Deps.Catalog().For(actor).Templates[c.Template])
+	catalog, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	v.Parameters = d.presentParameters(catalog.For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.madeFrom(ctx, actor, c.Template, d.Template)
 	return v, err
 }
@@ -85,7 +99,17 @@ func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error)
 
 // Steps gives the steps of an operation of the cluster in plan order; operation 0 is the latest.
 func (a *App) Steps(ctx context.Context, actor Actor, cluster string, operation int64) ([]Step, error) {
-	c, err := a.look(ctx, actor, "Steps", cluster)
+	return a.stepsBy(ctx, actor, "Steps", cluster, operation, a.Store.Steps)
+}
+
+// StepGraph is Steps with the joins between, and with needs as the plan has them: what a picture of the plan is drawn from.
+func (a *App) StepGraph(ctx context.Context, actor Actor, cluster string, operation int64) ([]Step, error) {
+	return a.stepsBy(ctx, actor, "StepGraph", cluster, operation, a.Store.StepsAndJoins)
+}
+
+// stepsBy finds an operation that may be looked at, and gives what read says of it.
+func (a *App) stepsBy(ctx context.Context, actor Actor, act, cluster string, operation int64, read func(ctx context.Context, tenant string, operation int64) ([]Step, error)) ([]Step, error) {
+	c, err := a.look(ctx, actor, act, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +119,7 @@ func (a *App) Steps(ctx context.Context, actor Actor, cluster string, operation 
 	}
 	for _, o := range ops {
 		if operation == 0 || o.ID == operation {
-			return a.Store.Steps(ctx, actor.Tenant, o.ID)
+			return read(ctx, actor.Tenant, o.ID)
 		}
 	}
 	return nil, Errorf(ENotFound, "Cluster %q has no operation %d.", c.Name, operation)

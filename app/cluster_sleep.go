@@ -143,7 +143,7 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (*am
 	case c.Status != want:
 		return nil, c.refusePower(kind, ops)
 	}
-	if err := a.checkSleeps(c); err != nil {
+	if err := a.checkSleeps(ctx, c); err != nil {
 		return nil, err
 	}
 	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
@@ -163,8 +163,12 @@ func (f Flavor) asleepCost() float64 {
 }
 
 // checkSleeps refuses a cluster whose provider cannot stop machines, as far as that is known here.
-func (a *App) checkSleeps(c Cluster) error {
-	spec := a.Deps.Catalog().Providers[c.Provider]
+func (a *App) checkSleeps(ctx context.Context, c Cluster) error {
+	catalog, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Provider]
 	if spec == nil || a.Sleeps == nil || a.Sleeps(spec.Type) {
 		return nil // a provider that is gone is told of by the steps
 	}

@@ -68,7 +68,11 @@ func (a *App) export(ctx context.Context, c Cluster) (SpecExport, error) {
 	if err != nil {
 		return SpecExport{}, err
 	}
-	return specOf(c, d, nodes, a.Deps.Catalog().Templates[c.Template]), nil
+	catalog, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	return specOf(c, d, nodes, catalog.Templates[c.Template]), nil
 }
 
 // specOf writes down what a cluster is. The template is the one of today; nil where there is none any more.
@@ -105,11 +109,11 @@ func groupsOf(nodes []Node) []NodeGroup {
 	groups := []NodeGroup{}
 	for _, n := range nodes {
 		i := slices.IndexFunc(groups, func(g NodeGroup) bool {
-			return g.Hardware == n.Hardware && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
+			return g.Hardware == n.AskedHardware() && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
 		})
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, NodeGroup{Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
+			groups = append(groups, NodeGroup{Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: n.Services})
 		}
 		groups[i].Count++
 	}

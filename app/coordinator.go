@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -41,6 +42,15 @@ type Coordinator interface {
 	Log(ctx context.Context, w WorkerID, lines []LogLine) error
 }
 
+// ResourceFetcher is the part of the contract by which contents of resources come to workers.
+type ResourceFetcher interface {
+	// FetchResource gives a content that a held step needs, from an offset on. Close it. EStale where the fence does not hold, ENotFound where
+	// the step does not need it. Whoever reads checks the hash of the whole.
+	FetchResource(ctx context.Context, w WorkerID, f Fence, hash string, from int64) (io.ReadCloser, error)
+	// HoldResources tells which contents the worker's host has of its tenant.
+	HoldResources(ctx context.Context, w WorkerID, hashes []string) error
+}
+
 // Reported is the server's answer to one report.
 type Reported struct {
 	Next *Assignment `json:"next,omitempty"` // the node's next step, claimed
@@ -78,11 +88,15 @@ type Assignment struct {
 	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
 	Unasked bool
 
+	// Together is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
+	Together *Together `json:",omitempty"`
+
 	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
 	FromPool *FromPool `json:",omitempty"`
 
-	Automators []string // for bootstrap: those that the node's services use, sorted
-	Call       *ServiceAction
+	Automators []string       // for bootstrap: those that the node's services use, sorted
+	Call       *ServiceAction // with its resources pinned
+	Compared   Action         `json:",omitempty"` // for compare: the action that Call is
 	Health     *HealthCheck   // for check: the service's, expanded for this node
 	Config     map[string]any // expanded for this node
 	// Secrets are the values of the tenant's secrets that stand in what was handed out: nothing that the step says may hold one.
@@ -91,6 +105,8 @@ type Assignment struct {
 	// from another host, and the worker asks for those of a hash that it does not know yet.
 	Hosts     []HostEntry `json:"-"`
 	HostsHash string
+	// Trace is the traceparent of the request that the operation comes from; "" for none.
+	Trace string `json:",omitempty"`
 }
 
 // FromPool is what a worker has to know to take a machine over that was made for a pool.
@@ -102,8 +118,9 @@ type FromPool struct {
 
 // HostEntry is one line of a hosts file.
 type HostEntry struct {
-	Address string
-	Names   []string
+	Address  string
+	Names    []string // the full name first, the node's own name in the cluster last
+	Services []string `json:",omitempty"` // of the node, sorted
 }
 
 // Report is the end of one attempt. Err nil means success. The node fields are applied on success only.
@@ -121,6 +138,10 @@ type Report struct {
 	Pooled bool `json:",omitempty"`
 	// Contract is what a bootstrap found out about the node, also where Err is set; nil where it did not come so far.
 	Contract *NodeReport
+	// Facts are what a service action told, once it has succeeded; see ServiceCall.Tell.
+	Facts map[string]string `json:",omitempty"`
+	// Changes are what a comparison found.
+	Changes *Changes `json:",omitempty"`
 }
 
 // Retry says what shall become of a failed attempt. The zero value is: nothing more, a person is to look at it.

@@ -14,6 +14,8 @@ type Drift struct {
 	Cluster string      `json:"cluster"`
 	At      time.Time   `json:"at"`
 	Items   []DriftItem `json:"items" nullable:"false"` // none: it is as it should be, as far as is known
+	// Comparable tells whether what sets up some of its services can say what it would change: `muster cluster compare`.
+	Comparable bool `json:"comparable"`
 	// Notes say what could not be looked at, and why.
 	Notes []string `json:"notes" nullable:"false"`
 }
@@ -26,6 +28,7 @@ const (
 	DriftCatalog DriftFrom = "catalog" // its template or a service is another one by now
 	DriftCloud   DriftFrom = "cloud"   // machines are gone, or do not run
 	DriftNode    DriftFrom = "node"    // a node is not what services may assume
+	DriftService DriftFrom = "service" // what sets a service up would change something, as it said when it was last compared
 	DriftHealth  DriftFrom = "health"  // a node is sick or unreachable
 )
 
@@ -41,7 +44,11 @@ type DriftItem struct {
 // mostDrift is how many things of one kind are told by themselves.
 const mostDrift = 50
 
-// Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is known.
+// DriftUnwatched is the note of a cluster whose health nobody looks at.
+const DriftUnwatched = "Nobody looks at the health of its nodes: the template says nothing of it."
+
+// Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
+// known; what tools would change, an operation of the kind compare has found.
 func (a *App) Drift(ctx context.Context, actor Actor, cluster string) (Drift, error) {
 	c, err := a.look(ctx, actor, "Drift", cluster)
 	if err != nil {
@@ -69,6 +76,18 @@ func (a *App) Drift(ctx context.Context, actor Actor, cluster string) (Drift, er
 		return Drift{}, err
 	}
 	d.contract(reports)
+	changes, err := a.Store.ServiceChanges(ctx, actor.Tenant, c.ID, maxNodeReports)
+	if err != nil {
+		return Drift{}, err
+	}
+	d.services(changes)
+	definition, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Drift{}, err
+	}
+	for _, s := range definition.Services {
+		d.Comparable = d.Comparable || a.compared(s) != ""
+	}
 	return d, a.driftFromCatalog(ctx, actor, c, &d)
 }
 
@@ -116,7 +135,7 @@ func lostNodes(c Cluster, nodes []Node) (lost []string) {
 
 func (d *Drift) health(h *ClusterHealth) {
 	if h == nil {
-		d.Notes = append(d.Notes, "Nobody looks at the health of its nodes: the template says nothing of it.")
+		d.Notes = append(d.Notes, DriftUnwatched)
 		return
 	}
 	for _, n := range h.Nodes {

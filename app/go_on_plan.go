@@ -35,7 +35,11 @@ func (a *App) planGoOn(ctx context.Context, c Cluster, o Operation, latest bool,
 		return nil, &Error{Code: EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
 	}
 	s := &survival{amended: newAmended(stands, Amendment{Kind: OperationGoOn}), of: o, lost: map[string]string{}}
-	s.catalog = s.view(a.Deps.Catalog())
+	published, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	s.catalog = s.view(published)
 	if s.steps, err = a.Store.Steps(ctx, c.Tenant, o.ID); err != nil {
 		return nil, err
 	}
@@ -277,7 +281,7 @@ func movedBetween(was, is []placedServices) map[string]bool {
 
 // order has the plan made, and fills in what is shown.
 func (s *survival) order(ctx context.Context, a *App) error {
-	r := PlanRequest{Kind: OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps}
+	r := PlanRequest{Kind: OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
 	for _, n := range s.nodes {
 		p := PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
 		if n.stays() {

@@ -114,12 +114,15 @@ func (a *App) claimRound(ctx context.Context, w WorkerID, except []string) (*Hea
 		return nil, err
 	}
 	r := &HealthRound{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: roundTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
-	if named := secretNames(c.Definition.Config); len(named) > 0 { // so that nothing that the checks say shows one
-		values, err := a.Store.SecretValues(ctx, r.Tenant, named, a.Now())
-		if err != nil {
-			return nil, err
+	if named, generated := cutGenerated(secretNames(c.Definition.Config)); len(named)+len(generated) > 0 { // so that nothing that the checks say shows one
+		var values map[string]string
+		if len(named) > 0 {
+			if values, err = a.Store.SecretValues(ctx, r.Tenant, named, a.Now()); err != nil {
+				return nil, err
+			}
 		}
 		r.Secrets = slices.Sorted(maps.Values(values))
+		r.Secrets = append(r.Secrets, slices.Sorted(maps.Values(generatedValues(c.Secrets.PrivateKey, generated)))...)
 	}
 	x := newHealthExpander(c)
 	if x.shared != nil {
@@ -131,7 +134,11 @@ func (a *App) claimRound(ctx context.Context, w WorkerID, except []string) (*Hea
 		if err != nil {
 			return nil, err
 		}
-		r.Secrets = slices.Concat(r.Secrets, secret)
+		told, err := a.giveFacts(ctx, c.Cluster, x.told, to)
+		if err != nil {
+			return nil, err
+		}
+		r.Secrets = slices.Concat(r.Secrets, secret, told)
 	}
 	for _, n := range c.Nodes {
 		r.Nodes = append(r.Nodes, RoundNode{Node: n, Checks: x.checks(n)})
@@ -144,8 +151,9 @@ type healthExpander struct {
 	Definition
 	nodes  MacroCluster
 	shared *SharedConfig
-	asked  []string // services whose answers the configuration names
-	err    error    // why the configuration cannot be expanded
+	asked  []string   // services whose answers the configuration names
+	told   []FactName // facts that it names
+	err    error      // why the configuration cannot be expanded
 }
 
 func newHealthExpander(c *ClaimedRound) *healthExpander {
@@ -155,7 +163,7 @@ func newHealthExpander(c *ClaimedRound) *healthExpander {
 			var m *MacroConfig
 			if m, x.err = ParseMacros(c.Definition.Config); x.err == nil {
 				x.shared, x.err = m.Shared(x.nodes)
-				x.asked = m.Asked()
+				x.asked, x.told = m.Asked(), m.Told()
 			}
 			break
 		}

@@ -45,6 +45,7 @@ type HookDelivery struct {
 	Kind      NoticeKind    `json:"kind"`
 	Title     string        `json:"title"`
 	Operation int64         `json:"operation,omitempty"` // of a lifecycle hook: what it is told of
+	Build     int64         `json:"-"`                   // of a build's callback, which belongs to no hook of notices
 	Holds     bool          `json:"holds,omitempty"`     // the operation waits for the answer
 	Vetoed    bool          `json:"vetoed,omitempty"`    // the answer was no
 	State     DeliveryState `json:"state"`
@@ -84,6 +85,7 @@ type DueDelivery struct {
 	Secrets [][]byte // the newest first; deliveries are signed with each
 	What    Notice
 	News    *OperationNews // instead of What
+	Told    *BuildNews     // likewise
 	// Deadline is until when an operation waits for the answer, if one does.
 	Deadline time.Time
 	Err      error // why it cannot be made; its attempt is to be ended
@@ -136,6 +138,16 @@ type HookStore interface {
 	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	// ForgetDeliveries deletes deliveries and notices that were kept long enough.
 	ForgetDeliveries(ctx context.Context, now time.Time) error
+}
+
+// DeliveryQueue is what a webhook.Deliverer carries out; HookStore has one.
+type DeliveryQueue interface {
+	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
+	ClaimDeliveries(ctx context.Context, c DeliveryClaim) (due []DueDelivery, next time.Time, err error)
+	EndDelivery(ctx context.Context, e DeliveryEnd) error
+	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
+	ForgetDeliveries(ctx context.Context, now time.Time) error
+	Watch(name string) (changed <-chan struct{}, stop func())
 }
 
 // DeliveryClaim asks for deliveries to make.
@@ -192,14 +204,18 @@ func (d HookDelivery) NextTry(e *Error, now time.Time, chance float64) (at time.
 	default:
 		return time.Time{}, false
 	}
-	if d.Notice == 0 && d.Operation == 0 {
+	if d.Notice == 0 && d.Operation == 0 && d.Build == 0 {
 		return time.Time{}, false
+	}
+	tried := DeliveryTime
+	if d.Build != 0 {
+		tried = BuildCallbackTime
 	}
 	wait := backOff[min(max(d.Attempts, 1), len(backOff))-1]
 	wait += time.Duration(chance * float64(wait) / 4)
 	wait = max(wait, e.RetryAfter)
 	at = now.Add(wait)
-	return at, at.Before(d.QueuedAt.Add(DeliveryTime))
+	return at, at.Before(d.QueuedAt.Add(tried))
 }
 
 // TestNotice is what a test says.

@@ -18,7 +18,8 @@ var (
 	notInLabel  = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-func checkClusterName(name string) error {
+// CheckClusterName refuses what cannot be the name of a cluster: EInvalid, field name.
+func CheckClusterName(name string) error {
 	if clusterName.MatchString(name) {
 		return nil
 	}

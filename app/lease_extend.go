@@ -257,7 +257,11 @@ func (a *App) leaseRules(ctx context.Context, c Cluster) (Lease, error) {
 	if d.Lease != nil {
 		return *d.Lease, nil
 	}
-	if t := a.Deps.Catalog().Templates[c.Template]; t != nil {
+	catalog, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return Lease{}, err
+	}
+	if t := catalog.Templates[c.Template]; t != nil {
 		return t.Lease, nil
 	}
 	return Lease{}, nil

@@ -145,7 +145,11 @@ func (a *App) addOperations(ctx context.Context, o *LeaseOutlook, c Cluster, ops
 
 // addOutside adds what lies outside of the cluster.
 func (a *App) addOutside(ctx context.Context, o *LeaseOutlook, c Cluster, now time.Time) error {
-	spec := a.Deps.Catalog().Providers[c.Provider]
+	catalog, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Provider]
 	if spec == nil {
 		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
 	}

@@ -22,6 +22,8 @@ import (
 //	%instance.self.service.<svc>%         this node's rank among them, counted from 1
 //	%answer.<svc>.<field>%                what a person has typed at a step of the service on this node; on a node that does
 //	                                      not have the service, what was typed on the first that has; empty until then
+//	%fact.<svc>.<name>%                   what an action of the service told on this node; where it told nothing of that name
+//	                                      here, what it told on the first node that did; empty until then
 //	%map(X,'fmt')%                        each element in a format: $ is the element, $$ a dollar sign
 //	%join(X,'sep')%  %join(map(X,'fmt'),'sep')%     with another separator than the comma
 //
@@ -42,6 +44,7 @@ type MacroConfig struct {
 	root   macroValue
 	named  []string       // services whose addresses are named, sorted
 	asked  []string       // services whose answers are named, sorted
+	told   []FactName     // facts that are named, sorted
 	needed []indexedMacro // macros that need so many nodes
 }
 
@@ -86,6 +89,10 @@ func ParseMacros(config map[string]any) (*MacroConfig, error) {
 	m.named = slices.Compact(m.named)
 	slices.Sort(m.asked)
 	m.asked = slices.Compact(m.asked)
+	slices.SortFunc(m.told, func(a, b FactName) int {
+		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Name, b.Name))
+	})
+	m.told = slices.Compact(m.told)
 	return m, nil
 }
 
@@ -131,6 +138,9 @@ func (m *MacroConfig) note(path string, parts []macroPart) {
 		if part.macro != nil && part.macro.kind == macroAnswer {
 			m.asked = append(m.asked, part.macro.service)
 		}
+		if part.macro != nil && part.macro.kind == macroFact {
+			m.told = append(m.told, FactName{part.macro.service, part.macro.field})
+		}
 		if part.macro == nil || !part.macro.namesAddresses() {
 			continue
 		}
@@ -174,6 +184,9 @@ func (m *MacroConfig) References() []string { return slices.Clone(m.named) }
 // Asked gives the services whose answers are named, sorted.
 func (m *MacroConfig) Asked() []string { return m.asked }
 
+// Told gives the facts that are named, sorted.
+func (m *MacroConfig) Told() []FactName { return m.told }
+
 // Check tells, before any node exists, whether every [index] will find its node. NodesWith gives how many nodes have a
 // service; services on no node are no problem, since their macros stay as written. The error is EInvalid, reason
 // "macro_index".
@@ -210,326 +223,4 @@ func placeOr(path string) string {
 		return "the text"
 	}
 	return path
-}
-
-// MacroCluster is what macros can speak of. Nodes may come in any order and are not changed. NewMacroCluster prepares
-// one for repeated use; a literal works as well, and is prepared anew at each call.
-type MacroCluster struct {
-	Owner string
-	Nodes []Node
-
-	index macroIndex
-}
-
-// macroIndex holds the places in Nodes of the nodes with each service, by node number.
-type macroIndex map[string][]int
-
-// NewMacroCluster prepares a cluster for macros, at a cost that grows with the number of its nodes and their services.
-func NewMacroCluster(owner string, nodes []Node) MacroCluster {
-	c := MacroCluster{Owner: owner, Nodes: nodes}
-	c.index = c.services()
-	return c
-}
-
-func (c *MacroCluster) services() macroIndex {
-	if c.index != nil {
-		return c.index
-	}
-	order := make([]int, len(c.Nodes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := c.Nodes[a].Name, c.Nodes[b].Name
-		return cmp.Or(cmp.Compare(NodeNumber(x), NodeNumber(y)), cmp.Compare(x, y))
-	})
-	index := macroIndex{}
-	for _, i := range order {
-		for _, s := range c.Nodes[i].Services {
-			if have := index[s]; len(have) == 0 || have[len(have)-1] != i {
-				index[s] = append(have, i)
-			}
-		}
-	}
-	return index
-}
-
-// macroEval expands the macros of one cluster, each list being put together once.
-type macroEval struct {
-	cluster *MacroCluster
-	index   macroIndex
-	lists   map[macroList][]string
-}
-
-type macroList struct {
-	kind             macroKind
-	service, address string
-}
-
-func newMacroEval(c *MacroCluster) *macroEval {
-	return &macroEval{cluster: c, index: c.services(), lists: map[macroList][]string{}}
-}
-
-// value expands a macro that does not depend on the node. ok is false where it stays as written.
-func (e *macroEval) value(m *macro, path string) (text string, ok bool, err error) {
-	if m.kind == macroOwner {
-		return m.join([]string{e.cluster.Owner}), true, nil
-	}
-	nodes := e.index[m.service]
-	switch {
-	case len(nodes) == 0:
-		return "", false, nil
-	case m.kind == macroCount:
-		return m.join([]string{strconv.Itoa(len(nodes))}), true, nil
-	case m.index >= len(nodes):
-		return "", false, m.beyond(path, len(nodes))
-	case m.index >= 0:
-		one, err := m.of(e.cluster.Nodes[nodes[m.index]], path)
-		return m.join([]string{one}), err == nil, err
-	}
-	key := macroList{m.kind, m.service, m.address}
-	list, have := e.lists[key]
-	if !have {
-		list = make([]string, len(nodes))
-		for i, n := range nodes {
-			if list[i], err = m.of(e.cluster.Nodes[n], path); err != nil {
-				return "", false, err
-			}
-		}
-		e.lists[key] = list
-	}
-	return m.join(list), true, nil
-}
-
-// of gives a node's host name or address.
-func (m *macro) of(n Node, path string) (string, error) {
-	value, what := n.Hostname, "host name"
-	if m.kind == macroIPs || m.kind == macroIPSelf {
-		value, what = n.Address(m.address), m.address+" address"
-	}
-	if value != "" {
-		return value, nil
-	}
-	return "", &Error{
-		Code: EConflict, Reason: "incomplete", Field: path,
-		Message: fmt.Sprintf("%s in %s cannot be expanded: the %s of %s is not known.", m.source, placeOr(path), what, n.Name),
-		Hint:    fmt.Sprintf("It is known once %s is confirmed, if the provider gives it at all.", n.Name),
-	}
-}
-
-// join formats the elements and puts the separator between them.
-func (m *macro) join(list []string) string {
-	if !m.formatted {
-		return strings.Join(list, m.separator)
-	}
-	var b strings.Builder
-	for i, s := range list {
-		if i > 0 {
-			b.WriteString(m.separator)
-		}
-		for rest := m.format; ; {
-			before, after, found := strings.Cut(rest, "$")
-			b.WriteString(before)
-			if !found {
-				break
-			}
-			if escaped, ok := strings.CutPrefix(after, "$"); ok {
-				b.WriteByte('$')
-				rest = escaped
-			} else {
-				b.WriteString(s)
-				rest = after
-			}
-		}
-	}
-	return b.String()
-}
-
-// SharedConfig is a configuration in which only what depends on the node is left to expand. It is not changed after it
-// was made; share it freely.
-type SharedConfig struct {
-	root  macroValue
-	ranks macroRanks
-}
-
-// macroRanks gives, by service and node name, a node's rank among those with the service.
-type macroRanks map[string]map[string]int
-
-// Shared expands all that is the same for every node, once for the whole cluster. EConflict (reason "incomplete") tells
-// that a host name or address is not known yet, or that an [index] is too large.
-func (m *MacroConfig) Shared(c MacroCluster) (*SharedConfig, error) {
-	e := newMacroEval(&c)
-	s := &SharedConfig{ranks: macroRanks{}}
-	root, err := m.root.expand(func(m *macro, path string) (string, bool, error) {
-		switch {
-		case m.kind == macroInstance:
-			s.ranks.add(e, m.service)
-			return "", false, nil
-		case m.ofNode():
-			return "", false, nil
-		}
-		text, ok, err := e.value(m, path)
-		if !ok {
-			text = m.source
-		}
-		return text, true, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.root = root
-	return s, nil
-}
-
-func (r macroRanks) add(e *macroEval, service string) {
-	if _, have := r[service]; have {
-		return
-	}
-	nodes := e.index[service]
-	ranks := make(map[string]int, len(nodes))
-	for i, n := range nodes {
-		ranks[e.cluster.Nodes[n].Name] = i + 1
-	}
-	r[service] = ranks
-}
-
-// For expands the rest for one node. The result shares all that does not depend on the node with every other result and
-// with the configuration that was parsed: it is read-only. EConflict (reason "incomplete") tells that the node's own
-// host name or address is not known.
-func (s *SharedConfig) For(node Node) (map[string]any, error) {
-	root, err := s.root.expand(func(m *macro, path string) (string, bool, error) {
-		text, err := m.self(node, s.ranks, path)
-		return text, true, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	config, _ := root.plain.(map[string]any)
-	return config, nil
-}
-
-// self expands a macro about this node, or gives it as written.
-func (m *macro) self(node Node, ranks macroRanks, path string) (string, error) {
-	if m.kind == macroAnswer {
-		return m.join([]string{node.answers[m.service][m.field].Text}), nil
-	}
-	if m.kind == macroInstance {
-		rank, ok := ranks[m.service][node.Name]
-		if !ok {
-			return m.source, nil
-		}
-		return m.join([]string{strconv.Itoa(rank)}), nil
-	}
-	value, err := m.of(node, path)
-	if err != nil {
-		return "", err
-	}
-	return m.join([]string{value}), nil
-}
-
-// expand replaces the macros that have a value and gives what is left to do. It copies only objects and lists in which
-// something was replaced.
-func (v *macroValue) expand(value func(m *macro, path string) (string, bool, error)) (macroValue, error) {
-	switch {
-	case v.text != nil:
-		return v.expandText(value)
-	case v.fields != nil:
-		object := maps.Clone(v.plain.(map[string]any))
-		left := macroValue{plain: object}
-		for i := range v.fields {
-			field, err := v.fields[i].value.expand(value)
-			if err != nil {
-				return left, err
-			}
-			if object[v.fields[i].key] = field.plain; !field.done() {
-				left.fields = append(left.fields, macroField{v.fields[i].key, field})
-			}
-		}
-		return left, nil
-	case v.items != nil:
-		list := slices.Clone(v.plain.([]any))
-		left := macroValue{plain: list}
-		for i := range v.items {
-			item, err := v.items[i].value.expand(value)
-			if err != nil {
-				return left, err
-			}
-			if list[v.items[i].index] = item.plain; !item.done() {
-				left.items = append(left.items, macroItem{v.items[i].index, item})
-			}
-		}
-		return left, nil
-	}
-	return *v, nil
-}
-
-// expandText leaves the macros without a value in place and melts all else into plain text.
-func (v *macroValue) expandText(value func(m *macro, path string) (string, bool, error)) (macroValue, error) {
-	var left []macroPart
-	var b strings.Builder
-	flush := func() {
-		if b.Len() > 0 {
-			left = append(left, macroPart{text: b.String()})
-			b.Reset()
-		}
-	}
-	waiting := false
-	for _, part := range v.text {
-		if part.macro == nil {
-			b.WriteString(part.text)
-			continue
-		}
-		text, ok, err := value(part.macro, v.path)
-		if err != nil {
-			return macroValue{}, err
-		}
-		if ok {
-			b.WriteString(text)
-			continue
-		}
-		flush()
-		left = append(left, part)
-		waiting = true
-	}
-	if !waiting {
-		return macroValue{plain: b.String()}, nil
-	}
-	flush()
-	return macroValue{plain: v.plain, path: v.path, text: left}, nil
-}
-
-// ExpandString expands the macros of one text, such as a link. Self nil means that the text belongs to no node: macros
-// about this node stay as written. Errors are those of ParseMacros and Shared, without a place.
-func ExpandString(s string, c MacroCluster, self *Node) (string, error) {
-	parts, problem := splitMacros(s)
-	if problem != nil {
-		return "", problem.at("")
-	}
-	if parts == nil {
-		return s, nil
-	}
-	e := newMacroEval(&c)
-	ranks := macroRanks{}
-	v := macroValue{plain: s, text: parts}
-	done, err := v.expandText(func(m *macro, path string) (string, bool, error) {
-		if m.ofNode() {
-			if self == nil {
-				return m.source, true, nil
-			}
-			if m.kind == macroInstance {
-				ranks.add(e, m.service)
-			}
-			text, err := m.self(*self, ranks, path)
-			return text, true, err
-		}
-		text, ok, err := e.value(m, path)
-		if !ok {
-			text = m.source
-		}
-		return text, true, err
-	})
-	if err != nil {
-		return "", err
-	}
-	return done.plain.(string), nil
 }

@@ -18,13 +18,14 @@ const (
 	macroCount                     // num.service.<service>
 	macroInstance                  // instance.self.service.<service>
 	macroAnswer                    // answer.<service>.<field>
+	macroFact                      // fact.<service>.<name>
 )
 
 // macro is one macro as it was understood. Index is -1 where the whole list is meant.
 type macro struct {
 	kind      macroKind
 	service   string
-	field     string // of an answer
+	field     string // of an answer or fact
 	address   string // kind of address
 	index     int
 	formatted bool // map(…) was written
@@ -35,7 +36,7 @@ type macro struct {
 
 // ofNode tells whether the value depends on the node that asks.
 func (m *macro) ofNode() bool {
-	return m.kind == macroHostSelf || m.kind == macroIPSelf || m.kind == macroInstance || m.kind == macroAnswer
+	return m.kind == macroHostSelf || m.kind == macroIPSelf || m.kind == macroInstance || m.kind == macroAnswer || m.kind == macroFact
 }
 
 // namesAddresses tells whether the value is known only once the nodes of the service are.
@@ -283,6 +284,14 @@ func macroName(name string, m *macro) string {
 		m.kind, m.service, m.field = macroAnswer, rest[:at], rest[at+1:]
 		return ""
 	}
+	if rest, ok := strings.CutPrefix(name, "fact."); ok {
+		at := strings.LastIndexByte(rest, '.')
+		if at < 1 || !factName.MatchString(rest[at+1:]) {
+			return "the name of a service and of a fact are missing"
+		}
+		m.kind, m.service, m.field = macroFact, rest[:at], rest[at+1:]
+		return ""
+	}
 	if rest, ok := strings.CutPrefix(name, "ip."); ok {
 		kind, what, _ := strings.Cut(rest, ".")
 		if s, ok := strings.CutPrefix(what, "service."); ok && kind != "" {
@@ -316,9 +325,11 @@ func macroSuggestion(name string) string {
 		return "The number of nodes with a service is num.service.<service>."
 	case "answer", "answers", "question":
 		return "What a person has typed is answer.<service>.<field>."
+	case "fact", "facts", "output", "outputs":
+		return "What a service's action told is fact.<service>.<name>."
 	case "instance", "self":
 		return "The rank of this node among those with a service is instance.self.service.<service>."
 	}
 	return "Macros are cluster.owner, host.self, ip.self, host.service.<service>, ip.service.<service>, " +
-		"num.service.<service>, instance.self.service.<service> and answer.<service>.<field>."
+		"num.service.<service>, instance.self.service.<service>, answer.<service>.<field> and fact.<service>.<name>."
 }

@@ -24,6 +24,7 @@ const (
 	OperationRestart        OperationKind = "restart"
 	OperationUpgrade        OperationKind = "upgrade" // to the template and the services as the catalog has them now
 	OperationRepair         OperationKind = "repair"
+	OperationCompare        OperationKind = "compare" // what services' tools would change on nodes; nothing is done
 
 	// All machines of a cluster are stopped, and started again.
 	OperationSleep OperationKind = "sleep"
@@ -32,7 +33,7 @@ const (
 
 // Amendments are the kinds of amendment.
 var Amendments = []OperationKind{OperationResize, OperationAddServices, OperationRemoveServices, OperationReconfigure, OperationStart, OperationStop,
-	OperationRestart, OperationUpgrade, OperationRepair}
+	OperationRestart, OperationUpgrade, OperationRepair, OperationCompare}
 
 // OperationStatus is the state of an operation in one word.
 type OperationStatus string
@@ -97,4 +98,6 @@ type Operation struct {
 	// Expected is the planner's estimate of the whole operation. Expects says more; its Typical is the same.
 	Expected time.Duration `json:"expected"`
 	Expects  Expectation   `json:"expects,omitzero"`
+	// Trace is the traceparent of the request that it comes from, as TraceOf the context gave it to the store; "" for none.
+	Trace string `json:"-"`
 }

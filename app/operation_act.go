@@ -50,7 +50,7 @@ func (o Operation) Acts(latest bool) []Act {
 
 // undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
 func (k OperationKind) undoable() bool {
-	return k != OperationDelete && k != OperationRollBack && k != OperationRepair
+	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }
 
 // Verb is the act as it stands in a sentence: "you can roll it back".

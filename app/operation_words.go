@@ -15,6 +15,7 @@ var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationRestart:        {"restart", "restart services", "restarting services"},
 	OperationUpgrade:        {"upgrade", "upgrade", "upgrading"},
 	OperationRepair:         {"repair", "repair", "repairing"},
+	OperationCompare:        {"comparison", "compare with what is set up", "comparing"},
 	OperationSleep:          {"going to sleep", "put to sleep", "putting to sleep"},
 	OperationWake:           {"waking", "wake", "waking"},
 }

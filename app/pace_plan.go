@@ -89,6 +89,8 @@ func (r PlanRequest) PaceKey(n PlanNode, action Action, service, hook string) Pa
 			k.Version = versionOf(r.Hooks[i].Script)
 		}
 	case s == nil:
+	case action == ActionCompare:
+		k.Version = versionOf("compare", s.Actions)
 	case action == ActionCheck:
 		k.Version = versionOf(s.Health)
 	case s.Actions[action] != nil:
@@ -152,6 +154,9 @@ func (r PlanRequest) paceKeys() []PaceKey {
 						add(r.PaceKey(n, action, name, ""))
 					}
 				}
+				if n.Work[name] == WorkCompare {
+					add(r.PaceKey(n, ActionCompare, name, ""))
+				}
 				if s.Health != nil {
 					add(r.PaceKey(n, ActionCheck, name, ""))
 				}
@@ -163,20 +168,25 @@ func (r PlanRequest) paceKeys() []PaceKey {
 
 // plan has the work of an operation on a cluster ordered, with what is known of how long it takes.
 func (a *App) plan(ctx context.Context, tenant, provider string, r PlanRequest) (Plan, error) {
-	r = a.located(tenant, provider, r)
-	var err error
+	r, err := a.located(ctx, tenant, provider, r)
+	if err != nil {
+		return Plan{}, err
+	}
 	if r.Paces, err = a.Store.Paces(ctx, r.paceKeys()); err != nil {
 		return Plan{}, err
 	}
-	return a.Planner.Plan(r)
+	plan, err := a.Planner.Plan(r)
+	plan.Resources, plan.Fallbacks = resourcesOf(r.Services), r.fallbacksOf()
+	return plan, err
 }
 
-func (a *App) located(tenant, provider string, r PlanRequest) PlanRequest {
+func (a *App) located(ctx context.Context, tenant, provider string, r PlanRequest) (PlanRequest, error) {
 	r.Tenant, r.Provider = tenant, provider
-	if spec := a.Deps.Catalog().Providers[provider]; spec != nil {
-		r.ProviderType = spec.Type
+	c, err := a.catalogSoon(ctx, tenant)
+	if err == nil && c.Providers[provider] != nil {
+		r.ProviderType = c.Providers[provider].Type
 	}
-	return r
+	return r, err
 }
 
 // isPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the

@@ -30,6 +30,8 @@ const (
 	ActionReload Action = "reload"
 	// ActionCheck waits until the service is healthy, by its own health check. No service defines it.
 	ActionCheck Action = "check"
+	// ActionCompare has the service's tool say what it would change. No service defines it.
+	ActionCompare Action = "compare"
 	// ActionHook runs the script of a lifecycle hook; see Plan.Hooks.
 	ActionHook Action = "hook"
 	// ActionAsk lets a person look before the plan goes on. It is on no node and of no service; see Plan.Questions.
@@ -57,6 +59,10 @@ type Plan struct {
 	Steps []PlanStep    `json:"steps"`
 	// Hooks are those whose scripts the plan runs, so that what was shown of them, and approved, is what runs.
 	Hooks []OperationHook `json:"hooks,omitempty"`
+	// Resources are what its services bring to nodes, with the hashes of their contents, so that what was shown is what comes.
+	Resources []string `json:"resources,omitempty"`
+	// Fallbacks are, by hardware, what machines of it may be made of instead where none is to be had.
+	Fallbacks map[string][]string `json:"fallbacks,omitempty"`
 	// Questions are what people are asked in it, by the names that PlanStep.Asks gives.
 	Questions map[string]*Person `json:"questions,omitempty"`
 	// Expects is how long all of it takes on unlimited workers.
@@ -173,6 +179,8 @@ type PlanRequest struct {
 	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, best with the
 	// joins between. Nodes have the services then that they had before it.
 	Undo []Step
+	// Fallbacks are the cluster's; see Definition.FallbackHardware.
+	Fallbacks map[string][]string
 	// Went are, where an operation goes on after another one, the steps of that one as they are now, without joins.
 	Went []Step
 	// What the paces of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several

@@ -24,8 +24,15 @@ func (a *App) SetPolicyZone(ctx context.Context, actor Actor, zone string) error
 	if err := actor.may("SetPolicyZone"); err != nil {
 		return err
 	}
+	if err := checkZone(zone); err != nil {
+		return err
+	}
+	return a.Store.SetTimeZone(ctx, actor, zone, a.Now())
+}
+
+func checkZone(zone string) error {
 	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" || len(zone) > 64 {
 		return &Error{Code: EInvalid, Field: "time_zone", Message: fmt.Sprintf("There is no time zone %.70q.", zone), Hint: "Such as UTC, Europe/Berlin or America/New_York."}
 	}
-	return a.Store.SetTimeZone(ctx, actor, zone, a.Now())
+	return nil
 }

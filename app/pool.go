@@ -263,11 +263,16 @@ type poolSpec struct {
 	definition Definition
 	shape      string
 	price      float64
+	catalog    int64 // the revision of the tenant's own entries
 }
 
 // poolSpec finds it. Errors say what of it the catalog does not have.
 func (a *App) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
-	c := a.Deps.Catalog()
+	c, revision, err := a.catalogAt(ctx, p.Tenant, 0)
+	if err != nil {
+		return s, err
+	}
+	s.catalog = revision
 	spec := c.Providers[p.Provider]
 	if spec == nil {
 		return s, &Error{Code: EInvalid, Field: "provider", Message: fmt.Sprintf("The catalog has no provider %.60q.", p.Provider), Hint: "See muster catalog providers."}
@@ -296,6 +301,9 @@ func (a *App) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
 		return s, e
 	}
 	if err := a.checkProvisioner(ctx, spec); err != nil {
+		return s, err
+	}
+	if err := a.checkHost(c, p.Provider, nil, map[string]Image{p.Image: image}, nil, nil); err != nil {
 		return s, err
 	}
 	s.definition = Definition{Services: map[string]*Service{}, Hardware: map[string]Flavor{p.Hardware: flavor}, Images: map[string]Image{p.Image: image}}

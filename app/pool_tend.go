@@ -232,7 +232,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 	if err != nil {
 		return m, err
 	}
-	n := NewCluster{Cluster: c, Definition: t.spec.definition, Nodes: []NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
+	n := NewCluster{Cluster: c, Definition: t.spec.definition, OwnCatalog: t.spec.catalog, Nodes: []NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
 		Operation: NewOperation{Operation: Operation{Tenant: t.Tenant, Cluster: id, Kind: OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: t.now,
 			Expected: plan.Duration()}, Plan: plan}}
 	if n.PrivateKey, n.PublicKey, err = t.app.Keys.NewKey("muster " + id); err != nil {

@@ -1,7 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,8 +41,9 @@ type Sleeper interface {
 // it is found by is the intent, which stays the same in any case.
 type Adopter interface {
 	// Adopt has the machine carry spec's tags and host name from now on, as far as the provider keeps them; the intent among the tags is the machine's own. Where
-	// the provider itself, and not a file of the machine, says who is let in, it is the holder of spec's AuthorizedKey alone. Doing it again changes
-	// nothing. A machine that is not there is ENotFound.
+	// the provider itself, and not a file of the machine, says who is let in, it is the holder of spec's AuthorizedKey alone. With spec's Firewall, where the
+	// provider makes any, the machine is behind that of its new cluster before it carries the cluster's tags. Doing it again changes nothing, wherever an
+	// earlier call was cut off. A machine that is not there is ENotFound.
 	Adopt(ctx context.Context, id string, spec MachineSpec) error
 }
 
@@ -85,6 +90,8 @@ type MachineSpec struct {
 	HostKey []byte
 	// AuthorizedKey lets Muster in: one line in authorized_keys form.
 	AuthorizedKey string
+	// Firewall is what the cluster's machines are reached by from outside; nil leaves it to what the account does by itself.
+	Firewall *Firewall
 }
 
 // MachineState is the state of a machine in one word.
@@ -119,15 +126,118 @@ type Descriptor struct {
 	Description string  `json:"description"`
 	Fields      []Field `json:"fields"`
 	Sleeps      bool    `json:"sleeps,omitempty"` // its machines can be stopped and started again; see Sleeper
+	// Firewalls tells that it makes firewalls for clusters whose template has one; see MachineSpec.Firewall and Sharer.
+	Firewalls bool `json:"firewalls,omitempty"`
+	// FlavorFields and ImageFields are what a hardware type or an image type may say for accounts of this kind beside the flavor or the image
+	// itself: see Flavor.Extra and Image.Extra. What it does not say is taken from the account's setting of the same name, where there is one.
+	FlavorFields []Field `json:"flavor_fields,omitempty"`
+	ImageFields  []Field `json:"image_fields,omitempty"`
+	// ResourceTypes are the types of archives and files that admins may push for it.
+	ResourceTypes []ResourceType `json:"resource_types,omitempty"`
+	// Host tells that its machines are made on the host that carries out the steps, as root: who may run something on them is root there.
+	Host bool `json:"host,omitempty"`
 }
+
+// FieldType says what a field's value looks like, for forms and for the check of what was written.
+type FieldType string
+
+// The types of fields. Secret stands beside them: a key is a secret of several lines.
+const (
+	FieldText   FieldType = "text"   // one line
+	FieldLines  FieldType = "lines"  // a text of several lines, such as a key, a script or JSON
+	FieldInt    FieldType = "int"    // a whole number
+	FieldBool   FieldType = "bool"   // true or false
+	FieldChoice FieldType = "choice" // one of Options
+	FieldList   FieldType = "list"   // texts with commas or spaces between them
+)
+
+// FieldTypes are all types, as the documents name them.
+var FieldTypes = []FieldType{FieldText, FieldLines, FieldInt, FieldBool, FieldChoice, FieldList}
 
 // Field is one setting of a family member.
 type Field struct {
-	Name     string   `json:"name"`
-	Label    string   `json:"label"`
-	Help     string   `json:"help,omitempty"`
-	Required bool     `json:"required,omitempty"`
-	Secret   bool     `json:"secret,omitempty"`
-	Default  string   `json:"default,omitempty"`
-	Options  []string `json:"options,omitempty"`
+	Name     string    `json:"name"`
+	Label    string    `json:"label"`
+	Type     FieldType `json:"type,omitempty" enum:"text,lines,int,bool,choice,list"`
+	Help     string    `json:"help,omitempty"`
+	Required bool      `json:"required,omitempty"`
+	Secret   bool      `json:"secret,omitempty"`
+	Default  string    `json:"default,omitempty"`
+	Options  []string  `json:"options,omitempty"`
+	// Runs tells that with it, what an image type says is fetched, or run, on the provider's own host. Of image fields it counts wherever they are said, of
+	// fields of the account where they are not the default. See Descriptor.Host: images of a tenant's own get that only where they may.
+	Runs bool `json:"runs,omitempty"`
+}
+
+// Kind gives the type. Where none is said, it is read off the field: a choice where it has options, true or false where those are the options, a whole number where
+// that is the default, and text else.
+func (f Field) Kind() FieldType {
+	_, err := strconv.Atoi(f.Default)
+	switch {
+	case f.Type != "":
+		return f.Type
+	case len(f.Options) == 2 && slices.Contains(f.Options, "true") && slices.Contains(f.Options, "false"):
+		return FieldBool
+	case len(f.Options) > 0:
+		return FieldChoice
+	case err == nil:
+		return FieldInt
+	}
+	return FieldText
+}
+
+// CheckType refuses a type that there is not, and a choice of nothing, with EInvalid. A field that says none is good.
+func (f Field) CheckType() error {
+	if f.Type != "" && !slices.Contains(FieldTypes, f.Type) {
+		e := Errorf(EInvalid, "its field %s is of the type %.50q, which there is not", f.Name, string(f.Type))
+		names := make([]string, len(FieldTypes))
+		for i, t := range FieldTypes {
+			names[i] = string(t)
+		}
+		e.Hint = "The types are " + strings.Join(names, ", ") + "."
+		return e
+	}
+	if f.Type == FieldChoice && len(f.Options) == 0 {
+		return Errorf(EInvalid, "its field %s is a choice without options", f.Name)
+	}
+	return nil
+}
+
+// Check holds a value to the field's type: EInvalid, with what would be right as its hint. A secret is not told again. What refers to something that is not known
+// here, as ${secret:NAME} does, and the empty text, which is the default, are good.
+func (f Field) Check(text string) *Error {
+	if text = strings.TrimSpace(text); text == "" || strings.Contains(text, "${") {
+		return nil
+	}
+	shown := strconv.Quote(text)
+	if f.Secret || len(text) > 60 {
+		shown = "this value"
+	}
+	var e *Error
+	switch f.Kind() {
+	case FieldInt:
+		if _, err := strconv.Atoi(text); err != nil {
+			e = Errorf(EInvalid, "%s must be a whole number, not %s", f.Name, shown)
+			e.Hint = "Write it in digits, such as " + cmp.Or(f.Default, "20") + "."
+		}
+	case FieldBool:
+		if text != "true" && text != "false" {
+			e = Errorf(EInvalid, "%s must be true or false, not %s", f.Name, shown)
+			e.Hint = "One of: true, false."
+		}
+	case FieldChoice:
+		if !slices.Contains(f.Options, text) {
+			e = Errorf(EInvalid, "%s cannot be %s", f.Name, shown)
+			e.Hint = "One of: " + strings.Join(f.Options, ", ") + "."
+		}
+	case FieldText:
+		if f.Type == FieldText && strings.Contains(text, "\n") {
+			e = Errorf(EInvalid, "%s must be one line, and has %d", f.Name, strings.Count(text, "\n")+1)
+			e.Hint = "Write it without line breaks."
+		}
+	}
+	if e != nil {
+		e.Field = f.Name
+	}
+	return e
 }

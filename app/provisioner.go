@@ -208,8 +208,10 @@ type ProvisionerStore interface {
 	AddProvisioner(ctx context.Context, p Provisioner) error
 	// Provisioner gives a registration, without its tenants' running steps, or ENotFound.
 	Provisioner(ctx context.Context, id string) (Provisioner, error)
-	// Provisioners gives all that are kept, those alive first, by name.
+	// Provisioners gives all that are kept, those alive first, by name, without their tenants' running steps.
 	Provisioners(ctx context.Context) ([]Provisioner, error)
+	// BusyProvisioners is the same with how many steps run for each tenant. It looks through all steps that run.
+	BusyProvisioners(ctx context.Context) ([]Provisioner, error)
 	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It gives the registration as
 	// it is then; one that has ended stays so.
 	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (Provisioner, error)

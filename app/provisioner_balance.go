@@ -61,7 +61,11 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes := b.decide(l, rounds)
+	specs, err := b.specs(ctx, l, rounds)
+	if err != nil {
+		return nil, err
+	}
+	changes := b.decide(l, rounds, specs)
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -99,16 +103,41 @@ func (b *Balancer) listen(all []Provisioner) (lost []Provisioner) {
 	return lost
 }
 
+// tenantProvider names a provider as a tenant knows it.
+type tenantProvider struct{ tenant, name string }
+
+// specs gives the providers that are asked for. One that is in the catalog no more is absent.
+func (b *Balancer) specs(ctx context.Context, l Load, rounds []RoundDemand) (map[tenantProvider]*ProviderSpec, error) {
+	specs := map[tenantProvider]*ProviderSpec{}
+	add := func(tenant, name string) error {
+		c, err := b.App.catalogSoon(ctx, tenant)
+		if err == nil && c.Providers[name] != nil {
+			specs[tenantProvider{tenant, name}] = c.Providers[name]
+		}
+		return err
+	}
+	for _, d := range l.Demands {
+		if err := add(d.Tenant, d.Provider); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range rounds {
+		if err := add(r.Tenant, r.Provider); err != nil {
+			return nil, err
+		}
+	}
+	return specs, nil
+}
+
 // decide gives what must change.
-func (b *Balancer) decide(l Load, rounds []RoundDemand) (changes []Share) {
+func (b *Balancer) decide(l Load, rounds []RoundDemand, providers map[tenantProvider]*ProviderSpec) (changes []Share) {
 	now := b.App.Now()
-	providers := b.App.Deps.Catalog().Providers
 	busy := map[string]bool{}
 	demands := make([]Demand, 0, len(l.Demands))
 	for _, d := range l.Demands {
 		busy[d.Tenant] = true
 		demand := Demand{Tenant: d.Tenant, Steps: d.Steps, Rest: d.Rest}
-		if spec := providers[d.Provider]; spec != nil { // one that is in the catalog no more fails anywhere
+		if spec := providers[tenantProvider{d.Tenant, d.Provider}]; spec != nil { // one that is in the catalog no more fails anywhere
 			demand.Needs = spec.Provisioner
 		}
 		demands = append(demands, demand)
@@ -133,7 +162,7 @@ func (b *Balancer) decide(l Load, rounds []RoundDemand) (changes []Share) {
 		late := now.Sub(r.DueAt)
 		if !busy[r.Tenant] && late >= 0 && (late > roundPatience || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
 			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: DefaultLeaseGrace} // whoever has work to do comes first
-			if spec := providers[r.Provider]; spec != nil {
+			if spec := providers[tenantProvider{r.Tenant, r.Provider}]; spec != nil {
 				d.Needs = spec.Provisioner
 			}
 			demands = append(demands, d)

@@ -230,7 +230,7 @@ func (a *App) Provisioners(ctx context.Context, actor Actor) ([]Provisioner, err
 	if err := actor.may("Provisioners"); err != nil {
 		return nil, err
 	}
-	return a.Store.Provisioners(ctx)
+	return a.Store.BusyProvisioners(ctx)
 }
 
 // DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.

@@ -41,7 +41,11 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 	if !p.State.Alive() {
 		return nil, errReplaced
 	}
-	for name, spec := range g.app.Deps.Catalog().Providers {
+	c, err := g.app.catalogSoon(ctx, g.tenant)
+	if err != nil {
+		return nil, err
+	}
+	for name, spec := range c.Providers {
 		if !HasTags(p.Tags, spec.Provisioner) {
 			except = append(except, name)
 		}

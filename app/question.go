@@ -63,6 +63,7 @@ const (
 	MaxQuestionWho     = 20
 	MaxRefusal         = 1000 // bytes of the reason of a refusal
 	mostQuestions      = 500  // that one answer lists
+	questionsAtOnce    = 100  // that are read at once for that
 	mostQuestionSecret = 4096
 )
 
@@ -112,6 +113,7 @@ const (
 
 // Question is what a person is asked at a step of an operation.
 type Question struct {
+	Number      int64         `json:"-"` // by which lists go on
 	Operation   int64         `json:"operation"`
 	Index       int           `json:"index"`
 	Attempt     int           `json:"attempt"` // which an answer has to name
@@ -169,7 +171,8 @@ type StepAnswer struct {
 type QuestionFilter struct {
 	Cluster   string
 	Operation int64
-	All       bool // also those that are not open; else only those that are
+	All       bool  // also those that are not open; else only those that are
+	After     int64 // only those with a greater Question.Number
 	Limit     int
 }
 

@@ -10,6 +10,7 @@ import (
 type QuestionQuery struct {
 	Cluster string // its id or name; "" is all of the tenant
 	Mine    bool   // only those that the actor may answer
+	Limit   int    // 0: as many as one answer lists; of those that are asked for, the oldest
 }
 
 // Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
@@ -18,7 +19,7 @@ func (a *App) Questions(ctx context.Context, actor Actor, q QuestionQuery) ([]Qu
 	if err := actor.may("Questions"); err != nil {
 		return nil, err
 	}
-	f := QuestionFilter{Limit: mostQuestions}
+	f := QuestionFilter{Limit: questionsAtOnce}
 	if q.Cluster != "" {
 		c, err := a.look(ctx, actor, "Questions", q.Cluster)
 		if err != nil {
@@ -26,21 +27,33 @@ func (a *App) Questions(ctx context.Context, actor Actor, q QuestionQuery) ([]Qu
 		}
 		f.Cluster = c.ID
 	}
-	all, err := a.Store.Questions(ctx, actor.Tenant, f)
-	if err != nil {
-		return nil, err
+	most := mostQuestions
+	if q.Limit > 0 {
+		most = min(most, q.Limit)
 	}
 	list := []Question{}
-	for _, one := range all {
-		one.look(actor)
-		if q.Mine && !one.Mine {
-			continue
+	for looked := 0; looked < mostQuestions && len(list) < most; looked += questionsAtOnce {
+		all, err := a.Store.Questions(ctx, actor.Tenant, f)
+		if err != nil {
+			return nil, err
 		}
-		if i := slices.IndexFunc(list, one.sameAnswer); i >= 0 {
-			list[i].Same++
-			continue
+		for _, one := range all {
+			f.After = one.Number
+			one.look(actor)
+			if q.Mine && !one.Mine {
+				continue
+			}
+			if i := slices.IndexFunc(list, one.sameAnswer); i >= 0 {
+				list[i].Same++
+				continue
+			}
+			if len(list) < most {
+				list = append(list, one)
+			}
 		}
-		list = append(list, one)
+		if len(all) < questionsAtOnce {
+			break
+		}
 	}
 	return list, nil
 }

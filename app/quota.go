@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -179,6 +180,8 @@ func ReservationOf(c Cluster, nodes []NewNode, hardware map[string]Flavor, group
 type QuotaStore interface {
 	// Quotas gives those of a tenant with how much is used, in the order of QuotaScopes and then by name.
 	Quotas(ctx context.Context, tenant string, now time.Time) ([]QuotaUse, error)
+	// QuotaLimits gives the same quotas without what is used, and costs as much as there are.
+	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
 	// SetQuota writes one in place of what was there.
 	SetQuota(ctx context.Context, who Actor, q Quota) error
 	// DeleteQuota gives ENotFound where there is none.
@@ -192,21 +195,44 @@ type QuotaStore interface {
 	TellBudgets(ctx context.Context, now time.Time) (int, error)
 }
 
-// Quotas lists the quotas of the tenant, with how much of each is used.
+// quotaKey is whose quotas were added up, and what they were.
+type quotaKey struct{ tenant, limits string }
+
+// manyNodes is from how many on it takes time to add up what a tenant uses.
+const manyNodes = 2000
+
+// manyUsed tells whether a tenant is so large that what it uses of its quotas is kept for some seconds.
+func manyUsed(all []QuotaUse) bool {
+	return slices.ContainsFunc(all, func(u QuotaUse) bool { return u.Used.Nodes >= manyNodes })
+}
+
+// Quotas lists the quotas of the tenant, with how much of each is used. The limits are those of now, and so is what tenants use that
+// are not very large; of others it may be some seconds old.
 func (a *App) Quotas(ctx context.Context, actor Actor) ([]QuotaUse, error) {
 	if err := actor.may("Quotas"); err != nil {
 		return nil, err
 	}
-	return a.Store.Quotas(ctx, actor.Tenant, a.Now())
+	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
+	if err != nil || len(limits) == 0 {
+		return []QuotaUse{}, err
+	}
+	written, err := json.Marshal(limits)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.quotas.get(ctx, quotaKey{actor.Tenant, string(written)}, func(ctx context.Context) ([]QuotaUse, error) {
+		return a.Store.Quotas(ctx, actor.Tenant, a.Now())
+	})
+	return slices.Clone(all), err
 }
 
-// QuotaLeft tells what is left for the actor, and by which limit.
+// QuotaLeft tells what is left for the actor, and by which limit. Of tenants with thousands of machines it may be some seconds old.
 func (a *App) QuotaLeft(ctx context.Context, actor Actor) (QuotaLeft, error) {
 	if err := actor.may("QuotaLeft"); err != nil {
 		return QuotaLeft{}, err
 	}
 	now := a.Now()
-	lines, err := a.Store.QuotaLines(ctx, actor.Tenant, actor.User, actor.Groups, now)
+	lines, err := a.quotaLines(ctx, actor, now)
 	if err != nil {
 		return QuotaLeft{}, err
 	}
@@ -223,6 +249,37 @@ func (a *App) QuotaLeft(ctx context.Context, actor Actor) (QuotaLeft, error) {
 		}
 	}
 	return left, nil
+}
+
+// leftKey is of whom it was added up what is left, and what the limits were.
+type leftKey struct{ tenant, user, groups, limits string }
+
+// quotaLines gives the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
+// long as the limits are the same: what is asked for is checked against the sums themselves, when it is accepted.
+func (a *App) quotaLines(ctx context.Context, actor Actor, now time.Time) ([]QuotaLine, error) {
+	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
+	if err != nil || len(limits) == 0 {
+		return []QuotaLine{}, err
+	}
+	written, err := json.Marshal(limits)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := json.Marshal(actor.Groups)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := a.lefts.get(ctx, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]QuotaLine, error) {
+		return a.Store.QuotaLines(ctx, actor.Tenant, actor.User, actor.Groups, now)
+	})
+	return slices.Clone(lines), err
+}
+
+// manyOf tells that it took many machines to say what is left.
+func manyOf(lines []QuotaLine) bool {
+	return slices.ContainsFunc(lines, func(l QuotaLine) bool {
+		return l.Used >= manyNodes && (l.Measure == MeasureClusters || l.Measure == MeasureNodes)
+	})
 }
 
 // SetQuota writes the quota of a group, of a user or for each user, in place of the one that was there. Setting less than is

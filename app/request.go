@@ -117,6 +117,8 @@ type Kept struct {
 	PlanHash   string         `json:"plan_hash"`
 	// Hooks are those whose scripts the plan runs: what was shown, whatever the tenant's hooks are by then.
 	Hooks []OperationHook `json:"hooks,omitempty"`
+	// OwnCatalog is the revision of the tenant's own entries that it was worked out by.
+	OwnCatalog int64 `json:"own_catalog,omitempty"`
 	// Of an amendment: what was asked for, the cluster's latest operation at that time, and its owner.
 	Amendment *Amendment `json:"amendment,omitempty"`
 	Follows   int64      `json:"follows,omitempty"`
@@ -140,6 +142,7 @@ type NewRequest struct {
 	Request Request
 	Kept    *Kept
 	Who     Actor
+	Build   *BuildClaim // that it is for, nil for none
 }
 
 // Answer is what became of an asking: a cluster, or a request that waits.
@@ -165,6 +168,8 @@ type RequestFilter struct {
 	View      RequestView   // "" means all
 	Status    RequestStatus // "" means any
 	Requester string        // "" means anybody
+	Bare      bool          // of the inbox: nothing but what says whom they wait for, for those who count them
+	Open      bool          // only those that somebody still has to decide on
 	Before    int64         // only those with a smaller number; 0: from the newest on
 	Limit     int           // 0: 100; at most 1000
 }
@@ -181,6 +186,10 @@ type RequestStore interface {
 	Requests(ctx context.Context, tenant string, f RequestFilter) ([]Request, error)
 	// OpenRequests gives those that are open, oldest first.
 	OpenRequests(ctx context.Context, tenant string, limit int) ([]Request, error)
+	// OpenRequestsBare gives those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
+	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]Request, error)
+	// RequestsNumbered gives those of the numbers that there are, oldest first.
+	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]Request, error)
 	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
 	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
 	// it would run and m.Cluster is nil: make one and try again.

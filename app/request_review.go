@@ -202,13 +202,13 @@ func (a *App) ready(ctx context.Context, r Request) (NewCluster, error) {
 	if k.PlanHash != terms.PlanHash || k.seal() != terms.Seal {
 		return NewCluster{}, changed
 	}
-	if err := a.checkStanding(ctx, k); err != nil {
+	if err := a.checkStanding(ctx, r.Tenant, k); err != nil {
 		return NewCluster{}, err
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
 		return NewCluster{}, err
 	}
-	ask := PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks}
+	ask := PlanRequest{Kind: r.Kind, Nodes: PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
 	plan, err := a.plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return NewCluster{}, err
@@ -217,15 +217,19 @@ func (a *App) ready(ctx context.Context, r Request) (NewCluster, error) {
 		return NewCluster{}, errOr(err, changed)
 	}
 	owner := Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.newCluster(ctx, owner, k.Request, draft{definition: k.Definition, dnsSuffix: k.DNSSuffix},
+	n, err := a.newCluster(ctx, owner, k.Request, draft{definition: k.Definition, dnsSuffix: k.DNSSuffix, catalog: k.OwnCatalog},
 		Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
-func (a *App) checkStanding(ctx context.Context, k Kept) error {
-	p := a.Deps.Catalog().Providers[k.Layout.Provider]
+func (a *App) checkStanding(ctx context.Context, tenant string, k Kept) error {
+	c, err := a.catalogOf(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	p := c.Providers[k.Layout.Provider]
 	if p == nil {
 		return &Error{Code: EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
 			Hint: "Deny or withdraw the request, and ask anew."}

@@ -9,6 +9,9 @@ import (
 // mostOpen is how many open requests of a tenant are looked at to find those that wait for somebody.
 const mostOpen = 1000
 
+// openAtOnce is how many of them at a time.
+const openAtOnce = 200
+
 // Requests lists requests of the actor's tenant, newest first; those that wait for the actor oldest first.
 func (a *App) Requests(ctx context.Context, actor Actor, f RequestFilter) ([]Request, error) {
 	if err := actor.may("Requests"); err != nil {
@@ -26,25 +29,37 @@ func (a *App) Requests(ctx context.Context, actor Actor, f RequestFilter) ([]Req
 	case RequestsMine:
 		f.Requester = actor.Name()
 	case RequestsInbox:
-		return a.inbox(ctx, actor, f.Limit)
+		return a.inbox(ctx, actor, f.Limit, f.Bare)
 	default:
 		return nil, &Error{Code: EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
 	}
 	return a.Store.Requests(ctx, actor.Tenant, f)
 }
 
-func (a *App) inbox(ctx context.Context, actor Actor, limit int) ([]Request, error) {
-	open, err := a.Store.OpenRequests(ctx, actor.Tenant, mostOpen)
-	if err != nil {
-		return nil, err
-	}
-	mine := []Request{}
-	for _, r := range open {
-		if len(mine) < limit && r.WaitsFor(actor) && (r.Status == RequestOffered || actor.May("Review")) {
-			mine = append(mine, r)
+func (a *App) inbox(ctx context.Context, actor Actor, limit int, bare bool) ([]Request, error) {
+	mine, after := []Request{}, int64(0)
+	for looked := 0; looked < mostOpen && len(mine) < limit; looked += openAtOnce {
+		open, err := a.Store.OpenRequestsBare(ctx, actor.Tenant, after, openAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range open {
+			if after = r.ID; len(mine) < limit && r.WaitsFor(actor) && (r.Status == RequestOffered || actor.May("Review")) {
+				mine = append(mine, r)
+			}
+		}
+		if len(open) < openAtOnce {
+			break
 		}
 	}
-	return mine, nil
+	if bare || len(mine) == 0 {
+		return mine, nil
+	}
+	ids := make([]int64, len(mine))
+	for i, r := range mine {
+		ids[i] = r.ID
+	}
+	return a.Store.RequestsNumbered(ctx, actor.Tenant, ids)
 }
 
 // Request gives a request of the actor's tenant; ENotFound where there is none.

@@ -31,7 +31,7 @@ func (testKeys) NewKey(string) ([]byte, string, error) {
 
 // bureau is an app with solver, planner and policies on a store on disk.
 type bureau struct {
-	*testing.T
+	testing.TB
 	app     *app.App
 	store   *store.Store
 	clock   *apptest.Clock
@@ -39,9 +39,9 @@ type bureau struct {
 	file    string
 }
 
-func newBureau(t *testing.T) *bureau {
+func newBureau(t testing.TB) *bureau {
 	t.Helper()
-	b := &bureau{T: t, clock: apptest.NewClock(), file: storetest.File(t)}
+	b := &bureau{TB: t, clock: apptest.NewClock(), file: storetest.File(t)}
 	s, err := store.Open(t.Context(), b.file, make([]byte, store.KeySize))
 	if err != nil {
 		t.Fatal(err)

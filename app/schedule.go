@@ -242,7 +242,7 @@ func (a *App) SetSchedule(ctx context.Context, actor Actor, cluster string, s Sc
 		if err := s.Check(now); err != nil {
 			return ClusterSchedule{}, err
 		}
-		if err := a.checkSleeps(c); err != nil {
+		if err := a.checkSleeps(ctx, c); err != nil {
 			return ClusterSchedule{}, err
 		}
 		if err := a.allowsSchedule(ctx, actor, c, s, now); err != nil {

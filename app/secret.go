@@ -242,7 +242,12 @@ func (a *App) checkSecretsOf(ctx context.Context, tenant string, r ClusterReques
 			note("Service "+name, act.Fields)
 		}
 	}
-	if spec := a.Deps.Catalog().Providers[provider]; spec != nil {
+	c, err := a.catalogSoon(ctx, tenant) // the layout was just made by it
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(where, func(n, _ string) bool { return isGenerated(n) }) // each cluster has those by itself; accounts do not
+	if spec := c.Providers[provider]; spec != nil {
 		note("Provider "+provider, spec.Settings)
 	}
 	return a.checkSecrets(ctx, tenant, func(n string) string { return where[n] }, slices.Sorted(maps.Keys(where)))
@@ -262,9 +267,18 @@ func (a *App) giveSecrets(ctx context.Context, as *Assignment, oc *operationConf
 	if len(named) == 0 {
 		return nil
 	}
+	var generated []string
+	if as.Call != nil || as.Health != nil {
+		named, generated = cutGenerated(named)
+	}
 	values, err := a.secretValues(ctx, as.Tenant, named, where)
 	if err != nil {
 		return err
+	}
+	if len(generated) > 0 {
+		all := generatedValues(oc.secrets.PrivateKey, generated)
+		maps.Copy(all, values)
+		values = all
 	}
 	if as.Call != nil {
 		call := *as.Call
@@ -296,7 +310,11 @@ func (a *App) keepNeeded(ctx context.Context, tenant, name string) error {
 	if err != nil {
 		return err
 	}
-	specs := a.Deps.Catalog().Providers
+	catalog, err := a.catalogOf(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	specs := catalog.Providers
 	for _, c := range live {
 		if spec := specs[c.Provider]; spec != nil && slices.Contains(secretNames(spec.Settings), name) {
 			return &Error{Code: EConflict, Reason: "in_use", Message: fmt.Sprintf("Cluster %q stands at provider %s, which needs %s to delete it.", c.Name, c.Provider, name),

@@ -257,4 +257,5 @@ type SignInStore interface {
 	SessionStore
 	SubjectStore
 	IdentityStore
+	DeviceStore
 }

@@ -31,12 +31,16 @@ type Store interface {
 	AuditStore
 	SecretStore
 	CatalogStore
+	OwnCatalogStore
 	HookStore
 	OperationHookStore
 	QuestionStore
+	FactStore
+	ChangesStore
 	LeaseStore
 	HealthStore
 	UsageStore
+	CommitmentStore
 	LifeStore
 	ChatStore
 	ChatFaceStore
@@ -44,6 +48,11 @@ type Store interface {
 	GoOnStore
 	TopUpStore
 	PaceStore
+	HomeStore
+	IdempotencyStore
+	ResourceStore
+	TenantSettingsStore
+	BuildStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
@@ -87,7 +96,10 @@ type Definition struct {
 	Health  *HealthPolicy       `json:"health,omitempty"` // the template's; nil: nobody looks
 	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
 	Survivors *Survivors `json:"survivors,omitempty"`
-	Batches   *Person    `json:"batches,omitempty"` // the template's; nil: nobody looks between batches
+	Firewall  *Firewall  `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
+	Batches   *Person    `json:"batches,omitempty"`  // the template's; nil: nobody looks between batches
+	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which stands in Hardware.
+	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
 
 // NewCluster is a cluster about to be accepted, with all that comes with it.
@@ -101,6 +113,10 @@ type NewCluster struct {
 	Request    *NewRequest // that asked for it, where it is accepted at once; nil for none
 	// Reservation is what it takes of quotas; where it names no tenant, it is worked out, with an owner who is in no groups.
 	Reservation Reservation
+	// OwnCatalog is the revision of the tenant's own entries that it was worked out by. EConflict, reason plan_changed, where the provider's
+	// entry has changed since.
+	OwnCatalog int64
+	Build      *BuildClaim // that it is for, nil for none
 }
 
 // NewNode is a node of a new cluster. Intent names the machine that will be asked for.
@@ -147,7 +163,13 @@ type ClusterStore interface {
 	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
 	View(ctx context.Context, tenant, id string) (ClusterView, error)
 	// Clusters gives them newest first, each with its latest operation.
+	// It is ENotFound where f.After is none of the tenant's.
 	Clusters(ctx context.Context, tenant string, f ClusterFilter) ([]ClusterSummary, error)
+	// WaitingByProvider counts the steps of operations under way, of all tenants, that ask a provider for something, and are ready
+	// for it but not at work.
+	WaitingByProvider(ctx context.Context) (map[string]int, error)
+	// CountClusters counts them by status, whatever the filter's own status, order and page.
+	CountClusters(ctx context.Context, tenant string, f ClusterFilter) (ClusterCounts, error)
 	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
 	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
 	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
@@ -185,6 +207,7 @@ type ClaimedStep struct {
 	Unasked bool
 	TriedAt time.Time // when the first of its tries since the last resume began; zero where this is the first
 	Err     error     // why it cannot be handed out; its attempt is to be ended
+	Trace   string    // the operation's
 }
 
 // ClaimQuery asks for steps to carry out.
@@ -235,6 +258,21 @@ type Finish struct {
 	Seen     []Seen        // what was come across at the provider, whether it ended well or not
 	Unasked  bool          // a create that ended before it asked the provider for anything
 	Pooled   bool          // its machine stood ready in a pool: how long it took is not learned
+	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota is in the way of.
+	Fallbacks []HardwareFallback
+}
+
+// HardwareFallback lets the machine of a node be of other hardware. It is not taken by operations that make no nodes, nor where a quota does not allow it, or where the node
+// has other hardware by now; then the attempt ends as if there were none.
+type HardwareFallback struct {
+	From, To  string
+	InsteadOf string  // the hardware that the layout chose; "" where To is that
+	CPU       float64 // of To
+	// More is by how much per hour, and MoreCPU by how many cores, the cluster grows; below 0 where it shrinks.
+	More, MoreCPU float64
+	// Retry is what becomes of the attempt where it is taken, and Err how it ended; nil leaves it as it is.
+	Retry Retry
+	Err   *Error
 }
 
 // NodeUpdate changes a node. Empty fields stay as they are.
@@ -282,6 +320,10 @@ type Ledger interface {
 	ClaimSteps(ctx context.Context, q ClaimQuery) ([]*ClaimedStep, error)
 	// HeldStep gives a step that the worker holds by this fence, with its cluster and node; EStale where it does not.
 	HeldStep(ctx context.Context, w WorkerID, f Fence) (Step, Cluster, Node, error)
+	// ToMake counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose machine is not there and is
+	// promised by no pool. Of an operation that also gives machines back, only those that wait for no other step; of one that goes on with as many machines as
+	// come, none. Standing counts the nodes of the cluster that have a machine.
+	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 	// ExtendClaims moves the deadlines of the fences that still hold.
 	ExtendClaims(ctx context.Context, w WorkerID, held []Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
 	// FinishSteps ends attempts, each by itself: outputs land on the node, successors become ready, free nodes get their

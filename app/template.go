@@ -29,6 +29,10 @@ type Template struct {
 	Health *HealthPolicy `json:"health,omitempty"`
 	// Survivors says what becomes of creates and growths of which not all machines come; nil: they fail.
 	Survivors *Survivors `json:"survivors,omitempty"`
+	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.
+	Firewall *Firewall `json:"firewall,omitempty"`
+	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.
+	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 	// Batches is what a person is asked between the batches in which nodes are changed; nil: nobody is.
 	Batches *Person `json:"batches,omitempty"`
 }

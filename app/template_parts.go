@@ -76,6 +76,12 @@ func (t *Template) Parts() (list []TemplatePart) {
 	if t.Survivors != nil {
 		add(t.Survivors, "survivors")
 	}
+	if t.Firewall != nil {
+		add(t.Firewall, "firewall")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
+		add(strings.Join(t.FallbackHardware[name], ", or else "), "fallback_hardware."+name)
+	}
 	for _, h := range t.Hooks {
 		add(strings.TrimSpace(string(h.When)+" "+h.SendTo), "hooks."+h.Name)
 	}
@@ -145,7 +151,14 @@ func lengthWords(d time.Duration) string {
 	if d%(24*time.Hour) == 0 {
 		return fmt.Sprintf("%dd", d/(24*time.Hour))
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // summary is a parameter in one line.
@@ -174,7 +187,11 @@ func (a *App) Template(ctx context.Context, actor Actor, name string) (TemplateV
 	if err := actor.may("Template"); err != nil {
 		return TemplateView{}, err
 	}
-	c := a.Deps.Catalog().For(actor)
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return TemplateView{}, err
+	}
+	c = c.For(actor)
 	t := c.Templates[name]
 	if w := c.Written[name]; t == nil && w != nil && w.Partial && actor.seesDrafts() {
 		t = w
@@ -188,7 +205,7 @@ func (a *App) Template(ctx context.Context, actor Actor, name string) (TemplateV
 			v.Parts[i].At = "" // where it is written is of use to those who can change it
 		}
 	}
-	kept, err := a.Store.CatalogHashes(ctx, KindTemplate, name)
+	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, name, false)
 	hash := t.Digest()
 	for _, k := range kept {
 		if k.Hash == hash && v.Number == 0 {

@@ -115,11 +115,14 @@ func (a *App) TemplateVersions(ctx context.Context, actor Actor, name string) ([
 }
 
 func (a *App) templateVersions(ctx context.Context, actor Actor, name string) ([]TemplateVersion, error) {
-	kept, err := a.Store.CatalogVersions(ctx, KindTemplate, name)
+	c, err := a.catalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	c := a.Deps.Catalog()
+	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, name, true)
+	if err != nil {
+		return nil, err
+	}
 	now := c.Templates[name]
 	if now == nil {
 		now = c.Written[name]
@@ -245,7 +248,11 @@ func (a *App) madeFrom(ctx context.Context, actor Actor, template, hash string) 
 	if hash == "" {
 		return nil, nil
 	}
-	kept, err := a.Store.CatalogHashes(ctx, KindTemplate, template)
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, template, false)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +262,7 @@ func (a *App) madeFrom(ctx context.Context, actor Actor, template, hash string) 
 			m.Number = k.Number
 		}
 	}
-	t := a.Deps.Catalog().For(actor).Templates[template]
+	t := c.For(actor).Templates[template]
 	if t == nil {
 		m.Gone = true
 		return m, nil

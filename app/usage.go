@@ -180,6 +180,12 @@ func (a *App) UsageOfAll(ctx context.Context, actor Actor, f UsageFilter) (Usage
 	return a.usage(ctx, UsageQuery{}, f)
 }
 
+// Check tells what cannot be answered, without looking for an answer.
+func (f UsageFilter) Check(now time.Time) error {
+	_, err := f.complete(now)
+	return err
+}
+
 // complete fills in what was left out, and refuses what cannot be answered.
 func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
 	f.By, f.Step = cmp.Or(f.By, UsageByNothing), cmp.Or(f.Step, UsageWhole)
@@ -223,10 +229,29 @@ func orListOf[T ~string](all []T) string {
 }
 
 func (a *App) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
+	open := f.To.IsZero()
 	f, err := f.complete(a.Now())
 	if err != nil {
 		return Usage{}, err
 	}
+	key := usageKey{q.Tenant, q.Owner, f.By, f.Step, f.From, f.To}
+	if open {
+		key.to = time.Time{}
+	}
+	u, err := a.usages.get(ctx, key, func(ctx context.Context) (Usage, error) { return a.addUp(ctx, q, f) })
+	u.Lines = slices.Clone(u.Lines)
+	return u, err
+}
+
+// usageKey is what was asked for; to is zero where it is until now.
+type usageKey struct {
+	tenant, owner string
+	by            UsageBy
+	step          UsageStep
+	from, to      time.Time
+}
+
+func (a *App) addUp(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
 	q.From, q.To, q.By, q.Unit = f.From, f.To, f.By, f.Step.unit()
 	u := Usage{From: f.From, To: f.To, By: f.By, Step: f.Step, User: q.Owner, Lines: []UsageLine{}}
 	s := usageSummer{filter: f, unit: q.Unit, usage: &u, lines: map[time.Time]UsageSum{}}

@@ -17,6 +17,8 @@ type ClusterRequest struct {
 	// OnFailure is what shall happen by itself when the create fails or is cancelled.
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
 	Survival
+	// Build is the build that it is for; nil for none.
+	Build *BuildClaim `json:"-"`
 }
 
 // Preview is what a create would do, worked out before anything is accepted.
@@ -55,8 +57,18 @@ type ClusterView struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 	// Health is nil where nobody looks after the cluster.
 	Health *ClusterHealth `json:"health,omitempty"`
+	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
+	Build *ClusterBuild `json:"build,omitempty"`
 	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
 	TopUp *TopUp `json:"top_up,omitempty"`
+}
+
+// ClusterBuild is the build that a cluster was made for: it goes when the build ends.
+type ClusterBuild struct {
+	ID    int64      `json:"id"`
+	Hook  string     `json:"hook"`
+	State BuildState `json:"state"`
+	Event BuildEvent `json:"event"` // that began it
 }
 
 // ClusterFilter narrows a list. The zero value lists live clusters, newest first.
@@ -65,14 +77,26 @@ type ClusterFilter struct {
 	Name    string // only this exact name
 	Owner   string // only those of this user
 	Limit   int    // 0: 200; at most 1000
+
+	Status   ClusterStatus // only those of this status; ClusterDeleted gives those that are gone
+	Template string        // only those of this template
+	Provider string        // only those at this provider
+	Text     string        // only those that have it in name, id, owner or template, in small letters or large
+	IDs      []string      // only these; at most 100
+	Sort     ClusterSort   // "": newest first
+	After    string        // the id of the last cluster of the page before; "": from the beginning
 }
 
-// LogFilter narrows a cluster's log. Lines come oldest first: those after After, or, with Tail, the last Limit lines.
+// LogFilter narrows a cluster's log. Lines come oldest first: those after After, or, with Tail, the last Limit lines. Both keep to
+// those before Before, where that is set.
 type LogFilter struct {
 	Operation int64
 	Node      string
 	Step      string
+	Stream    Stream
+	Text      string // for SearchLogs only
 	After     int64
+	Before    int64
 	Tail      bool
 	Limit     int // 0: 500; at most 5000
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -89,7 +90,7 @@ type WorkerCount struct {
 
 // Budgets tells for how long the rate budget of a provider account is empty; 0 where it is not.
 type Budgets interface {
-	BudgetWait(ctx context.Context, provider string) (time.Duration, error)
+	BudgetWait(ctx context.Context, account string) (time.Duration, error)
 }
 
 // WaitingStore reads what waits. Its answers are bounded, whatever the size of a cluster.
@@ -99,6 +100,9 @@ type WaitingStore interface {
 	// QueueLines gives the tenant's operations that have not ended, in the order in which they were asked for, and its steps
 	// that wait out a back-off, by error code.
 	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
+	// QueueTenants gives the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
+	// whose oldest operation was asked for first goes first.
+	QueueTenants(ctx context.Context, limit int) (some []QueueTenant, more int, err error)
 }
 
 // WaitingRows are rows for Waiting.
@@ -110,6 +114,13 @@ type WaitingRows struct {
 	Needs   map[int][]Step // by index of Steps and Example: what has not succeeded of what they need, at most 4 and one more
 	Busy    map[string]Step
 	Place   map[int]int // by index of queued steps of the page: how many of the same operation go first
+	Running int         // steps of the operation that are at work
+}
+
+// queued tells whether any of the operation's steps is in the queue.
+func (r WaitingRows) queued() bool {
+	return slices.ContainsFunc(r.Groups, func(g WaitingCount) bool { return g.State == StepQueued }) ||
+		slices.ContainsFunc(r.Steps, func(s Step) bool { return s.State == StepQueued })
 }
 
 // WaitingCount counts steps of an operation that wait in the same way. Code is set, and Until the earliest moment, where

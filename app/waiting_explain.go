@@ -10,11 +10,7 @@ import (
 
 // explain puts rows into words.
 func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
-	for _, l := range f.lines {
-		if l.Operation == f.op.ID {
-			w.Running = l.Running
-		}
-	}
+	w.Running = rows.Running
 	for i, g := range rows.Groups {
 		w.Total += g.Count
 		w.Groups = append(w.Groups, f.group(g, f.why(rows.Example[i], rows)))

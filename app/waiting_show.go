@@ -38,7 +38,7 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 			return w, err
 		}
 	}
-	facts, err := a.waitFacts(ctx, actor.Tenant, c, o)
+	facts, err := a.waitFacts(ctx, actor.Tenant, c, o, rows)
 	if err != nil {
 		return w, err
 	}
@@ -78,23 +78,25 @@ type waitFacts struct {
 	now       time.Time
 	op        Operation
 	pausedBy  string
-	before    *Operation // that it waits for
-	questions []Question // that are open
-	overdue   *overdue   // nil: a person decides when it goes on
-	lines     []QueueLine
+	before    *Operation   // that it waits for
+	questions []Question   // that are open
+	overdue   *overdue     // nil: a person decides when it goes on
+	lines     []QueueLine  // where any of its steps is queued
 	workers   *WorkerCount // nil: not known
 	account   string
 	budget    time.Duration
 	tries     func(Code) int
 }
 
-func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation) (*waitFacts, error) {
-	f := &waitFacts{now: a.Now(), op: o, account: c.Provider, tries: a.Tries}
-	rows, err := a.Store.QueueLines(ctx, tenant, f.now)
-	if err != nil {
-		return nil, err
+func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation, rows WaitingRows) (f *waitFacts, err error) {
+	f = &waitFacts{now: a.Now(), op: o, account: c.Provider, tries: a.Tries}
+	if rows.queued() { // else the places of others in the queue are of no interest
+		queue, err := a.Store.QueueLines(ctx, tenant, f.now)
+		if err != nil {
+			return nil, err
+		}
+		f.lines = queue.Lines
 	}
-	f.lines = rows.Lines
 	if f.overdue, err = a.overdue(ctx, c, o); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (f *waitFacts) askOthers(ctx context.Context, a *App, tenant string) {
 	defer cancel()
 	f.workers = a.workforce(ctx, tenant, f.account)
 	if a.Budgets != nil && f.account != "" {
-		if d, err := a.Budgets.BudgetWait(ctx, f.account); err == nil {
+		if d, err := a.Budgets.BudgetWait(ctx, a.accountOf(ctx, tenant, f.account)); err == nil {
 			f.budget = d
 		}
 	}

@@ -17,7 +17,11 @@ func (a *App) workforce(ctx context.Context, tenant, provider string) *WorkerCou
 	if err != nil {
 		return nil
 	}
-	spec := a.Deps.Catalog().Providers[provider]
+	c, err := a.catalogSoon(ctx, tenant)
+	if err != nil {
+		return nil
+	}
+	spec := c.Providers[provider]
 	n := &WorkerCount{}
 	for _, p := range all {
 		if !p.State.Alive() || spec != nil && !HasTags(p.Tags, spec.Provisioner) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -91,7 +92,13 @@ func (a *App) Heartbeat(ctx context.Context, w WorkerID, held []Fence) ([]Direct
 	if len(held) > MaxHeld {
 		return nil, Errorf(ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
 	}
-	return a.Store.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
+	all, err := a.Store.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
+	for _, d := range all {
+		if d.Lost {
+			MeterOf(a.Meter).Add(MetricRefused, 1, "heartbeat")
+		}
+	}
+	return all, err
 }
 
 // Report implements Coordinator.
@@ -103,12 +110,19 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 		return nil, err
 	}
 	now := a.Now()
+	if err := a.keepFacts(ctx, w, reports, now); err != nil {
+		return nil, err
+	}
+	if err := a.keepChanges(ctx, w, reports, now); err != nil {
+		return nil, err
+	}
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
 		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
+		fs[i].Fallbacks = a.fallbacks(ctx, w, r)
 	}
 	done, err := a.Store.FinishSteps(ctx, w, fs)
 	if err != nil {
@@ -117,6 +131,9 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	answers := make([]Reported, len(done))
 	for i, d := range done {
 		answers[i].Err = d.Err
+		if d.Err != nil && d.Err.Code == EStale {
+			MeterOf(a.Meter).Add(MetricRefused, 1, "report")
+		}
 		if d.Next == nil {
 			continue
 		}
@@ -128,6 +145,37 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 		}
 	}
 	return answers, nil
+}
+
+// fallbacks gives the other hardware that a node's machine may be asked for next, where a create has failed for want of room or by a limit
+// of the account, and the cluster's template names any. After the last of them all are asked again, from the first, as the retry says that
+// the worker decided on; until then none of it counts as a try. Where it cannot be found out, the attempt ends as if there were none: the
+// other reports of the message must not wait for that.
+func (a *App) fallbacks(ctx context.Context, w WorkerID, r Report) (list []HardwareFallback) {
+	if r.Action != ActionCreate || r.Err == nil || r.Err.Code != ECapacity && r.Err.Code != EQuota {
+		return nil
+	}
+	step, cluster, node, err := a.Store.HeldStep(ctx, w, r.Fence)
+	if err != nil {
+		return nil // a stale one is refused by FinishSteps
+	}
+	oc, err := a.configs.get(ctx, a, &ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
+	if err != nil {
+		return nil
+	}
+	asked, was := node.AskedHardware(), oc.definition.Hardware[node.Hardware]
+	for _, next := range oc.definition.nextOf(node) {
+		is := oc.definition.Hardware[next]
+		h := HardwareFallback{From: node.Hardware, To: next, InsteadOf: asked, CPU: is.CPU, More: is.CostPerHour - was.CostPerHour, MoreCPU: is.CPU - was.CPU,
+			Retry: Retry{Again: true, Free: true}}
+		if next == asked { // once round
+			all := *r.Err
+			all.Message = fmt.Sprintf("None is to be had of %s, %s; at last: %s", asked, strings.Join(oc.definition.FallbackHardware[asked], ", "), all.Message)
+			h.InsteadOf, h.Retry, h.Err = "", r.Retry, &all
+		}
+		list = append(list, h)
+	}
+	return list
 }
 
 // nodeUpdate is what a success means for the node.
@@ -175,13 +223,14 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 	if c.Err != nil {
 		return nil, c.Err
 	}
+	MeterOf(a.Meter).Add(MetricClaimed, 1, string(c.Step.Action))
 	oc, err := a.configs.get(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
 	as := &Assignment{
 		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: w.Name, Epoch: c.Epoch, StepID: c.Step.ID, Tries: c.Step.Tries,
-		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime,
+		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime, Trace: c.Trace,
 	}
 	if !c.TriedAt.IsZero() {
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
@@ -211,7 +260,12 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		}
 	case !as.Action.OnMachine():
 		if service := oc.definition.Services[as.Service]; service != nil {
-			as.Call = service.Actions[as.Action]
+			action := as.Action
+			if action == ActionCompare {
+				action = a.compared(service)
+				as.Compared = action
+			}
+			as.Call = service.Actions[action]
 		}
 		if as.Call == nil {
 			return nil, Errorf(EInternal, "service %s has no action %s", as.Service, as.Action)
@@ -228,7 +282,11 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 }
 
 func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
-	spec := a.Deps.Catalog().Providers[c.Cluster.Provider]
+	catalog, err := a.catalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Cluster.Provider]
 	if spec == nil {
 		return &Error{Code: EInvalid, Message: "Provider " + c.Cluster.Provider + " is not in the catalog any more.",
 			Hint: "Put it back, then resume."}
@@ -242,11 +300,14 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 	as.Machine = MachineSpec{
 		Intent: c.Intent, Hostname: c.Node.Hostname, Zone: c.Node.Zone,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
-		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey,
+		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey, Firewall: oc.definition.Firewall,
 		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,
 			TagNode: c.Node.Name, TagIntent: c.Intent},
 	}
-	return nil
+	if as.Action == ActionCreate && as.Unasked {
+		as.Together, err = oc.together(ctx, a, c)
+	}
+	return err
 }
 
 // automators are those that a node's services use, sorted.

@@ -34,6 +34,8 @@ type operationConfig struct {
 	shared *SharedConfig
 	hosts  []HostEntry
 	nodes  MacroCluster // what shared was expanded with
+
+	count togetherCount
 }
 
 func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operationConfig, error) {
@@ -88,7 +90,7 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 
 // expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
-// the configuration names is known. Secret are the values in it that people have typed and nobody may see.
+// the configuration names is known. Secret are the values in it that people have typed, or services told, and nobody may see.
 func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node) (config map[string]any, hosts []HostEntry, secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
@@ -113,6 +115,11 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node
 	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*Node{&n}); err != nil {
 		return nil, nil, nil, err
 	}
+	told, err := a.giveFacts(ctx, c, oc.macros.Told(), []*Node{&n})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	secret = append(secret, told...)
 	if config, err = oc.shared.For(n); err != nil {
 		return nil, nil, nil, err
 	}
@@ -147,7 +154,7 @@ func hostsHash(hosts []HostEntry) string {
 	}
 	h := sha256.New()
 	for _, e := range hosts {
-		fmt.Fprintln(h, e.Address, e.Names)
+		fmt.Fprintln(h, e.Address, e.Names, e.Services)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -157,5 +164,5 @@ func HostEntryOf(n Node) HostEntry { return hostEntry(n) }
 
 func hostEntry(n Node) HostEntry {
 	short, _ := cutLabel(n.Hostname)
-	return HostEntry{Address: n.Address(AddressBind), Names: []string{n.Hostname, short, n.Name}}
+	return HostEntry{Address: n.Address(AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: slices.Sorted(slices.Values(n.Services))}
 }

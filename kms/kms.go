@@ -14,9 +14,9 @@ import (
 
 	"gocloud.dev/gcerrors"
 	"gocloud.dev/secrets"
+	"gocloud.dev/secrets/awskms"
 
 	// The drivers, each of which registers its scheme.
-	_ "gocloud.dev/secrets/awskms"
 	_ "gocloud.dev/secrets/azurekeyvault"
 	_ "gocloud.dev/secrets/gcpkms"
 	_ "gocloud.dev/secrets/hashivault"
@@ -50,7 +50,12 @@ func Open(ctx context.Context, where string) (*Key, error) {
 		return nil, invalid("That is not the URL of a key.")
 	}
 	k := &Key{name: name(u), local: u.Scheme == local}
-	if k.keeper, err = secrets.OpenKeeper(ctx, where); err != nil {
+	if u.Scheme == awskms.Scheme {
+		k.keeper, err = openAWS(ctx, u)
+	} else {
+		k.keeper, err = secrets.OpenKeeper(ctx, where)
+	}
+	if err != nil {
 		if !known(u.Scheme) {
 			return nil, invalid(fmt.Sprintf("Key services of the kind %q are not known.", u.Scheme))
 		}

@@ -18,6 +18,8 @@ func (s *service) workActions(w app.ServiceWork) []app.Action {
 		if !s.has(app.ActionReload) {
 			actions = s.only(app.ActionConfigure, app.ActionStop, app.ActionStart)
 		}
+	case app.WorkCompare:
+		return []app.Action{app.ActionCompare}
 	case app.WorkRestart:
 		actions = s.only(app.ActionStop, app.ActionStart)
 	case app.WorkStop:

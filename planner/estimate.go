@@ -19,6 +19,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionStart:      5 * time.Second,
 	app.ActionReload:     5 * time.Second,
 	app.ActionCheck:      5 * time.Second,
+	app.ActionCompare:    10 * time.Second,
 	app.ActionStop:       5 * time.Second,
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,

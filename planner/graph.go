@@ -34,6 +34,7 @@ var actionOrder = func() map[app.Action]int {
 		}
 		order[a] = len(order)
 	}
+	order[app.ActionCompare] = len(order)
 	order[app.ActionSleep] = len(order)
 	order[app.ActionDelete] = len(order)
 	return order

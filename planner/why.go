@@ -125,6 +125,7 @@ var done = map[app.Action]struct{ be, has, is string }{
 	app.ActionStart:      {"have started", "has started", "starts"},
 	app.ActionReload:     {"have read its configuration anew", "has read its configuration anew", "reads its configuration anew"},
 	app.ActionCheck:      {"be healthy", "is healthy", "is looked at"},
+	app.ActionCompare:    {"be compared", "is compared", "is compared"},
 	app.ActionStop:       {"have stopped", "has stopped", "stops"},
 	app.ActionRemove:     {"be removed", "is removed", "is removed"},
 }

@@ -274,3 +274,23 @@ func (b *Book) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	}
 	return keys, nil
 }
+
+// First implements ledger.Rows.
+func (b *Book) First(lines []ledger.Line, now time.Time) (keys []ledger.Key, err error) {
+	for _, l := range lines {
+		var best *ledger.Step
+		for _, k := range b.nodes[l.Node] {
+			st := b.Of[k]
+			if st.Operation != l.Operation || st.State != app.StepReady || st.AskFor > 0 || st.NotBefore.After(now) {
+				continue
+			}
+			if best == nil || st.Rank > best.Rank || st.Rank == best.Rank && st.Index < best.Index {
+				best = &st
+			}
+		}
+		if best != nil {
+			keys = append(keys, best.Key())
+		}
+	}
+	return keys, nil
+}

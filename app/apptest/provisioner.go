@@ -141,7 +141,10 @@ func (t *storeTest) load() {
 	if len(l.Demands) != 1 || l.Demands[0].Tenant != tenant || l.Demands[0].Provider != "cloud" || l.Demands[0].Steps != 3 {
 		t.Errorf("%+v", l.Demands)
 	}
-	all, err := t.s.Provisioners(t.ctx)
+	if all, err := t.s.Provisioners(t.ctx); err != nil || all[0].Used() != 0 {
+		t.Errorf("nobody asked what they do: %+v, %v", all, err)
+	}
+	all, err := t.s.BusyProvisioners(t.ctx)
 	t.must(err)
 	if all[0].Used() != 1 || all[0].Tenants[0].Tenant != tenant {
 		t.Errorf("%+v", all[0])

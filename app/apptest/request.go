@@ -173,6 +173,8 @@ func (t *storeTest) requestLists() {
 		{app.RequestFilter{Requester: "eve"}, []string{"web3", "web1"}},
 		{app.RequestFilter{Status: app.RequestWaiting}, []string{"web4", "web2", "web0"}},
 		{app.RequestFilter{Status: app.RequestDenied}, nil},
+		{app.RequestFilter{Open: true, Limit: 2}, []string{"web4", "web2"}},
+		{app.RequestFilter{Open: true, Requester: "eve"}, nil},
 	} {
 		if got := names(t.s.Requests(t.ctx, "t", c.f)); !slices.Equal(got, c.want) {
 			t.Errorf("%+v gives %v, want %v", c.f, got, c.want)

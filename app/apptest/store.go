@@ -1,14 +1,9 @@
 package apptest
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"reflect"
-	"sync"
 	"testing"
-	"time"
 
 	"muster/app"
 )
@@ -38,9 +33,12 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"requests are listed, found and looked after", (*storeTest).requestLists},
 		{"policies keep their versions", (*storeTest).policies},
 		{"versions of the catalog are written when it changes", (*storeTest).catalog},
+		{"what tenants lay over the catalog is theirs alone, in versions", (*storeTest).ownCatalog},
+		{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
 		{"the feed replays from any number", (*storeTest).feed},
 		{"logs of an old attempt are dropped", (*storeTest).logs},
 		{"old events and logs are forgotten", (*storeTest).retention},
+		{"a request with a key is carried out once", (*storeTest).once},
 		{"how long steps took is learned by kind", (*storeTest).paces},
 		{"many kinds of steps are learned at once", (*storeTest).pacesOfMany},
 		{"bells are rung once, and again when lost", (*storeTest).bells},
@@ -52,6 +50,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"tenants come, and go when nothing is left", (*storeTest).tenantsCome},
 		{"a create is told whether there is something to look for", (*storeTest).asked},
 		{"what was made is kept until it is proven gone", (*storeTest).receipts},
+		{"what an operation has to make in all is counted", (*storeTest).toMake},
 		{"orphans are counted by sightings", (*storeTest).orphans},
 		{"servers take turns at accounts", (*storeTest).accounts},
 		{"lost clusters heal", (*storeTest).lost},
@@ -70,6 +69,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"many workers claim and report at the same time", (*storeTest).manyAtOnce},
 		{"every claim of a node has a greater epoch", (*storeTest).epochs},
 		{"operations take turns", (*storeTest).fairness},
+		{"what services told is there for later steps", (*storeTest).keepsFacts},
 		{"people are asked without holding a node or a worker", (*storeTest).asksPeople},
 		{"of many answers one counts", (*storeTest).answersRace},
 		{"a refusal ends the step, and a resume asks anew", (*storeTest).refuses},
@@ -86,6 +86,13 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"what steps wait for is told", (*storeTest).waits},
 		{"how long a step is tried is known", (*storeTest).backsOff},
 		{"what is to be rolled back by itself is so once", (*storeTest).rollBacks},
+		{"a build gets a cluster, and gives it back", (*storeTest).builds},
+		{"builds wait for so long", (*storeTest).buildsWait},
+		{"builds that several servers look after", (*storeTest).buildsTendedAtOnce},
+		{"builds wait for approval", (*storeTest).buildsAsk},
+		{"builds are called back, in the order of their states", (*storeTest).buildsCalledBack},
+		{"a callback's address is kept secret, and goes with its hook", (*storeTest).buildsCalledInSecret},
+		{"builds in any order: one cluster each, and none is left", (*storeTest).buildsAtRandom},
 		{"hooks and their secrets", (*storeTest).hooks},
 		{"a hook gets its notices in order, and holds up no other", (*storeTest).hookOrder},
 		{"a hook that fails is stopped", (*storeTest).hookStops},
@@ -97,6 +104,9 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"templates name hooks", (*storeTest).hookOfTemplate},
 		{"hooks run scripts, and wrong ones are refused", (*storeTest).hookScripts},
 		{"notices are read by those they are for", (*storeTest).noticesFor},
+		{"versions of resources are staged, synced and recalled", (*storeTest).resources},
+		{"references to resources are pinned", (*storeTest).pins},
+		{"contents that nobody needs are swept", (*storeTest).sweeps},
 		{"what a chat says counts once, and cards follow operations", (*storeTest).chats},
 		{"what people of a chat are told is told once", (*storeTest).chatTells},
 		{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
@@ -108,6 +118,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"of many creates one gets the last machine of a pool", (*storeTest).poolRace},
 		{"a machine of a pool is handed out with all that is its own", (*storeTest).poolHands},
 		{"what a pool hands out is not counted twice", (*storeTest).poolQuota},
+		{"a home shows what is one's own", (*storeTest).home},
 		{"random workers, random deaths: nothing lost, nothing twice", (*storeTest).storm},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -230,294 +241,6 @@ func (t *storeTest) status(cluster string, want app.ClusterStatus, op app.Operat
 	}
 }
 
-func (t *storeTest) runsToItsEnd() {
-	t.create("web", 2)
-	ids := t.drain()
-	want := []string{"n1.create", "n1.confirm", "n2.create", "n2.confirm", "n2.a.start", "n2.b.start", "n1.a.start", "n1.b.start"}
-	if fmt.Sprint(ids) != fmt.Sprint(want) {
-		t.Errorf("steps ran as %v\nwant        %v", ids, want)
-	}
-	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
-	ops, err := t.s.Operations(t.ctx, tenant, "web-1")
-	t.must(err)
-	if ops[0].Done != 8 || ops[0].Total != 8 {
-		t.Errorf("done %d of %d, want 8 of 8", ops[0].Done, ops[0].Total)
-	}
-	nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
-	t.must(err)
-	if nodes[1].MachineID != "m-n2" || nodes[1].Addresses[app.AddressAccess] != "10.0.0.1" {
-		t.Errorf("outputs did not land on the node: %+v", nodes[1])
-	}
-	if nodes[1].Zone != "here" || nodes[1].Image != "host" {
-		t.Errorf("the node is not as it was asked for: %+v", nodes[1])
-	}
-	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
-	t.must(err)
-	if !bytes.Equal(secrets.PrivateKey, []byte("the cluster's private key")) {
-		t.Error("the private key did not come back")
-	}
-	steps, err := t.s.Steps(t.ctx, tenant, ops[0].ID)
-	t.must(err)
-	if len(steps) != 8 || fmt.Sprint(steps[4].Needs) != "[1 3]" {
-		t.Errorf("n1.a.start needs %v of %d steps, want both confirms: [1 3]", steps[4].Needs, len(steps))
-	}
-}
-
-func (t *storeTest) oldFence() {
-	t.create("web", 1)
-	c := t.claim("w1")
-	if c.HostKey == nil {
-		t.Error("a create is handed the host key")
-	}
-	t.finish(c, false)
-	_, err := t.end("w1", app.Finish{Fence: fence(c), Now: t.clock.Now()})
-	t.code(err, app.EStale)
-	c = t.claim("w1")
-	f := fence(c)
-	f.Attempt--
-	_, err = t.end("w1", app.Finish{Fence: f, Now: t.clock.Now()})
-	t.code(err, app.EStale)
-	_, err = t.end("w2", app.Finish{Fence: fence(c), Now: t.clock.Now()})
-	t.code(err, app.EStale)
-}
-
-func (t *storeTest) lostAnswer() {
-	t.create("web", 1)
-	c := t.claim("w1")
-	f := app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: app.ClaimFor}
-	next, err := t.end("w1", f)
-	t.must(err)
-	again, err := t.end("w1", f)
-	t.must(err)
-	if next == nil || again == nil || fence(again) != fence(next) {
-		t.Fatalf("asked again, the answer is %+v, was %+v", again, next)
-	}
-	_, err = t.end("w2", f)
-	t.code(err, app.EStale)
-}
-
-func (t *storeTest) lostClaim() {
-	t.create("web", 1)
-	old := t.claim("w1")
-	t.clock.Move(app.ClaimFor / 2)
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
-	t.must(err)
-	if d[0].Lost || d[0].Cancel {
-		t.Fatalf("a living claim was refused: %+v", d[0])
-	}
-	t.clock.Move(app.ClaimFor - time.Second)
-	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
-	t.must(err)
-	if n != 0 {
-		t.Fatal("an extended claim was taken back")
-	}
-	t.clock.Move(2 * time.Second)
-	n, err = t.s.SweepSteps(t.ctx, t.clock.Now())
-	t.must(err)
-	if n != 1 {
-		t.Fatalf("%d claims taken back, want 1", n)
-	}
-	again := t.claim("w2")
-	if again == nil || again.Step.ID != old.Step.ID || again.Step.Attempt != old.Step.Attempt+1 {
-		t.Fatalf("the step is not to be had again: %+v", again)
-	}
-	_, err = t.end("w1", app.Finish{Fence: fence(old), Now: t.clock.Now()})
-	t.code(err, app.EStale)
-	d, err = t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
-	t.must(err)
-	if !d[0].Lost {
-		t.Error("the old worker is not told that its claim is lost")
-	}
-	n, err = t.s.ReleaseClaims(t.ctx, "w", t.clock.Now())
-	t.must(err)
-	if n != 1 {
-		t.Errorf("%d claims released, want 1", n)
-	}
-	t.drain()
-	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
-}
-
-func (t *storeTest) backOff() {
-	t.create("web", 1)
-	t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute})
-	if c := t.claim("w"); c != nil {
-		t.Fatalf("%s was handed out during its back-off", c.Step.ID)
-	}
-	t.clock.Move(time.Minute)
-	_, err := t.s.SweepSteps(t.ctx, t.clock.Now())
-	t.must(err)
-	t.drain()
-	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
-}
-
-func (t *storeTest) manyBackOffs() {
-	const nodes = 520 // more than one sweep takes
-	t.create("web", nodes)
-	var all sync.WaitGroup
-	for range nodes {
-		all.Go(func() { t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute}) })
-	}
-	all.Wait()
-	t.clock.Move(time.Minute)
-	for {
-		n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
-		t.must(err)
-		if n == 0 {
-			break
-		}
-	}
-	bells, err := t.s.Unrung(t.ctx, 2*nodes)
-	t.must(err)
-	if len(bells) != nodes {
-		t.Errorf("%d of %d steps are to be had after their back-off", len(bells), nodes)
-	}
-}
-
-func (t *storeTest) clockSetBack() {
-	t.create("web", 2)
-	t.claim("w")
-	t.fail(t.claim("w"), app.Retry{Again: true, After: time.Minute})
-	t.clock.Move(-24 * time.Hour)
-	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
-	t.must(err)
-	if n != 2 {
-		t.Errorf("%d steps were moved, want the lost claim and the back-off of another day", n)
-	}
-	bells, err := t.s.Unrung(t.ctx, 10)
-	t.must(err)
-	t.clock.Move(24 * time.Hour)
-	t.must(t.s.MarkRung(t.ctx, bells, t.clock.Now()))
-	t.clock.Move(-24 * time.Hour)
-	n, err = t.s.Unring(t.ctx, "", t.clock.Now())
-	t.must(err)
-	if n != 2 {
-		t.Errorf("%d bells of another day are rung again, want 2", n)
-	}
-}
-
-func (t *storeTest) resume() {
-	op := t.create("web", 2)
-	t.fail(t.claim("w"), app.Retry{})
-	t.drain() // the other node goes on as far as it can
-	t.status("web-1", app.ClusterFailed, app.OperationFailed)
-	_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: "t2", Operation: op.ID, Act: app.ControlResume, Who: "eve", Now: t.clock.Now()})
-	t.code(err, app.ENotFound)
-	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.clock.Now()})
-	t.must(err)
-	t.status("web-1", app.ClusterPending, app.OperationRunning)
-	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.clock.Now()})
-	t.code(err, app.EConflict)
-	t.drain()
-	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
-}
-
-func (t *storeTest) deleteDuringCreate() {
-	t.create("web", 2)
-	running := t.claim("w")
-	op, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Remove(2), Cancel: true, Operation: app.Operation{Tenant: tenant,
-		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.clock.Now()}})
-	t.must(err)
-	if op.Status != app.OperationWaiting {
-		t.Fatalf("the delete is %s while a create step runs, want waiting", op.Status)
-	}
-	if c := t.claim("w"); c != nil {
-		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
-	}
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
-	t.must(err)
-	if !d[0].Cancel {
-		t.Error("the running step is not told to stop")
-	}
-	t.fail(running, app.Retry{Again: true})
-	if ids := t.drain(); len(ids) != 2 {
-		t.Errorf("the delete ran %v, want two steps", ids)
-	}
-	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	live, err := t.s.IntentsOf(t.ctx, "cloud")
-	t.must(err)
-	if len(live) != 0 {
-		t.Errorf("intents %v are still open", live)
-	}
-	for intent, want := range map[string]bool{"t1-web-n1": true, "unknown": false} {
-		ended, _, err := t.s.IntentKnown(t.ctx, "cloud", intent)
-		t.must(err)
-		if ended != want {
-			t.Errorf("intent %s has ended: %v, want %v", intent, ended, want)
-		}
-	}
-	secrets, err := t.s.ClusterSecrets(t.ctx, tenant, "web-1")
-	t.must(err)
-	if len(secrets.PrivateKey) != 0 {
-		t.Error("the private key outlived the cluster")
-	}
-	ended, err := t.s.ExpiredClusters(t.ctx, t.clock.Now().Add(time.Hour), 10)
-	t.must(err)
-	if len(ended) != 0 {
-		t.Error("a deleted cluster has expired")
-	}
-}
-
-func (t *storeTest) remove(nodes int) app.Operation {
-	t.Helper()
-	op, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Remove(nodes), Cancel: true, Operation: app.Operation{Tenant: tenant,
-		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.clock.Now()}})
-	t.must(err)
-	return op
-}
-
-func (t *storeTest) deletedOnce() {
-	t.create("web", 1)
-	t.drain()
-	op := t.remove(1)
-	if again := t.remove(1); again.ID != op.ID {
-		t.Errorf("a second delete began beside the first: %+v", again)
-	}
-	t.drain()
-	if after := t.remove(1); after.ID != op.ID || after.Status != app.OperationSucceeded {
-		t.Errorf("a cluster that is gone is deleted again: %+v", after)
-	}
-	t.status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	_, err := t.s.SubmitOperation(t.ctx, app.NewOperation{Plan: Chain(1), Operation: app.Operation{Tenant: tenant,
-		Cluster: "web-1", Kind: app.OperationCreate, Requester: "ada", CreatedAt: t.clock.Now()}})
-	t.code(err, app.EConflict)
-}
-
-func (t *storeTest) failedDelete() {
-	t.create("web", 1)
-	t.drain()
-	op := t.remove(1)
-	due := func() bool {
-		t.Helper()
-		ops, err := t.s.FailedDeletes(t.ctx, t.clock.Now(), time.Minute, 5*time.Minute, 10)
-		t.must(err)
-		return len(ops) == 1 && ops[0].ID == op.ID
-	}
-	for _, wait := range []time.Duration{time.Minute, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute} {
-		t.fail(t.claim("w"), app.Retry{})
-		t.status("web-1", app.ClusterFailed, app.OperationFailed)
-		t.clock.Move(wait - time.Second)
-		if due() {
-			t.Errorf("it is tried again before %s", wait)
-		}
-		t.clock.Move(time.Second)
-		if !due() {
-			t.Fatalf("it is not tried again after %s", wait)
-		}
-		_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: op.ID, Act: app.ControlResume, Who: "muster", Now: t.clock.Now()})
-		t.must(err)
-		if due() {
-			t.Error("it is tried while it runs")
-		}
-	}
-	t.fail(t.claim("w"), app.Retry{})
-	op = t.remove(1) // a person asks anew: only that one counts
-	t.fail(t.claim("w"), app.Retry{})
-	t.clock.Move(time.Hour)
-	if !due() {
-		t.Error("the newer delete is not the one that is tried again")
-	}
-}
-
 func (t *storeTest) tenants() {
 	op := t.create("web", 1)
 	c := t.claimAs(app.WorkerID{Tenant: "t2", Name: "w"})
@@ -581,88 +304,6 @@ func (t *storeTest) names() {
 	}
 }
 
-func (t *storeTest) feed() {
-	changed, stop := t.s.Watch("web-1")
-	defer stop()
-	t.create("web", 1)
-	select {
-	case <-changed:
-	case <-time.After(5 * time.Second):
-		t.Fatal("a watcher was not woken")
-	}
-	t.drain()
-	all, err := t.s.Events(t.ctx, tenant, "web-1", 0, 1000)
-	t.must(err)
-	for i := range all {
-		rest, err := t.s.Events(t.ctx, tenant, "web-1", all[i].Seq, 1000)
-		t.must(err)
-		if len(rest) != len(all)-i-1 {
-			t.Fatalf("after %d come %d events, want %d", all[i].Seq, len(rest), len(all)-i-1)
-		}
-	}
-	last := all[len(all)-1]
-	if last.Kind != app.EventCluster || last.Status != string(app.ClusterActive) {
-		t.Errorf("the last event is %+v, want the cluster's becoming active", last)
-	}
-}
-
-func (t *storeTest) logs() {
-	t.create("web", 1)
-	c := t.claim("w")
-	line := app.LogLine{At: t.clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut, Text: "hello"}
-	old := line
-	old.Attempt, old.Text = 7, "from another attempt"
-	t.must(t.s.AppendLogs(t.ctx, tenant, []app.LogLine{line, old, line}))
-	for _, f := range []app.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
-		got, err := t.s.Logs(t.ctx, tenant, "web-1", f)
-		t.must(err)
-		if len(got) != 2 || got[0].Seq >= got[1].Seq || got[0].Text != "hello" || got[0].Step != "n1.create" {
-			t.Errorf("%+v gives %+v", f, got)
-		}
-	}
-	none, err := t.s.Logs(t.ctx, "t2", "web-1", app.LogFilter{Limit: 9})
-	t.must(err)
-	if len(none) != 0 {
-		t.Error("another tenant reads the log")
-	}
-}
-
-func (t *storeTest) bells() {
-	t.create("web", 2)
-	bells, err := t.s.Unrung(t.ctx, 10)
-	t.must(err)
-	if len(bells) != 2 || bells[0].Attempt != 1 || bells[0].Tenant != tenant {
-		t.Fatalf("bells %+v, want one for each node", bells)
-	}
-	t.must(t.s.MarkRung(t.ctx, bells, t.clock.Now()))
-	again, err := t.s.Unrung(t.ctx, 10)
-	t.must(err)
-	if len(again) != 0 {
-		t.Fatalf("%+v would be rung twice", again)
-	}
-	t.clock.Move(time.Second)
-	unheard, err := t.s.Unheard(t.ctx, t.clock.Now())
-	t.must(err)
-	if len(unheard) != 1 || unheard[tenant] != 2 {
-		t.Errorf("unheard %v, want two bells of the tenant", unheard)
-	}
-	n, err := t.s.Unring(t.ctx, "another", t.clock.Now())
-	t.must(err)
-	if n != 0 {
-		t.Errorf("%d bells of another tenant, want none", n)
-	}
-	n, err = t.s.Unring(t.ctx, "", t.clock.Now())
-	t.must(err)
-	if n != 2 {
-		t.Errorf("%d bells are lost, want 2", n)
-	}
-	select {
-	case <-t.s.Committed():
-	default:
-		t.Error("nobody was told that there is something to ring")
-	}
-}
-
 func (t *storeTest) people() {
 	u := app.User{Tenant: tenant, Name: "ada", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.clock.Now()}
 	t.must(t.s.CreateUser(t.ctx, u))
@@ -694,87 +335,5 @@ func (t *storeTest) people() {
 	t.must(err)
 	if id == "" {
 		t.Error("the installation has no id")
-	}
-}
-
-// storm lets workers claim, finish, fail, vanish and come back late at random, and checks what must always hold.
-func (t *storeTest) storm() {
-	for seed := range rounds(20) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		name := fmt.Sprintf("storm%d", seed)
-		nodes := 1 + r.IntN(5)
-		op := t.create(name, nodes)
-		live := map[app.Fence]*app.ClaimedStep{} // what the ledger holds to be running
-		var late []*app.ClaimedStep              // what workers still believe to hold
-		effects := map[string]int{}
-		for round := 0; round < 5000; round++ {
-			t.clock.Move(time.Duration(r.IntN(1500)) * time.Millisecond)
-			if n, err := t.s.SweepSteps(t.ctx, t.clock.Now()); err != nil {
-				t.Fatal(err)
-			} else if n > 0 {
-				for f, c := range live {
-					if c.Deadline.Before(t.clock.Now()) {
-						delete(live, f)
-						late = append(late, c)
-					}
-				}
-			}
-			if c := t.claim(fmt.Sprintf("w%d", r.IntN(3))); c != nil {
-				for _, other := range live {
-					if other.Node.Name == c.Node.Name {
-						t.Fatalf("seed %d: %s and %s run at the same time on %s", seed, other.Step.ID, c.Step.ID, c.Node.Name)
-					}
-				}
-				live[fence(c)] = c
-			}
-			for f, c := range live {
-				if c.Deadline.Before(t.clock.Now()) {
-					continue
-				}
-				switch r.IntN(6) {
-				case 0:
-					t.fail(c, app.Retry{Again: true, After: time.Duration(r.IntN(3)) * time.Second})
-					delete(live, f)
-				case 1, 2, 3:
-					next := t.finish(c, r.IntN(2) == 0)
-					effects[c.Step.ID]++
-					delete(live, f)
-					if next != nil {
-						live[fence(next)] = next
-					}
-				}
-			}
-			for _, c := range late {
-				_, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now()})
-				t.code(err, app.EStale)
-			}
-			late = nil
-			ops, err := t.s.Operations(t.ctx, tenant, name+"-1")
-			t.must(err)
-			if ops[0].Status.Ended() {
-				break
-			}
-		}
-		steps, err := t.s.Steps(t.ctx, tenant, op.ID)
-		t.must(err)
-		ended := map[int]app.Step{}
-		failed := false
-		for _, s := range steps {
-			ended[s.Index] = s
-			failed = failed || s.State == app.StepFailed
-			if s.State == app.StepSucceeded && effects[s.ID] != 1 {
-				t.Errorf("seed %d: %s counted %d times", seed, s.ID, effects[s.ID])
-			}
-			for _, n := range s.Needs {
-				if s.State == app.StepSucceeded && ended[n].State != app.StepSucceeded {
-					t.Errorf("seed %d: %s ran before %s", seed, s.ID, ended[n].ID)
-				}
-			}
-		}
-		want, state := app.OperationSucceeded, app.ClusterActive
-		if failed {
-			want, state = app.OperationFailed, app.ClusterFailed
-		}
-		t.status(name+"-1", state, want)
 	}
 }

@@ -86,6 +86,14 @@ func (t *storeTest) backsOff() {
 	if len(q.Lines) != 1 || q.Lines[0].Ready != 1 || len(q.BackOffs) != 1 || q.BackOffs[0].Count != 1 || q.BackOffs[0].Code != app.EScript {
 		t.Errorf("the queue: %+v", q)
 	}
+	tenants, more, err := t.s.QueueTenants(t.ctx, 10)
+	t.must(err)
+	if len(tenants) != 1 || tenants[0].Tenant != tenant || !tenants[0].Oldest.Equal(q.Lines[0].CreatedAt) || more != 0 {
+		t.Errorf("tenants with a queue: %+v and %d more", tenants, more)
+	}
+	if some, more, err := t.s.QueueTenants(t.ctx, 1); err != nil || len(some) != 1 || more != 0 {
+		t.Errorf("of one tenant: %+v and %d more, %v", some, more, err)
+	}
 	for range 2 {
 		t.clock.Move(2 * time.Minute)
 		_, err = t.s.SweepSteps(t.ctx, t.clock.Now())

@@ -20,14 +20,18 @@ type checker struct {
 	entries map[key]*entry
 	unread  map[string]bool
 	stands  map[string]bool // names of services, and what they provide
+	secret  map[string]bool // settings that are secret, as TYPE.NAME
+	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
 }
 
-func (c *checker) check() {
+func (c *checker) check() { c.checkThese(sortedEntries(c.entries)) }
+
+// checkThese checks some of the entries; all others are taken to be good.
+func (c *checker) checkThese(list []*entry) {
 	c.stands = map[string]bool{}
-	list := sortedEntries(c.entries)
-	for _, e := range list {
-		if e.kind == kindService {
-			c.stands[e.name] = true
+	for k, e := range c.entries {
+		if k.kind == kindService {
+			c.stands[k.name] = true
 			if s, ok := e.value.(*app.Service); ok {
 				for _, p := range s.Provides {
 					c.stands[p] = true
@@ -42,8 +46,14 @@ func (c *checker) check() {
 			c.provider(e, v)
 		case *app.HardwareType:
 			c.providers(e, slices.Sorted(maps.Keys(v.Providers)))
+			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
+				c.extra(e, n, false, v.Providers[n].Extra)
+			}
 		case *app.ImageType:
 			c.providers(e, slices.Sorted(maps.Keys(v.Providers)))
+			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
+				c.extra(e, n, true, v.Providers[n].Extra)
+			}
 		case *app.Service:
 			c.service(e, v)
 		case *app.Template:
@@ -54,7 +64,7 @@ func (c *checker) check() {
 
 // rule is how grave a broken rule is in the entry's form.
 func rule(e *entry) Severity {
-	if e.coopr {
+	if e.lenient {
 		return SeverityWarning
 	}
 	return SeverityError
@@ -69,7 +79,20 @@ func (c *checker) report(e *entry, s Severity, path []any, hint, format string, 
 	c.out.add(Problem{
 		Origin: place, Column: column, Severity: s,
 		Message: e.key.String() + ": " + fmt.Sprintf(format, args...), Hint: hint,
+		Field: fieldPath(path), Kind: string(e.kind), Name: e.name,
 	})
+}
+
+// fieldPath writes a path in the words of our own form.
+func fieldPath(path []any) (words string) {
+	for _, p := range path {
+		if i, ok := p.(int); ok {
+			words += fmt.Sprintf("[%d]", i)
+		} else {
+			words = join(words, fmt.Sprint(p))
+		}
+	}
+	return words
 }
 
 // parts gives the names under which a template knows where a part of it is written, the nearest first.
@@ -101,6 +124,7 @@ func (c *checker) reportAt(of, at *entry, path []any, hint, format string, args 
 	c.out.add(Problem{
 		Origin: app.Origin{File: at.file, Line: n.Line}, Column: n.Column, Severity: rule(of),
 		Message: fmt.Sprintf("%s: %s: %s", of.key, at.spell(path), fmt.Sprintf(format, args...)), Hint: hint,
+		Field: fieldPath(path), Kind: string(of.kind), Name: of.name,
 	})
 }
 
@@ -132,6 +156,17 @@ func (c *checker) providers(e *entry, names []string) {
 	}
 }
 
+// extra checks what else an entry says for a provider. What is not understood there is not heeded, so it is only warned of.
+func (c *checker) extra(e *entry, provider string, image bool, extra map[string]string) {
+	p, ok := c.value(kindProvider, provider).(*app.ProviderSpec)
+	if !ok || c.options.CheckExtra == nil || len(extra) == 0 || e.lenient { // Coopr keeps there what it likes
+		return
+	}
+	if err := c.options.CheckExtra(p.Type, image, extra); err != nil {
+		c.refused(e, SeverityWarning, []any{"providers", provider, "extra"}, err)
+	}
+}
+
 func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 	for i, z := range p.Zones {
 		if z == "" {
@@ -140,6 +175,11 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 			c.report(e, rule(e), []any{"zones", i}, "", "%s names %q twice", e.spell([]any{"zones"}), z)
 		}
 	}
+	if e.own {
+		c.ownProvider(e, p)
+		return
+	}
+	before := c.out.count()
 	settings, ok := c.resolve(e, p.Settings)
 	p.Settings = settings
 	if c.options.ProviderTypes == nil || p.Type == "" {
@@ -150,12 +190,24 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 			"there is no provider type %q; there are %s", p.Type, listed(c.options.ProviderTypes))
 		return
 	}
-	if c.options.CheckProvider == nil || !ok || e.broken {
+	if c.options.CheckProvider == nil || !ok && c.out.count() > before || e.broken {
 		return
 	}
-	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil {
+	// What stands for a secret, or for a variable that is not there, cannot be judged here; all else can.
+	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}
+}
+
+// unknownHere tells whether an error is about a setting whose value is not known yet, or about no single one.
+func unknownHere(settings map[string]any, err error) bool {
+	var a *app.Error
+	if !errors.As(err, &a) {
+		return true
+	}
+	field := strings.TrimPrefix(a.Field, "settings.")
+	value, there := settings[field]
+	return field == "" || there && strings.Contains(fmt.Sprint(value), "${")
 }
 
 // refused reports what a check function said, at the field that it named.
@@ -208,13 +260,19 @@ func (c *checker) optional(e *entry, name string, path ...any) {
 	if name == "" || c.stands[name] || c.unread[name] {
 		return
 	}
-	if hint := didYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.coopr {
+	if hint := didYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.lenient {
 		c.report(e, SeverityWarning, path, hint, "%s names %q, which no service is or provides", e.spell(path), name)
 	}
 }
 
 func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
 	c.person(e, action.Person, "actions", string(a), "person")
+	for i, r := range action.Resources {
+		if _, err := app.ParseResourceRef(r.String()); err != nil {
+			c.refused(e, rule(e), []any{"actions", string(a), "resources", i}, err)
+			return
+		}
+	}
 	if c.options.Automators == nil || action.Automator == "" {
 		return
 	}
@@ -223,6 +281,11 @@ func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
 		c.report(e, SeverityWarning, path, didYouMean(action.Automator, c.options.Automators),
 			"%s: there is no automator %q, so this will fail; there are %s", e.spell(path), action.Automator, listed(c.options.Automators))
 		return
+	}
+	if c.options.CheckResources != nil && len(action.Resources) > 0 && !e.broken {
+		if err := c.options.CheckResources(action.Automator, action.Resources); err != nil {
+			c.refused(e, rule(e), []any{"actions", string(a), "resources"}, err)
+		}
 	}
 	if c.options.CheckAction == nil || e.broken {
 		return

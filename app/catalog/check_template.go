@@ -12,6 +12,8 @@ func (c *checker) template(e *entry, t *app.Template) {
 	c.healthPolicy(e, t.Health)
 	c.person(e, t.Batches, "batches")
 	c.survivors(e, t)
+	c.firewall(e, t)
+	c.fallbackHardware(e, t)
 	c.hooks(e, t.Hooks)
 	c.life(e, t)
 	c.defaults(e, t)

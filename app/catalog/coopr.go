@@ -170,7 +170,7 @@ func cooprDoc(k kind) any {
 func fromCoopr(e *entry, doc any) any {
 	switch doc := doc.(type) {
 	case *cooprProvider:
-		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: orEmpty(doc.Settings)}
+		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: cooprSettingsOf(doc.Type, doc.Settings)}
 	case *cooprHardware:
 		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {

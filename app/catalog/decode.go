@@ -30,6 +30,7 @@ type decoder struct {
 	file    string
 	lenient bool
 	subject string // what is being read, such as `service "app"`; opens every message
+	of      key    // the same, as far as it is known
 	depth   int
 	nodes   *int    // visited so far in this file
 	private bool    // values are not to be quoted: they may be secrets
@@ -82,19 +83,22 @@ func fieldsOf(t reflect.Type) []field {
 	return fs
 }
 
-func (d *decoder) report(n *yaml.Node, s Severity, message, hint string) {
+// report says what is wrong at a path of the entry, "" for the entry itself.
+func (d *decoder) report(n *yaml.Node, path string, s Severity, message, hint string) {
 	if d.subject != "" {
 		message = d.subject + ": " + message
 	}
-	d.out.add(Problem{Origin: app.Origin{File: d.file, Line: n.Line}, Column: n.Column, Severity: s, Message: message, Hint: hint})
+	d.out.add(Problem{Origin: app.Origin{File: d.file, Line: n.Line}, Column: n.Column, Severity: s, Message: message, Hint: hint,
+		Field: path, Kind: string(d.of.kind), Name: d.of.name})
 }
 
 // wrong reports a value of the wrong type or shape.
 func (d *decoder) wrong(n *yaml.Node, path, expected, hint string) {
+	at := path
 	if path != "" {
 		path += ": "
 	}
-	d.report(n, SeverityError, fmt.Sprintf("%sfound %s, expected %s", path, d.describe(n), expected), hint)
+	d.report(n, at, SeverityError, fmt.Sprintf("%sfound %s, expected %s", path, d.describe(n), expected), hint)
 }
 
 // describe says what a node is, in words.
@@ -141,13 +145,13 @@ func (d *decoder) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 	}
 	*d.nodes++
 	if *d.nodes == maxNodes {
-		d.report(n, SeverityError, fmt.Sprintf("the file has more than %d values, counting each alias as what it stands for", maxNodes), "")
+		d.report(n, "", SeverityError, fmt.Sprintf("the file has more than %d values, counting each alias as what it stands for", maxNodes), "")
 	}
 	if *d.nodes >= maxNodes {
 		return n, false
 	}
 	if d.depth >= maxDepth {
-		d.report(n, SeverityError, fmt.Sprintf("%s: nested more than %d deep", clip(path), maxDepth), "")
+		d.report(n, clip(path), SeverityError, fmt.Sprintf("%s: nested more than %d deep", clip(path), maxDepth), "")
 		return n, false
 	}
 	d.depth++
@@ -249,7 +253,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 	for _, f := range fields {
 		if f.need && !seen[f.key] {
-			d.report(n, SeverityError, fmt.Sprintf("%s is missing; it is required", join(path, f.key)), "")
+			d.report(n, join(path, f.key), SeverityError, fmt.Sprintf("%s is missing; it is required", join(path, f.key)), "")
 		}
 	}
 }
@@ -281,7 +285,7 @@ func (d *decoder) unknown(k *yaml.Node, path string, known []string) {
 	if hint == "" && len(known) > 0 {
 		hint = "known keys: " + strings.Join(known, ", ")
 	}
-	d.report(k, severity, fmt.Sprintf("%s is not a known key", join(path, clip(k.Value))), hint)
+	d.report(k, join(path, clip(k.Value)), severity, fmt.Sprintf("%s is not a known key", join(path, clip(k.Value))), hint)
 }
 
 // limits checks what a field's tags say of a value that was read well.
@@ -293,7 +297,7 @@ func (d *decoder) limits(n *yaml.Node, f field, v reflect.Value, path string) {
 	case f.least != nil && asFloat(v) < *f.least:
 		d.wrong(n, path, fmt.Sprintf("a number of at least %v", *f.least), "")
 	case f.need && v.Kind() == reflect.String && v.Len() == 0:
-		d.report(n, SeverityError, path+" is empty; it is required", "")
+		d.report(n, path, SeverityError, path+" is empty; it is required", "")
 	case f.name && !goodName(v.String()):
 		d.wrong(n, path, "a name of letters, digits, '_', '.' and '-', shorter than 256", "")
 	}
@@ -355,7 +359,7 @@ func (d *decoder) pairs(n *yaml.Node, path string, visit func(key string, k, x *
 			continue
 		}
 		if line, twice := seen[k.Value]; twice {
-			d.report(k, SeverityError, fmt.Sprintf("%s is there twice; the first is on line %d", join(path, clip(k.Value)), line), "")
+			d.report(k, join(path, clip(k.Value)), SeverityError, fmt.Sprintf("%s is there twice; the first is on line %d", join(path, clip(k.Value)), line), "")
 			continue
 		}
 		seen[k.Value] = k.Line

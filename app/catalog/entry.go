@@ -37,14 +37,20 @@ func (k key) String() string { return fmt.Sprintf("%s %q", k.kind, k.name) }
 // refers to is still checked.
 type entry struct {
 	key
-	file   string
-	node   *yaml.Node
-	coopr  bool
-	value  any
-	broken bool
+	file  string
+	node  *yaml.Node
+	coopr bool // it is written in Coopr's form
+	// lenient entries came from Coopr: a broken rule is only a warning.
+	lenient bool
+	value   any
+	broken  bool
 	// inherited is set while the whole of a template is looked at: it knows where its parts are written.
 	inherited *app.Template
 	layers    []layer       // that the whole is made of, the template itself last
+	depth     int           // how many stand one behind the other, itself among them
+	done      bool          // layers, depth and whole are known
+	own       bool          // a tenant's
+	trusted   bool          // of own ones: see app.CatalogRevision
 	whole     *app.Template // a template with all that it extends and includes; nil where it cannot be made whole
 }
 

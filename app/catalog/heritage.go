@@ -43,13 +43,16 @@ func (c *checker) whole(list []*entry) {
 		if !ok || h.broken[e] {
 			continue
 		}
-		e.layers = h.layers[e]
+		e.layers, e.depth = h.layers[e], h.depth[e]
 		if len(e.layers) == 1 {
 			e.whole = t
 			continue
 		}
 		before := c.out.count()
 		whole := c.merge(e, e.layers)
+		for _, l := range e.layers {
+			whole.Untrusted = whole.Untrusted || l.template.Untrusted
+		}
 		if c.out.count() == before {
 			e.whole = whole
 		}
@@ -61,6 +64,10 @@ func (c *checker) whole(list []*entry) {
 func (h *heirs) of(e *entry) ([]layer, bool) {
 	if l, done := h.layers[e]; done || h.broken[e] {
 		return l, !h.broken[e]
+	}
+	if e.done {
+		h.depth[e] = e.depth
+		return e.layers, e.layers != nil
 	}
 	t := e.value.(*app.Template)
 	h.path = append(h.path, e)
@@ -129,7 +136,7 @@ func (h *heirs) add(all *[]layer, e *entry, name string, partial bool, path ...a
 
 // notOffered says what follows where a broken rule is only a warning.
 func notOffered(e *entry) string {
-	if e.coopr {
+	if e.lenient {
 		return ", so it is not offered"
 	}
 	return ""

@@ -88,7 +88,7 @@ func readHosts(out *reporter, file string, data []byte) (doc hostsDoc, node *yam
 		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: "the file holds more than one document"})
 	}
 	if len(doc.Hosts) > maxHosts {
-		d.report(n.Content[0], SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
+		d.report(n.Content[0], "hosts", SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
 	}
 	return doc, n.Content[0]
 }

@@ -55,6 +55,9 @@ func linesOf(e *entry, t *app.Template) map[string]int {
 	for h := range maps.Keys(c.Hardware) {
 		l.add("constraints.hardware."+h, "constraints", "hardware", h)
 	}
+	for h := range maps.Keys(t.FallbackHardware) {
+		l.add("fallback_hardware."+h, "fallback_hardware", h)
+	}
 	if r := c.Hosts; r != nil {
 		for key, n := range map[string]int{"alone": len(r.Alone), "apart": len(r.Apart), "separate": len(r.Separate)} {
 			l.list("constraints.hosts."+key, n, "constraints", "hosts", key)

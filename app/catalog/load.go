@@ -31,11 +31,18 @@ type Options struct {
 	// CheckProvider tells whether the settings fit one of ProviderTypes. When its error is an *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
 	CheckProvider func(typ string, settings map[string]any) error
+	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
+	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
+	CheckExtra func(typ string, image bool, extra map[string]string) error
 	// Automators are the tools that there are; nil means that they are not checked.
 	Automators []string
 	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
 	// Field names the field, with or without "fields." before it.
 	CheckAction func(automator string, fields map[string]string) error
+	// CheckResources tells whether one of Automators can have such resources. Whether they are there is the tenant's to know.
+	CheckResources func(automator string, refs []app.ResourceRef) error
+	// HostAccess lets admins of tenants have providers of their own whose machines are on Muster's hosts.
+	HostAccess bool
 	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.
 	Warn func(Problem)
 }
@@ -65,16 +72,21 @@ func Load(o Options, dirs ...string) (*app.Catalog, error) {
 
 // LoadFS is Load for any trees of files.
 func LoadFS(o Options, sources ...Source) (*app.Catalog, error) {
-	r := LintFS(o, sources...)
+	c, _, err := load(o, sources)
+	return c, err
+}
+
+func load(o Options, sources []Source) (*app.Catalog, map[key]*entry, error) {
+	r, entries := lintEntries(o, sources)
 	if r.Problems.Count(SeverityError) > 0 {
-		return nil, r.Problems
+		return nil, nil, r.Problems
 	}
 	if o.Warn != nil {
 		for _, p := range r.Problems {
 			o.Warn(p)
 		}
 	}
-	return r.Catalog, nil
+	return r.Catalog, entries, nil
 }
 
 // Report is all that can be said of a catalog. Catalog holds the entries that could be read, even where others are
@@ -108,6 +120,12 @@ func Lint(o Options, dirs ...string) Report {
 
 // LintFS is Lint for any trees of files.
 func LintFS(o Options, sources ...Source) Report {
+	r, _ := lintEntries(o, sources)
+	return r
+}
+
+// lintEntries also gives the entries.
+func lintEntries(o Options, sources []Source) (Report, map[key]*entry) {
 	out := &reporter{}
 	all := map[key]*entry{}
 	unread := map[string]bool{}
@@ -120,32 +138,37 @@ func LintFS(o Options, sources ...Source) Report {
 	}
 	c := &checker{options: o, out: out, entries: all, unread: unread}
 	c.check()
-	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all)}
+	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all)}, all
 }
 
 func catalogOf(entries map[key]*entry) *app.Catalog {
 	c := app.NewCatalog()
-	for k, e := range entries {
-		if e.broken {
-			continue
-		}
-		switch v := e.value.(type) {
-		case *app.ProviderSpec:
-			c.Providers[k.name] = v
-		case *app.HardwareType:
-			c.Hardware[k.name] = v
-		case *app.ImageType:
-			c.Images[k.name] = v
-		case *app.Service:
-			c.Services[k.name] = v
-		case *app.Template:
-			c.Written[k.name] = v
-			if e.whole != nil && !v.Partial {
-				c.Templates[k.name] = e.whole
-			}
-		}
+	for _, e := range entries {
+		enlist(c, e)
 	}
 	return c
+}
+
+// enlist adds an entry to a catalog, unless it is broken.
+func enlist(c *app.Catalog, e *entry) {
+	if e.broken {
+		return
+	}
+	switch v := e.value.(type) {
+	case *app.ProviderSpec:
+		c.Providers[e.name] = v
+	case *app.HardwareType:
+		c.Hardware[e.name] = v
+	case *app.ImageType:
+		c.Images[e.name] = v
+	case *app.Service:
+		c.Services[e.name] = v
+	case *app.Template:
+		c.Written[e.name] = v
+		if e.whole != nil && !v.Partial {
+			c.Templates[e.name] = e.whole
+		}
+	}
 }
 
 func countsOf(entries map[key]*entry) Counts {

@@ -263,6 +263,17 @@ func (m *merging) rest() {
 		m.out.Health = t.Health
 		m.took("health", "health")
 	}
+	if t.Firewall != nil {
+		m.out.Firewall = t.Firewall
+		m.took("firewall", "firewall")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
+		if m.out.FallbackHardware == nil {
+			m.out.FallbackHardware = map[string][]string{}
+		}
+		m.out.FallbackHardware[name] = t.FallbackHardware[name]
+		m.took("fallback_hardware."+name, "fallback_hardware")
+	}
 	if t.Survivors != nil {
 		m.out.Survivors = t.Survivors
 		m.took("survivors", "survivors")

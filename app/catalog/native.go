@@ -35,13 +35,13 @@ type hardwareDoc struct {
 }
 
 type flavorDoc struct {
-	Flavor            string            `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
-	CostPerHour       float64           `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
-	AsleepCostPerHour *float64          `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine for an hour while it is stopped because its cluster sleeps; cost_per_hour where absent."`
-	CPU               float64           `yaml:"cpu" least:"0" doc:"Virtual cores."`
-	MemoryGB          float64           `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
-	DiskGB            float64           `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
-	Extra             map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
+	Flavor            string               `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
+	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
+	AsleepCostPerHour *float64             `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine for an hour while it is stopped because its cluster sleeps; cost_per_hour where absent."`
+	CPU               float64              `yaml:"cpu" least:"0" doc:"Virtual cores."`
+	MemoryGB          float64              `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
+	DiskGB            float64              `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
+	Extra             map[string]plainText `yaml:"extra" doc:"Anything else that the provider understands, such as root_disk_gb; see its page."`
 }
 
 type imageDoc struct {
@@ -50,9 +50,9 @@ type imageDoc struct {
 }
 
 type imageOnDoc struct {
-	Image   string            `yaml:"image" need:"" doc:"The provider's own name for the image."`
-	SSHUser string            `yaml:"ssh_user" doc:"The user that the image lets in over SSH; root where absent."`
-	Extra   map[string]string `yaml:"extra" doc:"Anything else that the provider understands."`
+	Image   string               `yaml:"image" need:"" doc:"The provider's own name for the image."`
+	SSHUser string               `yaml:"ssh_user" doc:"The user that the image lets in over SSH; root where absent."`
+	Extra   map[string]plainText `yaml:"extra" doc:"Anything else that the provider understands, and os, os_version and firewall, to which machines are held."`
 }
 
 type serviceDoc struct {
@@ -93,6 +93,7 @@ type actionDoc struct {
 	Automator string            `yaml:"automator" need:"" doc:"The tool that carries it out, such as shell."`
 	Timeout   duration          `yaml:"timeout" doc:"How long one try may take; the automator's own limit where absent or 0."`
 	Fields    map[string]string `yaml:"fields" doc:"What the tool needs to know. For shell: script, and optionally args."`
+	Resources []string          `yaml:"resources" doc:"Archives and files that admins have pushed for the tool, and that the node gets: name, name@version or type/name."`
 	person    *personDoc        // who carries it out instead
 }
 
@@ -154,6 +155,10 @@ type templateDoc struct {
 	Batches *batchesDoc      `yaml:"batches" doc:"A person looks between the batches in which nodes are changed. Where absent, only where the change asks for it."`
 	Health  *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
 
+	Firewall *firewallDoc `yaml:"firewall" doc:"What reaches the machines from outside, beside SSH: where it stands, the provider makes a firewall for each cluster and removes it with it. Where absent, whatever the account does by itself."`
+
+	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"What machines may be made of instead, by the hardware of which the provider has none to be had in any zone: in this order. What a preview says names it with the highest price, which is what policies look at."`
+
 	Survivors *survivorsDoc `yaml:"survivors" doc:"Goes on with the machines that come where a create or a growth does not get all of them, unless a request says otherwise. Where absent, such an operation fails."`
 }
 
@@ -196,6 +201,7 @@ type leaseDoc struct {
 	Initial duration `yaml:"initial" doc:"How long a new cluster lives; for ever where absent or 0."`
 	Max     duration `yaml:"max" doc:"How long it may live in all; no limit where absent or 0."`
 	Step    duration `yaml:"step" doc:"By how much it may be prolonged at once; any where absent or 0."`
+	said    bool     // it is written even where it says nothing
 }
 
 // nativeDocs gives a fresh struct for a kind.
@@ -223,13 +229,13 @@ func fromNative(e *entry, doc any) any {
 	case *hardwareDoc:
 		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
-			h.Providers[name] = app.Flavor(f)
+			h.Providers[name] = f.flavor()
 		}
 		return h
 	case *imageDoc:
 		i := &app.ImageType{About: doc.about(e), Providers: make(map[string]app.Image, len(doc.Providers))}
 		for name, on := range doc.Providers {
-			i.Providers[name] = app.Image(on)
+			i.Providers[name] = on.image()
 		}
 		return i
 	case *serviceDoc:
@@ -253,11 +259,23 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 	out.Lines = linesOfService(e)
 	for action, doc := range s.Actions.byName() {
 		if doc != nil {
-			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout)}
+			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout), Resources: refs(doc.Resources)}
 			if doc.person != nil {
 				out.Actions[action].Person = doc.person.person()
 			}
 		}
+	}
+	return out
+}
+
+// refs reads references to resources. What is none keeps its whole text as a name, for the check to complain about.
+func refs(texts []string) (out []app.ResourceRef) {
+	for _, text := range texts {
+		r, err := app.ParseResourceRef(text)
+		if err != nil {
+			r = app.ResourceRef{Name: text}
+		}
+		out = append(out, r)
 	}
 	return out
 }
@@ -282,7 +300,7 @@ func (t *templateDoc) template(e *entry) *app.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Firewall: t.Firewall.firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

@@ -19,6 +19,7 @@ type constraintsDoc struct {
 	Zones            *zonesDoc                   `yaml:"zones" doc:"Spreads the nodes evenly over the provider's zones."`
 	Hardware         map[string]hardwareLimitDoc `yaml:"hardware" doc:"Limits by hardware."`
 	Hosts            *hostRuleDoc                `yaml:"hosts" doc:"With whom nodes share a host of a pool. It says nothing where machines are made as they are needed."`
+	mixed            bool                        // mixed_hardware is written even where it is false
 	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Lets nodes with the same services have different hardware and images. Else nodes with the same services have the same, any that all of these services accept."`
 }
 

@@ -68,7 +68,7 @@ func (d *decoder) native(n *yaml.Node) *entry {
 	}
 	_, k := child(n, "kind")
 	if k == nil {
-		d.report(n, SeverityError, "kind is missing; it is required", "one of "+strings.Join(names, ", "))
+		d.report(n, "kind", SeverityError, "kind is missing; it is required", "one of "+strings.Join(names, ", "))
 		return nil
 	}
 	e := &entry{file: d.file, node: n}
@@ -105,7 +105,7 @@ func parseCoopr(out *reporter, file string, k kind, data []byte) parsed {
 		d.wrong(n, "", "an object", "")
 		return parsed{}
 	}
-	e := &entry{key: key{kind: k}, file: file, node: n, coopr: true}
+	e := &entry{key: key{kind: k}, file: file, node: n, coopr: true, lenient: true}
 	if e = d.entry(e, cooprDoc(k), fromCoopr); e == nil {
 		return parsed{}
 	}
@@ -117,9 +117,9 @@ func (d *decoder) entry(e *entry, doc any, convert func(e *entry, doc any) any) 
 	if _, x := child(e.node, "name"); x != nil && follow(x).Kind == yaml.ScalarNode {
 		e.name = follow(x).Value
 	}
-	d.subject = string(e.kind)
+	d.subject, d.of = string(e.kind), key{kind: e.kind}
 	if goodName(e.name) {
-		d.subject = e.key.String()
+		d.subject, d.of = e.key.String(), e.key
 	}
 	before := d.out.errors
 	d.value(e.node, valueOf(doc), "")

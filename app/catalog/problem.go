@@ -26,6 +26,11 @@ type Problem struct {
 	Severity Severity   `json:"severity"`
 	Message  string     `json:"message"`
 	Hint     string     `json:"hint,omitempty"`
+	// Field is the path of the value in its entry in our own form, such as constraints.size.min; "" where it is not one value. Kind
+	// and Name are those of the entry, as far as they are known.
+	Field string `json:"field,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	Name  string `json:"name,omitempty"`
 }
 
 // String gives "file:line:column: severity: message; hint", the form that editors know how to jump to.

@@ -27,6 +27,7 @@ type Step struct {
 	NeedsLeft int
 	Pace      int64         // its kind, whose times are counted; 0: none
 	Deadline  time.Time     // of the claim, or for an answer
+	Queued    time.Time     // queued: since when it waits for a worker
 	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
 	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out
 	GoOn      bool          // it goes on where nobody answers in time; else it fails

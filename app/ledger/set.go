@@ -15,6 +15,15 @@ type Rows interface {
 	Successors(of []Key) ([]Edge, error)
 	// Live names the ready, queued and running steps of nodes.
 	Live(nodes []Node) ([]Key, error)
+	// First names the first in each line, where there is one: of the steps that are ready, whose time has come and that no person is asked
+	// for, the one with the longest way to go, among equals the one with the lowest index.
+	First(lines []Line, now time.Time) ([]Key, error)
+}
+
+// Line is the line of a node: the steps of an operation that wait for it.
+type Line struct {
+	Node
+	Operation int64
 }
 
 // Set is the part of a ledger that a transaction works on. Operations and steps are added as they were loaded (locked),
@@ -82,18 +91,29 @@ func (s *Set) AddOperation(o Operation) *Operation {
 }
 
 // AddStep adds a loaded step of an operation that was added. One that is there already stays as it is.
-func (s *Set) AddStep(st Step) *Step {
-	if known := s.steps[st.Key()]; known != nil {
+func (s *Set) AddStep(st Step) *Step { return s.add(&st) }
+
+// AddSteps adds loaded steps whose operations are there. They belong to the set from then on.
+func (s *Set) AddSteps(steps []Step) {
+	for i := range steps {
+		if s.ops[steps[i].Operation] != nil {
+			s.add(&steps[i])
+		}
+	}
+}
+
+func (s *Set) add(st *Step) *Step {
+	k := st.Key()
+	if known := s.steps[k]; known != nil {
 		return known
 	}
 	st.Was, st.Epoch, st.changed = st.State, 0, false
-	added := &st
-	s.steps[st.Key()] = added
+	s.steps[k] = st
 	if !st.Join {
-		n := s.nodeOf(added)
-		s.nodes[n] = append(s.nodes[n], added)
+		n := s.nodeOf(st)
+		s.nodes[n] = append(s.nodes[n], st)
 	}
-	return added
+	return st
 }
 
 // Step gives a step of the set, or nil.
@@ -137,7 +157,7 @@ func (s *Set) fire(st *Step, e StepEvent) {
 	s.change(st)
 	st.State = to
 	if to == app.StepQueued {
-		st.Rung = time.Time{}
+		st.Queued, st.Rung = s.now, time.Time{}
 	}
 	if to.Ended() {
 		st.EndedAt = s.now
@@ -230,8 +250,8 @@ func (s *Set) load(rows Rows, keys []Key) error {
 		return nil
 	}
 	steps, err := rows.Steps(keys)
-	for _, st := range steps {
-		s.AddStep(st)
+	for i := range steps {
+		s.add(&steps[i])
 	}
 	return err
 }
@@ -242,7 +262,7 @@ func (s *Set) serve(rows Rows) error {
 	if len(s.touched) == 0 {
 		return nil
 	}
-	keys, err := rows.Live(s.touched)
+	keys, err := s.lacking(rows)
 	if err != nil {
 		return err
 	}
@@ -266,6 +286,47 @@ func (s *Set) serve(rows Rows) error {
 	}
 	s.touched, s.isTouch = nil, map[Node]bool{}
 	return nil
+}
+
+// lacking names the steps that have to be known to serve the nodes that were touched. Of a node whose only queued or running step is in the
+// set, as that of an attempt that has just ended, it is the first in line: its steps may be many.
+func (s *Set) lacking(rows Rows) ([]Key, error) {
+	runs := map[string]int64{} // by cluster, of which one operation at most is under way
+	for _, o := range s.ops {
+		if o.Status == app.OperationRunning {
+			runs[o.Cluster] = o.ID
+		}
+	}
+	var lines []Line
+	var whole []Node
+	for _, n := range s.touched {
+		switch taken, waited := s.knows(n); {
+		case !taken || waited:
+			whole = append(whole, n)
+		case runs[n.Cluster] != 0:
+			lines = append(lines, Line{n, runs[n.Cluster]})
+		}
+	}
+	var keys, first []Key
+	var err error
+	if len(whole) > 0 {
+		if keys, err = rows.Live(whole); err != nil {
+			return nil, err
+		}
+	}
+	if len(lines) > 0 {
+		first, err = rows.First(lines, s.now)
+	}
+	return append(keys, first...), err
+}
+
+// knows tells whether the set has the step that was queued or running on a node before, and whether it has some that were ready.
+func (s *Set) knows(n Node) (taken, waited bool) {
+	for _, st := range s.nodes[n] {
+		taken = taken || OnNode(st.Was)
+		waited = waited || st.Was == app.StepReady
+	}
+	return taken, waited
 }
 
 // next gives the ready step of an idle node with the longest way to go, or nil.

@@ -36,6 +36,7 @@ type Engine struct {
 	mu    sync.Mutex
 	known map[key]compiled
 	zones sync.Map // by name; reading one takes longer than an evaluation
+	words []string // that expressions may begin with
 }
 
 type key struct {
@@ -65,7 +66,7 @@ func New() *Engine {
 	if err != nil {
 		panic("policy: " + err.Error()) // the vocabulary is ours, and tests make an engine
 	}
-	return &Engine{env: env, known: map[key]compiled{}}
+	return &Engine{env: env, known: map[key]compiled{}, words: names()}
 }
 
 // Check implements app.PolicyEngine.
@@ -172,6 +173,9 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 	case types.Timestamp:
 		return v.Time, nil
 	}
+	if s, ok := out.(types.String); ok && want == phrase {
+		return string(s), nil
+	}
 	if want != anything {
 		return nil, app.Errorf(app.EInvalid, "%s gives %s, not %s", field, out.Type().TypeName(), want.words())
 	}
@@ -212,7 +216,7 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 	}
 	tree, issues := e.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, explain(text, issues)
+		return nil, explain(text, issues, e.words)
 	}
 	if !want.takes(tree.OutputType()) {
 		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("it gives %s, but %s is needed", typeWords(tree.OutputType()), want.words()), hint: want.example()}

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,8 @@ const (
 	truth    kind = iota // true or false
 	span                 // a duration
 	anything             // a value that can be said in words
+	truthy               // true or false, as far as can be told before it is evaluated
+	phrase               // likewise a text
 )
 
 func (k kind) takes(t *cel.Type) bool {
@@ -67,16 +70,22 @@ func (k kind) takes(t *cel.Type) bool {
 		return t.IsExactType(cel.BoolType)
 	case span:
 		return t.IsExactType(cel.DurationType)
+	case truthy:
+		return t.IsExactType(cel.BoolType) || t.IsExactType(cel.DynType)
+	case phrase:
+		return t.IsExactType(cel.StringType) || t.IsExactType(cel.DynType)
 	}
 	return true
 }
 
 func (k kind) words() string {
 	switch k {
-	case truth:
+	case truth, truthy:
 		return "true or false"
 	case span:
 		return "a duration"
+	case phrase:
+		return "a text"
 	}
 	return "a value"
 }
@@ -87,6 +96,10 @@ func (k kind) example() string {
 		return "Compare something, as in nodes > 10, or write true for always."
 	case span:
 		return `Such as duration("8h").`
+	case truthy:
+		return `Compare something, as in event.branch == "main", or write true for always.`
+	case phrase:
+		return `Such as event.build, or string(event.pull_request).`
 	}
 	return "Such as ${nodes}."
 }
@@ -121,7 +134,7 @@ type fault struct {
 func (f *fault) Error() string { return f.message }
 
 // explain puts the first complaint of the compiler in our words.
-func explain(text string, issues *cel.Issues) *fault {
+func explain(text string, issues *cel.Issues, known []string) *fault {
 	f := &fault{line: 1, column: 1, message: "the expression cannot be read", hint: "See docs/policies.md for what can be written."}
 	for _, e := range issues.Errors() {
 		f.message = firstLine(e.Message)
@@ -134,8 +147,8 @@ func explain(text string, issues *cel.Issues) *fault {
 	case strings.HasPrefix(f.message, "undeclared reference to '"):
 		word, _, _ := strings.Cut(strings.TrimPrefix(f.message, "undeclared reference to '"), "'")
 		f.message = fmt.Sprintf("%q is not known", word)
-		f.hint = "Known are: " + strings.Join(names(), ", ") + "."
-		if near := nearest(word); near != "" {
+		f.hint = "Known are: " + strings.Join(known, ", ") + "."
+		if near := nearest(word, known); near != "" {
 			f.hint = fmt.Sprintf("Did you mean %s? %s", near, f.hint)
 		}
 	case strings.HasPrefix(f.message, "found no matching overload for '"):
@@ -174,9 +187,9 @@ func names() []string {
 }
 
 // nearest gives the word that was probably meant, "" where none is near.
-func nearest(word string) string {
+func nearest(word string, known []string) string {
 	best, least := "", max(2, len(word)/3)+1
-	for _, n := range names() {
+	for _, n := range known {
 		if d := distance(word[:min(len(word), 40)], n); d < least || strings.HasPrefix(n, word) && len(word) > 1 && d < least+4 {
 			best, least = n, d
 		}
@@ -262,49 +275,104 @@ func closing(code string) int {
 	return -1
 }
 
-// words says a value to people.
+// words says a value to people, or its beginning where that takes more than maxReason bytes: values that are made by expressions may hold
+// the same long text many thousand times.
 func words(v any) string {
+	var b strings.Builder
+	speak(&b, v, 0)
+	return b.String()
+}
+
+// speak adds the words of a value, as far as there is room for them.
+func speak(b *strings.Builder, v any, depth int) {
+	if b.Len() > maxReason {
+		return
+	}
+	if depth > maxNested {
+		b.WriteString("…")
+		return
+	}
+	add := func(s string) { b.WriteString(s[:min(len(s), maxReason+1)]) }
 	switch v := v.(type) {
 	case bool:
-		return strconv.FormatBool(v)
+		add(strconv.FormatBool(v))
 	case time.Duration:
-		if v == 0 {
-			return "for ever"
-		}
-		text := v.String()
-		if strings.HasSuffix(text, "m0s") {
-			text = strings.TrimSuffix(text, "0s")
-		}
-		if strings.HasSuffix(text, "h0m") {
-			text = strings.TrimSuffix(text, "0m")
-		}
-		return text
+		add(spanWords(v))
 	case time.Time:
-		return v.UTC().Format("2006-01-02 15:04 UTC")
-	case traits.Lister:
-		var all []string
-		for it := v.Iterator(); it.HasNext() == types.True && len(all) < maxReason; {
-			all = append(all, words(it.Next()))
-		}
-		return strings.Join(all, ", ")
+		add(v.UTC().Format("2006-01-02 15:04 UTC"))
 	case types.Bool:
-		return words(bool(v))
+		add(strconv.FormatBool(bool(v)))
 	case types.Duration:
-		return words(v.Duration)
+		add(spanWords(v.Duration))
 	case types.Timestamp:
-		return words(v.Time)
+		speak(b, v.Time, depth)
+	case types.Bytes:
+		add(strings.ToValidUTF8(string(v[:min(len(v), maxReason)]), "?"))
+	case traits.Mapper:
+		speakMap(b, v, depth)
+	case traits.Lister:
+		sep := ""
+		for it := v.Iterator(); it.HasNext() == types.True && b.Len() <= maxReason; sep = ", " {
+			add(sep)
+			speak(b, it.Next(), depth+1)
+		}
 	case ref.Val:
 		switch x := v.Value().(type) {
 		case float64:
 			if math.IsInf(x, 0) {
-				return "no end"
+				add("no end")
+				return
 			}
-			return strconv.FormatFloat(math.Round(x*10000)/10000, 'f', -1, 64)
+			add(strconv.FormatFloat(math.Round(x*10000)/10000, 'f', -1, 64))
 		case string:
-			return x
+			add(x)
 		default:
-			return fmt.Sprint(x)
+			add(fmt.Sprint(x))
 		}
+	default:
+		add(fmt.Sprint(v))
 	}
-	return fmt.Sprint(v)
+}
+
+// speakMap adds the entries of a map in the order of their names, for a map itself has none.
+func speakMap(b *strings.Builder, m traits.Mapper, depth int) {
+	type entry struct {
+		name string
+		key  ref.Val
+	}
+	var all []entry
+	for it := m.Iterator(); it.HasNext() == types.True && len(all) <= maxListed; {
+		k := it.Next()
+		var name strings.Builder
+		speak(&name, k, depth+1)
+		all = append(all, entry{name.String(), k})
+	}
+	slices.SortFunc(all, func(x, y entry) int { return strings.Compare(x.name, y.name) })
+	b.WriteByte('{')
+	for i, e := range all {
+		if b.Len() > maxReason {
+			return
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(e.name)
+		b.WriteString(": ")
+		speak(b, m.Get(e.key), depth+1)
+	}
+	b.WriteByte('}')
+}
+
+func spanWords(d time.Duration) string {
+	if d == 0 {
+		return "for ever"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -26,7 +26,7 @@ func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 // MarkRung implements app.Ledger. A step that was claimed in the meantime is left alone.
 func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		return t.execSet(len(bells), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET rung_at = ? FROM v
+		return t.execKeyed(len(bells), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET rung_at = ? FROM v
 			WHERE steps.operation = v.o AND steps.idx = v.i AND steps.attempt = v.a AND steps.state = 'queued'`, func(args []any, i int) []any {
 			return append(args, bells[i].Operation, bells[i].Index, bells[i].Attempt-1)
 		}, micros(now))

@@ -50,6 +50,22 @@ func deep(nodes int) app.Plan {
 	return p
 }
 
+// wide is a plan of nodes on which many steps may be done in any order, once the first three are.
+func wide(nodes int) app.Plan {
+	p := app.Plan{Kind: app.OperationCreate, Paces: []app.PaceKey{{Tenant: "t", Action: app.ActionInstall, Provider: "cloud", Type: "fake"}}}
+	for i := 1; i <= nodes; i++ {
+		n, needs := app.NodeName(i), []int(nil)
+		for j, a := range []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap} {
+			p.Steps = append(p.Steps, app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs, Rank: time.Duration(9-j) * time.Second})
+			needs = []int{len(p.Steps) - 1}
+		}
+		for j := range 17 {
+			p.Steps = append(p.Steps, app.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, Pace: 1})
+		}
+	}
+	return p
+}
+
 // BenchmarkLedger carries out clusters of 10,000 nodes (1,000 with -short) with eight steps each, so many at a time, as a
 // worker that does nothing would: claims, reports with the next step of the node, and doorbells. It prints what a step
 // costs and what accepting the operation takes.
@@ -65,18 +81,23 @@ func BenchmarkLedger(b *testing.B) {
 				n = min(n, 1000)
 			}
 			for b.Loop() {
-				runLedger(b, filepath.Join(b.TempDir(), "muster.db"), 1, n, size)
+				runLedger(b, filepath.Join(b.TempDir(), "muster.db"), 1, n, size, deep)
 			}
 		})
 	}
+	b.Run("wide/batch=32", func(b *testing.B) {
+		for b.Loop() {
+			runLedger(b, filepath.Join(b.TempDir(), "muster.db"), 1, nodes/10, 27, wide)
+		}
+	})
 	b.Run(fmt.Sprintf("clusters=%d/batch=64", nodes/10), func(b *testing.B) {
 		for b.Loop() {
-			runLedger(b, filepath.Join(b.TempDir(), "muster.db"), nodes/10, 10, 64)
+			runLedger(b, filepath.Join(b.TempDir(), "muster.db"), nodes/10, 10, 64, deep)
 		}
 	})
 }
 
-func runLedger(b *testing.B, where string, clusters, nodes, size int) {
+func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(nodes int) app.Plan) {
 	s, err := store.Open(b.Context(), where, key)
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +105,7 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int) {
 	defer s.Close()
 	took := time.Duration(0)
 	for i := range clusters {
-		n := apptest.NewCluster("t", fmt.Sprint("web", i), nodes, time.Now(), deep(nodes))
+		n := apptest.NewCluster("t", fmt.Sprint("web", i), nodes, time.Now(), plan(nodes))
 		made := time.Now()
 		if _, err := s.CreateCluster(b.Context(), n); err != nil {
 			b.Fatal(err)
@@ -113,11 +134,11 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int) {
 	used, commits = cpu()-used, s.Commits()-commits
 	for i := range clusters {
 		ops, err := s.Operations(b.Context(), "t", fmt.Sprintf("web%d-1", i))
-		if err != nil || ops[0].Status != app.OperationSucceeded || ops[0].Done != 8*nodes {
+		if err != nil || ops[0].Status != app.OperationSucceeded || ops[0].Done != ops[0].Total {
 			b.Fatalf("the operation is %+v (%v)", ops, err)
 		}
 	}
-	steps := 8 * nodes * clusters
+	steps := len(plan(nodes).Steps) * clusters
 	b.ReportMetric(float64(took.Microseconds())/float64(steps), "us/step")
 	b.ReportMetric(float64(used.Microseconds())/float64(steps), "cpu-us/step")
 	b.ReportMetric(float64(commits)/float64(steps), "commits/step")

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -141,12 +144,19 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			continue
 		}
 		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
-		if q.Scope == app.QuotaEachUser {
-			if of, err = owners(l.each, tenant, now); err != nil {
+		each := q.Scope == app.QuotaEachUser
+		if each {
+			all, err := l.byOwner(tenant)
+			if err != nil {
 				return nil, err
 			}
-			for i := range of {
-				of[i].Scope, of[i].Limits = q.Scope, q.Limits.Without(own[of[i].Name])
+			of = of[:0]
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				if !strings.HasPrefix(name, "pool:") {
+					st := app.QuotaStanding{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
+					st.Months[0] = all[name].PerMonth
+					of = append(of, st)
+				}
 			}
 		}
 		for _, st := range of {
@@ -154,8 +164,10 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			if !is {
 				continue
 			}
-			if err := l.measure(&st, tenant, 0, true); err != nil {
-				return nil, err
+			if !each {
+				if err := l.measure(&st, tenant, 0, true); err != nil {
+					return nil, err
+				}
 			}
 			level := budgetLevel(limit, st.Months[0])
 			if level == 0 {

@@ -52,6 +52,9 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 	if err := t.tenantOpen(c.Tenant); err != nil {
 		return op, err
 	}
+	if err := t.sameProvider(c.Tenant, c.Provider, n.OwnCatalog); err != nil {
+		return op, err
+	}
 	definition, err := json.Marshal(n.Definition)
 	if err != nil {
 		return op, fmt.Errorf("store: definition: %w", err)
@@ -98,6 +101,12 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, err
 	}
 	if err := t.keepHealth(c.CreatedAt, c, n.Definition.Health); err != nil {
+		return op, err
+	}
+	if err := t.useResources(c.Tenant, c.ID, n.Definition.Services, true); err != nil {
+		return op, err
+	}
+	if err := t.claimBuild(c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
 	return s.submit(t, n.Operation)
@@ -165,23 +174,37 @@ func clusterError(err error, id string) error {
 	return nil
 }
 
+// operationOfCluster is the operation at work on a cluster, or else the latest.
+const operationOfCluster = `(SELECT id FROM operations WHERE cluster = c.id ORDER BY
+			CASE WHEN status IN ('running', 'paused', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)`
+
 // Clusters implements app.ClusterStore.
 func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error) {
 	limit := f.Limit
 	if limit <= 0 {
 		limit = 200
 	}
-	where, args := "c.tenant = ? AND c.pool = 0", []any{tenant}
-	if !f.Deleted {
-		where += " AND c.deleted_at = 0"
+	where, args := clustersWhere(tenant, f)
+	order, ok := clusterOrders[f.Sort]
+	if !ok {
+		return nil, app.Errorf(app.EInvalid, "Clusters cannot be sorted by %q.", f.Sort)
 	}
-	if f.Name != "" {
-		where, args = where+" AND c.name = ?", append(args, f.Name)
-	}
-	if f.Owner != "" {
-		where, args = where+" AND c.owner = ?", append(args, f.Owner)
+	if f.After != "" {
+		var key any
+		var number int64
+		err := s.reads.QueryRowContext(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, f.After).
+			Scan(&key, &number)
+		if err := clusterError(err, f.After); err != nil {
+			return nil, err
+		}
+		if b, is := key.([]byte); is {
+			key = string(b)
+		}
+		where += ` AND (` + order.key + order.beyond + `? OR ` + order.key + ` = ? AND c.number < ?)`
+		args = append(args, key, key, number)
 	}
 	list := []app.ClusterSummary{}
+	// Which they are is found in the index clusters_listed alone; only those are fetched.
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
 		c, err := scanCluster(row, o.dest()...)
@@ -191,10 +214,9 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 		op := o.operation()
 		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
 		return nil
-	}, `SELECT `+clusterColumns+`, `+operationColumns+` FROM clusters c
-		JOIN operations o ON o.id = (SELECT id FROM operations WHERE cluster = c.id ORDER BY
-			CASE WHEN status IN ('running', 'paused', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)
-		WHERE `+where+` ORDER BY c.number DESC LIMIT ?`, append(args, min(limit, 1000))...)
+	}, `SELECT `+clusterColumns+`, `+operationColumns+`
+		FROM (SELECT c.id FROM clusters c WHERE `+where+` ORDER BY `+order.by+` LIMIT ?) p
+		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(args, min(limit, 1001))...)
 	return list, err
 }
 
@@ -269,6 +291,9 @@ func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatu
 	}
 	if err == nil && pool > 0 {
 		err = t.poolMachineMoved(at, pool, id, status, message)
+	}
+	if err == nil {
+		err = t.wakeBuilds(at, `cluster = ? AND cluster <> '' AND live = 1`, id)
 	}
 	if err != nil {
 		return wrapped(err)

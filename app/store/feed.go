@@ -70,8 +70,8 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilte
 		return err
 	}, `SELECT seq, at, operation, idx, attempt, step, node, stream, text FROM logs
 		WHERE tenant = ? AND cluster = ? AND seq > ? AND (? = 0 OR operation = ?) AND (? = '' OR node = ?) AND (? = '' OR step = ?)
-		ORDER BY seq `+order+` LIMIT ?`,
-		tenant, cluster, f.After, f.Operation, f.Operation, f.Node, f.Node, f.Step, f.Step, f.Limit)
+		AND (? = '' OR stream = ?) AND (? = 0 OR seq < ?) ORDER BY seq `+order+` LIMIT ?`,
+		tenant, cluster, f.After, f.Operation, f.Operation, f.Node, f.Node, f.Step, f.Step, string(f.Stream), string(f.Stream), f.Before, f.Before, f.Limit)
 	if f.Tail {
 		for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
 			lines[i], lines[j] = lines[j], lines[i]

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,11 +12,7 @@ import (
 // A report that meets a full disk is refused as something that passes, for all who reported at the same time, and is taken
 // once there is room again.
 func TestReportsToAFullDisk(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := onDisk(t)
 	pages := func(n int) {
 		t.Helper()
 		if err := s.write(t.Context(), func(tx *tx) error {

@@ -103,27 +103,9 @@ func choose(all []head, c app.DeliveryClaim) (ids []int64, next time.Time) {
 
 // ClaimDeliveries implements app.HookStore.
 func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
-	var all []head
-	note := func(row scanner) error {
-		var h head
-		err := h.scan(row)
-		all = append(all, h)
-		return err
-	}
-	if err = s.each(ctx, note, heads); err != nil {
-		return nil, next, err
-	}
-	ids, next := choose(all, c)
-	if len(ids) == 0 {
-		return nil, next, nil
-	}
 	var rows []*dueRow
-	err = s.write(ctx, func(t *tx) error {
-		all, rows = nil, nil
-		if err := t.each(note, heads); err != nil {
-			return err
-		}
-		ids, next = choose(all, c)
+	next, err = s.claimHeads(ctx, heads, c, func(t *tx, ids []int64) error {
+		rows = nil
 		for _, id := range ids {
 			if err := t.exec(`UPDATE hook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
 				c.Holder, micros(c.Now.Add(c.For)), id); err != nil {
@@ -144,6 +126,34 @@ func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due [
 		due = append(due, r.due(s, c.Now))
 	}
 	return due, next, nil
+}
+
+// claimHeads takes what is due of the deliveries that are next, as query gives them; take may be called again where the transaction
+// has to be begun anew. Where nothing is due it writes nothing.
+func (s *Store) claimHeads(ctx context.Context, query string, c app.DeliveryClaim, take func(t *tx, ids []int64) error) (next time.Time, err error) {
+	var all []head
+	note := func(row scanner) error {
+		var h head
+		err := h.scan(row)
+		all = append(all, h)
+		return err
+	}
+	if err = s.each(ctx, note, query); err != nil {
+		return next, err
+	}
+	ids, next := choose(all, c)
+	if len(ids) == 0 {
+		return next, nil
+	}
+	err = s.write(ctx, func(t *tx) error {
+		all = nil
+		if err := t.each(note, query); err != nil {
+			return err
+		}
+		ids, next = choose(all, c)
+		return take(t, ids)
+	})
+	return next, err
 }
 
 const dueColumns = `SELECT ` + deliveryColumns + `, h.id, h.tenant, h.url, h.format, h.recipient, h.secret, h.old_secret, h.old_until,
@@ -209,17 +219,19 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		state = app.DeliveryFailed
 	}
 	return s.write(ctx, func(t *tx) error {
+		var tenant string
 		var notice, operation int64
 		err := t.row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
 				error = ?, request = ?
-			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING notice, operation`,
-			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&notice, &operation)
+			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING tenant, notice, operation`,
+			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
 		if isNoRows(err) {
 			return app.Errorf(app.EStale, "Delivery %d is not this server's any more.", e.Delivery)
 		}
 		if err != nil {
 			return err
 		}
+		t.clusters[app.WatchTenant(tenant)] = true
 		if err := t.exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err

@@ -1,6 +1,10 @@
 package store
 
-import "sync"
+import (
+	"sync"
+
+	"muster/app"
+)
 
 // hub wakes those who watch a cluster. It carries no data: the watcher reads what came after the number that it knows,
 // so a missed or doubled signal loses nothing.
@@ -15,6 +19,9 @@ func (h *hub) notify(cluster string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	signal(h.watchers[cluster])
+	if app.OfTenant(cluster) {
+		signal(h.watchers[app.WatchEverything])
+	}
 }
 
 func (h *hub) notifyAll() {

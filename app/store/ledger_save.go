@@ -16,43 +16,98 @@ func (t *tx) saveSteps(set *ledger.Set) error {
 		return err
 	}
 	leaving, taking := set.Changed()
-	// Most of what leaves its node is done, and little of its row changes then.
-	var done []*ledger.Step
+	// Most steps go the straight way, and little of their rows changes then.
+	var done, nearer, begun []*ledger.Step
 	leaving = slices.DeleteFunc(leaving, func(s *ledger.Step) bool {
-		if s.Was == app.StepRunning && s.State == app.StepSucceeded {
+		switch {
+		case s.Was == app.StepRunning && s.State == app.StepSucceeded:
 			done = append(done, s)
-			return true
+		case s.Was == app.StepWaiting && (s.State == app.StepWaiting || s.State == app.StepReady):
+			nearer = append(nearer, s)
+		case s.State == app.StepRunning && s.Was == app.StepQueued && firstBegun(s):
+			begun = append(begun, s)
+		default:
+			return false
 		}
-		return false
+		return true
 	})
-	if err := t.execSet(len(done), `WITH v(o, i, ea) AS (VALUES `, `(?, ?, ?)`, `)
-		UPDATE steps SET state = ?, ended_at = v.ea FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
-		return append(args, done[i].Operation, done[i].Index, micros(done[i].EndedAt))
-	}, string(app.StepSucceeded)); err != nil {
+	taking = slices.DeleteFunc(taking, func(s *ledger.Step) bool {
+		if !firstBegun(s) {
+			return false
+		}
+		begun = append(begun, s)
+		return true
+	})
+	if err := t.saveDone(done); err != nil {
 		return err
 	}
-	for _, steps := range [][]*ledger.Step{leaving, taking} {
-		if err := t.saveWhole(steps); err != nil {
-			return err
-		}
-		if err := t.noteTries(steps); err != nil {
-			return err
-		}
+	if err := t.saveNearer(nearer); err != nil {
+		return err
 	}
-	return nil
+	if err := t.saveWhole(leaving); err != nil {
+		return err
+	}
+	if err := t.noteTries(leaving); err != nil {
+		return err
+	}
+	if err := t.saveBegun(begun); err != nil {
+		return err
+	}
+	if err := t.saveWhole(taking); err != nil {
+		return err
+	}
+	return t.noteTries(taking)
+}
+
+// firstBegun tells of a step whether its first attempt is under way.
+func firstBegun(s *ledger.Step) bool {
+	return s.State == app.StepRunning && s.Attempt == 1 && s.Tries == 1
+}
+
+// saveDone writes steps that ran and have succeeded. All have ended at the same time, that of their set.
+func (t *tx) saveDone(steps []*ledger.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	return t.execKeyed(len(steps), `WITH v(o, i) AS (VALUES `, `(?, ?)`, `) UPDATE steps SET state = 'succeeded', ended_at = ? FROM v
+		WHERE steps.operation = v.o AND steps.idx = v.i`, addStepKey(steps), micros(steps[0].EndedAt))
+}
+
+// saveNearer writes steps that waited and now need less, or nothing any more.
+func (t *tx) saveNearer(steps []*ledger.Step) error {
+	return t.execKeyed(len(steps), `WITH v(o, i, nl, st) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET needs_left = v.nl, state = v.st FROM v
+		WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
+		return append(args, steps[i].Operation, steps[i].Index, steps[i].NeedsLeft, string(steps[i].State))
+	})
+}
+
+// saveBegun writes steps of which the first attempt has begun: before it no attempt has left anything in their rows. All have begun at the
+// same time, that of their set.
+func (t *tx) saveBegun(steps []*ledger.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	return t.execKeyed(len(steps), `WITH v(o, i, wo, dl) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET state = 'running', needs_left = 0, attempt = 1,
+			tries = 1, worker = v.wo, deadline = v.dl, started_at = ? FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
+		return append(args, steps[i].Operation, steps[i].Index, steps[i].Worker, micros(steps[i].Deadline))
+	}, micros(steps[0].StartedAt))
+}
+
+func addStepKey(steps []*ledger.Step) func([]any, int) []any {
+	return func(args []any, i int) []any { return append(args, steps[i].Operation, steps[i].Index) }
 }
 
 // saveWhole writes all that may change of steps.
 func (t *tx) saveWhole(steps []*ledger.Step) error {
-	return t.execSet(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, ru, ec, er, sa, ea) AS (VALUES `,
-		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	return t.execKeyed(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, qa, ru, ec, er, sa, ea) AS (VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
-			not_before = v.nb, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
+			not_before = v.nb, queued_at = v.qa, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
 		FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
 			s := steps[i]
 			t.queued = t.queued || s.State == app.StepQueued
 			return append(args, s.Operation, s.Index, string(s.State), s.NeedsLeft, s.Attempt, s.Tries, s.Worker, micros(s.Deadline),
-				micros(s.NotBefore), micros(s.Rung), string(s.ErrorCode), s.Error, micros(s.StartedAt), micros(s.EndedAt))
+				micros(s.NotBefore), micros(s.Queued), micros(s.Rung), string(s.ErrorCode), s.Error, micros(s.StartedAt), micros(s.EndedAt))
 		})
 }
 
@@ -78,7 +133,7 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 			}
 		}
 	}
-	err := t.execSet(len(changed), `WITH v(id, st, me, onf, dn, un, ac, qu, ru, cl, sa, ea) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	err := t.execKeyed(len(changed), `WITH v(id, st, me, onf, dn, un, ac, qu, ru, cl, sa, ea) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE operations SET status = v.st, message = v.me, on_failure = v.onf, done = v.dn, unfinished = v.un, active = v.ac, queued = v.qu,
 			running = v.ru, claims = v.cl, started_at = v.sa, ended_at = v.ea FROM v WHERE operations.id = v.id`,
 		func(args []any, i int) []any {
@@ -167,7 +222,7 @@ func (t *tx) tell(all []*many) error {
 	}
 	var rows []row
 	for _, m := range all {
-		t.clusters[m.Cluster] = true
+		t.clusters[m.Cluster], t.clusters[app.WatchTenant(m.Tenant)] = true, true
 		for changes := range slices.Chunk(m.changes, maxTold) {
 			b, err := json.Marshal(changes)
 			if err != nil {

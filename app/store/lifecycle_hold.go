@@ -260,6 +260,13 @@ func (t *tx) calledOff(now time.Time, op app.Operation) error {
 		if err := t.keepHealthOf(now, op.Cluster, definition); err != nil {
 			return err
 		}
+		var d app.Definition
+		if err := json.Unmarshal(definition, &d); err != nil {
+			return fmt.Errorf("store: definition of %s: %w", op.Cluster, err)
+		}
+		if err := t.useResources(op.Tenant, op.Cluster, d.Services, false); err != nil {
+			return err
+		}
 	}
 	for _, n := range made.New {
 		if err := t.exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {

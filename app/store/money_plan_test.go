@@ -1,18 +1,13 @@
 package store
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // What is asked with every create, and every few seconds, must be found by an index, however much was ever reserved or made.
 func TestMoneyIsFoundByIndexes(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := onDisk(t)
 	for query, indexes := range map[string][]string{
 		`SELECT r.id FROM reservations r WHERE ` + itsReservation:                                 {"reservation_of_a_cluster", "reservation_of_a_request"},
 		`SELECT count(*) FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 AND r.id <> ?`: {"live_reservations"},

@@ -8,14 +8,14 @@ import (
 )
 
 const nodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
-	host_key, own_root, leaving, pool, taken_from`
+	host_key, own_root, leaving, pool, taken_from, instead_of`
 
 func scanNode(row scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte
 	var leaving int64
 	err := row.Scan(append([]any{&n.Cluster, &n.Name, &n.Hostname, &n.Hardware, &n.Image, &n.Zone, &services, &n.Status, &n.MachineID,
-		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot, &leaving, &n.Pool, &n.TakenFrom}, more...)...)
+		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot, &leaving, &n.Pool, &n.TakenFrom, &n.InsteadOf}, more...)...)
 	if err != nil {
 		return n, err
 	}

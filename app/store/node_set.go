@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -62,7 +63,7 @@ func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) erro
 	}
 	row := newNodeRow()
 	found := map[ledger.Node]bool{}
-	err := t.eachOf(func(r scanner) error {
+	err := t.eachKeyed(func(r scanner) error {
 		node, err := row.scan(r)
 		k := ledger.Node{Cluster: node.Cluster, Name: node.Name}
 		if w := n.of[k]; w != nil {
@@ -93,7 +94,7 @@ func (t *tx) loadIntents(n *nodeSet, nodes []ledger.Node) error {
 	var cluster, name, id string
 	var secret []byte
 	// The one that counts comes last, so that it stays.
-	return t.eachOf(func(r scanner) error {
+	return t.eachKeyed(func(r scanner) error {
 		err := r.Scan(&cluster, &name, &id, &secret)
 		if w := n.of[ledger.Node{Cluster: cluster, Name: name}]; w != nil {
 			w.intent, w.secret = id, secret
@@ -146,7 +147,7 @@ func (t *tx) saveNodes(n *nodeSet) error {
 			ups = append(ups, u)
 		}
 	}
-	err := t.execSet(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	err := t.execKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any {
 		w, own := n.of[ups[i].node].node, 0
@@ -175,7 +176,7 @@ func (t *tx) saveNodes(n *nodeSet) error {
 		}
 		m.changes = append(m.changes, told{"", u.node.Name, string(n.of[u.node].node.Status)})
 	}
-	if err := t.execSet(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
+	if err := t.execKeyed(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
 		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
@@ -217,16 +218,16 @@ func (t *tx) endNode(now time.Time, n ledger.Node, stays bool) error {
 
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
 type nodeRow struct {
-	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken string
-	port, own, leaving                                                                                           int64
-	dest                                                                                                         []any
-	last                                                                                                         map[string][]string
+	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead string
+	port, own, leaving                                                                                                    int64
+	dest                                                                                                                  []any
+	last                                                                                                                  map[string][]string
 }
 
 func newNodeRow() *nodeRow {
 	r := &nodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own, &r.leaving, &r.pool, &r.taken}
+		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead}
 	return r
 }
 
@@ -236,7 +237,7 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
 		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0,
-		Pool: r.pool, TakenFrom: r.taken}
+		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {
@@ -249,5 +250,37 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 	if r.addresses == "{}" {
 		return n, nil
 	}
+	var plain bool
+	if n.Addresses, plain = plainTexts(r.addresses); plain {
+		return n, nil
+	}
 	return n, json.Unmarshal([]byte(r.addresses), &n.Addresses)
+}
+
+// plainTexts reads a JSON object whose names and values are texts without anything that is written in another way, as nearly all
+// addresses are: a node's row is read with each of its steps. It tells false where there is anything else.
+func plainTexts(object string) (map[string]string, bool) {
+	rest, ok := strings.CutPrefix(object, "{")
+	if !ok || strings.ContainsAny(object, "\\\n") {
+		return nil, false
+	}
+	texts := make(map[string]string, 4)
+	for {
+		name, more, ok := strings.Cut(strings.TrimPrefix(rest, `"`), `":"`)
+		if !ok || rest[0] != '"' || strings.Contains(name, `"`) {
+			return nil, false
+		}
+		value, after, ok := strings.Cut(more, `"`)
+		if !ok || after == "" {
+			return nil, false
+		}
+		texts[name] = value
+		switch {
+		case after == "}":
+			return texts, true
+		case after[0] != ',' || len(after) < 2:
+			return nil, false
+		}
+		rest = after[1:]
+	}
 }

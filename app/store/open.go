@@ -47,14 +47,16 @@ func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, er
 	s.finishes = gathering[*finishCall]{act: s.finish, most: mostGathered}
 	s.claims = gathering[*claimCall]{act: s.claim, most: mostGathered}
 	var session session
+	if err := mayOpen(ctx, where); err != nil {
+		return nil, err
+	}
 	if isPostgres(where) {
 		var p *postgresSession
 		if p, s.reads, err = openPostgres(ctx, where); err == nil {
 			session, s.line = p, newLine(p.config, p.id, s.hear)
 		}
 	} else if name, _, url := strings.Cut(where, "://"); url {
-		err = &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("A database of the kind %q is not known.", name),
-			Hint: "Give a postgres:// URL, or none for SQLite in the data directory."}
+		err = unknownKind(name)
 	} else {
 		session, s.reads, err = openSQLite(ctx, where)
 	}
@@ -76,6 +78,18 @@ func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, er
 	return s, nil
 }
 
+// mayOpen refuses a database that a newer program has changed so that this one cannot work with it, or into which a backup is being brought.
+func mayOpen(ctx context.Context, where string) error {
+	found, err := Inspect(ctx, where)
+	if err != nil && app.AsError(err).Reason == "no_database" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return found.check()
+}
+
 // Close waits for the writes under way and lets go of the database. It may be called twice.
 func (s *Store) Close() error {
 	if s.line != nil {
@@ -94,12 +108,18 @@ func (s *Store) Ping(ctx context.Context) error {
 	return wrapped(s.reads.QueryRowContext(ctx, `SELECT 1`).Scan(&one))
 }
 
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS) error {
+// migrate makes the tables as they are after the migration only; 0: after the last.
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS, only int64) error {
 	p, err := goose.NewProvider(dialect, db, files)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if only == 0 {
+		_, err = p.Up(ctx)
+	} else {
+		_, err = p.UpTo(ctx, only)
+	}
+	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil

@@ -10,19 +10,19 @@ import (
 
 const operationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at, o.held_until,
-	o.at_least, o.no_top_up, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs`
+	o.at_least, o.no_top_up, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs, o.trace`
 
 // operationRow is a row of operationColumns on its way. It can be used again for each row.
 type operationRow struct {
 	id, undoes, total, done, unfinished, active, queued, running, claims, expected, created, started, ended, held int64
 	least, noTopUp, low, high, guess, runs                                                                        int64
-	tenant, cluster, kind, status, hash, choice, requester, message                                               string
+	tenant, cluster, kind, status, hash, choice, requester, message, trace                                        string
 }
 
 func (o *operationRow) dest() []any {
 	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
 		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended, &o.held,
-		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs}
+		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs, &o.trace}
 }
 
 func (o *operationRow) value() ledger.Operation {
@@ -31,7 +31,7 @@ func (o *operationRow) value() ledger.Operation {
 			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
 			Total: int(o.total), Done: int(o.done), CreatedAt: fromMicros(o.created), StartedAt: fromMicros(o.started), EndedAt: fromMicros(o.ended),
 			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: fromMicros(o.held), AtLeast: int(o.least),
-			NoTopUp: o.noTopUp != 0, Expects: o.expects()},
+			NoTopUp: o.noTopUp != 0, Expects: o.expects(), Trace: o.trace},
 		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
 	}
 	if v.Kind == app.OperationGoOn { // the same column: which operation this one is about

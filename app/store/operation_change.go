@@ -117,6 +117,9 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, string(after), op.Cluster); err != nil {
 		return "", err
 	}
+	if err := t.useResources(op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
+		return "", err
+	}
 	if err := s.changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
@@ -197,7 +200,7 @@ func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.
 		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has a node %s.", taken),
 			Hint: "Look at the new preview and ask again."}
 	}
-	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node"} {
+	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
 		if err := inSets(len(c.New), func(from, size int) error {
 			args := []any{op.Cluster}
 			for _, n := range c.New[from : from+size] {

@@ -169,6 +169,9 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 		if err := t.forgetAnswers(o.Cluster); err != nil {
 			return err
 		}
+		if err := t.exec(`DELETE FROM node_facts WHERE cluster = ?`, o.Cluster); err != nil {
+			return err
+		}
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"muster/app"
 	"muster/app/ledger"
 )
@@ -74,6 +76,9 @@ func (p *planRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) 
 // Live implements ledger.Rows: nothing else of the cluster is under way.
 func (p *planRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 
+// First implements ledger.Rows.
+func (p *planRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
+
 // insertSteps writes the plan, with what the set has changed of it.
 func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
@@ -82,13 +87,13 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 	steps := p.plan.Steps
 	var asked []*ledger.Step
 	err := t.execSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
-			ended_at, pace, ask_for, ask_go_on, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
-		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
+			ended_at, pace, ask_for, ask_go_on, queued_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {
 				join = 1
 			}
-			state, left, ended := app.StepWaiting, len(s.Needs), int64(0)
+			state, left, ended, queued := app.StepWaiting, len(s.Needs), int64(0), int64(0)
 			askFor, goOn := int64(0), 0
 			if q := p.plan.Question(i); q != nil {
 				askFor = q.AnswerTime().Microseconds()
@@ -97,14 +102,14 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 				}
 			}
 			if st := set.Step(ledger.Key{Operation: p.op.ID, Index: i}); st != nil {
-				state, left, ended = st.State, st.NeedsLeft, micros(st.EndedAt)
+				state, left, ended, queued = st.State, st.NeedsLeft, micros(st.EndedAt), micros(st.Queued)
 				t.queued = t.queued || state == app.StepQueued
 				if state == app.StepAsked {
 					asked = append(asked, st)
 				}
 			}
 			return append(args, p.op.ID, i, p.op.Tenant, p.op.Cluster, s.ID, s.Node, string(s.Action), s.Service, join, string(state), left,
-				s.Rank.Microseconds(), ended, p.pace(s), askFor, goOn)
+				s.Rank.Microseconds(), ended, p.pace(s), askFor, goOn, queued)
 		})
 	if err != nil {
 		return err

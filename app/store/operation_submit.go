@@ -32,6 +32,11 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 			op = off
 			return err
 		}
+		if n.Operation.Kind != app.OperationCompare { // what was found before is not so for long
+			if err := t.exec(`DELETE FROM service_changes WHERE cluster = ?`, n.Operation.Cluster); err != nil {
+				return err
+			}
+		}
 		op, err = s.submit(t, n)
 		return err
 	})
@@ -153,7 +158,7 @@ func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
 func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
-	op.Expects = n.Plan.Expects
+	op.Expects, op.Trace = n.Plan.Expects, t.trace
 	hooks, waits, err := t.hooksBefore(n)
 	if err != nil {
 		return op, err
@@ -168,11 +173,11 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 		noTopUp = 1
 	}
 	err = t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
-			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?) RETURNING id`,
+			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up, trace)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
-		op.Expects.Guessed.Microseconds(), op.Expects.Runs, micros(op.CreatedAt), op.AtLeast, noTopUp).Scan(&op.ID)
+		op.Expects.Guessed.Microseconds(), op.Expects.Runs, micros(op.CreatedAt), op.AtLeast, noTopUp, op.Trace).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}

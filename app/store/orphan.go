@@ -106,6 +106,9 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 			return err
 		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
+	if err == nil && len(list)+len(seen) > 0 {
+		s.hub.notify(app.WatchEverything)
+	}
 	return list, err
 }
 

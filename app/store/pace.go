@@ -117,7 +117,7 @@ func (t *tx) findPaces(kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 	}
 	var at [2]string
 	var id int64
-	return t.eachOf(func(row scanner) error {
+	return t.eachKeyed(func(row scanner) error {
 		err := row.Scan(&at[0], &at[1], &id)
 		rows[of[at]] = id
 		return err
@@ -172,7 +172,7 @@ func (t *tx) savePaces(now time.Time, took pacing) error {
 	}
 	ids := slices.Sorted(maps.Keys(took))
 	rows := map[int64]*paceRow{}
-	err := t.eachOf(func(row scanner) error {
+	err := t.eachKeyed(func(row scanner) error {
 		r := &paceRow{}
 		err := row.Scan(append([]any{&r.id, &r.wider, &r.widest}, paceDest(&r.pace)...)...)
 		if rows[r.id] == nil {
@@ -201,7 +201,7 @@ func (t *tx) savePaces(now time.Time, took pacing) error {
 		}
 	}
 	changed := slices.Sorted(maps.Keys(rows))
-	return t.execSet(len(changed), `WITH v(id, dr, dm, ds, ar, am, asp, fr, fm, fs) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	return t.execKeyed(len(changed), `WITH v(id, dr, dm, ds, ar, am, asp, fr, fm, fs) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE paces SET done_runs = v.dr, done_mean = v.dm, done_spread = v.ds, again_runs = v.ar, again_mean = v.am, again_spread = v.asp,
 			failed_runs = v.fr, failed_mean = v.fm, failed_spread = v.fs, seen_at = ? FROM v WHERE paces.id = v.id`, func(args []any, i int) []any {
 		r := rows[changed[i]]

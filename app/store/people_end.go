@@ -21,7 +21,10 @@ var (
 	tenantEnds = []func(t *tx, tenant string) error{
 		(*tx).dropPeopleOf,
 		(*tx).dropHooksAndSecretsOf,
+		(*tx).dropBuildsOf,
 		(*tx).dropChatsOf,
+		(*tx).dropResourcesOf,
+		(*tx).dropCatalogOf,
 	}
 	// tenantCopies give a new tenant the settings of another one; docs/people.md lists them. Hooks and secrets are not copied:
 	// they would tell one tenant's matters to the people of the other.

@@ -70,7 +70,7 @@ func openPostgres(ctx context.Context, where string) (*postgresSession, *reads, 
 	if err := checkPostgres(ctx, config); err != nil {
 		return nil, nil, err
 	}
-	if err := migratePostgres(ctx, config); err != nil {
+	if err := migratePostgres(ctx, config, 0); err != nil {
 		return nil, nil, openError(config, err)
 	}
 	s := newPostgresSession(withParams(config, byKey))
@@ -117,7 +117,7 @@ func checkPostgres(ctx context.Context, config *pgx.ConnConfig) error {
 }
 
 // migratePostgres lets one server at a time change the tables.
-func migratePostgres(ctx context.Context, config *pgx.ConnConfig) error {
+func migratePostgres(ctx context.Context, config *pgx.ConnConfig, only int64) error {
 	db := stdlib.OpenDB(*withParams(config, map[string]string{"lock_timeout": "60000", "statement_timeout": "0"}))
 	defer db.Close()
 	conn, err := db.Conn(ctx)
@@ -128,7 +128,7 @@ func migratePostgres(ctx context.Context, config *pgx.ConnConfig) error {
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(migrateLock)); err != nil {
 		return err
 	}
-	err = migrate(ctx, goose.DialectPostgres, db, postgresMigrations{migrations.FS})
+	err = migrate(ctx, goose.DialectPostgres, db, postgresMigrations{migrations.FS}, only)
 	_, unlock := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, int64(migrateLock))
 	return errors.Join(err, unlock)
 }

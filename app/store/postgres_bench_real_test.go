@@ -22,7 +22,7 @@ func BenchmarkLedgerOnPostgres(b *testing.B) {
 	for _, size := range []int{1, 16, 64, 256} {
 		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
 			for b.Loop() {
-				runLedger(b, p.Fresh(b, ""), 1, 1000, size)
+				runLedger(b, p.Fresh(b, ""), 1, 1000, size, deep)
 			}
 		})
 	}

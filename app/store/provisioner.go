@@ -77,6 +77,12 @@ func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, er
 // Provisioners implements app.ProvisionerStore.
 func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, _, err := s.provisioners(ctx, `1 = 1`)
+	return all, err
+}
+
+// BusyProvisioners implements app.ProvisionerStore.
+func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error) {
+	all, err := s.Provisioners(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +101,9 @@ func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 			all[i].Tenants = addRunning(all[i].Tenants, tenant, n)
 		}
 		return nil
-	}, `SELECT substr(worker, 1, length(worker) - 10), tenant, count(*) FROM steps WHERE state = 'running' AND length(worker) > 10
-		GROUP BY substr(worker, 1, length(worker) - 10), tenant ORDER BY 2`)
+	}, `SELECT substr(w.worker, 1, length(w.worker) - 10), w.tenant, CAST(sum(w.n) AS BIGINT) FROM (
+			SELECT worker, tenant, count(*) AS n FROM steps WHERE state = 'running' GROUP BY worker, tenant) w
+		WHERE length(w.worker) > 10 GROUP BY substr(w.worker, 1, length(w.worker) - 10), w.tenant ORDER BY 2`)
 	return all, err
 }
 

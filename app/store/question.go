@@ -12,7 +12,7 @@ import (
 	"muster/app/ledger"
 )
 
-const questionColumns = `q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
+const questionColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
 	q.person, q.state, q.asked, q.help, q.asked_at, q.until, q.answered_at, q.answered_by, q.reason`
 
 const questionTables = ` FROM questions q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
@@ -26,7 +26,7 @@ func scanQuestion(row scanner) (q questionRow, err error) {
 	var person []byte
 	var asked, help string
 	var askedAt, until, answeredAt int64
-	if err := row.Scan(&q.Operation, &q.Index, &q.Attempt, &q.Step, &q.Node, &q.Service, &q.Action, &q.Tenant, &q.Cluster, &q.ClusterName, &q.Kind, &q.Owner,
+	if err := row.Scan(&q.Number, &q.Operation, &q.Index, &q.Attempt, &q.Step, &q.Node, &q.Service, &q.Action, &q.Tenant, &q.Cluster, &q.ClusterName, &q.Kind, &q.Owner,
 		&q.Requester, &person, &q.State, &asked, &help, &askedAt, &until, &answeredAt, &q.AnsweredBy, &q.Reason); err != nil {
 		return q, err
 	}
@@ -52,6 +52,9 @@ func (s *Store) Questions(ctx context.Context, tenant string, f app.QuestionFilt
 	}
 	if !f.All {
 		where += ` AND q.state = 'open'`
+	}
+	if f.After > 0 {
+		where, args = where+` AND q.id > ?`, append(args, f.After)
 	}
 	err := s.each(ctx, func(row scanner) error {
 		q, err := scanQuestion(row)

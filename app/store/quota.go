@@ -146,6 +146,11 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 	return app.LinesOf(standing), err
 }
 
+// QuotaLimits implements app.QuotaStore.
+func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
+	return quotas(func(f func(scanner) error, q string, args ...any) error { return s.each(ctx, f, q, args...) }, tenant)
+}
+
 // Quotas implements app.QuotaStore.
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
@@ -154,37 +159,78 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	}
 	defer l.end()
 	list := []app.QuotaUse{}
+	// Of the quotas that are not for groups all is told by what everybody has, read once.
+	var of map[string]app.Amounts
 	for _, q := range l.all {
 		u := app.QuotaUse{Quota: q}
-		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name}}
-		if q.Scope == app.QuotaEachUser {
-			if of, err = owners(l.each, tenant, now); err != nil {
-				return nil, err
-			}
-		}
-		for _, st := range of {
+		if q.Scope == app.QuotaGroup {
+			st := app.QuotaStanding{Scope: q.Scope, Name: q.Name}
 			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
 			}
-			a := st.Used
-			a.PerMonth = st.Months[0]
-			u.Used = app.Amounts{Clusters: max(u.Used.Clusters, a.Clusters), Nodes: max(u.Used.Nodes, a.Nodes), CPU: max(u.Used.CPU, a.CPU),
-				PerHour: max(u.Used.PerHour, a.PerHour), PerMonth: max(u.Used.PerMonth, a.PerMonth)}
+			u.Used = st.Used
+			u.Used.PerMonth = st.Months[0]
+			list = append(list, u)
+			continue
+		}
+		if of == nil {
+			if of, err = l.byOwner(tenant); err != nil {
+				return nil, err
+			}
+		}
+		for owner, a := range of {
+			pool := strings.HasPrefix(owner, "pool:")
+			switch {
+			case q.Scope == app.QuotaTenant:
+				u.Used = app.Amounts{Clusters: u.Used.Clusters + a.Clusters, Nodes: u.Used.Nodes + a.Nodes, CPU: u.Used.CPU + a.CPU,
+					PerHour: u.Used.PerHour + a.PerHour, PerMonth: u.Used.PerMonth + a.PerMonth}
+			case q.Scope == app.QuotaEachUser && !pool:
+				u.Used = app.Amounts{Clusters: max(u.Used.Clusters, a.Clusters), Nodes: max(u.Used.Nodes, a.Nodes), CPU: max(u.Used.CPU, a.CPU),
+					PerHour: max(u.Used.PerHour, a.PerHour), PerMonth: max(u.Used.PerMonth, a.PerMonth)}
+			case q.Scope == app.QuotaUser && owner == q.Name:
+				u.Used = a
+			}
 		}
 		list = append(list, u)
 	}
 	return list, nil
 }
 
-// owners gives everybody who has something in a tenant, or had this month.
-func owners(each func(func(scanner) error, string, ...any) error, tenant string, now time.Time) (of []app.QuotaStanding, err error) {
-	err = each(func(row scanner) error {
-		st := app.QuotaStanding{Scope: app.QuotaUser}
-		err := row.Scan(&st.Name)
-		of = append(of, st)
+// byOwner adds up what everybody in a tenant has, and has spent this month and committed for the rest of it.
+func (l *quotaLook) byOwner(tenant string) (map[string]app.Amounts, error) {
+	of := map[string]app.Amounts{}
+	month := app.MonthOf(l.now)
+	now, end := micros(l.now), micros(month.End)
+	err := l.each(func(row scanner) error {
+		var owner string
+		var a app.Amounts
+		err := row.Scan(&owner, &a.Clusters, &a.Nodes, &a.CPU, &a.PerHour, &a.PerMonth)
+		a.PerMonth /= float64(time.Hour.Microseconds())
+		of[owner] = a
 		return err
-	}, `SELECT r.owner FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 AND r.pool = 0
-		UNION SELECT x.owner FROM resources x WHERE x.tenant = ? AND x.gone_at > ? AND x.owner NOT LIKE 'pool:%'`, tenant, tenant, micros(app.MonthOf(now).Start))
+	}, `SELECT r.owner, CAST(sum(1 - r.pool) AS DOUBLE PRECISION), CAST(sum(r.nodes) AS DOUBLE PRECISION), sum(r.cpu), sum(r.cost),
+			CAST(sum(r.cost * CASE WHEN r.until_at = 0 OR r.until_at >= ? THEN ? WHEN r.until_at > ? THEN r.until_at - ? ELSE 0 END) AS DOUBLE PRECISION)
+		FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 GROUP BY r.owner`, end, end-now, now, now, tenant)
+	if err != nil {
+		return nil, err
+	}
+	from := micros(month.Start)
+	// Of each owner the index has two parts: what stands, and what was gone since.
+	part := `SELECT coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END - CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0)
+		FROM resources x WHERE x.tenant = ? AND x.owner = o.owner AND x.made_at < ? AND `
+	args := []any{tenant, tenant, now, now, from, from, tenant, now, now, now, from, from, tenant, now, from}
+	err = l.each(func(row scanner) error {
+		var owner string
+		var stands, gone float64
+		err := row.Scan(&owner, &stands, &gone)
+		a := of[owner]
+		a.PerMonth += (stands + gone) / float64(time.Hour.Microseconds())
+		of[owner] = a
+		return err
+	}, `WITH RECURSIVE o(owner) AS (SELECT min(owner) FROM resources WHERE tenant = ? UNION ALL
+			SELECT (SELECT min(x.owner) FROM resources x WHERE x.tenant = ? AND x.owner > o.owner) FROM o WHERE o.owner IS NOT NULL)
+		SELECT o.owner, CAST((`+part+`x.gone_at = 0) AS DOUBLE PRECISION), CAST((`+part+`x.gone_at > ? AND x.gone_at > x.made_at) AS DOUBLE PRECISION)
+		FROM o WHERE o.owner IS NOT NULL`, args...)
 	return of, err
 }
 
@@ -278,23 +324,34 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 // stoodSince finds the machines of a tenant that stood at some time since one moment and before another.
 const stoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
-// spent gives what machines have cost since a moment.
+// spent gives what machines have cost since a moment. It is asked in parts that an index alone can answer each.
 func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
 	from, now := micros(since), micros(m.now)
-	args := []any{now, now, from, from, tenant, tenant, from, now}
-	where := ""
+	machines := `resources x`
+	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}
+	of := [][]any{{tenant}, {tenant, from}}
 	switch s.Scope {
 	case app.QuotaGroup:
-		where = ` AND EXISTS (SELECT 1 FROM reservations r JOIN reservation_groups g ON g.reservation = r.id WHERE r.cluster = x.cluster
-			AND r.cluster <> '' AND g.in_group = ?)`
-		args = append(args, s.Name)
+		// By the clusters of the group, of which each has one reservation: what they take ends after their machines are gone, never before.
+		machines = `reservation_groups g JOIN reservations r ON r.id = g.reservation JOIN resources x ON x.cluster = r.cluster`
+		// The text that is added keeps SQLite from the index by tenant.
+		parts = []string{`g.tenant = ? AND g.in_group = ? AND (g.ended_at = 0 OR g.ended_at >= ?) AND r.cluster <> ''
+			AND x.tenant || '' = ? AND (x.gone_at = 0 OR x.gone_at > ? AND x.gone_at > x.made_at)`}
+		of = [][]any{{tenant, s.Name, from, tenant, from}}
 	case app.QuotaUser, app.QuotaEachUser:
-		where = ` AND x.owner = ?`
-		args = append(args, s.Name)
+		for i := range parts {
+			parts[i], of[i] = parts[i]+` AND x.owner = ?`, append(of[i], s.Name)
+		}
 	}
-	err = m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END
-			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM resources x
-		WHERE `+stoodSince+`
-			AND (x.gone_at = 0 OR x.gone_at > x.made_at)`+where, args...).Scan(&cost)
-	return cost / float64(time.Hour.Microseconds()), wrapped(err)
+	for i, part := range parts {
+		var sum float64
+		err := m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END
+			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM `+machines+` WHERE x.made_at < ? AND `+part,
+			append([]any{now, now, from, from, now}, of[i]...)...).Scan(&sum)
+		if err != nil {
+			return 0, wrapped(err)
+		}
+		cost += sum
+	}
+	return cost / float64(time.Hour.Microseconds()), nil
 }

@@ -56,12 +56,14 @@ func newReads(db *sql.DB, words dialect, frozen sql.IsolationLevel) *reads {
 
 // QueryContext implements reader.
 func (r *reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	noteRead(ctx)
 	query, args = r.words.say(query, args)
 	return r.db.QueryContext(ctx, query, args...)
 }
 
 // QueryRowContext implements reader.
 func (r *reads) QueryRowContext(ctx context.Context, query string, args ...any) scanner {
+	noteRead(ctx)
 	query, args = r.words.say(query, args)
 	return passing{r.db.QueryRowContext(ctx, query, args...)}
 }
@@ -85,12 +87,14 @@ var _ reader = (*moment)(nil)
 
 // QueryContext implements reader.
 func (m *moment) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	noteRead(ctx)
 	query, args = m.words.say(query, args)
 	return m.Tx.QueryContext(ctx, query, args...)
 }
 
 // QueryRowContext implements reader.
 func (m *moment) QueryRowContext(ctx context.Context, query string, args ...any) scanner {
+	noteRead(ctx)
 	query, args = m.words.say(query, args)
 	return passing{m.Tx.QueryRowContext(ctx, query, args...)}
 }
@@ -104,7 +108,7 @@ func (p passing) Scan(dest ...any) error { return forNow(p.row.Scan(dest...)) }
 // each calls f for every row of a read.
 func each(ctx context.Context, from reader, f func(scanner) error, query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
-	return eachRow(rows, err, f)
+	return eachRow(rows, err, counted(ctx, f))
 }
 
 func (s *Store) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {

@@ -86,6 +86,9 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 		if err := t.reserve(r.AskedAt, r.Reservation()); err != nil {
 			return r, err
 		}
+		if err := t.claimBuild(r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
+			return r, err
+		}
 	}
 	for _, notice := range r.TellOpened() {
 		if err := t.notice(notice); err != nil {
@@ -235,6 +238,9 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 		err = t.giveBack(m.Now, "", r.ID)
 	}
 	if err != nil {
+		return err
+	}
+	if err := t.buildRequestMoved(m.Now, r); err != nil {
 		return err
 	}
 	for _, notice := range o.Notices {

@@ -42,6 +42,9 @@ func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter
 	if f.Status != "" {
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))
 	}
+	if f.Open {
+		where += " AND r.status IN ('waiting', 'offered')" // as the index requests_open has it
+	}
 	if f.Requester != "" {
 		where, args = where+" AND r.requester = ?", append(args, f.Requester)
 	}
@@ -57,6 +60,60 @@ func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter
 // OpenRequests implements app.RequestStore.
 func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
+}
+
+// OpenRequestsBare implements app.RequestStore.
+func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
+	list := []app.Request{}
+	known := map[string][]app.Need{} // many requests need the same
+	err := s.each(ctx, func(row scanner) error {
+		r := app.Request{Tenant: tenant}
+		var needs []byte
+		if err := row.Scan(&r.ID, &r.Status, &r.Requester, &r.Round, &needs); err != nil {
+			return err
+		}
+		if n, ok := known[string(needs)]; ok {
+			r.Needs = n
+		} else if len(needs) > 0 {
+			if err := json.Unmarshal(needs, &r.Needs); err != nil {
+				return fmt.Errorf("request %d: %w", r.ID, err)
+			}
+			known[string(needs)] = r.Needs
+		}
+		list = append(list, r)
+		return nil
+	}, `SELECT r.id, r.status, r.requester, r.round, r.needs FROM requests r
+		WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') AND r.id > ? ORDER BY r.id LIMIT ?`, tenant, after, limit)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	at := map[int64]int{}
+	for i, r := range list {
+		at[r.ID] = i
+	}
+	err = s.each(ctx, func(row scanner) error {
+		var id int64
+		var v app.Review
+		err := row.Scan(&id, &v.Round, &v.Who)
+		if i, ok := at[id]; ok {
+			list[i].Reviews = append(list[i].Reviews, v)
+		}
+		return err
+	}, `SELECT v.request, v.round, v.who FROM requests r JOIN reviews v ON v.request = r.id
+		WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') AND r.id BETWEEN ? AND ?`, tenant, list[0].ID, list[len(list)-1].ID)
+	return list, err
+}
+
+// RequestsNumbered implements app.RequestStore.
+func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error) {
+	if len(ids) == 0 {
+		return []app.Request{}, nil
+	}
+	args := []any{tenant}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+marks(len(ids))+`) ORDER BY r.id`, args...)
 }
 
 // requests reads requests and what was said about them, as they were at one moment.
@@ -77,9 +134,9 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
-	least, most := list[0].ID, list[0].ID
-	for _, r := range list {
-		least, most = min(least, r.ID), max(most, r.ID)
+	ids := make([]any, len(list))
+	for i, r := range list {
+		ids[i] = r.ID
 	}
 	err = each(ctx, moment, func(row scanner) error {
 		id, v, err := scanReview(row)
@@ -87,7 +144,7 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.
 			list[i].Reviews = append(list[i].Reviews, v)
 		}
 		return err
-	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request BETWEEN ? AND ? ORDER BY v.request, v.round, v.at, v.who`, least, most)
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+marks(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
 	return list, err
 }
 

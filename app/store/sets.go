@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"math/bits"
 	"strings"
 )
@@ -35,6 +36,62 @@ func (t *tx) execSet(n int, before, row, after string, add func(args []any, i in
 			args = add(args, from+i)
 		}
 		return t.exec(before+repeated(row, size)+after, append(args, last...)...)
+	})
+}
+
+// keyed is how many rows a statement is given that finds n others by their first value, and how many of those are filled. Where a few rows
+// that find nothing spare other statements, they are given too: every statement costs what half a dozen rows do.
+func keyed(n int) (size, filled int) {
+	down := min(maxSet, 1<<(bits.Len(uint(n))-1))
+	if up := 2 * down; up <= maxSet && up-n <= 6*(bits.OnesCount(uint(n))-1) {
+		return up, n
+	}
+	return down, down
+}
+
+// inKeyed calls f for pieces of n things looked for, with the values of a row of width for each.
+func inKeyed(n, width, more int, add func(args []any, i int) []any, f func(size int, args []any) error) error {
+	for from := 0; from < n; {
+		size, filled := keyed(n - from)
+		args := make([]any, 0, size*width+more)
+		for i := range filled {
+			args = add(args, from+i)
+		}
+		for range size - filled {
+			last := len(args) - width
+			args = append(args, args[last:]...)
+			args[last+width] = nowhere(args[last+width])
+		}
+		if err := f(size, args); err != nil {
+			return err
+		}
+		from += filled
+	}
+	return nil
+}
+
+// nowhere gives a value of the same type by which nothing is found.
+func nowhere(key any) any {
+	switch key.(type) {
+	case int64:
+		return int64(-1)
+	case string:
+		return "\x01"
+	}
+	panic(fmt.Sprintf("store: nothing is to be found by a %T", key))
+}
+
+// execKeyed is execSet for a statement that changes what it finds by the first value of each row, a number that is not negative or a name.
+func (t *tx) execKeyed(n int, before, row, after string, add func(args []any, i int) []any, last ...any) error {
+	return inKeyed(n, strings.Count(row, "?"), len(last), add, func(size int, args []any) error {
+		return t.exec(before+repeated(row, size)+after, append(args, last...)...)
+	})
+}
+
+// eachKeyed is eachOf for a statement that looks by the first value of each row, a number that is not negative or a name.
+func (t *tx) eachKeyed(f func(scanner) error, n int, before, row, after string, add func(args []any, i int) []any, last ...any) error {
+	return inKeyed(n, strings.Count(row, "?"), len(last), add, func(size int, args []any) error {
+		return t.each(f, before+repeated(row, size)+after, append(args, last...)...)
 	})
 }
 

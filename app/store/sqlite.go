@@ -60,7 +60,7 @@ func openToWrite(ctx context.Context, file string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, db, migrations.FS); err != nil {
+	if err := migrate(ctx, goose.DialectSQLite3, db, migrations.FS, 0); err != nil {
 		_ = db.Close()
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 			}
 		}
 		var keep []app.Fence
-		err := t.eachOf(func(row scanner) error {
+		err := t.eachKeyed(func(row scanner) error {
 			var f app.Fence
 			var status app.OperationStatus
 			if err := row.Scan(&f.Operation, &f.Index, &f.Attempt, &status); err != nil {
@@ -212,7 +212,7 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 		for i, f := range held {
 			out[i] = out[at[f]]
 		}
-		return t.execSet(len(keep), `WITH f(o, i, d) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET deadline = f.d FROM f
+		return t.execKeyed(len(keep), `WITH f(o, i, d) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET deadline = f.d FROM f
 			WHERE steps.operation = f.o AND steps.idx = f.i`, func(args []any, i int) []any {
 			return append(args, keep[i].Operation, keep[i].Index, micros(deadline))
 		})

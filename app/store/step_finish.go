@@ -62,6 +62,12 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 	var held []bool
 	for _, c := range calls {
 		for _, f := range c.fs {
+			if len(f.Fallbacks) > 0 && set.Holds(c.worker, f.Fence) {
+				var err error
+				if f, err = t.fallBack(set, f); err != nil {
+					return err
+				}
+			}
 			ok := set.Finish(c.worker, f, len(held))
 			held = append(held, ok)
 			if !ok {
@@ -180,7 +186,7 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 	for _, st := range claimed {
 		o := set.Operation(st.Operation)
 		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
-		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: fromMicros(micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch}
+		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: fromMicros(micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
 		out[st.Key()] = c
 		n := nodes.of[k]
 		if n == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"time"
 
 	"muster/app"
@@ -9,19 +10,19 @@ import (
 
 // ledgerColumns are what the rules need to know of a step.
 const ledgerColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
-	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on, s.pace`
+	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on, s.pace, s.queued_at`
 
 // stepRow is a row of ledgerColumns on its way. It is used again for each row.
 type stepRow struct {
-	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn, pace int64
-	step, node, action, service, state, worker, code, text                                                          string
-	dest                                                                                                            []any
+	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn, pace, queued int64
+	step, node, action, service, state, worker, code, text                                                                  string
+	dest                                                                                                                    []any
 }
 
 func newStepRow() *stepRow {
 	r := &stepRow{}
 	r.dest = []any{&r.operation, &r.idx, &r.step, &r.node, &r.action, &r.service, &r.join, &r.state, &r.left, &r.rank, &r.attempt, &r.tries,
-		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn, &r.pace}
+		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn, &r.pace, &r.queued}
 	return r
 }
 
@@ -33,7 +34,7 @@ func (r *stepRow) value() ledger.Step {
 			Rank: time.Duration(r.rank) * time.Microsecond, ErrorCode: app.Code(r.code), Error: r.text,
 			StartedAt: fromMicros(r.started), EndedAt: fromMicros(r.ended), NotBefore: fromMicros(r.notBefore),
 		},
-		NeedsLeft: int(r.left), Pace: r.pace, Deadline: fromMicros(r.deadline), Rung: fromMicros(r.rung),
+		NeedsLeft: int(r.left), Pace: r.pace, Deadline: fromMicros(r.deadline), Queued: fromMicros(r.queued), Rung: fromMicros(r.rung),
 		AskFor: time.Duration(r.askFor) * time.Microsecond, GoOn: r.goOn != 0,
 	}
 }
@@ -51,7 +52,7 @@ func addKey(keys []ledger.Key) func([]any, int) []any {
 func (l ledgerRows) Steps(keys []ledger.Key) ([]ledger.Step, error) {
 	steps := make([]ledger.Step, 0, len(keys))
 	r := newStepRow()
-	err := l.t.eachOf(r.into(&steps), len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
+	err := l.t.eachKeyed(r.into(&steps), len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
 		`) SELECT `+ledgerColumns+` FROM f CROSS JOIN steps s WHERE s.operation = f.o AND s.idx = f.i`, addKey(keys))
 	return steps, err
 }
@@ -68,7 +69,7 @@ func (r *stepRow) into(steps *[]ledger.Step) func(scanner) error {
 func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	var operation, from, to int64
 	dest := []any{&operation, &from, &to}
-	err = l.t.eachOf(func(row scanner) error {
+	err = l.t.eachKeyed(func(row scanner) error {
 		err := row.Scan(dest...)
 		edges = append(edges, ledger.Edge{Operation: operation, From: int(from), To: int(to)})
 		return err
@@ -86,11 +87,32 @@ const liveOfNodes = `) SELECT s.operation, s.idx FROM f CROSS JOIN steps s WHERE
 func (l ledgerRows) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	var operation, idx int64
 	dest := []any{&operation, &idx}
-	err = l.t.eachOf(func(row scanner) error {
+	err = l.t.eachKeyed(func(row scanner) error {
 		err := row.Scan(dest...)
 		keys = append(keys, ledger.Key{Operation: operation, Index: int(idx)})
 		return err
 	}, len(nodes), `WITH f(c, n) AS (VALUES `, `(?, ?)`, liveOfNodes, addNode(nodes))
+	return keys, err
+}
+
+// firstInLine looks at the ready steps of one node. The operation is that of the line.
+const firstInLine = `) SELECT f.o, (SELECT r.idx FROM steps r WHERE r.cluster = f.c AND r.node = f.n AND r.state = 'ready' AND r.operation = f.o
+	AND r.ask_for = 0 AND r.not_before <= ? ORDER BY r.rank DESC, r.idx LIMIT 1) FROM f`
+
+// First implements ledger.Rows.
+func (l ledgerRows) First(lines []ledger.Line, now time.Time) (keys []ledger.Key, err error) {
+	var operation int64
+	var idx sql.NullInt64
+	dest := []any{&operation, &idx}
+	err = l.t.eachKeyed(func(row scanner) error {
+		err := row.Scan(dest...)
+		if idx.Valid {
+			keys = append(keys, ledger.Key{Operation: operation, Index: int(idx.Int64)})
+		}
+		return err
+	}, len(lines), `WITH f(c, n, o) AS (VALUES `, `(?, ?, ?)`, firstInLine, func(args []any, i int) []any {
+		return append(args, lines[i].Cluster, lines[i].Name, lines[i].Operation)
+	}, micros(now))
 	return keys, err
 }
 
@@ -123,10 +145,6 @@ func (t *tx) addSteps(set *ledger.Set, keys []ledger.Key) error {
 		set.AddOperation(o)
 	}
 	steps, err := ledgerRows{t}.Steps(keys)
-	for _, st := range steps {
-		if set.Operation(st.Operation) != nil {
-			set.AddStep(st)
-		}
-	}
+	set.AddSteps(steps)
 	return err
 }

@@ -17,7 +17,7 @@ func (t *tx) noteTries(steps []*ledger.Step) error {
 			fresh = append(fresh, st)
 		}
 	}
-	err := t.execSet(len(failed), `WITH v(o, i, sa) AS (VALUES `, `(?, ?, ?)`,
+	err := t.execKeyed(len(failed), `WITH v(o, i, sa) AS (VALUES `, `(?, ?, ?)`,
 		`) UPDATE steps SET tried_at = v.sa FROM v WHERE steps.operation = v.o AND steps.idx = v.i AND steps.tried_at = 0`,
 		func(args []any, i int) []any {
 			return append(args, failed[i].Operation, failed[i].Index, micros(failed[i].StartedAt))
@@ -25,7 +25,7 @@ func (t *tx) noteTries(steps []*ledger.Step) error {
 	if err != nil {
 		return err
 	}
-	return t.execSet(len(fresh), `WITH v(o, i) AS (VALUES `, `(?, ?)`,
+	return t.execKeyed(len(fresh), `WITH v(o, i) AS (VALUES `, `(?, ?)`,
 		`) UPDATE steps SET tried_at = 0 FROM v WHERE steps.operation = v.o AND steps.idx = v.i`,
 		func(args []any, i int) []any { return append(args, fresh[i].Operation, fresh[i].Index) })
 }
@@ -38,7 +38,7 @@ func (t *tx) loadTries(claimed map[ledger.Key]*app.ClaimedStep) error {
 			keys = append(keys, k)
 		}
 	}
-	return t.eachOf(func(row scanner) error {
+	return t.eachKeyed(func(row scanner) error {
 		var k ledger.Key
 		var tried int64
 		err := row.Scan(&k.Operation, &k.Index, &tried)

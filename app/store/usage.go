@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -60,7 +61,12 @@ func usageWhere(q app.UsageQuery) (string, []any) {
 		args = []any{q.Tenant, q.Tenant, from, to}
 	}
 	where += ` AND (x.gone_at = 0 OR x.gone_at > x.made_at)` // clocks differ
-	if q.Owner != "" {
+	switch {
+	case q.Owner != "" && q.Tenant != "":
+		// As the index resources_of_owner has it: what belongs to others is not looked at.
+		where = strings.ReplaceAll(where, `x.tenant = ?`, `x.tenant = ? AND x.owner = ?`)
+		args = []any{q.Tenant, q.Owner, q.Tenant, q.Owner, from, to}
+	case q.Owner != "":
 		where, args = where+` AND x.owner = ?`, append(args, q.Owner)
 	}
 	return where, args

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -47,11 +46,7 @@ func cpuTime() time.Duration {
 // TestAYearOfUsage tells how long sums over a year of 100,000 machines take. It measures only where it is asked for, with
 // USAGE=100000; else it tries a tenth and how much comes out of the database.
 func TestAYearOfUsage(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := onDisk(t)
 	yearOfUsage(t, s)
 }
 

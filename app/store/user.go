@@ -58,7 +58,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView
 	if err != nil {
 		return v, err
 	}
-	if err := s.each(ctx, texts(&v.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 ORDER BY number`, tenant, name); err != nil {
+	if err := s.each(ctx, texts(&v.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, tenant, name); err != nil {
 		return v, err
 	}
 	return v, s.reads.QueryRowContext(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
@@ -218,7 +218,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 
 // handOver gives the live clusters of a user to another one, and refuses where there are some and nobody gets them.
 func (t *tx) handOver(u app.User, to string) (names []string, err error) {
-	if err := t.each(texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
+	if err := t.each(texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
 	if to == "" {

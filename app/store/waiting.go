@@ -33,6 +33,7 @@ func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64,
 		w.needs,
 		w.busy,
 		w.places,
+		w.running,
 	} {
 		if err := read(); err != nil {
 			return app.WaitingRows{}, err
@@ -204,6 +205,15 @@ func (w *waiting) places() error {
 		w.tenant, w.operation, mostPlaces)
 }
 
+// running reads how many of its steps are at work.
+func (w *waiting) running() error {
+	err := w.s.reads.QueryRowContext(w.ctx, `SELECT running FROM operations WHERE tenant = ? AND id = ?`, w.tenant, w.operation).Scan(&w.Running)
+	if err != nil && !isNoRows(err) {
+		return fmt.Errorf("store: waiting: %w", err)
+	}
+	return nil
+}
+
 // QueueLines implements app.WaitingStore.
 func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (app.QueueRows, error) {
 	var q app.QueueRows
@@ -234,10 +244,33 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 		b.Until = fromMicros(until)
 		q.BackOffs = append(q.BackOffs, b)
 		return err
-	}, `SELECT error_code, count(*), min(not_before) FROM steps WHERE state = 'ready' AND not_before > ? AND tenant = ?
+	}, `SELECT error_code, count(*), min(not_before) FROM steps WHERE `+backsOff+` AND tenant = ?
 		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, micros(now), tenant, mostReasons)
 	return q, err
 }
+
+// QueueTenants implements app.WaitingStore.
+func (s *Store) QueueTenants(ctx context.Context, limit int) (some []app.QueueTenant, more int, err error) {
+	err = s.each(ctx, func(row scanner) error {
+		var t app.QueueTenant
+		var oldest int64
+		err := row.Scan(&t.Tenant, &oldest)
+		t.Oldest = fromMicros(oldest)
+		some = append(some, t)
+		return err
+	}, `SELECT o.tenant, min(o.created_at) FROM operations o WHERE `+goesOn+` GROUP BY o.tenant ORDER BY min(o.created_at), o.tenant LIMIT ?`, limit)
+	if err != nil || len(some) < limit {
+		return some, 0, err
+	}
+	err = s.reads.QueryRowContext(ctx, `SELECT count(DISTINCT o.tenant) FROM operations o WHERE `+goesOn).Scan(&more)
+	if err != nil {
+		return some, 0, fmt.Errorf("store: queues: %w", err)
+	}
+	return some, more - len(some), nil
+}
+
+// backsOff picks steps that wait to be tried again, in the words of an index.
+const backsOff = `state = 'ready' AND not_before > 0 AND not_before > ?`
 
 // goesOn picks operations that have not ended, in the words of an index.
 const goesOn = `o.status IN ('waiting', 'running', 'paused', 'cancelling')`

@@ -66,9 +66,10 @@ type note struct {
 }
 
 type write struct {
-	act func(*tx) error
-	who *app.Actor // on whose behalf, for the audit; nil: nobody's
-	err chan error
+	act   func(*tx) error
+	who   *app.Actor // on whose behalf, for the audit; nil: nobody's
+	err   chan error
+	trace string // that it belongs to; "" for none
 }
 
 var errClosed = &app.Error{Code: app.ETransient, Message: "the store is closing"}
@@ -92,7 +93,13 @@ func (w *writer) close() error {
 // act may run more than once, the last time counts: it begins from nothing each time and changes nothing outside of the
 // transaction but its own results. It may not use ctx: a caller that goes away must not break the batch.
 func (s *Store) write(ctx context.Context, act func(*tx) error) error {
-	w := &write{act: act, err: make(chan error, 1)}
+	if t, ok := ctx.Value(joined{}).(*tx); ok { // it is part of what is done together; we are on the writer's own goroutine
+		return act(t)
+	}
+	if k, ok := app.OnceOf(ctx); ok {
+		act = marked(k, act)
+	}
+	w := &write{act: act, err: make(chan error, 1), trace: app.TraceOf(ctx)}
 	if who, ok := app.Acting(ctx); ok {
 		w.who = &who
 	}
@@ -214,7 +221,7 @@ func (w *writer) try(batch []*write, careful bool) (t *tx, errs []error, err err
 		return t, errs, err
 	}
 	for i, b := range batch {
-		t.changed, t.who = false, b.who
+		t.changed, t.who, t.trace = false, b.who, b.trace
 		if careful {
 			errs[i] = t.savepoint(b.act)
 		} else {
@@ -247,6 +254,7 @@ type tx struct {
 	changed  bool       // by the act that runs, or an error of the database
 	who      *app.Actor // on whose behalf the act runs; nil: nobody's
 	auditKey []byte
+	trace    string // that the act belongs to; "" for none
 	note
 }
 
@@ -328,7 +336,7 @@ func wrapped(err error) error {
 
 // event adds to a cluster's feed and wakes those who watch it.
 func (t *tx) event(e app.Event) error {
-	t.clusters[e.Cluster] = true
+	t.clusters[e.Cluster], t.clusters[app.WatchTenant(e.Tenant)] = true, true
 	return t.exec(`INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		micros(e.At), e.Tenant, e.Cluster, e.Operation, e.Kind, e.Node, e.Step, e.Status, e.Message, e.Done, e.Total)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,11 +12,7 @@ import (
 // A full disk refuses what comes, as something that passes, breaks nothing that is there, and is forgotten once there is
 // room again.
 func TestFullDisk(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := onDisk(t)
 	create := func(name string) error {
 		_, err := s.CreateCluster(t.Context(), apptest.NewCluster("t", name, 10, time.Now(), apptest.Chain(10)))
 		return err
@@ -33,7 +28,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	pages(100)
 	n := 0
-	for err = create("c0"); err == nil; err = create(fmt.Sprintf("c%d", n)) {
+	err := create("c0")
+	for ; err == nil; err = create(fmt.Sprintf("c%d", n)) {
 		n++
 	}
 	if app.CodeOf(err) != app.ETransient {

@@ -1,0 +1,100 @@
+package app
+
+import "time"
+
+// BuildPhase is where an event stands in the life of its build.
+type BuildPhase string
+
+// The phases. BuildOther is of events that are no part of a build, such as a push or a deployment that was asked for: rules may
+// act upon them, and nothing ends by itself with them.
+const (
+	BuildQueued  BuildPhase = "queued"  // it waits for somebody to run it
+	BuildRunning BuildPhase = "running" // it runs
+	BuildEnded   BuildPhase = "ended"   // however it ended; nothing of it runs any more
+	BuildOther   BuildPhase = "other"
+)
+
+// The limits of what build systems send.
+const (
+	MaxBuildBody    = 1 << 20         // bytes of one delivery; GitHub's own limit is 25 MB, what rules need is far smaller
+	BuildReplayTime = 24 * time.Hour  // how long a delivery is known again
+	BuildClockSkew  = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
+	MaxBuildKey     = 300             // bytes of BuildEvent.Build
+	MaxBuildField   = 1000            // bytes of each other word of a BuildEvent
+)
+
+// BuildDelivery is one request of a build system whose signature was found to be right.
+type BuildDelivery struct {
+	System string // a BuildSystem's name
+	// Event is the system's own name for what happened, as far as it can be trusted: workflow_job, pipeline. "" where it says none.
+	Event string
+	// ID is the sender's own number of the delivery, to show it beside the sender's list. It may be unsigned: nothing depends on it.
+	ID string
+	// Unique is the same for a delivery that is sent again and differs from all others. It follows from what is signed alone.
+	Unique string
+	SentAt time.Time // as signed; zero where the scheme signs no time
+	Body   []byte
+}
+
+// BuildEvent is what a delivery tells, in words that are the same for all build systems. What the system does not say is zero.
+type BuildEvent struct {
+	System string     `json:"system"`
+	Event  string     `json:"event"`            // the system's own name: workflow_job, push, pipeline
+	Action string     `json:"action,omitempty"` // the system's own word: queued, completed, opened
+	Phase  BuildPhase `json:"phase"`
+	// Build names what clusters belong to: all events of one build, and of one try of it, have the same. It begins with the repository or
+	// the job: octo/web/actions/runs/123/attempts/1. "" where the event is of no build.
+	Build string `json:"build,omitempty"`
+	// Job is a part of the build that may want a cluster of its own, by the name that the system shows; "" for the whole of it. Two jobs
+	// of a build may be called the same: JobID, the system's own number, is the same in all events of one job and one try of it, and in no other.
+	Job         string `json:"job,omitempty"`
+	JobID       string `json:"job_id,omitempty"`
+	Result      string `json:"result,omitempty"` // of an ended one, the system's own word: success, failed, cancelled
+	Repository  string `json:"repository,omitempty"`
+	Branch      string `json:"branch,omitempty"`
+	Tag         string `json:"tag,omitempty"`
+	Commit      string `json:"commit,omitempty"`
+	PullRequest int64  `json:"pull_request,omitempty"`
+	// Fork says that the code comes from a repository that others write to: rules should not give it what costs money. ForkUnknown says
+	// that the system does not tell in this event: GitHub's workflow_job, Jenkins. Both at once never hold.
+	Fork        bool   `json:"fork,omitempty"`
+	ForkUnknown bool   `json:"fork_unknown,omitempty"`
+	Actor       string `json:"actor,omitempty"` // who began it, in the system's words
+	URL         string `json:"url,omitempty"`   // https, where a person can look at it; what the sender says, so never fetched
+	// Labels are what the build asks for: labels of a workflow job, tags of a pipeline's runner, agent rules.
+	Labels []string `json:"labels,omitempty"`
+	// CallbackURL is where the build wants to be told how its cluster stands, "" for nowhere. It may hold a secret.
+	CallbackURL string `json:"-"`
+	// Payload is the whole of the body, for rules that need more: made of nil, bool, string, int64, float64, []any and map[string]any.
+	Payload map[string]any `json:"-"`
+}
+
+// BuildSystem says of a build system what forms and docs need.
+type BuildSystem struct {
+	Name   string   `json:"name"`   // github
+	Title  string   `json:"title"`  // GitHub Actions
+	About  string   `json:"about"`  // one sentence: what it sends, by which scheme it is signed
+	Events []string `json:"events"` // those that are understood, sorted; others are taken and noted, and no rule sees them
+	// Scheme is how its deliveries are signed, for docs: "HMAC-SHA256 in X-Hub-Signature-256".
+	Scheme string `json:"scheme"`
+	// Steps tell where secret and address are entered there, one sentence each.
+	Steps []string `json:"steps"`
+	// OwnSecret says that the system makes the secret and the admin brings it here; otherwise Muster makes it, in SecretForm.
+	OwnSecret bool `json:"own_secret"`
+	// Standard says that the secret is in the form of Standard Webhooks, whsec_ and base64.
+	Standard bool `json:"standard"`
+}
+
+// BuildSystems knows the build systems. It is pure: it reads no clock and opens nothing.
+type BuildSystems interface {
+	// Systems gives all, sorted by name.
+	Systems() []BuildSystem
+	// Verify looks whether a delivery was signed with one of the secrets (two while one is replaced), in constant time over the body
+	// as it came, and how old its signed time is. header gives a header's first value, "" for none. Errors: EUnauthorized without a
+	// signature, with a wrong one, or with a time beyond BuildClockSkew, and they say which; EInvalid for headers that make no sense;
+	// ENotFound for a system that is not known.
+	Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (BuildDelivery, error)
+	// Read understands a verified delivery, also one that was kept and is looked at again. Errors: EInvalid with the place for a body
+	// that is not what the system sends. An event of a kind that is not understood is no error: Phase is BuildOther, Build "".
+	Read(d BuildDelivery) (BuildEvent, error)
+}

@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// How builds are called back.
+const (
+	// BuildCallbackTime is for how long one callback is tried, from when it was queued: about fourteen times. One that waited behind
+	// another for longer is tried once all the same.
+	BuildCallbackTime = 6 * time.Hour
+	// BuildCallbackMark begins the message ids of callbacks. No hook takes a delivery with such an id, so that what we have signed cannot be
+	// sent back to us.
+	BuildCallbackMark = "muster_callback_"
+	// BuildCallbackNone is what a rule says that wants nobody to be told, whatever the event says.
+	BuildCallbackNone = "none"
+
+	maxCallbackText = 2000 // bytes of a rule's callback
+)
+
+// BuildCall is where a build that begins is to be told how it stands.
+type BuildCall struct {
+	URL   string // may hold a secret; "" for nowhere
+	Shown string // URL without what may be secret
+	Why   string // why nowhere, where there was to be one
+}
+
+// BuildCallbacks is where a build is told, and what became of that.
+type BuildCallbacks struct {
+	URL  string          `json:"url,omitempty"` // without what may be secret
+	Why  string          `json:"why,omitempty"` // why nobody is told, or is any more
+	Told []BuildCallback `json:"told" nullable:"false"`
+}
+
+// BuildCallback is what a build is told once: that it is ready, refused, failed or ended.
+type BuildCallback struct {
+	ID int64 `json:"id"`
+	// MessageID is what the receiver is told in the header webhook-id, the same at every attempt.
+	MessageID string        `json:"message_id"`
+	State     BuildState    `json:"state"`
+	Outcome   DeliveryState `json:"outcome"`
+	Attempts  int           `json:"attempts"`
+	QueuedAt  time.Time     `json:"queued_at"`
+	NextAt    time.Time     `json:"next_at,omitzero"` // of a waiting one: not before then
+	EndedAt   time.Time     `json:"ended_at,omitzero"`
+	// Of the last attempt:
+	Status int           `json:"status,omitempty"` // 0: no answer
+	Took   time.Duration `json:"took,omitempty"`
+	Code   Code          `json:"code,omitempty"` // "": it was taken, or not tried yet
+	Error  string        `json:"error,omitempty"`
+}
+
+// BuildNews is what a callback tells: how the build stood at that time. It holds no credentials.
+type BuildNews struct {
+	At      time.Time   `json:"at"`
+	Build   int64       `json:"build"`
+	Hook    string      `json:"hook"`
+	Key     string      `json:"key"`
+	Name    string      `json:"name,omitempty"` // the build, as its events name it
+	Job     string      `json:"job,omitempty"`
+	State   BuildState  `json:"state"`
+	Words   string      `json:"words,omitempty"`
+	Cluster string      `json:"cluster,omitempty"`
+	Nodes   []BuildNode `json:"nodes,omitempty"` // of a ready one
+	Path    string      `json:"path"`            // where the build is to be looked at with its token, from the portal's root
+}
+
+// Told tells whether builds are called back about a state.
+func (s BuildState) Told() bool {
+	return s == BuildReady || s == BuildRefused || s == BuildFailed || s == BuildOver
+}
+
+// News is what is told of a build as it stands.
+func (b Build) News(now time.Time, nodes []BuildNode) BuildNews {
+	return BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
+		Nodes: nodes, Path: BuildHook{ID: b.HookID}.Path() + b.Path()}
+}
+
+// BuildSigningKey is what callbacks of a hook with a secret are signed with: the bytes that whsec_ and base64 stand for, or those of the
+// secret itself where it is in no such form.
+func BuildSigningKey(secret string) []byte {
+	if text, marked := strings.CutPrefix(secret, HookSecretMark); marked {
+		if key, err := base64.StdEncoding.DecodeString(text); err == nil && len(key) > 0 {
+			return key
+		}
+	}
+	return []byte(secret)
+}
+
+// Line says in one line what became of it.
+func (c BuildCallback) Line(now time.Time) string {
+	tries := fmt.Sprintf("%d attempts", c.Attempts)
+	if c.Attempts == 1 {
+		tries = "1 attempt"
+	}
+	if c.Status > 0 {
+		tries += fmt.Sprintf(", status %d", c.Status)
+	}
+	words := ""
+	switch {
+	case c.Outcome == DeliveryMade:
+		words = "delivered after " + tries
+	case c.Outcome == DeliveryFailed:
+		words = "given up after " + tries
+	case c.Attempts == 0:
+		return string(c.State) + ": not sent yet"
+	case c.NextAt.After(now):
+		words = fmt.Sprintf("sent again in %s, after %s", c.NextAt.Sub(now).Round(time.Second), tries)
+	default:
+		words = "being sent, " + tries
+	}
+	if c.Error != "" {
+		words += ". " + c.Error
+	}
+	return string(c.State) + ": " + words
+}
+
+// callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
+func (a *App) callOf(r BuildRule, j BuildJudgement, e BuildEvent) BuildCall {
+	text := strings.TrimSpace(j.Callback)
+	switch {
+	case j.CallbackWhy != "":
+		return BuildCall{Why: "Nobody is told of the build: " + j.CallbackWhy}
+	case r.Callback == "":
+		text = strings.TrimSpace(e.CallbackURL)
+	}
+	if text == "" || text == BuildCallbackNone {
+		return BuildCall{}
+	}
+	u, err := a.checkHookURL(text)
+	if err != nil {
+		return BuildCall{Why: "Nobody is told of the build: " + AsError(err).Message}
+	}
+	return BuildCall{URL: text, Shown: RedactURL(u)}
+}
+
+// checkCallback says what is wrong with a rule's callback before anything is put in it.
+func (a *App) checkCallback(r BuildRule) error {
+	wrong := func(message, hint string) error {
+		return &Error{Code: EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
+	}
+	const like = "Such as ${event.payload.callback_url}, or https://ci.example.com/muster/${event.build}."
+	text := strings.TrimSpace(r.Callback)
+	switch {
+	case r.Callback == "" || text == BuildCallbackNone:
+		return nil
+	case len(r.Callback) > maxCallbackText:
+		return wrong(fmt.Sprintf("it is longer than %d bytes", maxCallbackText), "")
+	case text == "":
+		return wrong("it is empty", "Leave it out, or write none to tell nobody.")
+	}
+	before, _, open := strings.Cut(text, "${")
+	if open && before == "" {
+		return nil // the whole of the address is told later
+	}
+	scheme, rest, absolute := strings.Cut(before, "://")
+	switch host, _, whole := strings.Cut(rest, "/"); {
+	case !absolute && !(open && strings.HasPrefix("https://", before)):
+		return wrong("it does not begin with https://", like)
+	case absolute && scheme != "https" && scheme != "http":
+		return wrong("builds are told over https, not "+clip(scheme), like)
+	case absolute && strings.Contains(host, "@"):
+		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
+	case open && !whole:
+		return nil
+	}
+	if open {
+		before += "x" // what comes there is not known yet; where it leads is
+	}
+	if _, err := a.checkHookURL(before); err != nil {
+		e := *AsError(err)
+		return wrong(e.Message, firstOf(e.Hint, like))
+	}
+	return nil
+}
+
+// RedactedCallback is a rule's callback without the query that it was written with.
+func (r BuildRule) RedactedCallback() string {
+	before, _, _ := strings.Cut(r.Callback, "${")
+	if i := strings.IndexByte(before, '?'); i >= 0 {
+		return r.Callback[:i] + "?…"
+	}
+	return r.Callback
+}
+
+// toldOf gives what is to be told of a build that has moved; nil for nothing.
+func (a *App) toldOf(ctx context.Context, was, b Build, now time.Time) (*BuildNews, error) {
+	if b.Callback == nil || b.Callback.URL == "" || b.State == was.State || !b.State.Told() {
+		return nil, nil
+	}
+	var nodes []BuildNode
+	if b.State == BuildReady {
+		c, err := a.Store.View(ctx, b.Tenant, b.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		nodes = buildNodes(c)
+	}
+	n := b.News(now, nodes)
+	return &n, nil
+}
+
+// CallbackURL tells whether a text is an address at all; where it may lead is asked when it is used.
+func CallbackURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && len(text) <= maxHookURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.ContainsFunc(text, unprintable)
+}

@@ -1,0 +1,282 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The limits of build hooks.
+const (
+	MaxBuildHooks      = 50 // of a tenant
+	minBuildSecret     = 16 // bytes
+	maxBuildSecret     = 512
+	BuildMemory        = 30 * 24 * time.Hour // how long builds that are over, and what made deliveries the same, are known
+	BuildDeliveryTime  = 7 * 24 * time.Hour  // how long deliveries are kept
+	MostBuildDelivered = 1000                // deliveries of a hook that are kept
+)
+
+// BuildHook is an address at which a build system tells of its builds, and what is to be done then. Its secret cannot be read again.
+type BuildHook struct {
+	ID     string `json:"id" doc:"It stands in the address; knowing it is not enough to be heard"`
+	Tenant string `json:"-"`
+	Name   string `json:"name"`
+	System string `json:"system"`
+	// Owner is the user as whom it acts, with that user's rights, groups and quota.
+	Owner     string      `json:"owner"`
+	Rules     []BuildRule `json:"rules" nullable:"false"`
+	Enabled   bool        `json:"enabled"`
+	Why       string      `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
+	SecretAt  time.Time   `json:"secret_at"`
+	OldUntil  time.Time   `json:"old_until,omitzero"` // until when the secret before counts too
+	LastAt    time.Time   `json:"last_at,omitzero"`   // the latest delivery that was signed right
+	RefusedAt time.Time   `json:"refused_at,omitzero"`
+	Refused   string      `json:"refused,omitempty"` // why the latest one was refused that was not
+	Live      int         `json:"live"`              // builds that have a cluster, or wait for one
+	CreatedBy string      `json:"created_by"`
+	CreatedAt time.Time   `json:"created_at"`
+	ChangedAt time.Time   `json:"changed_at"`
+	DeletedAt time.Time   `json:"-"`
+}
+
+// Path is where deliveries go to, from the portal's root.
+func (h BuildHook) Path() string { return "/hooks/" + h.ID }
+
+// BuildHookRequest makes or changes a build hook. What is nil or empty stays as it is; of a new hook it is the default.
+type BuildHookRequest struct {
+	Name    string       `json:"-"`
+	System  string       `json:"system,omitempty" maxLength:"40" doc:"Of a new hook: which build system sends to it"`
+	Owner   *string      `json:"owner,omitempty" maxLength:"63" doc:"As whom it acts; you, where it is left out of a new hook"`
+	Rules   *[]BuildRule `json:"rules,omitempty" maxItems:"50" doc:"What is done with which event: the first rule that matches counts"`
+	Enabled *bool        `json:"enabled,omitempty" doc:"Whether deliveries begin anything; ends are heeded all the same"`
+	Secret  string       `json:"secret,omitempty" maxLength:"512" doc:"What deliveries are signed with, where the build system makes it; write-only"`
+	Rotate  bool         `json:"rotate,omitempty" doc:"Make a new secret; the old one counts too for a day"`
+}
+
+// SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
+type SavedBuildHook struct {
+	BuildHook
+	Secret string `json:"secret,omitempty"`
+	Made   bool   `json:"made"`
+}
+
+// BuildHookChange is a checked change, as the store takes it. What is nil or empty stays.
+type BuildHookChange struct {
+	Name, System string
+	Owner        *string
+	Rules        *[]BuildRule
+	Enabled      *bool
+	Secret       string // "" leaves it
+	New          string // of a hook that is made by this, where Secret is empty
+	ID           string // of a hook that is made by this
+	TokenKey     []byte // likewise
+}
+
+// BuildSystems lists the build systems that can be spoken to; they are no secret.
+func (a *App) BuildSystems() []BuildSystem {
+	if a.Builds == nil {
+		return nil
+	}
+	return a.Builds.Systems()
+}
+
+func (a *App) buildSystem(name string) (BuildSystem, bool) {
+	for _, s := range a.BuildSystems() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return BuildSystem{}, false
+}
+
+// BuildHooks lists the build hooks of the tenant by name.
+func (a *App) BuildHooks(ctx context.Context, actor Actor) ([]BuildHook, error) {
+	if err := actor.may("BuildHooks"); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.BuildHooks(ctx, actor.Tenant)
+	for i := range all {
+		if _, all[i].Why, err = a.buildOwner(ctx, all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// BuildHook gives one; ENotFound where there is none of the name.
+func (a *App) BuildHook(ctx context.Context, actor Actor, name string) (BuildHook, error) {
+	if err := actor.may("BuildHook"); err != nil {
+		return BuildHook{}, err
+	}
+	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
+	if err == nil {
+		_, h.Why, err = a.buildOwner(ctx, h)
+	}
+	return h, err
+}
+
+// SaveBuildHook makes a build hook or changes the one of that name. EInvalid says which field is wrong, of rules with rule, line and
+// column.
+func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest) (SavedBuildHook, error) {
+	if err := actor.may("SaveBuildHook"); err != nil {
+		return SavedBuildHook{}, err
+	}
+	was, err := a.Store.BuildHook(ctx, actor.Tenant, r.Name)
+	fresh := CodeOf(err) == ENotFound
+	if err != nil && !fresh {
+		return SavedBuildHook{}, err
+	}
+	if fresh && r.Owner == nil && actor.Home == "" {
+		r.Owner = &actor.User
+	}
+	c, err := a.checkBuildHook(ctx, actor, r, was, fresh, a.Store.User)
+	if err != nil {
+		return SavedBuildHook{}, err
+	}
+	system, _ := a.buildSystem(firstOf(was.System, c.System))
+	c.New = newBuildSecret(system)
+	if r.Rotate {
+		c.Secret = c.New
+	}
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails: crypto/rand ends the process instead
+	c.ID, c.TokenKey = hex.EncodeToString(id), make([]byte, 32)
+	_, _ = rand.Read(c.TokenKey)
+	h, made, err := a.Store.SaveBuildHook(ctx, actor, c, a.Now())
+	if err != nil {
+		return SavedBuildHook{}, err
+	}
+	if _, h.Why, err = a.buildOwner(ctx, h); err != nil {
+		return SavedBuildHook{}, err
+	}
+	saved := SavedBuildHook{BuildHook: h, Made: made}
+	if r.Rotate || made && r.Secret == "" {
+		saved.Secret = c.New
+	}
+	return saved, nil
+}
+
+// newBuildSecret makes one in the form that a build system takes.
+func newBuildSecret(s BuildSystem) string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b)
+	if s.Standard {
+		return HookSecretMark + base64.StdEncoding.EncodeToString(b)
+	}
+	return hex.EncodeToString(b)
+}
+
+// DeleteBuildHook ends a build hook: its address is not known any more, what waits is dropped, and the clusters of its builds are given
+// back.
+func (a *App) DeleteBuildHook(ctx context.Context, actor Actor, name string) error {
+	if err := actor.may("DeleteBuildHook"); err != nil {
+		return err
+	}
+	return a.Store.DeleteBuildHook(ctx, actor, name, a.Now())
+}
+
+func (a *App) checkBuildHook(ctx context.Context, actor Actor, r BuildHookRequest, was BuildHook, fresh bool, users findUser) (BuildHookChange, error) {
+	c := BuildHookChange{Name: r.Name, System: r.System, Owner: r.Owner, Rules: r.Rules, Enabled: r.Enabled}
+	wrong := func(field, message, hint string) (BuildHookChange, error) {
+		return c, &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	if !hookName(r.Name) {
+		return wrong("name", "A build hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"github-web\".")
+	}
+	var names []string
+	for _, s := range a.BuildSystems() {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return c, &Error{Code: EConflict, Message: "This server knows no build system.", Hint: "Ask whoever runs it."}
+	}
+	system := firstOf(was.System, r.System)
+	if !slices.Contains(names, system) {
+		return wrong("system", fmt.Sprintf("There is no build system %q.", clip(system)), "There are: "+strings.Join(names, ", ")+".")
+	}
+	if !fresh && r.System != "" && r.System != was.System {
+		return wrong("system", "Which build system sends to a hook cannot be changed.", "Make another one, and delete this one.")
+	}
+	s, _ := a.buildSystem(system)
+	if r.Owner != nil {
+		*r.Owner = strings.TrimSpace(*r.Owner)
+		if err := checkBuildOwner(ctx, actor, *r.Owner, users); err != nil {
+			return c, err
+		}
+	} else if fresh {
+		return wrong("owner", "It is not said as whom the hook acts.", "Name a user of the tenant.")
+	}
+	rules := was.Rules
+	if r.Rules != nil {
+		rules = *r.Rules
+	}
+	if err := a.checkBuildRules(rules); err != nil {
+		return c, err
+	}
+	if r.Rules != nil {
+		c.Rules = &rules
+	}
+	switch {
+	case r.Secret != "" && r.Rotate:
+		return wrong("secret", "A secret is either given or made, not both.", "")
+	case r.Rotate && s.OwnSecret, r.Secret == "" && fresh && s.OwnSecret:
+		return wrong("secret", s.Title+" makes the secret itself.", "Bring it here from there.")
+	case r.Secret == "":
+	case s.Standard:
+		if _, err := HookSecret(r.Secret); err != nil {
+			return c, err
+		}
+	case len(r.Secret) < minBuildSecret || len(r.Secret) > maxBuildSecret || strings.ContainsFunc(r.Secret, unprintable):
+		return wrong("secret", fmt.Sprintf("A secret has from %d to %d bytes, without spaces.", minBuildSecret, maxBuildSecret), "Leave it out to have one made.")
+	}
+	c.Secret = r.Secret
+	return c, nil
+}
+
+// findUser gives an account of a tenant, or ENotFound.
+type findUser func(ctx context.Context, tenant, name string) (User, error)
+
+// checkBuildOwner refuses owners that could not act, and those who may more than the one who names them.
+func checkBuildOwner(ctx context.Context, actor Actor, name string, users findUser) error {
+	wrong := func(message, hint string) error {
+		return &Error{Code: EInvalid, Field: "owner", Message: message, Hint: hint}
+	}
+	u, err := users(ctx, actor.Tenant, name)
+	switch {
+	case CodeOf(err) == ENotFound:
+		return wrong(fmt.Sprintf("There is no user %q.", clip(name)), "Name a user of the tenant; a robot does well.")
+	case err != nil:
+		return err
+	case u.Disabled():
+		return wrong(fmt.Sprintf("The account %s is disabled.", name), "Name another user.")
+	case u.Actor().may("Ask") != nil:
+		return wrong(fmt.Sprintf("%s may not ask for clusters.", name), "Name another user; a robot does well.")
+	case slices.Index(Roles, u.Role) < slices.Index(Roles, actor.Role):
+		return &Error{Code: EForbidden, Field: "owner", Message: fmt.Sprintf("%s may more than you.", name), Hint: "Name yourself, or somebody who may no more than you."}
+	}
+	return nil
+}
+
+// buildOwner gives as whom a hook acts; why is set where it cannot.
+func (a *App) buildOwner(ctx context.Context, h BuildHook) (owner Actor, why string, err error) {
+	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
+	switch {
+	case CodeOf(err) == ENotFound:
+		return owner, fmt.Sprintf("It acts as %s, who is not there any more.", h.Owner), nil
+	case err != nil:
+		return owner, "", err
+	case u.Disabled():
+		return owner, fmt.Sprintf("It acts as %s, whose account is disabled.", h.Owner), nil
+	}
+	owner = u.Actor()
+	owner.Via, owner.Token = ViaHook, "build hook "+h.Name
+	if owner.may("Ask") != nil {
+		return owner, fmt.Sprintf("It acts as %s, who may not ask for clusters any more.", h.Owner), nil
+	}
+	return owner, "", nil
+}

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// BuildAct is what a rule does.
+type BuildAct string
+
+// The acts.
+const (
+	BuildCreate  BuildAct = "create"
+	BuildDelete  BuildAct = "delete"
+	BuildExtend  BuildAct = "extend"
+	BuildNothing BuildAct = "nothing"
+)
+
+// BuildActs are all of them.
+var BuildActs = []BuildAct{BuildCreate, BuildDelete, BuildExtend, BuildNothing}
+
+// BuildForks says whether a rule takes what comes from forks.
+type BuildForks string
+
+// The choices; "" is BuildForksNever.
+const (
+	BuildForksNever   BuildForks = "never"
+	BuildForksUnknown BuildForks = "unknown" // what does not tell, as GitHub's workflow_job
+	BuildForksAll     BuildForks = "all"
+)
+
+// BuildRule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
+// clusters needs no rule.
+type BuildRule struct {
+	Name string   `json:"name" maxLength:"63" doc:"Small letters, digits, '-' and '_'"`
+	When string   `json:"when" maxLength:"2000" doc:"CEL over event that gives true where the rule matches"`
+	Do   BuildAct `json:"do" enum:"create,delete,extend,nothing"`
+	// Key names what a cluster is for: one lives for each key. "" is the build, or the job of it that the event is about.
+	Key string `json:"key,omitempty" maxLength:"2000" doc:"CEL that gives a text; clusters are told apart by it. The build and its job where left out"`
+	// Of create. Texts may have parts such as ${event.branch}, which are CEL.
+	Template   string         `json:"template,omitempty" maxLength:"500"`
+	Size       int            `json:"size,omitempty" minimum:"0" maximum:"100000" doc:"How many nodes; 0: what the template says"`
+	Provider   string         `json:"provider,omitempty" maxLength:"63"`
+	Cluster    string         `json:"cluster,omitempty" maxLength:"500" doc:"The cluster's name; made up where left out"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"Values of the template's parameters"`
+	// Lease is the backstop: the cluster goes then though no end is ever told. Of extend it is by how much the lease moves.
+	Lease       string `json:"lease,omitempty" maxLength:"40" doc:"Such as 2h; of create 2h where left out"`
+	Concurrency int    `json:"concurrency,omitempty" minimum:"0" maximum:"1000" doc:"How many clusters of this rule there are at once; 0: 10"`
+	Queue       *int   `json:"queue,omitempty" minimum:"0" maximum:"1000" doc:"How many builds may wait for their turn; 50 where left out"`
+	WaitFor     string `json:"wait_for,omitempty" maxLength:"40" doc:"How long a build waits to be ready before it fails; 1h where left out"`
+	// Forks says whether it takes what comes from repositories that others write to.
+	Forks BuildForks `json:"forks,omitempty" enum:"never,unknown,all" doc:"never takes nothing that may come from a fork; unknown takes what does not tell; all takes everything"`
+	// Callback is where the build is told that it is ready, refused, failed or ended. "" is what the event says by itself.
+	Callback string `json:"callback,omitempty" maxLength:"2000" doc:"An https address that is told how the build stands; texts may have parts such as ${event.payload.callback_url}; none tells nobody"`
+	Again    bool   `json:"again,omitempty" doc:"Whether a build that has not ended gets another cluster when its one is gone"`
+}
+
+// Limits and defaults of rules.
+const (
+	MaxBuildRules       = 50
+	maxBuildParameters  = 100
+	maxBuildConcurrency = 1000
+	defaultConcurrency  = 10
+	defaultBuildQueue   = 50
+	defaultBuildLease   = 2 * time.Hour
+	defaultBuildWait    = time.Hour
+	maxBuildWait        = 24 * time.Hour
+	minBuildLength      = time.Minute
+	maxBuildLease       = 30 * 24 * time.Hour
+)
+
+// BuildJudgement is what a rule says about an event: what it would ask for, with all CEL evaluated.
+type BuildJudgement struct {
+	Applies bool
+	Key     string
+	Ask     BuildAsk
+	// Callback is where the build is to be told how it stands, as the rule says it. CallbackWhy is why that cannot be told.
+	Callback    string
+	CallbackWhy string
+}
+
+// BuildAsk is what a build is to have.
+type BuildAsk struct {
+	Template    string         `json:"template"`
+	Size        int            `json:"size,omitempty"`
+	Provider    string         `json:"provider,omitempty"`
+	Cluster     string         `json:"cluster,omitempty"`
+	Parameters  map[string]any `json:"parameters,omitempty"`
+	Lease       time.Duration  `json:"lease"`
+	WaitFor     time.Duration  `json:"wait_for"`
+	Concurrency int            `json:"concurrency"`
+}
+
+func (k BuildAsk) request() ClusterRequest {
+	lease := k.Lease
+	return ClusterRequest{LayoutRequest: LayoutRequest{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
+}
+
+// BuildRuleEngine understands the CEL in rules. It is pure; its methods may be called from many goroutines, and are bounded in time and
+// cost.
+type BuildRuleEngine interface {
+	// EventWords are what expressions can ask about.
+	EventWords() []PolicyWord
+	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
+	CheckRule(r BuildRule) error
+	// JudgeRule says whether a rule matches, and what it would ask for. An error means that nobody can tell.
+	JudgeRule(ctx context.Context, r BuildRule, e BuildEvent) (BuildJudgement, error)
+	// KeyOf evaluates the key of a rule alone.
+	KeyOf(ctx context.Context, r BuildRule, e BuildEvent) (string, error)
+}
+
+// DefaultKey is the key of rules that say none: the build, and its job where the event is about one.
+func (e BuildEvent) DefaultKey() string {
+	if job := firstOf(e.JobID, e.Job); e.Build != "" && job != "" {
+		return e.Build + "#" + job
+	}
+	return e.Build
+}
+
+func (r BuildRule) lengthOf(text string, otherwise time.Duration) time.Duration {
+	if d, err := ParseLength(text); err == nil && text != "" {
+		return d
+	}
+	return otherwise
+}
+
+// LeaseTime is how long a cluster of the rule lives at most, or by how much a lease is moved.
+func (r BuildRule) LeaseTime() time.Duration { return r.lengthOf(r.Lease, defaultBuildLease) }
+
+// WaitTime is how long a build waits to be ready.
+func (r BuildRule) WaitTime() time.Duration { return r.lengthOf(r.WaitFor, defaultBuildWait) }
+
+// AtOnce is how many clusters of the rule there are at once.
+func (r BuildRule) AtOnce() int {
+	if r.Concurrency == 0 {
+		return defaultConcurrency
+	}
+	return r.Concurrency
+}
+
+// QueueLength is how many builds may wait for their turn.
+func (r BuildRule) QueueLength() int {
+	if r.Queue == nil {
+		return defaultBuildQueue
+	}
+	return *r.Queue
+}
+
+// CheckBuildRules says what is wrong with rules, before they are saved: EInvalid with rule and field.
+func (a *App) CheckBuildRules(ctx context.Context, actor Actor, rules []BuildRule) error {
+	if err := actor.may("CheckBuildRules"); err != nil {
+		return err
+	}
+	return a.checkBuildRules(rules)
+}
+
+func (a *App) checkBuildRules(rules []BuildRule) error {
+	if len(rules) > MaxBuildRules {
+		return &Error{Code: ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", MaxBuildRules), Hint: "Make another hook."}
+	}
+	if a.BuildRules == nil && len(rules) > 0 {
+		return &Error{Code: EInternal, Message: "this server has no engine for rules"}
+	}
+	seen := map[string]bool{}
+	for i, r := range rules {
+		if err := r.check(); err != nil {
+			return inRule(i, r, err)
+		}
+		if seen[r.Name] {
+			return inRule(i, r, &Error{Code: EInvalid, Field: "name", Message: "another rule has the same name", Hint: "What a build came from is told by it."})
+		}
+		seen[r.Name] = true
+		if err := a.BuildRules.CheckRule(r); err != nil {
+			return inRule(i, r, err)
+		}
+		if err := a.checkCallback(r); err != nil {
+			return inRule(i, r, err)
+		}
+	}
+	return nil
+}
+
+func inRule(i int, r BuildRule, err error) error {
+	e := *AsError(err)
+	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
+	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, firstOf(clip(r.Name), "without a name"), e.Message)
+	return &e
+}
+
+func (r BuildRule) check() error {
+	wrong := func(field, message, hint string) error {
+		return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	span := func(field, text string, least, most time.Duration) error {
+		if text == "" {
+			return nil
+		}
+		d, err := ParseLength(text)
+		if err != nil || d < least || d > most {
+			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", clip(text), Length(least), Length(most)), "Write it like 90m or 2h.")
+		}
+		return nil
+	}
+	switch {
+	case !hookName(r.Name):
+		return wrong("name", "it needs a name of small letters, digits, '-' and '_'", "Such as integration.")
+	case strings.TrimSpace(r.When) == "":
+		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
+	case !slices.Contains(BuildActs, r.Do):
+		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", clip(string(r.Do))), "One of: "+joined(BuildActs)+".")
+	case r.Do == BuildCreate && r.Template == "":
+		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
+	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
+		return wrong("forks", fmt.Sprintf("forks cannot be %q", clip(string(r.Forks))), "One of: never, unknown, all.")
+	case r.Do == BuildExtend && r.Lease == "":
+		return wrong("lease", "it is not said by how much leases are extended", "Such as lease: 1h.")
+	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
+		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
+		return wrong("do", fmt.Sprintf("what stands beside %q is for rules that create", r.Do), "Only key and lease go with it.")
+	case r.Size < 0 || r.Size > 100000:
+		return wrong("size", "the number of nodes is not from 1 to 100000", "0 or nothing leaves it to the template.")
+	case r.Concurrency < 0 || r.Concurrency > maxBuildConcurrency:
+		return wrong("concurrency", fmt.Sprintf("it is not from 1 to %d", maxBuildConcurrency), "")
+	case r.Queue != nil && (*r.Queue < 0 || *r.Queue > maxBuildConcurrency):
+		return wrong("queue", fmt.Sprintf("it is not from 0 to %d", maxBuildConcurrency), "0 lets nobody wait.")
+	case len(r.Parameters) > maxBuildParameters:
+		return wrong("parameters", fmt.Sprintf("there are more than %d", maxBuildParameters), "")
+	case len(r.When) > 2000 || len(r.Key) > 2000 || len(r.Cluster) > 500 || len(r.Template) > 500:
+		return wrong("when", "a text is too long", "Make two rules of it.")
+	}
+	if err := span("lease", r.Lease, minBuildLength, maxBuildLease); err != nil {
+		return err
+	}
+	return span("wait_for", r.WaitFor, minBuildLength, maxBuildWait)
+}

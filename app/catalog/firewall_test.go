@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"muster/app"
+)
+
+func TestFirewallsAreRead(t *testing.T) {
+	anywhere := app.Anywhere()
+	for text, want := range map[string]*app.Firewall{
+		"":                               nil,
+		"firewall: {}":                   {},
+		"firewall: {open: []}":           {},
+		"firewall: {open: [443]}":        {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: anywhere}}},
+		"firewall: {open: [icmp, '80']}": {Rules: []app.FirewallRule{{Protocol: "icmp", From: anywhere}, {Protocol: "tcp", Ports: "80", From: anywhere}}},
+		"firewall: {open: [8000-8100 from anywhere]}": {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "8000-8100", From: anywhere}}},
+		"firewall: {open: ['udp 53 from 10.0.0.0/8, fd00::/8']}": {Rules: []app.FirewallRule{
+			{Protocol: "udp", Ports: "53", From: []string{"10.0.0.0/8", "fd00::/8"}}}},
+		"firewall: {open: [{ports: 22, from: [192.0.2.1/32]}]}": {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "22", From: []string{"192.0.2.1/32"}}}},
+	} {
+		all := LintFS(Options{}, Source{Name: "c", FS: fstest.MapFS{"a.yaml": {Data: []byte("kind: template\nname: t\nstate: draft\n" + text + "\n")}}}).Catalog
+		got := all.Templates["t"].Firewall
+		if (got == nil) != (want == nil) || got != nil && (len(got.Rules) != len(want.Rules) || len(want.Rules) > 0 && !reflect.DeepEqual(got.Rules, want.Rules)) {
+			t.Errorf("%s: got %+v, want %+v", text, got, want)
+			continue
+		}
+		if got == nil {
+			continue
+		}
+		if again := firewallDocOf(got); !reflect.DeepEqual(again.firewall().Rules, got.Rules) {
+			t.Errorf("%s: written and read again it is %+v", text, again.firewall())
+		}
+	}
+}
+
+func TestFirewallProblems(t *testing.T) {
+	for entry, want := range map[string]string{
+		"firewall: {open: [70000]}":                            "firewall.open[0]: \"70000\" is neither a port nor a range of them.",
+		"firewall: {open: [90-80]}":                            "is neither a port nor a range",
+		"firewall: {open: [http]}":                             `expected a port such as 443, a text such as "udp 53 from 10.0.0.0/8"`,
+		"firewall: {open: [{protocol: tpc, ports: 1}]}":        "is no protocol of a firewall",
+		"firewall: {open: [{ports: 443, from: [10.0.0.1/8]}]}": "has bits set behind its length",
+		"firewall: {open: [443 from 10.0.0]}":                  "is not a prefix of addresses",
+		"firewall: {open: [{protocol: icmp, ports: 3}]}":       "icmp has no ports",
+		"firewall: {ports: [443]}":                             "is not a known key",
+		"firewall: [443]":                                      "firewall",
+	} {
+		if got := lint(Options{}, "a.yaml", "kind: template\nname: t\n"+entry+"\n"); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant %s", entry, got, want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// onlySecret is a setting that is a reference and nothing else.
+var onlySecret = regexp.MustCompile(`^\$\{secret:` + app.SecretName + `\}$`)
+
+// ownProvider checks a provider that a tenant's admin wrote. Its settings may hold nothing of the server's environment, which belongs to
+// the whole installation, and secrets only by their names.
+func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
+	if p.Type == "" || e.broken {
+		return
+	}
+	if c.options.ProviderTypes != nil && !slices.Contains(c.options.ProviderTypes, p.Type) {
+		c.report(e, rule(e), []any{"type"}, didYouMean(p.Type, c.options.ProviderTypes),
+			"there is no provider type %q; there are %s", p.Type, listed(c.options.ProviderTypes))
+	}
+	if c.onHost[p.Type] && !e.trusted && !c.options.HostAccess {
+		c.report(e, SeverityError, []any{"type"}, "ask whoever looks after the installation to save it",
+			"machines of a %s are made on Muster's own hosts, which a tenant's admin may not decide on", p.Type)
+	}
+	before := c.out.count()
+	referred := c.ownSettings(e, p)
+	if c.options.CheckProvider == nil || c.out.count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
+		return
+	}
+	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil {
+		// What stands for a secret cannot be judged here.
+		field := ""
+		if a := app.AsError(err); a != nil {
+			field = strings.TrimPrefix(a.Field, "settings.")
+		}
+		if !referred[field] {
+			c.refused(e, rule(e), []any{"settings"}, err)
+		}
+	}
+}
+
+// ownSettings gives the settings that refer to secrets.
+func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
+	referred := map[string]bool{}
+	var walk func(x any, path []any)
+	walk = func(x any, path []any) {
+		switch x := x.(type) {
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(x)) {
+				walk(x[k], append(slices.Clone(path), k))
+			}
+		case []any:
+			for i := range x {
+				walk(x[i], append(slices.Clone(path), i))
+			}
+		case string:
+			if strings.Contains(x, "${env:") {
+				c.report(e, SeverityError, path, "keep the value as a secret of the tenant, and write ${secret:NAME}",
+					"%s: own providers cannot read the server's environment", e.spell(path))
+				return
+			}
+			if !c.checkSecretReferences(e, x, path) {
+				referred[fmt.Sprint(path[1])] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
+		path, value := []any{"settings", name}, p.Settings[name]
+		walk(value, path)
+		if s, ok := value.(string); c.secret[p.Type+"."+name] && value != nil && value != "" && !(ok && (onlySecret.MatchString(s) || strings.Contains(s, "${env:"))) {
+			c.report(e, SeverityError, path, "keep it with `muster secret set "+app.ProviderSecretName(e.name, name)+"`, and write ${secret:"+app.ProviderSecretName(e.name, name)+"}",
+				"%s is secret, so it cannot stand here itself", e.spell(path))
+		}
+	}
+	return referred
+}
+
+// providerDoc writes a provider. Of the installation's, settings stand as they were written, without those that are secret, refer to the
+// environment, or are not known at all.
+func (r *Reader) providerDoc(p *app.ProviderSpec) *providerDoc {
+	d := &providerDoc{aboutDoc: aboutDocOf(kindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: rate(p.Rate), Provisioner: p.Provisioner, Settings: p.Settings}
+	if p.Tenant != "" {
+		return d
+	}
+	d.Settings = map[string]any{}
+	var settings map[string]any
+	if e := r.writtenAs(p); e != nil { // else they hold what the environment did, and nobody knows where
+		if k, n := descend(e.node, settingsPath(e)); k != nil {
+			nodes := 0
+			settings, _ = (&decoder{out: &reporter{}, nodes: &nodes, lenient: true, private: true}).plain(follow(n), "").(map[string]any)
+		}
+	}
+	for name, v := range settings {
+		if r.mayShow(p.Type, name, v) {
+			d.Settings[name] = v
+		}
+	}
+	return d
+}
+
+func settingsPath(e *entry) []string {
+	if e.coopr {
+		return []string{"provisioner"}
+	}
+	return []string{"settings"}
+}
+
+// writtenAs gives how a provider of the installation was written; nil where this reader did not read it.
+func (r *Reader) writtenAs(p *app.ProviderSpec) *entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, b := range r.bases {
+		if e := b.written[p]; e != nil && e.node != nil && e.file != "" {
+			return e
+		}
+	}
+	return nil
+}
+
+// mayShow tells whether a setting of the installation's may be seen by admins of tenants: one that its descriptor knows and that is not
+// secret, and a plain value.
+func (r *Reader) mayShow(kind, name string, v any) bool {
+	known := slices.ContainsFunc(r.families.Providers, func(d app.Descriptor) bool {
+		return d.Name == kind && slices.ContainsFunc(d.Fields, func(f app.Field) bool { return f.Name == name && !f.Secret })
+	})
+	switch v := v.(type) {
+	case string:
+		return known && !strings.Contains(v, "${")
+	case map[string]any, []any:
+		return false
+	}
+	return known
+}

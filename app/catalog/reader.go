@@ -1,0 +1,352 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// Reader reads the installation's catalog once and keeps it as it was read, so that what it costs to lay a tenant's own entries over it
+// grows with these. It may be used by many goroutines.
+type Reader struct {
+	options  Options
+	families app.Families
+	secret   map[string]bool // settings that are secret, as TYPE.NAME
+	hosts    map[string]bool
+
+	mu    sync.Mutex
+	bases []*base // those that were asked for last
+	texts texts
+}
+
+var _ app.CatalogReader = (*Reader)(nil)
+
+// base is the installation's catalog as it was read.
+type base struct {
+	catalog *app.Catalog
+	entries map[key]*entry
+	written map[*app.ProviderSpec]*entry // which entry a provider is from
+	heirs   map[string][]*entry          // templates that extend or include one, by its name
+}
+
+// keptBases is enough for a catalog and the one before it.
+const keptBases = 2
+
+// NewReader gives a reader that checks by the same options as Load, and by what the families say of themselves.
+func NewReader(o Options, f app.Families) *Reader {
+	r := &Reader{options: o, families: f, secret: map[string]bool{}, hosts: map[string]bool{}}
+	for _, d := range f.Providers {
+		r.hosts[d.Name] = d.Host
+		for _, field := range d.Fields {
+			if field.Secret {
+				r.secret[d.Name+"."+field.Name] = true
+			}
+		}
+	}
+	r.families.Schema = string(Schema())
+	return r
+}
+
+// Families implements app.CatalogReader.
+func (r *Reader) Families() app.Families { return r.families }
+
+// Load is the package's Load. The reader remembers how what it gives was written.
+func (r *Reader) Load(dirs ...string) (*app.Catalog, error) {
+	sources := make([]Source, len(dirs))
+	for i, d := range dirs {
+		sources[i] = Dir(d)
+	}
+	return r.LoadFS(sources...)
+}
+
+// LoadFS is Load for any trees of files.
+func (r *Reader) LoadFS(sources ...Source) (*app.Catalog, error) {
+	c, entries, err := load(r.options, sources)
+	if err != nil {
+		return nil, err
+	}
+	r.remember(newBase(c, entries))
+	return c, nil
+}
+
+func newBase(c *app.Catalog, entries map[key]*entry) *base {
+	b := &base{catalog: c, entries: entries, written: map[*app.ProviderSpec]*entry{}, heirs: map[string][]*entry{}}
+	for _, e := range entries {
+		e.done = true
+		switch v := e.value.(type) {
+		case *app.ProviderSpec:
+			b.written[v] = e
+		case *app.Template:
+			for _, of := range append(slices.Clone(v.Includes), v.Extends) {
+				if of != "" {
+					b.heirs[of] = append(b.heirs[of], e)
+				}
+			}
+		}
+	}
+	return b
+}
+
+func (r *Reader) remember(b *base) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bases = append([]*base{b}, r.bases[:min(len(r.bases), keptBases-1)]...)
+}
+
+// base finds how a catalog was read. One that this reader did not read is written down and read.
+func (r *Reader) base(c *app.Catalog) *base {
+	r.mu.Lock()
+	for _, b := range r.bases {
+		if b.catalog == c {
+			r.mu.Unlock()
+			return b
+		}
+	}
+	r.mu.Unlock()
+	entries := map[key]*entry{}
+	add := func(k kind, name string, value any) {
+		t, _ := r.Write(c, app.CatalogKey{Kind: string(k), Name: name})
+		p := parseNative(&reporter{}, "", []byte(t))
+		if len(p.entries) != 1 {
+			return
+		}
+		e := p.entries[0]
+		e.value, e.broken = value, false
+		entries[e.key] = e
+	}
+	for name, v := range c.Providers {
+		add(kindProvider, name, v)
+	}
+	for name, v := range c.Hardware {
+		add(kindHardware, name, v)
+	}
+	for name, v := range c.Images {
+		add(kindImage, name, v)
+	}
+	for name, v := range c.Services {
+		add(kindService, name, v)
+	}
+	for name, v := range c.Written {
+		add(kindTemplate, name, v)
+	}
+	(&checker{out: &reporter{}, entries: entries}).whole(sortedEntries(entries))
+	b := newBase(c, entries)
+	r.remember(b)
+	return b
+}
+
+// OwnFile is the name by which problems name the text of an own entry.
+func ownFile(k app.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
+
+// Read implements app.CatalogReader.
+func (r *Reader) Read(installation *app.Catalog, tenant string, own []app.CatalogText) (*app.Catalog, []app.CatalogProblem) {
+	if len(own) == 0 {
+		return installation, nil
+	}
+	b := r.base(installation)
+	out := &reporter{}
+	c := &checker{options: r.options, out: out, entries: make(map[key]*entry, len(b.entries)+len(own)), unread: map[string]bool{}, secret: r.secret, onHost: r.hosts}
+	for k, e := range b.entries {
+		c.entries[k] = e
+	}
+	var list []*entry
+	for _, t := range own {
+		e := r.entry(out, tenant, t)
+		c.entries[e.key] = e
+		list = append(list, e)
+	}
+	list = append(list, c.anew(b, list)...)
+	slices.SortFunc(list, func(x, y *entry) int { return strings.Compare(x.key.String(), y.key.String()) })
+	c.checkThese(list)
+	return laid(installation, list), r.problems(out, c.entries)
+}
+
+// anew gives copies of those of the installation's templates that are made of own ones, to be made whole again.
+func (c *checker) anew(b *base, own []*entry) (list []*entry) {
+	next := make([]string, 0, len(own))
+	for _, e := range own {
+		if e.kind == kindTemplate {
+			next = append(next, e.name)
+		}
+	}
+	seen := map[string]bool{}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		for _, heir := range b.heirs[name] {
+			if seen[heir.name] || c.entries[heir.key] != heir {
+				continue // it is an own one, or was met before
+			}
+			seen[heir.name] = true
+			again := *heir
+			again.done, again.layers, again.whole, again.depth = false, nil, nil, 0
+			c.entries[again.key] = &again
+			list, next = append(list, &again), append(next, heir.name)
+		}
+	}
+	return list
+}
+
+// laid is a catalog with entries laid over it.
+func laid(under *app.Catalog, list []*entry) *app.Catalog {
+	c := &app.Catalog{Providers: copied(under.Providers), Hardware: copied(under.Hardware), Images: copied(under.Images),
+		Services: copied(under.Services), Templates: copied(under.Templates), Written: copied(under.Written)}
+	for _, e := range list {
+		switch e.kind {
+		case kindProvider:
+			delete(c.Providers, e.name)
+		case kindHardware:
+			delete(c.Hardware, e.name)
+		case kindImage:
+			delete(c.Images, e.name)
+		case kindService:
+			delete(c.Services, e.name)
+		case kindTemplate:
+			delete(c.Templates, e.name)
+			delete(c.Written, e.name)
+		}
+		enlist(c, e)
+	}
+	return c
+}
+
+func copied[T any](m map[string]T) map[string]T {
+	out := make(map[string]T, len(m)+4)
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// entry reads an own entry. One that cannot be read is broken, and hides the installation's of the same name all the same.
+func (r *Reader) entry(out *reporter, tenant string, t app.CatalogText) *entry {
+	p := r.texts.read(t)
+	for _, problem := range p.problems {
+		out.add(problem)
+	}
+	var e entry
+	if p.entry != nil {
+		e = *p.entry
+	} else {
+		e = entry{key: key{kind(t.Kind), t.Name}, file: ownFile(t.CatalogKey), node: &yaml.Node{Kind: yaml.MappingNode}, broken: true}
+	}
+	e.own, e.trusted, e.lenient = true, t.Trusted, t.Coopr
+	switch v := e.value.(type) { // what was read is shared
+	case *app.ProviderSpec:
+		p := *v
+		p.Tenant, p.Untrusted = tenant, !t.Trusted
+		e.value = &p
+	case *app.Service:
+		s := *v
+		s.Untrusted = !t.Trusted
+		e.value = &s
+	case *app.ImageType:
+		i := *v
+		i.Untrusted = !t.Trusted
+		e.value = &i
+	case *app.Template:
+		w := *v
+		w.Untrusted = !t.Trusted
+		e.value = &w
+	}
+	return &e
+}
+
+// texts remembers what texts were read as: a tenant's other entries are not read again with each change of one.
+type texts struct {
+	mu       sync.Mutex
+	now, old map[textKey]readText
+	size     int
+}
+
+type textKey struct {
+	of  app.CatalogKey
+	sum [sha256.Size]byte
+}
+
+type readText struct {
+	entry    *entry // nil: it cannot be told what it is
+	problems Problems
+}
+
+// keptTexts is how many bytes of texts are remembered, twice: what was not asked for while so many others were is forgotten.
+const keptTexts = 4 << 20
+
+func (m *texts) read(t app.CatalogText) readText {
+	k := textKey{t.CatalogKey, sha256.Sum256([]byte(t.Text))}
+	m.mu.Lock()
+	p, ok := m.now[k]
+	if !ok {
+		if p, ok = m.old[k]; ok {
+			m.keep(k, p, len(t.Text))
+		}
+	}
+	m.mu.Unlock()
+	if ok {
+		return p
+	}
+	p = readOwn(t)
+	m.mu.Lock()
+	m.keep(k, p, len(t.Text))
+	m.mu.Unlock()
+	return p
+}
+
+func (m *texts) keep(k textKey, p readText, size int) {
+	if m.size += size; m.now == nil || m.size > keptTexts {
+		m.old, m.now, m.size = m.now, map[textKey]readText{}, size
+	}
+	m.now[k] = p
+}
+
+// readOwn reads the text of one own entry.
+func readOwn(t app.CatalogText) readText {
+	out := &reporter{}
+	file := ownFile(t.CatalogKey)
+	p := parseNative(out, file, []byte(t.Text))
+	var r readText
+	for _, e := range p.entries {
+		switch {
+		case e.key != key{kind(t.Kind), t.Name}:
+			out.add(Problem{Origin: app.Origin{File: file, Line: e.at("name").Line}, Severity: SeverityError, Kind: t.Kind, Name: t.Name, Field: "name",
+				Message: "this is " + e.key.String() + ", not " + key{kind(t.Kind), t.Name}.String()})
+		case r.entry != nil:
+			out.add(Problem{Origin: app.Origin{File: file, Line: e.at("name").Line}, Severity: SeverityError, Kind: t.Kind, Name: t.Name, Message: "it is there twice"})
+		default:
+			r.entry = e
+		}
+	}
+	r.problems = out.sorted()
+	return r
+}
+
+// problems gives those that concern the tenant. What is wrong with the installation's entries because of own ones keeps nobody from saving.
+func (r *Reader) problems(out *reporter, entries map[key]*entry) []app.CatalogProblem {
+	list := []app.CatalogProblem{}
+	for _, p := range out.sorted() {
+		k := key{kind(p.Kind), p.Name}
+		q := appProblem(p)
+		if e := entries[k]; e != nil && !e.own {
+			q.Severity = string(SeverityWarning)
+			q.Hint = strings.TrimPrefix(q.Hint+"; the installation's "+k.String()+" is not offered as long as this is so", "; ")
+		}
+		list = append(list, q)
+	}
+	slices.SortStableFunc(list, func(x, y app.CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
+	return list
+}
+
+// appProblem says it in app's words: the entry is not named in the message once more.
+func appProblem(p Problem) app.CatalogProblem {
+	message := p.Message
+	if p.Name != "" {
+		message = strings.TrimPrefix(message, key{kind(p.Kind), p.Name}.String()+": ")
+	}
+	return app.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
+		CatalogKey: app.CatalogKey{Kind: p.Kind, Name: p.Name}}
+}

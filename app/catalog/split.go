@@ -1,0 +1,216 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// Split implements app.CatalogReader.
+func (r *Reader) Split(files []app.CatalogFile) ([]app.CatalogText, []app.CatalogProblem) {
+	s := &splitter{reader: r, out: &reporter{}, first: map[app.CatalogKey]app.CatalogText{}}
+	for _, f := range files {
+		s.file(f)
+		if len(s.list) > app.MaxCatalogEntries {
+			s.out.add(Problem{Origin: app.Origin{File: f.Name}, Severity: SeverityError, Message: fmt.Sprintf("there are more than %d entries", app.MaxCatalogEntries)})
+			break
+		}
+	}
+	problems := []app.CatalogProblem{}
+	for _, p := range s.out.sorted() {
+		problems = append(problems, appProblem(p))
+	}
+	return s.list, problems
+}
+
+type splitter struct {
+	reader *Reader
+	out    *reporter
+	list   []app.CatalogText
+	first  map[app.CatalogKey]app.CatalogText
+}
+
+func (s *splitter) problem(file string, line int, hint, format string, args ...any) {
+	s.out.add(Problem{Origin: app.Origin{File: file, Line: line}, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (s *splitter) file(f app.CatalogFile) {
+	if strings.EqualFold(path.Ext(f.Name), ".json") {
+		folder := path.Base(path.Dir(path.Clean("/" + strings.ReplaceAll(f.Name, `\`, "/"))))
+		if k := cooprFolders[folder]; k != "" {
+			s.coopr(f.Name, folder, k, []byte(f.Text))
+			return
+		}
+		if s.export(f) {
+			return
+		}
+	}
+	s.native(f)
+}
+
+// coopr takes one of Coopr's definitions, which is written in our own form from then on.
+func (s *splitter) coopr(file, folder string, k kind, data []byte) {
+	for _, e := range parseCoopr(s.out, file, k, data).entries {
+		if t, ok := e.value.(*app.Template); ok {
+			t.Partial = folder == partialFolder
+		}
+		s.cooprEntry(e)
+	}
+}
+
+func (s *splitter) cooprEntry(e *entry) {
+	if e.broken {
+		return // that was told
+	}
+	var doc any
+	switch v := e.value.(type) {
+	case *app.ProviderSpec:
+		v.Tenant = "own" // so that all of its settings are written
+		doc = s.reader.providerDoc(v)
+	case *app.HardwareType:
+		doc = hardwareDocOf(v)
+	case *app.ImageType:
+		doc = imageDocOf(v)
+	case *app.Service:
+		doc = serviceDocOf(v)
+	case *app.Template:
+		if v.Lease == (app.Lease{}) {
+			delete(v.Lines, "lease") // Coopr writes leases out that say nothing
+		}
+		doc = templateDocOf(v)
+	}
+	s.add(app.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.kind), Name: e.name}, File: e.file, Line: -1, Text: text(doc), Coopr: true}, e.node.Line)
+}
+
+// export takes what Coopr exports as a whole: an object with a list for each of its folders. False where it is something else.
+func (s *splitter) export(f app.CatalogFile) bool {
+	n, err := jsonNode([]byte(f.Text))
+	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return false // what is wrong with it is told where it is read as our own
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if cooprFolders[n.Content[i].Value] == "" || n.Content[i+1].Kind != yaml.SequenceNode {
+			return false
+		}
+	}
+	nodes := 0
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		folder := n.Content[i].Value
+		for _, x := range n.Content[i+1].Content {
+			d := &decoder{out: s.out, file: f.Name, nodes: &nodes, lenient: true}
+			if x.Kind != yaml.MappingNode {
+				d.wrong(x, folder, "an object", "")
+				continue
+			}
+			k := cooprFolders[folder]
+			e := d.entry(&entry{key: key{kind: k}, file: f.Name, node: x, coopr: true, lenient: true}, cooprDoc(k), fromCoopr)
+			if e == nil {
+				continue
+			}
+			if t, ok := e.value.(*app.Template); ok {
+				t.Partial = folder == partialFolder
+			}
+			s.cooprEntry(e)
+		}
+	}
+	return true
+}
+
+// native takes a file of our own form apart into its documents. Each keeps the comments that stand around it.
+func (s *splitter) native(f app.CatalogFile) {
+	for _, c := range chunks(strings.TrimPrefix(f.Text, "\ufeff")) {
+		var doc yaml.Node
+		dec := yaml.NewDecoder(strings.NewReader(c.text))
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || follow(doc.Content[0]).ShortTag() == "!!null") {
+			continue // only comments
+		}
+		t := app.CatalogText{File: f.Name, Line: c.line, Text: c.text}
+		var k, n *yaml.Node
+		if err == nil {
+			_, k = child(doc.Content[0], "kind")
+			_, n = child(doc.Content[0], "name")
+		}
+		if k != nil && n != nil && isKind(kind(follow(k).Value)) && goodName(follow(n).Value) && follow(n).Kind == yaml.ScalarNode {
+			t.Kind, t.Name = follow(k).Value, follow(n).Value
+			s.add(t, c.line+doc.Content[0].Line)
+			continue
+		}
+		// It cannot be told what it is: say why.
+		out := &reporter{}
+		parseNative(out, f.Name, []byte(c.text))
+		for _, p := range out.sorted() {
+			if p.Origin.Line > 0 {
+				p.Origin.Line += c.line
+			}
+			s.out.add(p)
+		}
+		if out.errors == 0 {
+			s.problem(f.Name, c.line+1, "", "this is no catalog entry")
+		}
+	}
+}
+
+func (s *splitter) add(t app.CatalogText, line int) {
+	if len(t.Text) > app.MaxCatalogText {
+		s.problem(t.File, line, "", "%s has more than %d KiB", key{kind(t.Kind), t.Name}, app.MaxCatalogText>>10)
+		return
+	}
+	if first, twice := s.first[t.CatalogKey]; twice {
+		s.problem(t.File, line, "", "%s is there twice; the first is in %s", key{kind(t.Kind), t.Name}, app.Origin{File: first.File, Line: first.Line + 1})
+		return
+	}
+	s.first[t.CatalogKey] = t
+	s.list = append(s.list, t)
+}
+
+// chunk is one document of a file.
+type chunk struct {
+	text string
+	line int // how many lines of the file stand before it
+}
+
+// chunks takes a text apart where a line begins with --- or ..., which is nothing but the end of a document wherever it stands.
+func chunks(text string) (list []chunk) {
+	start, line, from := 0, 0, 0
+	end := func(to int) {
+		c := chunk{text: text[start:to], line: from}
+		for {
+			first, rest, more := strings.Cut(c.text, "\n")
+			if !more || strings.TrimSpace(first) != "" {
+				break
+			}
+			c.text, c.line = rest, c.line+1
+		}
+		if c.text = strings.TrimRight(c.text, " \t\r\n"); c.text != "" {
+			c.text += "\n"
+			list = append(list, c)
+		}
+	}
+	for at := 0; at < len(text); {
+		next := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
+		rest, mark := strings.CutPrefix(text[at:next], "---")
+		if !mark {
+			rest, mark = strings.CutPrefix(text[at:next], "...")
+		}
+		if mark && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n")) {
+			end(at)
+			start, from = next, line+1
+			if strings.TrimSpace(rest) != "" { // the document begins on the same line
+				start, from = at, line
+			}
+		}
+		at, line = next, line+1
+	}
+	end(len(text))
+	return list
+}

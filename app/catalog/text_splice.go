@@ -1,0 +1,167 @@
+package catalog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// setOne changes one value. Only the lines of what has become other are written anew; where that would not say the same, all of it is.
+func setOne(text string, s app.CatalogSet) (string, error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	was, err := oneDocument(text)
+	if err != nil {
+		return "", err
+	}
+	wanted, _ := oneDocument(text)
+	k := kind("")
+	if _, x := child(was, "kind"); x != nil {
+		k = kind(x.Value)
+	}
+	touched, err := put(wanted, k, s)
+	if err != nil || touched == nil {
+		return text, err
+	}
+	if out, ok := splice(text, was, wanted, touched); ok {
+		if again, err := oneDocument(out); err == nil && same(again, wanted) && comments(again) == comments(wanted) {
+			return out, nil
+		}
+	}
+	if len(wanted.Content) == 0 {
+		return "", nil
+	}
+	return encoded(wanted)
+}
+
+// splice writes the lines of the smallest part of block mappings that holds what was touched.
+func splice(text string, was, wanted *yaml.Node, touched []any) (string, bool) {
+	old, fresh := was, wanted
+	for i, p := range touched {
+		key, ok := p.(string)
+		if !ok || !isBlock(old) || fresh.Kind != yaml.MappingNode {
+			return "", false
+		}
+		oldKey, oldValue := child(old, key)
+		_, freshValue := child(fresh, key)
+		switch {
+		case freshValue == nil:
+			return cutLines(text, oldKey), true
+		case oldKey == nil:
+			return insertLines(text, old, fresh, key)
+		case i < len(touched)-1 && isBlock(oldValue) && isBlock(freshValue) && oldValue.Anchor == "":
+			if _, deeper := touched[i+1].(string); deeper {
+				old, fresh = oldValue, freshValue
+				continue
+			}
+		}
+		lines := strings.Split(text, "\n")
+		begin, end := span(lines, oldKey)
+		part, ok := pair(fresh, key, oldKey.Column)
+		if !ok {
+			return "", false
+		}
+		return strings.Join(slices.Replace(lines, begin, end, part...), "\n"), true
+	}
+	return "", false
+}
+
+// isBlock tells whether a mapping has a line for each key.
+func isBlock(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0
+}
+
+// span gives the lines of a key with its value, counted from 0, the end not included.
+func span(lines []string, key *yaml.Node) (begin, end int) {
+	begin = key.Line - 1
+	end = begin + 1
+	indent := key.Column - 1
+	for i := end; i < len(lines); i++ {
+		body := strings.TrimLeft(lines[i], " ")
+		depth := len(lines[i]) - len(body)
+		switch {
+		case body == "":
+			continue
+		case depth < indent, depth == indent && !strings.HasPrefix(body, "- ") && body != "-":
+			if strings.HasPrefix(body, "#") {
+				continue
+			}
+			return begin, end
+		}
+		end = i + 1
+	}
+	return begin, end
+}
+
+func cutLines(text string, key *yaml.Node) string {
+	lines := strings.Split(text, "\n")
+	begin, end := span(lines, key)
+	return strings.Join(slices.Delete(lines, begin, end), "\n")
+}
+
+// insertLines writes a key that was not there behind the one that it comes after.
+func insertLines(text string, old, fresh *yaml.Node, key string) (string, bool) {
+	lines := strings.Split(text, "\n")
+	at := old.Content[0].Line - 1
+	for i := 0; i+1 < len(fresh.Content) && fresh.Content[i].Value != key; i += 2 {
+		before, _ := child(old, fresh.Content[i].Value)
+		if before == nil {
+			return "", false
+		}
+		_, at = span(lines, before)
+	}
+	part, ok := pair(fresh, key, old.Content[0].Column)
+	if !ok {
+		return "", false
+	}
+	return strings.Join(slices.Insert(lines, at, part...), "\n"), true
+}
+
+// pair gives the lines of a key with its value. Comments above and below it are no part of them.
+func pair(n *yaml.Node, key string, column int) ([]string, bool) {
+	k, v := child(n, key)
+	name := *k
+	name.HeadComment, name.FootComment = "", ""
+	out, err := encoded(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{&name, v}})
+	if err != nil {
+		return nil, false
+	}
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	for i, l := range lines {
+		if l != "" {
+			lines[i] = strings.Repeat(" ", column-1) + l
+		}
+	}
+	return lines, true
+}
+
+func encoded(n *yaml.Node) (string, error) {
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	if err := enc.Encode(n); err != nil {
+		return "", app.Errorf(app.EInvalid, "The text cannot be written: %w", err)
+	}
+	_ = enc.Close()
+	return buf.String(), nil
+}
+
+// same tells whether two nodes say the same.
+func same(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor && slices.EqualFunc(a.Content, b.Content, same)
+}
+
+// comments counts the lines of comments.
+func comments(n *yaml.Node) int {
+	all := 0
+	for _, c := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+		all += strings.Count(c, "#")
+	}
+	for _, x := range n.Content {
+		all += comments(x)
+	}
+	return all
+}

@@ -1,0 +1,359 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// applyTries is how often a change is worked out anew that others were faster than.
+const applyTries = 5
+
+// CheckCatalog says what a change would do. Nothing is saved.
+func (a *App) CheckCatalog(ctx context.Context, actor Actor, c CatalogChange) (CatalogReport, error) {
+	if err := actor.may("CheckCatalog"); err != nil {
+		return CatalogReport{}, err
+	}
+	d, err := a.workOutChange(ctx, actor, c)
+	if err != nil {
+		return CatalogReport{}, err
+	}
+	return d.report, nil
+}
+
+// ApplyCatalog saves it, all or nothing. Wrong texts are no error but problems of the report, which is not Saved then.
+func (a *App) ApplyCatalog(ctx context.Context, actor Actor, c CatalogChange) (CatalogReport, error) {
+	if err := actor.may("ApplyCatalog"); err != nil {
+		return CatalogReport{}, err
+	}
+	return a.applyCatalog(ctx, actor, c)
+}
+
+func (a *App) applyCatalog(ctx context.Context, actor Actor, c CatalogChange) (CatalogReport, error) {
+	for try := 1; ; try++ {
+		d, err := a.workOutChange(ctx, actor, c)
+		if err != nil {
+			return CatalogReport{}, err
+		}
+		if !d.report.OK() || len(d.entries) == 0 {
+			return d.report, nil
+		}
+		now := a.Now()
+		revision, err := a.Store.SaveOwnCatalog(ctx, actor, OwnCatalogSave{At: now, Entries: d.entries, Revision: d.revision, AsOf: d.asOf, Accounts: d.accounts,
+			Templates: d.after.templatesSince(d.before, d.base, actor.Name(), now)})
+		var e *Error
+		if errors.As(err, &e) && e.Reason == "catalog_moved" && try < applyTries {
+			continue
+		}
+		if err != nil {
+			return CatalogReport{}, err
+		}
+		d.report.Saved, d.report.Revision = true, strconv.FormatInt(revision, 10)
+		return d.report, nil
+	}
+}
+
+// RevertCatalog saves an older version's text again, or removes the entry where that version was gone. Version 0 is the installation's
+// entry: the own one is removed.
+func (a *App) RevertCatalog(ctx context.Context, actor Actor, k CatalogKey, number int, note string) (CatalogReport, error) {
+	if err := actor.may("RevertCatalog"); err != nil {
+		return CatalogReport{}, err
+	}
+	if err := k.checkKind(); err != nil {
+		return CatalogReport{}, err
+	}
+	c := CatalogChange{Note: firstOf(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
+	if number == 0 {
+		c.Remove = []CatalogKey{k}
+		return a.applyCatalog(ctx, actor, c)
+	}
+	was, err := a.Store.OwnCatalogVersion(ctx, actor.Tenant, k, number)
+	if err != nil {
+		return CatalogReport{}, err
+	}
+	switch {
+	case was.Gone:
+		c.Remove = []CatalogKey{k}
+	case was.Text == "":
+		return CatalogReport{}, &Error{Code: EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is not kept any more.", number),
+			Hint: fmt.Sprintf("The last %d versions are.", KeptCatalogTexts)}
+	default:
+		c.Files, c.again = []CatalogFile{{Name: k.Kind + "/" + k.Name + ".yaml", Text: was.Text}}, &was
+	}
+	return a.applyCatalog(ctx, actor, c)
+}
+
+// TryCatalog solves and plans a request as if the change were saved. Nothing is saved. EInvalid, reason catalog_problems, where the texts
+// are wrong: CheckCatalog tells all about it.
+func (a *App) TryCatalog(ctx context.Context, actor Actor, c CatalogChange, r ClusterRequest) (Preview, error) {
+	if err := actor.may("TryCatalog"); err != nil {
+		return Preview{}, err
+	}
+	d, err := a.workOutChange(ctx, actor, c)
+	if err != nil {
+		return Preview{}, err
+	}
+	for _, p := range d.report.Problems {
+		if p.Severity == severityError {
+			at := p.CatalogKey.String()
+			if p.Kind == "" {
+				at = p.File
+			}
+			return Preview{}, &Error{Code: EInvalid, Reason: "catalog_problems", Field: p.Field, Message: fmt.Sprintf("%s: %s", at, p.Message), Hint: p.Hint}
+		}
+	}
+	ctx = trying(ctx, actor.Tenant, d.after)
+	w, err := a.weigh(ctx, actor, r)
+	if err == nil {
+		w.preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.draft, w.preview)
+	}
+	return w.preview, err
+}
+
+const (
+	severityError   = "error"
+	severityWarning = "warning"
+)
+
+// catalogDraft is a change as it is worked out.
+type catalogDraft struct {
+	base, before, after *Catalog
+	own                 map[CatalogKey]CatalogRevision // as they are
+	entries             []CatalogRevision              // that become other than they are
+	revision, asOf      int64
+	accounts            []string
+	report              CatalogReport
+}
+
+// workOutChange finds what a change does, and all that is wrong with it.
+func (a *App) workOutChange(ctx context.Context, actor Actor, c CatalogChange) (*catalogDraft, error) {
+	if a.Reader == nil {
+		return nil, errNoOwnCatalog
+	}
+	asOf, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	d := &catalogDraft{base: a.Deps.Catalog(), own: map[CatalogKey]CatalogRevision{}, revision: revision, asOf: asOf}
+	d.report = CatalogReport{Problems: []CatalogProblem{}, Changes: []CatalogEdit{}, Revision: strconv.FormatInt(revision, 10)}
+	for _, r := range list {
+		d.own[r.CatalogKey] = r
+	}
+	texts, problems := a.Reader.Split(c.Files)
+	d.report.Problems = append(d.report.Problems, problems...)
+	next, touched := d.lay(actor, c, texts)
+	var standing []CatalogProblem
+	d.before, standing = a.Reader.Read(d.base, actor.Tenant, textsOf(list))
+	var found []CatalogProblem
+	d.after, found = a.Reader.Read(d.base, actor.Tenant, next)
+	if len(next) > MaxCatalogEntries {
+		d.problem(CatalogProblem{Severity: severityError, Message: fmt.Sprintf("That would be %d entries; a tenant has at most %d.", len(next), MaxCatalogEntries)})
+	}
+	d.judge(found, standing, touched)
+	if err := a.checkAccounts(ctx, actor, d); err != nil {
+		return nil, err
+	}
+	if err := a.checkOwnSecrets(ctx, actor, d, touched, c.coming); err != nil {
+		return nil, err
+	}
+	if err := a.describe(ctx, actor, d); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(d.report.Problems, func(x, y CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
+	return d, nil
+}
+
+// check refuses what no change can be.
+func (c CatalogChange) check() (asOf int64, err error) {
+	size := 0
+	for _, f := range c.Files {
+		size += len(f.Text)
+		if len(f.Name) > 1000 || !utf8.ValidString(f.Name) {
+			return 0, &Error{Code: EInvalid, Field: "files", Message: "The name of a file is too long, or no text."}
+		}
+	}
+	if size > MaxCatalogChange && !c.whole {
+		return 0, &Error{Code: ETooLarge, Field: "files", Message: fmt.Sprintf("A change has at most %d MiB of text.", MaxCatalogChange>>20), Hint: "Make it in several steps."}
+	}
+	if utf8.RuneCountInString(c.Note) > MaxCatalogNote {
+		return 0, &Error{Code: ETooLarge, Field: "note", Message: fmt.Sprintf("A note has at most %d characters.", MaxCatalogNote)}
+	}
+	for _, k := range c.Remove {
+		if err := k.checkKind(); err != nil {
+			return 0, err
+		}
+	}
+	if c.AsOf == "" {
+		return -1, nil
+	}
+	if asOf, err = strconv.ParseInt(c.AsOf, 10, 64); err != nil || asOf < 0 {
+		return 0, &Error{Code: EInvalid, Field: "as_of", Message: fmt.Sprintf("%.40q is no revision of the catalog.", c.AsOf), Hint: "Leave it out, or give the revision of a report."}
+	}
+	return asOf, nil
+}
+
+// lay lays the texts over the own entries as they are. It notes those that become other than they are, and gives all, and where those that
+// the change holds are written.
+func (d *catalogDraft) lay(actor Actor, c CatalogChange, texts []CatalogText) (next []CatalogText, touched map[CatalogKey]CatalogText) {
+	touched = map[CatalogKey]CatalogText{}
+	trusted := actor.Role == RoleSuperadmin
+	note := strings.TrimSpace(c.Note)
+	for _, t := range texts {
+		was, had := d.own[t.CatalogKey]
+		t.Trusted = trusted
+		if c.again != nil {
+			t.Coopr = c.again.Coopr
+		}
+		if c.lenient[t.CatalogKey] {
+			t.Coopr = true
+		}
+		if had && was.Text == t.Text {
+			t.Coopr = was.Coopr          // it stays as lenient as it was until it is edited
+			if !trusted || was.Trusted { // the same text is no new version, unless it becomes trusted by that
+				t.Trusted = was.Trusted
+				d.report.Same++
+				touched[t.CatalogKey] = t
+				continue
+			}
+		}
+		touched[t.CatalogKey] = t
+		d.entries = append(d.entries, CatalogRevision{CatalogKey: t.CatalogKey, Number: was.Number + 1, Note: note, Text: t.Text, Trusted: t.Trusted, Coopr: t.Coopr})
+	}
+	gone := map[CatalogKey]bool{}
+	for _, k := range c.Remove {
+		if _, had := d.own[k]; !had {
+			d.problem(CatalogProblem{Severity: severityError, CatalogKey: k, Message: "There is none among your own entries, so it cannot be removed."})
+			continue
+		}
+		if _, kept := touched[k]; kept {
+			d.problem(CatalogProblem{Severity: severityError, CatalogKey: k, Message: "It cannot be saved and removed at once."})
+			continue
+		}
+		gone[k] = true
+	}
+	if c.Prune {
+		for k := range d.own {
+			if _, kept := touched[k]; !kept {
+				gone[k] = true
+			}
+		}
+	}
+	for k := range gone {
+		d.entries = append(d.entries, CatalogRevision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Gone: true, Trusted: trusted})
+	}
+	slices.SortFunc(d.entries, func(x, y CatalogRevision) int { return compareKeys(x.CatalogKey, y.CatalogKey) })
+	for k, r := range d.own {
+		if _, other := touched[k]; !other && !gone[k] {
+			next = append(next, r.Entry())
+		}
+	}
+	for _, t := range touched {
+		next = append(next, t)
+	}
+	slices.SortFunc(next, func(x, y CatalogText) int { return compareKeys(x.CatalogKey, y.CatalogKey) })
+	return next, touched
+}
+
+func (d *catalogDraft) problem(p CatalogProblem) { d.report.Problems = append(d.report.Problems, p) }
+
+// judge takes over what was found: of what the change holds, with its place in the files; of other own entries as warnings where that was so
+// before, too.
+func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[CatalogKey]CatalogText) {
+	type same struct {
+		CatalogKey
+		field, message string
+	}
+	before := map[same]bool{}
+	for _, p := range standing {
+		before[same{p.CatalogKey, p.Field, p.Message}] = true
+	}
+	for _, p := range found {
+		if t, ok := touched[p.CatalogKey]; ok {
+			switch {
+			case t.Line < 0: // it was written in another form
+				p.File, p.Line, p.Column = t.File, 0, 0
+			case p.File == p.Kind+"/"+p.Name+".yaml":
+				p.File = t.File
+				if p.Line > 0 {
+					p.Line += t.Line
+				}
+			}
+		} else if before[same{p.CatalogKey, p.Field, p.Message}] {
+			if p.Severity = severityWarning; d.base.entry(p.CatalogKey) != nil {
+				if _, own := d.own[p.CatalogKey]; !own {
+					continue // nothing new of the installation's own
+				}
+			}
+		}
+		d.problem(p)
+	}
+}
+
+// checkAccounts finds providers that become another account than they were, and refuses where something stands there.
+func (a *App) checkAccounts(ctx context.Context, actor Actor, d *catalogDraft) error {
+	for _, e := range d.entries {
+		if e.Kind != KindProvider || sameAccount(d.before.Providers[e.Name], d.after.Providers[e.Name]) {
+			continue
+		}
+		d.accounts = append(d.accounts, e.Name)
+		use, err := a.Store.ProviderUse(ctx, actor.Tenant, e.Name)
+		if err != nil {
+			return err
+		}
+		if !use.None() {
+			refusal := use.Refusal(e.Name)
+			d.problem(CatalogProblem{Severity: severityError, CatalogKey: e.CatalogKey, Message: refusal.Message, Hint: refusal.Hint})
+		}
+	}
+	return nil
+}
+
+// sameAccount tells whether two specs are of one account. Which settings tell accounts apart nobody but the cloud knows, so all count.
+func sameAccount(a, b *ProviderSpec) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Type == b.Type && a.Tenant == b.Tenant && catalogText(a.Settings) == catalogText(b.Settings)
+}
+
+// checkOwnSecrets warns of secrets that entries refer to and the tenant does not have yet.
+func (a *App) checkOwnSecrets(ctx context.Context, actor Actor, d *catalogDraft, touched map[CatalogKey]CatalogText, coming map[string]SecretPlace) error {
+	var have []Secret
+	asked := false
+	for _, e := range d.entries {
+		var names []string
+		switch v := d.after.entry(e.CatalogKey).(type) {
+		case *ProviderSpec:
+			names = secretNames(v.Settings)
+		case *Template:
+			names = secretNames(v.Defaults.Config)
+		case *Service:
+			for _, act := range v.Actions {
+				names = append(names, secretNames(act.Fields)...)
+			}
+		}
+		if len(names) > 0 && !asked {
+			var err error
+			if have, err = a.Store.Secrets(ctx, actor.Tenant); err != nil {
+				return err
+			}
+			asked = true
+		}
+		slices.Sort(names)
+		for _, n := range slices.Compact(names) {
+			if _, comes := coming[n]; !comes && secretName.MatchString(n) && !slices.ContainsFunc(have, func(s Secret) bool { return s.Name == n }) {
+				d.problem(CatalogProblem{File: touched[e.CatalogKey].File, Severity: severityWarning, CatalogKey: e.CatalogKey,
+					Message: fmt.Sprintf("The tenant does not have the secret %s yet.", n), Hint: fmt.Sprintf("Set it with `muster secret set %s`, or on the page Secrets.", n)})
+			}
+		}
+	}
+	return nil
+}

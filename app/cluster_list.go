@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ClusterSort is an order of clusters.
+type ClusterSort string
+
+// The orders. What is alike comes newest first.
+const (
+	SortNewest ClusterSort = ""
+	SortName   ClusterSort = "name"
+	SortLease  ClusterSort = "lease" // those first whose lease ends soonest, those without an end last
+	SortCost   ClusterSort = "cost"  // the dearest first
+)
+
+// ClusterSorts are all orders.
+var ClusterSorts = []ClusterSort{SortNewest, SortName, SortLease, SortCost}
+
+// ClusterStatuses are all statuses that a filter may ask for.
+var ClusterStatuses = []ClusterStatus{ClusterPending, ClusterActive, ClusterAsleep, ClusterFailed, ClusterDeleted}
+
+// Bounds of a list of clusters.
+const (
+	MaxClusterIDs  = 100
+	maxClusterList = 1000
+	maxListText    = 100
+)
+
+// check refuses what cannot be meant.
+func (f ClusterFilter) check() error {
+	bad := func(field, hint, format string, args ...any) error {
+		e := Errorf(EInvalid, format, args...)
+		e.Field, e.Hint = field, hint
+		return e
+	}
+	switch {
+	case !slices.Contains(ClusterSorts, f.Sort):
+		return bad("sort", "Sort by name, lease or cost, or leave it out for the newest first.", "Clusters cannot be sorted by %q.", f.Sort)
+	case f.Status != "" && !slices.Contains(ClusterStatuses, f.Status):
+		return bad("status", fmt.Sprintf("It is one of %s.", clusterStatusWords()), "%q is not the status of a cluster.", f.Status)
+	case len(f.IDs) > MaxClusterIDs:
+		return bad("id", "Ask for fewer at once.", "%d clusters are more than the %d that can be asked for at once.", len(f.IDs), MaxClusterIDs)
+	case len(f.Text) > maxListText:
+		return bad("q", "A part of a name is enough.", "What is looked for is longer than %d letters.", maxListText)
+	case f.Limit < 0 || f.Limit > maxClusterList:
+		return bad("limit", "0 gives 200.", "A list has 1 to %d clusters, not %d.", maxClusterList, f.Limit)
+	}
+	return nil
+}
+
+func clusterStatusWords() string {
+	words := make([]string, len(ClusterStatuses))
+	for i, s := range ClusterStatuses {
+		words[i] = string(s)
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// ClusterPage is a part of a list of clusters.
+type ClusterPage struct {
+	Clusters []ClusterSummary `json:"clusters" nullable:"false"`
+	Next     string           `json:"next,omitempty" doc:"What to give as after to get those that follow; left out at the end"`
+}
+
+// ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
+func (a *App) ClusterPage(ctx context.Context, actor Actor, f ClusterFilter) (p ClusterPage, err error) {
+	if err := actor.may("ClusterPage"); err != nil {
+		return p, err
+	}
+	if err := f.check(); err != nil {
+		return p, err
+	}
+	if f.Limit == 0 {
+		f.Limit = 200
+	}
+	limit := f.Limit
+	f.Limit++
+	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
+	if CodeOf(err) == ENotFound {
+		e := Errorf(EInvalid, "There is no cluster %q after which others could follow.", f.After)
+		e.Field, e.Hint = "after", "Begin again without it."
+		return p, e
+	}
+	if err == nil && len(p.Clusters) > limit {
+		p.Clusters = p.Clusters[:limit]
+		p.Next = p.Clusters[limit-1].ID
+	}
+	return p, err
+}
+
+// ClusterCounts says how many clusters there are.
+type ClusterCounts struct {
+	By          map[ClusterStatus]int `json:"by"`
+	CostPerHour float64               `json:"cost_per_hour"` // of those that stand
+}
+
+// Live is how many of them stand or are being made or given back.
+func (c ClusterCounts) Live() (n int) {
+	for s, k := range c.By {
+		if s != ClusterDeleted {
+			n += k
+		}
+	}
+	return n
+}
+
+// ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where
+// the filter has them.
+func (a *App) ClusterCounts(ctx context.Context, actor Actor, f ClusterFilter) (ClusterCounts, error) {
+	if err := actor.may("ClusterCounts"); err != nil {
+		return ClusterCounts{}, err
+	}
+	if err := f.check(); err != nil {
+		return ClusterCounts{}, err
+	}
+	return a.Store.CountClusters(ctx, actor.Tenant, f)
+}

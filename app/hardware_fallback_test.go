@@ -1,0 +1,126 @@
+package app
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestSmaller(t *testing.T) {
+	small := Flavor{CPU: 2, MemoryGB: 4, DiskGB: 20}
+	for _, c := range []struct {
+		is   Flavor
+		want string
+	}{
+		{small, ""},
+		{Flavor{CPU: 2, MemoryGB: 8, DiskGB: 20}, ""},
+		{Flavor{CPU: 1, MemoryGB: 8, DiskGB: 20}, "1 core instead of 2"},
+		{Flavor{CPU: 4, MemoryGB: 2}, "2 GiB of memory instead of 4"},
+		{Flavor{CPU: 4, DiskGB: 10.5}, "10.5 GiB of disk instead of 20"},
+		{Flavor{}, ""}, // nobody says how large it is
+	} {
+		if got := c.is.Smaller(small); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.is, got, c.want)
+		}
+	}
+	if got := small.Smaller(Flavor{}); got != "" {
+		t.Errorf("smaller than what nobody knows: %q", got)
+	}
+}
+
+// fallbackCatalog has hardware of four sizes at one provider; huge is at another one only.
+func fallbackCatalog() *Catalog {
+	c := NewCatalog()
+	for name, cpu := range map[string]float64{"tiny": 1, "small": 2, "medium": 4, "large": 8} {
+		c.Hardware[name] = &HardwareType{Providers: map[string]Flavor{"cloud": {Flavor: name, CPU: cpu, CostPerHour: cpu / 10}}}
+	}
+	c.Hardware["huge"] = &HardwareType{Providers: map[string]Flavor{"rack": {Flavor: "huge", CPU: 64}}}
+	return c
+}
+
+func TestFallbacksOfATemplate(t *testing.T) {
+	all := []string{"tiny", "huge", "gone", "small", "medium", "large"}
+	for name, c := range map[string]struct {
+		change func(t *Template)
+		nodes  []placed
+		want   []string
+	}{
+		"not smaller, and at the provider": {nil, []placed{{"small", []string{"web"}}}, []string{"medium", "large"}},
+		"of what nodes are of":             {nil, []placed{{"medium", nil}}, nil},
+		"what a service is not to be on": {func(t *Template) {
+			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"small", "large"}}}
+		}, []placed{{"small", []string{"web"}}, {"small", []string{"db", "web"}}}, []string{"large"}},
+		"a service on other nodes says nothing": {func(t *Template) {
+			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"medium"}}}
+		}, []placed{{"small", []string{"web"}}, {"medium", []string{"db"}}}, []string{"medium", "large"}},
+		"what there may be only some of": {func(t *Template) { t.Constraints.Hardware = map[string]int{"medium": 3, "small": 5} }, []placed{{"small", nil}}, []string{"large"}},
+		"none":                           {func(t *Template) { t.FallbackHardware = nil }, []placed{{"small", nil}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			template := &Template{FallbackHardware: map[string][]string{"small": all}}
+			if c.change != nil {
+				c.change(template)
+			}
+			if got := template.fallbacks(fallbackCatalog(), "cloud", c.nodes)["small"]; !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestFallbacksGoRound follows a node of which no hardware is to be had.
+func TestFallbacksGoRound(t *testing.T) {
+	d := Definition{Hardware: map[string]Flavor{"small": {}}}
+	c := fallbackCatalog()
+	was := d.Hardware
+	d.takeFallbacks(c, &Template{FallbackHardware: map[string][]string{"small": {"medium", "large"}}}, "cloud", []placed{{"small", nil}})
+	if len(was) != 1 || len(d.Hardware) != 3 {
+		t.Errorf("the definition has %v, and the one from before %v", d.Hardware, was)
+	}
+	later := d
+	later.takeFallbacks(c, &Template{}, "cloud", []placed{{"small", nil}})
+	if len(later.FallbackHardware) != 0 || len(d.FallbackHardware) != 1 {
+		t.Errorf("a template that names none any more leaves %v, and of what was before %v", later.FallbackHardware, d.FallbackHardware)
+	}
+	if f := d.highest("small", d.FallbackHardware); f.CPU != 8 || f.CostPerHour != 0.8 {
+		t.Errorf("the most is %+v", f)
+	}
+	for _, c := range []struct {
+		node Node
+		want []string
+	}{
+		{Node{Hardware: "small"}, []string{"medium", "large"}},
+		{Node{Hardware: "medium", InsteadOf: "small"}, []string{"large", "small"}},
+		{Node{Hardware: "large", InsteadOf: "small"}, []string{"small"}},
+		{Node{Hardware: "old", InsteadOf: "small"}, []string{"medium", "large", "small"}}, // which has left the definition
+		{Node{Hardware: "large"}, nil},                                                    // it is to be large
+	} {
+		if got := d.nextOf(c.node); !slices.Equal(got, c.want) {
+			t.Errorf("after %+v comes %v, want %v", c.node, got, c.want)
+		}
+	}
+}
+
+func TestFallbacksOfAPlan(t *testing.T) {
+	r := PlanRequest{Kind: OperationCreate, Fallbacks: map[string][]string{"small": {"medium"}, "large": {"huge"}}, Nodes: []PlanNode{{Name: "n1", Hardware: "small"}}}
+	p := Plan{Fallbacks: r.fallbacksOf()}
+	if want := "Where no small is to be had, a node is medium."; p.FallbackWords() != want {
+		t.Errorf("got %q, want %q", p.FallbackWords(), want)
+	}
+	if (Plan{}).Hash() == p.Hash() {
+		t.Error("what is approved does not hold what it may come to")
+	}
+	r.Kind = OperationRepair
+	if got := r.fallbacksOf(); got != nil {
+		t.Errorf("a repair may use %v", got)
+	}
+	if r.Kind = OperationResize; r.fallbacksOf() != nil {
+		t.Error("a node that stands may become another one")
+	}
+	r.Nodes[0].Change = NodeNew
+	if got := r.fallbacksOf(); len(got) != 1 {
+		t.Errorf("a new node may be %v", got)
+	}
+	if got := (Layout{CostPerHour: 0.5}).Price() + ", " + (Layout{CostPerHour: 0.5, MostPerHour: 0.75}).Price(); got != "0.50, 0.50 to 0.75" {
+		t.Errorf("prices are told as %s", got)
+	}
+}

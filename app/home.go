@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Bounds of what a home shows.
+const (
+	mostHomeClusters = 8
+	mostHomeLeases   = 5
+	mostHomeNotices  = 6
+	homeLeases       = 3 * 24 * time.Hour // leases that end within it are shown
+	amongNotices     = 1000               // of the tenant's newest notices those that are meant for somebody are shown
+)
+
+// Home is what somebody has, in short, for the page that they begin with.
+type Home struct {
+	// Standing says how many live clusters there are of each status, and CostPerHour what all of them cost.
+	Standing    map[ClusterStatus]int `json:"standing"`
+	CostPerHour float64               `json:"cost_per_hour"`
+	// Clusters are the first of them: those that failed, those at which something is at work, and then the others; each newest first.
+	Clusters []ClusterSummary `json:"clusters"`
+	// Ending are those whose lease ends soon, the soonest first.
+	Ending  []Cluster `json:"ending"`
+	Notices []Notice  `json:"notices"` // the newest
+}
+
+// Live is how many live clusters there are.
+func (h Home) Live() (n int) {
+	for _, k := range h.Standing {
+		n += k
+	}
+	return n
+}
+
+// HomeQuery asks a store for the clusters of an owner.
+type HomeQuery struct {
+	Tenant, Owner string
+	Clusters      int       // at most so many
+	EndsBy        time.Time // leases that end by then
+	Leases        int       // at most so many
+	Notices       int       // at most so many, among the newest of the tenant
+	AmongNotices  int
+	Reader        NoticeReader
+}
+
+// HomeStore finds what belongs to one person, whatever belongs to others.
+type HomeStore interface {
+	// Home gives a Home without nil in it, also for somebody who has nothing.
+	Home(ctx context.Context, q HomeQuery) (Home, error)
+}
+
+// Home gives what the actor has in the tenant in which it acts.
+func (a *App) Home(ctx context.Context, actor Actor) (Home, error) {
+	if err := actor.may("Home"); err != nil {
+		return Home{}, err
+	}
+	return a.Store.Home(ctx, HomeQuery{
+		Tenant: actor.Tenant, Owner: actor.Name(), Clusters: mostHomeClusters, EndsBy: a.Now().Add(homeLeases), Leases: mostHomeLeases,
+		Notices: mostHomeNotices, AmongNotices: amongNotices, Reader: NoticeReader{User: actor.Name(), Groups: actor.Groups},
+	})
+}

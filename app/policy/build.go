@@ -1,0 +1,363 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types/ref"
+
+	"muster/app"
+)
+
+// eventWords are the fields of an event, in the order of the documentation. All of them are always there.
+var eventWords = []app.PolicyWord{
+	{Name: "event.system", Type: "a text", Text: "the build system: github, gitlab, …"},
+	{Name: "event.event", Type: "a text", Text: "its own name of the event: workflow_job, pipeline, …"},
+	{Name: "event.action", Type: "a text", Text: "its own word: queued, completed, opened, …"},
+	{Name: "event.phase", Type: "a text", Text: "queued, running, ended, or other for what is no part of a build"},
+	{Name: "event.build", Type: "a text", Text: "the build, with repository and attempt; empty where the event is of none"},
+	{Name: "event.job", Type: "a text", Text: "the job within it; empty for the whole"},
+	{Name: "event.job_id", Type: "a text", Text: "its number"},
+	{Name: "event.result", Type: "a text", Text: "of an ended one, the system's own word"},
+	{Name: "event.repository", Type: "a text", Text: "the repository"},
+	{Name: "event.branch", Type: "a text", Text: "the branch, without refs/heads/"},
+	{Name: "event.tag", Type: "a text", Text: "the tag"},
+	{Name: "event.commit", Type: "a text", Text: "the commit"},
+	{Name: "event.pull_request", Type: "a whole number", Text: "the pull or merge request, 0 for none"},
+	{Name: "event.fork", Type: "true or false", Text: "whether the code comes from a repository that others write to"},
+	{Name: "event.fork_unknown", Type: "true or false", Text: "whether the event does not tell that"},
+	{Name: "event.actor", Type: "a text", Text: "who began it"},
+	{Name: "event.url", Type: "a text", Text: "where a person can look at it"},
+	{Name: "event.labels", Type: "a list", Text: "what the build asks for: labels, tags, agent rules"},
+	{Name: "event.payload", Type: "a map", Text: "the whole of what was sent; ask has(event.payload.x) first for what may be missing"},
+}
+
+// Builds implements app.BuildRuleEngine.
+type Builds struct{ engine *Engine }
+
+var _ app.BuildRuleEngine = (*Builds)(nil)
+
+// NewBuilds makes an engine for the rules of build hooks.
+func NewBuilds() *Builds {
+	env, err := cel.NewEnv(cel.CrossTypeNumericComparisons(true), cel.ParserRecursionLimit(maxDepth), cel.ParserExpressionSizeLimit(maxLength),
+		cel.DefaultUTCTimeZone(true), cel.Variable("event", cel.MapType(cel.StringType, cel.DynType)))
+	if err != nil {
+		panic("policy: " + err.Error()) // tests make an engine
+	}
+	e := &Engine{env: env, known: map[key]compiled{}}
+	for _, w := range eventWords {
+		e.words = append(e.words, w.Name)
+	}
+	return &Builds{e}
+}
+
+// EventWords implements app.BuildRuleEngine.
+func (b *Builds) EventWords() []app.PolicyWord { return slices.Clone(eventWords) }
+
+// CheckRule implements app.BuildRuleEngine.
+func (b *Builds) CheckRule(r app.BuildRule) error {
+	if err := b.check("when", r.When, truthy); err != nil {
+		return err
+	}
+	if r.Key != "" {
+		if err := b.check("key", r.Key, phrase); err != nil {
+			return err
+		}
+	}
+	for _, text := range [][2]string{{"template", r.Template}, {"cluster", r.Cluster}, {"callback", r.Callback}} {
+		if err := b.checkWords(text[0], text[1]); err != nil {
+			return err
+		}
+	}
+	return walk("parameters", anyMap(r.Parameters), 0, func(field, words string) error { return b.checkWords(field, words) })
+}
+
+func anyMap(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+// maxNested is how deep values of parameters may be.
+const maxNested = 10
+
+// walk visits the texts in a value.
+func walk(field string, v any, depth int, visit func(field, words string) error) error {
+	if depth > maxNested {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: field + " is nested too deep."}
+	}
+	switch v := v.(type) {
+	case string:
+		return visit(field, v)
+	case []any:
+		for i, e := range v {
+			if err := walk(fmt.Sprintf("%s[%d]", field, i), e, depth+1, visit); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) { // so that the same one is complained about
+			if err := walk(field+"."+k, v[k], depth+1, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// check compiles an expression, and looks whether events have what it asks for.
+func (b *Builds) check(field, code string, want kind) error {
+	if _, err := b.engine.compile(field, code, want); err != nil {
+		return err
+	}
+	tree, issues := b.engine.env.Compile(code)
+	if issues.Err() != nil {
+		return nil // compile has said it
+	}
+	var wrong error
+	native := tree.NativeRep()
+	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(x ast.Expr) {
+		if wrong != nil || x.Kind() != ast.SelectKind {
+			return
+		}
+		s := x.AsSelect()
+		if s.Operand().Kind() != ast.IdentKind || s.Operand().AsIdent() != "event" {
+			return
+		}
+		word := "event." + s.FieldName()
+		if slices.Contains(b.engine.words, word) {
+			return
+		}
+		at := native.SourceInfo().GetStartLocation(x.ID())
+		e := &app.Error{Code: app.EInvalid, Reason: "cel", Field: field,
+			Message: fmt.Sprintf("%s, line %d, column %d: events have no %q", field, max(at.Line(), 1), max(at.Column(), 0)+1, s.FieldName()),
+			Hint:    "They have " + strings.Join(b.engine.words, ", ") + "."}
+		if near := nearest(word, b.engine.words); near != "" {
+			e.Hint = fmt.Sprintf("Did you mean %s? %s", near, e.Hint)
+		}
+		wrong = e
+	}))
+	return wrong
+}
+
+func (b *Builds) checkWords(field, words string) error {
+	pieces, err := splitIn(field, words)
+	if err != nil {
+		return err
+	}
+	for _, p := range pieces {
+		if p.code {
+			if err := b.check(field, p.text, anything); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// splitIn is split with the name of another field.
+func splitIn(field, words string) ([]piece, error) {
+	pieces, err := split(words)
+	if err != nil {
+		return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: field + ": a ${ is not closed, or there are too many of them.",
+			Hint: "Such as ci-${event.branch}."}
+	}
+	return pieces, nil
+}
+
+// JudgeRule implements app.BuildRuleEngine.
+func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEvent) (j app.BuildJudgement, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library is not ours
+			j, err = app.BuildJudgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	facts := eventFacts(e)
+	applies, err := b.engine.eval(ctx, "when", r.When, truthy, facts)
+	if err != nil {
+		return j, err
+	}
+	if j.Applies, _ = applies.(bool); !j.Applies || r.Do == app.BuildNothing {
+		return j, nil
+	}
+	if j.Key, err = b.key(ctx, r, e, facts); err != nil {
+		return app.BuildJudgement{}, err
+	}
+	if r.Do != app.BuildCreate {
+		return j, nil
+	}
+	j.Ask = app.BuildAsk{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
+	if j.Ask.Template, err = b.words(ctx, "template", r.Template, facts); err != nil {
+		return app.BuildJudgement{}, err
+	}
+	if j.Ask.Cluster, err = b.words(ctx, "cluster", r.Cluster, facts); err != nil {
+		return app.BuildJudgement{}, err
+	}
+	j.Ask.Cluster = clusterName(j.Ask.Cluster)
+	if j.Callback, err = b.words(ctx, "callback", r.Callback, facts); err != nil {
+		j.Callback, j.CallbackWhy = "", app.AsError(err).ForPeople() // whom to tell decides nothing
+	} else if len(j.Callback) >= maxReason { // it was cut
+		j.Callback, j.CallbackWhy = "", fmt.Sprintf("callback is longer than %d bytes", maxReason-1)
+	}
+	if len(r.Parameters) == 0 {
+		return j, nil
+	}
+	value, err := b.expandAll(ctx, "parameters", r.Parameters, facts, 0)
+	if err != nil {
+		return app.BuildJudgement{}, err
+	}
+	j.Ask.Parameters, _ = value.(map[string]any)
+	return j, nil
+}
+
+// KeyOf implements app.BuildRuleEngine.
+func (b *Builds) KeyOf(ctx context.Context, r app.BuildRule, e app.BuildEvent) (k string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			k, err = "", app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	return b.key(ctx, r, e, eventFacts(e))
+}
+
+func (b *Builds) key(ctx context.Context, r app.BuildRule, e app.BuildEvent, facts map[string]any) (string, error) {
+	if r.Key == "" {
+		return e.DefaultKey(), nil
+	}
+	v, err := b.engine.eval(ctx, "key", r.Key, phrase, facts)
+	if err != nil {
+		return "", err
+	}
+	k, _ := v.(string)
+	return strings.ToValidUTF8(strings.ReplaceAll(k, "\x00", ""), "?"), nil
+}
+
+func (b *Builds) words(ctx context.Context, field, text string, facts map[string]any) (string, error) {
+	v, err := b.expandOne(ctx, field, text, facts)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	return fmt.Sprint(v), nil
+}
+
+// expandOne puts values for the expressions in a text. A text that is one expression alone keeps the kind of its value.
+func (b *Builds) expandOne(ctx context.Context, field, text string, facts map[string]any) (any, error) {
+	pieces, err := splitIn(field, text)
+	if err != nil {
+		return nil, err
+	}
+	var out strings.Builder
+	for _, p := range pieces {
+		if !p.code {
+			out.WriteString(p.text)
+			continue
+		}
+		v, err := b.engine.eval(ctx, field, p.text, anything, facts)
+		if err != nil {
+			return nil, err
+		}
+		if len(pieces) == 1 {
+			return plain(v), nil
+		}
+		out.WriteString(words(v))
+		if out.Len() > maxReason {
+			return nil, app.Errorf(app.EInvalid, "%s is longer than %d bytes", field, maxReason)
+		}
+	}
+	return strings.ToValidUTF8(out.String(), "?"), nil
+}
+
+// plain gives a value that a parameter can have.
+func plain(v any) any {
+	if r, ok := v.(ref.Val); ok {
+		switch x := r.Value().(type) {
+		case bool, int64, float64:
+			return x
+		case uint64:
+			return int64(min(x, 1<<62))
+		case string:
+			return strings.ToValidUTF8(x[:min(len(x), maxReason)], "?")
+		}
+	}
+	switch x := v.(type) {
+	case bool:
+		return x
+	case time.Duration, time.Time:
+		return words(x)
+	}
+	text := words(v)
+	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "?")
+}
+
+func (b *Builds) expandAll(ctx context.Context, field string, v any, facts map[string]any, depth int) (any, error) {
+	if depth > maxNested {
+		return nil, app.Errorf(app.EInvalid, "%s is nested too deep", field)
+	}
+	switch v := v.(type) {
+	case string:
+		return b.expandOne(ctx, field, v, facts)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = b.expandAll(ctx, fmt.Sprintf("%s[%d]", field, i), v[i], facts, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		out := map[string]any{}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			var err error
+			if out[k], err = b.expandAll(ctx, field+"."+k, v[k], facts, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// clusterName makes of a text what a cluster can be called: branches have slashes and capitals.
+func clusterName(s string) string {
+	var out []byte
+	for _, c := range []byte(strings.ToLower(s)) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			out = append(out, c)
+		} else if len(out) > 0 && out[len(out)-1] != '-' {
+			out = append(out, '-')
+		}
+	}
+	if len(out) > 0 && out[0] <= '9' {
+		out = append([]byte("b-"), out...)
+	}
+	out = out[:min(len(out), 40)]
+	return strings.Trim(string(out), "-")
+}
+
+// eventFacts gives an event its names in CEL.
+func eventFacts(e app.BuildEvent) map[string]any {
+	payload := e.Payload
+	if payload == nil {
+		payload = map[string]any{}
+	}
+	return map[string]any{"event": map[string]any{
+		"system": e.System, "event": e.Event, "action": e.Action, "phase": string(e.Phase), "build": e.Build, "job": e.Job, "job_id": e.JobID, "fork_unknown": e.ForkUnknown, "result": e.Result,
+		"repository": e.Repository, "branch": e.Branch, "tag": e.Tag, "commit": e.Commit, "pull_request": e.PullRequest, "fork": e.Fork, "actor": e.Actor,
+		"url": e.URL, "labels": few(e.Labels), "payload": payload,
+	}}
+}

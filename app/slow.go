@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// How long an answer is kept that took long: so many times as long as it took, and never longer than a minute. What took less than
+// slowFrom is not kept, so that people with few clusters see everything as it is.
+const (
+	slowFrom  = 50 * time.Millisecond
+	slowTimes = 100
+	slowMost  = time.Minute
+)
+
+// slowAnswers keep what takes long to add up for a while, and let those who ask at the same time wait for the same answer. What is
+// given is shared, and not to be changed.
+type slowAnswers[K comparable, V any] struct {
+	// large tells by an answer whether it is one to keep, however long it took; nil: what took slowFrom is.
+	large func(V) bool
+
+	mu   sync.Mutex
+	kept map[K]*slowAnswer[V]
+}
+
+type slowAnswer[V any] struct {
+	done  chan struct{}
+	value V
+	err   error
+	until time.Time
+}
+
+// get gives an answer that is kept, or works it out.
+func (s *slowAnswers[K, V]) get(ctx context.Context, key K, work func(context.Context) (V, error)) (V, error) {
+	for {
+		now := time.Now()
+		s.mu.Lock()
+		if s.kept == nil {
+			s.kept = map[K]*slowAnswer[V]{}
+		}
+		a := s.kept[key]
+		if a != nil {
+			s.mu.Unlock()
+			select {
+			case <-ctx.Done():
+				return *new(V), ctx.Err()
+			case <-a.done:
+			}
+			// The one who worked it out may have gone away; that is no answer.
+			if a.err == nil && time.Now().Before(a.until) {
+				return a.value, nil
+			}
+			s.forget(key, a)
+			continue
+		}
+		for k, old := range s.kept { // there are only ever a few
+			select {
+			case <-old.done:
+				if !now.Before(old.until) {
+					delete(s.kept, k)
+				}
+			default:
+			}
+		}
+		a = &slowAnswer[V]{done: make(chan struct{})}
+		s.kept[key] = a
+		s.mu.Unlock()
+		return s.work(ctx, key, a, now, work)
+	}
+}
+
+func (s *slowAnswers[K, V]) work(ctx context.Context, key K, a *slowAnswer[V], begun time.Time, work func(context.Context) (V, error)) (V, error) {
+	finished := false
+	defer func() {
+		if took := time.Since(begun); finished && a.err == nil && s.keeps(a.value, took) {
+			a.until = begun.Add(took + min(took*slowTimes, slowMost))
+		} else {
+			if !finished {
+				a.err = Errorf(EInternal, "It could not be worked out.")
+			}
+			s.forget(key, a)
+		}
+		close(a.done)
+	}()
+	a.value, a.err = work(ctx)
+	finished = true
+	return a.value, a.err
+}
+
+func (s *slowAnswers[K, V]) keeps(v V, took time.Duration) bool {
+	if s.large != nil {
+		return s.large(v)
+	}
+	return took >= slowFrom
+}
+
+func (s *slowAnswers[K, V]) forget(key K, a *slowAnswer[V]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept[key] == a {
+		delete(s.kept, key)
+	}
+}

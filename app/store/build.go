@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.words, b.final, b.wanted, b.event, b.request, b.cluster, b.tries,
+	b.begun_at, b.made_at, b.ready_at, b.wait_until, b.end_at, b.ended_at, b.retry_at, b.due_at, b.version, b.callback_shown, b.callback_why`
+
+const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
+
+func scanBuild(row scanner) (b app.Build, err error) {
+	var wanted, event []byte
+	var begun, made, ready, wait, end, ended, retry, due int64
+	var call app.BuildCallbacks
+	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Words, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
+		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Why)
+	if err != nil {
+		return b, err
+	}
+	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = fromMicros(begun), fromMicros(made), fromMicros(ready), fromMicros(wait)
+	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = fromMicros(end), fromMicros(ended), fromMicros(retry), fromMicros(due)
+	if call.URL != "" || call.Why != "" {
+		call.Told = []app.BuildCallback{}
+		b.Callback = &call
+	}
+	if err := json.Unmarshal(wanted, &b.Wanted); err != nil {
+		return b, fmt.Errorf("build %d: %w", b.ID, err)
+	}
+	if err := json.Unmarshal(event, &b.Event); err != nil {
+		return b, fmt.Errorf("build %d: %w", b.ID, err)
+	}
+	return b, nil
+}
+
+func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
+
+// Builds implements app.BuildStore.
+func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error) {
+	where, args := ` WHERE b.tenant = ?`, []any{tenant}
+	and := func(text string, value any) {
+		where += " AND " + text
+		args = append(args, value)
+	}
+	if f.Hook != "" {
+		and(`h.name = ?`, f.Hook)
+	}
+	if f.Key != "" {
+		and(`b.build_key = ?`, f.Key)
+	}
+	if f.Build != "" {
+		and(`b.build = ?`, f.Build)
+	}
+	if f.Cluster != "" {
+		and(`b.cluster = ?`, f.Cluster)
+	}
+	if f.Live {
+		and(`b.live = ?`, 1)
+	}
+	if f.Before > 0 {
+		and(`b.id < ?`, f.Before)
+	}
+	list := []app.Build{}
+	err := s.each(ctx, func(row scanner) error {
+		b, err := scanBuild(row)
+		list = append(list, b)
+		return err
+	}, buildRows+where+` ORDER BY b.id DESC LIMIT ?`, append(args, f.Limit)...)
+	if err != nil {
+		return list, err
+	}
+	return list, s.toldOf(ctx, list)
+}
+
+// Build implements app.BuildStore.
+func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
+	b, err := scanBuild(s.reads.QueryRowContext(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
+	if isNoRows(err) {
+		return b, errNoBuild(id)
+	}
+	if err != nil {
+		return b, wrapped(err)
+	}
+	one := []app.Build{b}
+	if err := s.toldOf(ctx, one); err != nil || b.State != app.BuildWaiting {
+		return one[0], err
+	}
+	b = one[0]
+	return b, wrapped(s.reads.QueryRowContext(ctx, `SELECT count(*) FROM builds WHERE hook = ? AND rule = ? AND state = 'waiting' AND live = 1 AND id < ?`,
+		b.HookID, b.Rule, b.ID).Scan(&b.Ahead))
+}
+
+func (t *tx) build(id int64) (app.Build, error) {
+	b, err := scanBuild(t.row(buildRows+` WHERE b.id = ?`, id))
+	if isNoRows(err) {
+		return b, errNoBuild(id)
+	}
+	return b, wrapped(err)
+}
+
+// wakeBuilds makes builds due: something has happened that may be about them.
+func (t *tx) wakeBuilds(at time.Time, where string, args ...any) error {
+	n, err := t.count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{micros(at)}, args...)...)
+	if n > 0 {
+		t.clusters[app.WatchBuilds] = true
+	}
+	return err
+}
+
+// wakeNextBuild lets the one that has waited longest look for room.
+func (t *tx) wakeNextBuild(at time.Time, hook, rule string) error {
+	return t.wakeBuilds(at, `id = (SELECT min(n.id) FROM builds n WHERE n.hook = ? AND n.rule = ? AND n.state = 'waiting' AND n.live = 1)`, hook, rule)
+}
+
+// claimBuild moves a build in the transaction that makes its cluster, or the request for one.
+func (t *tx) claimBuild(at time.Time, c *app.BuildClaim, state app.BuildState, cluster string, request int64) error {
+	if c == nil {
+		return nil
+	}
+	var hook, rule string
+	err := t.row(`UPDATE builds SET state = ?, cluster = ?, request = ?, words = '', tries = 0, made_at = ?, due_at = ?, version = version + 1
+		WHERE id = ? AND version = ? AND live = 1 AND state = 'waiting' AND end_at = 0
+			AND (SELECT count(*) FROM builds o WHERE o.hook = builds.hook AND o.rule = builds.rule AND o.live = 1 AND o.state <> 'waiting') < ?
+		RETURNING hook, rule`, string(state), cluster, request, micros(at), micros(at), c.ID, c.Version, c.AtOnce).Scan(&hook, &rule)
+	if isNoRows(err) {
+		return &app.Error{Code: app.EConflict, Reason: "build_moved", Message: "The build has moved, or there is no room for it."}
+	}
+	if err != nil {
+		return wrapped(err)
+	}
+	t.clusters[app.WatchBuilds] = true
+	return t.wakeNextBuild(at, hook, rule) // there may be room for more than one
+}
+
+// buildRequestMoved follows the request for a build's cluster.
+func (t *tx) buildRequestMoved(at time.Time, r app.Request) error {
+	if r.Kind != app.OperationCreate {
+		return nil
+	}
+	if r.Status == app.RequestAccepted {
+		n, err := t.count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
+			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, micros(at), micros(at), r.ID)
+		if n > 0 {
+			t.clusters[app.WatchBuilds] = true
+		}
+		return err
+	}
+	return t.wakeBuilds(at, `request = ? AND live = 1 AND state = 'asking'`, r.ID)
+}
+
+// EndBuild implements app.BuildStore.
+func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
+			micros(now), words, micros(now), b.ID, b.Tenant)
+		if err != nil || n == 0 {
+			return err
+		}
+		t.clusters[app.WatchBuilds] = true
+		return t.deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
+	})
+}
+
+// DueBuilds implements app.BuildStore. What is due stands in an index of its own.
+func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
+	hooks := map[string]app.BuildHook{}
+	err = s.each(ctx, func(row scanner) error {
+		b, err := scanBuild(row)
+		due = append(due, app.DueBuild{Build: b})
+		return err
+	}, buildRows+` WHERE b.due_at > 0 AND b.due_at <= ? AND b.live = 1 ORDER BY b.due_at, b.id LIMIT ?`, micros(now), limit)
+	if err != nil {
+		return nil, next, err
+	}
+	for i, d := range due {
+		h, known := hooks[d.HookID]
+		if !known {
+			if h, err = scanBuildHook(s.reads.QueryRowContext(ctx, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.id = ?`, d.HookID)); err != nil {
+				return nil, next, wrapped(err)
+			}
+			hooks[d.HookID] = h
+		}
+		due[i].Of = h
+	}
+	var at int64
+	err = s.reads.QueryRowContext(ctx, `SELECT COALESCE(min(due_at), 0) FROM builds WHERE due_at > ?`, micros(now)).Scan(&at)
+	if len(due) == limit {
+		at = micros(now)
+	}
+	return due, fromMicros(at), wrapped(err)
+}
+
+// MoveBuild implements app.BuildStore.
+func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		live := b.State.Live()
+		if !live {
+			b.DueAt = time.Time{}
+		}
+		n, err := t.count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
+			WHERE id = ? AND version = ?`, truth(live), string(b.State), b.Words, string(b.Final), b.Tries, micros(b.ReadyAt), micros(b.EndAt), micros(b.EndedAt),
+			micros(b.RetryAt), micros(b.DueAt), b.ID, b.Version)
+		if done = n > 0; err != nil || !done {
+			return err
+		}
+		t.clusters[app.WatchBuilds] = true
+		if !live {
+			if err := t.wakeNextBuild(now, b.HookID, b.Rule); err != nil {
+				return err
+			}
+		}
+		if tell != nil {
+			if err := t.tellBuild(b.Tenant, *tell); err != nil {
+				return err
+			}
+		}
+		if notice == nil {
+			return nil
+		}
+		return t.notice(*notice)
+	})
+	return done, err
+}

@@ -1,0 +1,254 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
+	h.created_by, h.created_at, h.changed_at, h.deleted_at, (SELECT count(*) FROM builds b WHERE b.hook = h.id AND b.live = 1)`
+
+func scanBuildHook(row scanner, more ...any) (h app.BuildHook, err error) {
+	var rules []byte
+	var enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
+	err = row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.System, &h.Owner, &rules, &secretAt, &oldUntil, &enabled, &last, &refused, &h.Refused,
+		&h.CreatedBy, &created, &changed, &deleted, &h.Live}, more...)...)
+	if err != nil {
+		return h, err
+	}
+	h.Enabled, h.Rules = enabled != 0, []app.BuildRule{}
+	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = fromMicros(secretAt), fromMicros(oldUntil), fromMicros(last), fromMicros(refused)
+	h.CreatedAt, h.ChangedAt, h.DeletedAt = fromMicros(created), fromMicros(changed), fromMicros(deleted)
+	if err := json.Unmarshal(rules, &h.Rules); err != nil {
+		return h, fmt.Errorf("rules of build hook %s: %w", h.Name, err)
+	}
+	return h, nil
+}
+
+func errNoBuildHook(name string) error {
+	return app.Errorf(app.ENotFound, "There is no build hook %q.", name)
+}
+
+func buildSecretPlace(id string) string { return "build_hook_secrets/" + id }
+func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
+
+// BuildHooks implements app.BuildStore.
+func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
+	list := []app.BuildHook{}
+	err := s.each(ctx, func(row scanner) error {
+		h, err := scanBuildHook(row)
+		list = append(list, h)
+		return err
+	}, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.tenant = ? AND h.deleted_at = 0 ORDER BY h.name`, tenant)
+	return list, err
+}
+
+const oneBuildHook = `SELECT ` + buildHookColumns + ` FROM build_hooks h WHERE h.tenant = ? AND h.name = ? AND h.deleted_at = 0`
+
+// BuildHook implements app.BuildStore.
+func (s *Store) BuildHook(ctx context.Context, tenant, name string) (app.BuildHook, error) {
+	h, err := scanBuildHook(s.reads.QueryRowContext(ctx, oneBuildHook, tenant, name))
+	if isNoRows(err) {
+		return h, errNoBuildHook(name)
+	}
+	return h, wrapped(err)
+}
+
+func (t *tx) buildHook(tenant, name string) (app.BuildHook, error) {
+	h, err := scanBuildHook(t.row(oneBuildHook, tenant, name))
+	if isNoRows(err) {
+		return h, errNoBuildHook(name)
+	}
+	return h, wrapped(err)
+}
+
+// BuildHookAt implements app.BuildStore.
+func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error) {
+	var current, old []byte
+	h, err = scanBuildHook(s.reads.QueryRowContext(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
+	if isNoRows(err) {
+		return h, nil, app.Errorf(app.ENotFound, "There is no such build hook.")
+	}
+	if err != nil {
+		return h, nil, wrapped(err)
+	}
+	sealed := [][]byte{current}
+	if len(old) > 0 && now.Before(h.OldUntil) {
+		sealed = append(sealed, old)
+	}
+	for _, b := range sealed {
+		secret, err := s.open(b, buildSecretPlace(id))
+		if err != nil {
+			return h, nil, err
+		}
+		secrets = append(secrets, string(secret))
+	}
+	return h, secrets, nil
+}
+
+// BuildTokenKey implements app.BuildStore.
+func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
+	var sealed []byte
+	err := s.reads.QueryRowContext(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
+	if isNoRows(err) {
+		return nil, app.Errorf(app.ENotFound, "There is no such build hook.")
+	}
+	if err != nil {
+		return nil, wrapped(err)
+	}
+	return s.open(sealed, buildTokenPlace(id))
+}
+
+// SaveBuildHook implements app.BuildStore.
+func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		was, err := t.buildHook(who.Tenant, c.Name)
+		if made = app.CodeOf(err) == app.ENotFound; made {
+			err = s.makeBuildHook(t, who, c, now)
+		} else if err == nil {
+			err = s.changeBuildHook(t, was, c, now)
+		}
+		if err != nil {
+			return err
+		}
+		if h, err = t.buildHook(who.Tenant, c.Name); err != nil {
+			return err
+		}
+		act, before := "build_hook.create", any(nil)
+		if !made {
+			act, before = "build_hook.save", buildHookFacts(was, false)
+		}
+		return t.deed(now, who, act, h.Name, before, buildHookFacts(h, made || c.Secret != ""))
+	})
+	return h, made, err
+}
+
+// buildHookFacts are what the audit keeps of a build hook.
+func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
+	rules := slices.Clone(h.Rules)
+	for i, r := range rules {
+		rules[i].Callback = r.RedactedCallback()
+	}
+	facts := map[string]any{"system": h.System, "owner": h.Owner, "rules": rules, "enabled": h.Enabled}
+	if secret {
+		facts["secret"] = "set anew"
+	}
+	return facts
+}
+
+func (s *Store) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
+	var n int
+	if err := t.row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
+		return err
+	}
+	if n >= app.MaxBuildHooks {
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", app.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
+	}
+	if err := t.tenantOpen(who.Tenant); err != nil {
+		return err
+	}
+	rules, secret := []app.BuildRule{}, c.Secret
+	if c.Rules != nil && *c.Rules != nil {
+		rules = *c.Rules
+	}
+	if secret == "" {
+		secret = c.New
+	}
+	owner := ""
+	if c.Owner != nil {
+		owner = *c.Owner
+	}
+	return t.exec(`INSERT INTO build_hooks (id, tenant, name, system, owner, rules, secret, secret_at, old_secret, old_until, token_key, enabled, last_at,
+			refused_at, refused, created_by, created_at, changed_at, deleted_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0)`,
+		c.ID, who.Tenant, c.Name, c.System, owner, jsonText(rules), s.seal([]byte(secret), buildSecretPlace(c.ID)), micros(now),
+		s.seal(c.TokenKey, buildTokenPlace(c.ID)), truth(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now))
+}
+
+func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
+	set, args := `changed_at = ?`, []any{micros(now)}
+	change := func(text string, values ...any) {
+		set += ", " + text
+		args = append(args, values...)
+	}
+	if c.Owner != nil {
+		change(`owner = ?`, *c.Owner)
+	}
+	if c.Rules != nil {
+		change(`rules = ?`, jsonText(slices.Concat([]app.BuildRule{}, *c.Rules)))
+	}
+	if c.Enabled != nil {
+		change(`enabled = ?`, truth(*c.Enabled))
+	}
+	if c.Secret != "" {
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, micros(now.Add(app.OldSecretTime)),
+			s.seal([]byte(c.Secret), buildSecretPlace(h.ID)), micros(now))
+	}
+	if err := t.exec(`UPDATE build_hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...); err != nil {
+		return err
+	}
+	// There may be room for more by now, or another owner.
+	return t.wakeBuilds(now, `hook = ? AND state = 'waiting' AND live = 1`, h.ID)
+}
+
+// DeleteBuildHook implements app.BuildStore.
+func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
+	return s.write(ctx, func(t *tx) error {
+		h, err := t.buildHook(who.Tenant, name)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE builds SET end_at = ?, words = 'Its hook was deleted.', due_at = ?, version = version + 1 WHERE hook = ? AND live = 1 AND end_at = 0`,
+			micros(now), micros(now), h.ID); err != nil {
+			return err
+		}
+		t.clusters[app.WatchBuilds] = true
+		if err := t.exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
+			micros(now), h.ID); err != nil {
+			return err
+		}
+		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {
+			if err := t.exec(`DELETE FROM `+table+` WHERE hook = ?`, h.ID); err != nil {
+				return err
+			}
+		}
+		return t.deed(now, who, "build_hook.delete", name, buildHookFacts(h, false), nil)
+	})
+}
+
+// NoteBuildRefused implements app.BuildStore.
+func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
+	var last int64
+	err := s.reads.QueryRowContext(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
+	if isNoRows(err) || err == nil && last > 0 && now.Sub(fromMicros(last)).Abs() < 10*time.Second {
+		return nil // whoever sends much that is wrong shall not make us write much
+	}
+	if err != nil {
+		return wrapped(err)
+	}
+	return s.write(ctx, func(t *tx) error {
+		return t.exec(`UPDATE build_hooks SET refused_at = ?, refused = ? WHERE id = ?`, micros(now), why, id)
+	})
+}
+
+// dropBuildsOf drops what a tenant has of builds; its clusters are gone by then.
+func (t *tx) dropBuildsOf(tenant string) error {
+	for _, query := range []string{
+		`DELETE FROM build_ends WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
+		`DELETE FROM build_seen WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
+		`DELETE FROM build_deliveries WHERE tenant = ?`,
+		`DELETE FROM build_callbacks WHERE tenant = ?`,
+		`DELETE FROM builds WHERE tenant = ?`,
+		`DELETE FROM build_hooks WHERE tenant = ?`,
+	} {
+		if err := t.exec(query, tenant); err != nil {
+			return err
+		}
+	}
+	return nil
+}

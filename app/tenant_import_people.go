@@ -1,0 +1,198 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// tenant is what the tenant has one of.
+func (p *tenantPlan) tenant(context.Context) error {
+	var c TenantChange
+	var fields []FieldChange
+	if w := p.want.About; w != nil && *w != *p.is.About {
+		c.About, fields = w, append(fields, FieldChange{Path: "about", Before: *p.is.About, After: *w})
+		if err := checkText("about", *w, longestAbout); err != nil {
+			return p.refused("", err)
+		}
+	}
+	if w := p.want.Slots; w != nil && *w != *p.is.Slots {
+		c.Slots, fields = w, append(fields, FieldChange{Path: "slots", Before: fmt.Sprint(*p.is.Slots), After: fmt.Sprint(*w)})
+		if err := checkSlots(*w); err != nil {
+			return p.refused("", err)
+		}
+	}
+	if len(fields) > 0 {
+		p.edit(TenantEdit{Part: "tenant", Act: "change", Fields: fields})
+		if p.actor.may("ChangeTenant") != nil {
+			for _, f := range fields {
+				p.wrong(f.Path, &Error{Message: "Only a superadmin changes what a tenant is about, and its slots.", Hint: "Take the line out, or ask a superadmin to import the file."})
+			}
+		}
+		p.step(turnTenant, "", func(ctx context.Context) error {
+			_, err := p.a.Store.ChangeTenant(ctx, p.actor, p.actor.Tenant, c, p.at)
+			return err
+		})
+	}
+	if zone := p.want.TimeZone; zone != "" && zone != p.is.TimeZone {
+		p.edit(TenantEdit{Part: "time_zone", Act: "change", Fields: []FieldChange{{Path: "time_zone", Before: p.is.TimeZone, After: zone}}})
+		if err := checkZone(zone); err != nil {
+			return p.refused("", err)
+		}
+		p.step(turnTenant, "time_zone", func(ctx context.Context) error { return p.a.Store.SetTimeZone(ctx, p.actor, zone, p.at) })
+	}
+	return nil
+}
+
+// people are accounts. New ones get a password that nobody knows: it is reset, or they sign in elsewhere.
+func (p *tenantPlan) people(context.Context) error {
+	return eachPart(p, "users", p.want.Users, p.is.Users, func(path, name string, w UserSettings, is *UserSettings) error {
+		if is == nil {
+			return p.newUser(path, name, w)
+		}
+		for _, err := range []error{checkText("full_name", w.FullName, 200), checkEmail(w.Email)} {
+			if err != nil {
+				return err
+			}
+		}
+		c := UserChange{FullName: &w.FullName, Email: &w.Email, Disabled: &w.Disabled, Role: &w.Role}
+		p.step(turnUsers, path, func(ctx context.Context) error {
+			_, err := p.a.Store.ChangeUser(ctx, p.actor, name, c, p.at)
+			return err
+		})
+		if w.Role.mighty() && !w.Disabled { // before those that stop to be: somebody has to be left
+			last := len(p.steps) - 1
+			p.steps[last].turn = turnTenant
+		}
+		return nil
+	}, func(path, name string) error {
+		if name == p.actor.User && p.actor.Home == "" {
+			return &Error{Code: EConflict, Message: "That is you: nobody removes the own account.", Hint: "Write yourself down in the file, or let somebody else import it."}
+		}
+		p.step(turnUsersGone, path, func(ctx context.Context) error { return p.a.Store.DeleteUser(ctx, p.actor, name, "", p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
+	u, err := p.a.newUser(p.actor, p.actor.Tenant, NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
+	if err != nil {
+		return err
+	}
+	if w.Disabled {
+		u.DisabledAt = p.at
+	}
+	last := &p.report.Changes[len(p.report.Changes)-1]
+	if w.Role == RoleRobot {
+		last.Warnings = []string{fmt.Sprintf("It has no token yet: muster token create LABEL --user %s.", name)}
+	} else {
+		last.Warnings = []string{fmt.Sprintf("It has no password yet: muster user reset-password %s, unless people sign in elsewhere.", name)}
+		if p.lost == "" {
+			p.lost = HashPassword(NewPassword())
+		}
+		u.PasswordHash, u.MustChange = p.lost, true
+	}
+	turn := turnUsers
+	if w.Role.mighty() {
+		turn = turnTenant
+	}
+	p.step(turn, path, func(ctx context.Context) error { return p.a.Store.AddUser(ctx, p.actor, u) })
+	return nil
+}
+
+func (p *tenantPlan) groups(context.Context) error {
+	for name, w := range p.want.Groups {
+		slices.Sort(w.Members)
+		w.Members = slices.Compact(w.Members)
+		p.want.Groups[name] = w
+	}
+	return eachPart(p, "groups", p.want.Groups, p.is.Groups, func(path, name string, w GroupSettings, _ *GroupSettings) error {
+		c := GroupChange{Name: name, About: &w.About, Members: &w.Members}
+		if err := c.check(); err != nil {
+			return err
+		}
+		p.step(turnGroups, path, func(ctx context.Context) error {
+			_, err := p.a.Store.SaveGroup(ctx, p.actor, c, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnGroupsGone, path, func(ctx context.Context) error { return p.a.Store.DeleteGroup(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) quotas(context.Context) error {
+	parse := func(name string) (Quota, error) {
+		q, err := parseQuotaName(name)
+		if err == nil && q.Scope == QuotaTenant && p.actor.may("SetTenantQuota") != nil {
+			err = &Error{Code: EForbidden, Message: "Only a superadmin sets the quota of the tenant itself.", Hint: "Take it out of the file, or ask a superadmin to import it."}
+		}
+		return q, err
+	}
+	return eachPart(p, "quotas", p.want.Quotas, p.is.Quotas, func(path, name string, w Limits, _ *Limits) error {
+		q, err := parse(name)
+		if err != nil {
+			return err
+		}
+		if q.Limits = w; q.check() != nil {
+			return q.check()
+		}
+		q.ChangedAt, q.ChangedBy = p.at, p.actor.Name()
+		p.step(turnRules, path, func(ctx context.Context) error { return p.a.Store.SetQuota(ctx, p.actor, q) })
+		return nil
+	}, func(path, name string) error {
+		q, err := parse(name)
+		if err != nil {
+			return err
+		}
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeleteQuota(ctx, p.actor, q.Scope, q.Name, p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) policies(context.Context) error {
+	for name, w := range p.want.Policies { // as it would be kept
+		if x := w.policy(name); x.check() == nil {
+			p.want.Policies[name] = settingsOfPolicy(x)
+		}
+	}
+	return eachPart(p, "policies", p.want.Policies, p.is.Policies, func(path, name string, w PolicySettings, _ *PolicySettings) error {
+		x := w.policy(name)
+		if err := p.a.checkPolicy(&x); err != nil {
+			return err
+		}
+		p.step(turnRules, path, func(ctx context.Context) error {
+			_, err := p.a.Store.SavePolicy(ctx, x, p.actor, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeletePolicy(ctx, name, p.actor, p.at) })
+		return nil
+	})
+}
+
+// secrets: a value that is there stays.
+func (p *tenantPlan) secrets(ctx context.Context) error {
+	for name := range p.want.Secrets {
+		if _, have := p.is.Secrets[name]; have {
+			p.want.Secrets[name] = p.is.Secrets[name]
+		}
+	}
+	return eachPart(p, "secrets", p.want.Secrets, p.is.Secrets, func(path, name string, w SecretPlace, _ *SecretPlace) error {
+		p.report.Changes[len(p.report.Changes)-1].Fields = nil
+		if err := checkSecretName(name); err != nil {
+			return err
+		}
+		value := p.filled(path, w)
+		p.step(turnSecrets, path, func(ctx context.Context) error { return p.a.Store.SetSecret(ctx, p.actor, name, []byte(value), p.at) })
+		return nil
+	}, func(path, name string) error {
+		if err := p.a.keepNeeded(ctx, p.actor.Tenant, name); err != nil {
+			return err
+		}
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteSecret(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}

@@ -1,0 +1,217 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/app"
+	"muster/app/store"
+)
+
+// What is held in memory of one file of an archive is bounded.
+const (
+	mostHead  = 4 << 20
+	mostPiece = 1 << 30
+)
+
+func bad(format string, args ...any) error {
+	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "This is not a whole backup of Muster: " + fmt.Sprintf(format, args...) + ".",
+		Hint: "Nothing was changed. Was the file cut short on its way? Take another copy."}
+}
+
+// Check reads a whole backup and compares every byte of it with its manifest.
+func Check(r io.Reader) (Head, Manifest, error) {
+	var head Head
+	var m Manifest
+	var seen []Entry
+	ended := false
+	err := walk(r, func(h *tar.Header, from io.Reader) error {
+		if ended {
+			return bad("something stands behind its manifest")
+		}
+		sum := sha256.New()
+		from = io.TeeReader(from, sum)
+		switch {
+		case len(seen) == 0 && h.Name != headName:
+			return bad("it begins with %.60q", h.Name)
+		case len(seen) == 0:
+			if err := document(from, mostHead, &head); err != nil {
+				return err
+			}
+			if head.Form > Form || head.Form < 1 {
+				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, Form),
+					Hint: "Restore it with a newer version."}
+			}
+		case h.Name == manifestName:
+			if err := document(from, mostPiece, &m); err != nil {
+				return err
+			}
+			ended = true
+			return nil
+		default:
+			if _, err := io.Copy(io.Discard, from); err != nil {
+				return bad("%v", err)
+			}
+		}
+		seen = append(seen, Entry{Path: h.Name, Size: h.Size, SHA256: hex.EncodeToString(sum.Sum(nil))})
+		return nil
+	})
+	if err != nil {
+		return head, m, err
+	}
+	if !ended {
+		return head, m, bad("its end is missing")
+	}
+	return head, m, compare(seen, m)
+}
+
+func compare(seen []Entry, m Manifest) error {
+	if len(seen) != len(m.Entries) {
+		return bad("it has %d files and should have %d", len(seen), len(m.Entries))
+	}
+	rows := map[string]int{}
+	for i, e := range m.Entries {
+		if e.Path != seen[i].Path || e.Size != seen[i].Size || e.SHA256 != seen[i].SHA256 {
+			return bad("%s is not what was written", e.Path)
+		}
+		if table, is := tableOf(e.Path); is {
+			rows[table] += e.Rows
+		}
+	}
+	for table, n := range m.Rows {
+		if rows[table] != n {
+			return bad("table %s has %d rows and should have %d", table, rows[table], n)
+		}
+	}
+	return nil
+}
+
+func tableOf(path string) (string, bool) {
+	rest, is := strings.CutPrefix(path, "rows/")
+	table, _, _ := strings.Cut(rest, "/")
+	return table, is
+}
+
+// Rows calls put for every row of a backup that was checked. It fails where the file is not the same any more.
+func Rows(r io.Reader, head Head, m Manifest, put func(table string, row []any) error) error {
+	columns := map[string][]store.Column{}
+	for _, t := range head.Tables {
+		columns[t.Name] = t.Columns
+	}
+	return again(r, m, func(e Entry, from io.Reader) error {
+		table, is := tableOf(e.Path)
+		if !is {
+			_, err := io.Copy(io.Discard, from)
+			return err
+		}
+		n := 0
+		lines := bufio.NewReaderSize(from, 1<<20)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if len(line) == 0 && errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return bad("%s: %v", e.Path, err)
+			}
+			row, err := readRow(line, columns[table])
+			if err != nil {
+				return bad("%s: line %d: %v", e.Path, n+1, err)
+			}
+			if err := put(table, row); err != nil {
+				return err
+			}
+			n++
+		}
+		if n != e.Rows {
+			return bad("%s has %d rows and should have %d", e.Path, n, e.Rows)
+		}
+		return nil
+	})
+}
+
+// Blobs calls put for every content of a backup that was checked.
+func Blobs(r io.Reader, m Manifest, put func(name string, size int64, from io.Reader) error) error {
+	return again(r, m, func(e Entry, from io.Reader) error {
+		if e.Blob == "" {
+			_, err := io.Copy(io.Discard, from)
+			return err
+		}
+		return put(e.Blob, e.Size, from)
+	})
+}
+
+// again reads a file once more, and sees to it that it is the one that was checked.
+func again(r io.Reader, m Manifest, f func(Entry, io.Reader) error) error {
+	i := 0
+	return walk(r, func(h *tar.Header, from io.Reader) error {
+		if h.Name == manifestName {
+			return nil
+		}
+		if i >= len(m.Entries) || m.Entries[i].Path != h.Name {
+			return bad("it has changed since it was looked at")
+		}
+		e := m.Entries[i]
+		i++
+		sum := sha256.New()
+		from = io.TeeReader(from, sum)
+		if err := f(e, from); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, from); err != nil { // who has it already did not read it
+			return bad("%v", err)
+		}
+		if hex.EncodeToString(sum.Sum(nil)) != e.SHA256 {
+			return bad("%s has changed since it was looked at", e.Path)
+		}
+		return nil
+	})
+}
+
+func walk(r io.Reader, f func(*tar.Header, io.Reader) error) error {
+	gz, err := gzip.NewReader(r)
+	if err != nil {
+		return bad("%v", err)
+	}
+	t := tar.NewReader(gz)
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			if _, err := io.Copy(io.Discard, gz); err != nil { // the checksum of the packing stands at the end
+				return bad("%v", err)
+			}
+			return nil
+		}
+		if err != nil {
+			return bad("%v", err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			return bad("%.60q is not a plain file", h.Name)
+		}
+		if err := f(h, t); err != nil {
+			return err
+		}
+	}
+}
+
+func document(r io.Reader, most int64, into any) error {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return bad("%v", err)
+	}
+	if int64(len(b)) > most {
+		return bad("its description is too long")
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return bad("%v", err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package backup
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"muster/app"
+	"muster/app/store"
+)
+
+// Contents is where contents of resources are.
+type Contents interface {
+	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
+}
+
+var _ Contents = app.BlobStore(nil)
+
+// Taken is what came of a backup.
+type Taken struct {
+	Head     Head
+	Manifest Manifest
+	Missing  []string // contents that rows speak of and that are not there; of a backup with resources
+}
+
+// Take writes a backup of a snapshot. Contents may be nil: then it has none of resources.
+func Take(ctx context.Context, to io.Writer, s *store.Snapshot, version string, at time.Time, contents Contents) (out Taken, err error) {
+	out.Head = Head{Form: Form, Version: version, MadeAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
+		Resources: contents != nil, Tables: s.Tables}
+	w, err := NewWriter(to, out.Head)
+	if err != nil {
+		return out, err
+	}
+	for _, t := range s.Tables {
+		if err := s.Rows(ctx, t, func(row []any) error { return w.Row(t.Name, row) }); err != nil {
+			return out, err
+		}
+	}
+	if contents != nil {
+		blobs, err := s.Blobs(ctx)
+		if err != nil {
+			return out, err
+		}
+		for _, b := range blobs {
+			if err := content(ctx, w, b, contents); app.CodeOf(err) == app.ENotFound {
+				// A content goes when nothing needs it any more; so it may have gone while this was written.
+				out.Missing = append(out.Missing, b.Name)
+			} else if err != nil {
+				return out, err
+			}
+		}
+	}
+	out.Manifest, err = w.Close()
+	return out, err
+}
+
+func content(ctx context.Context, w *Writer, b store.Blob, from Contents) error {
+	r, err := from.Open(ctx, b.Name, 0)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return w.Blob(b.Name, b.Size, r)
+}
+
+// Opener opens a backup from its beginning.
+type Opener func() (io.ReadCloser, error)
+
+// Put keeps a content of a resource.
+type Put func(name string, size int64, from io.Reader) error
+
+// Bring checks a whole backup, keeps the contents of resources that are in it where put is not nil, and then brings its rows into a database that has no
+// installation; see store.Restore. Of r, what the backup says is filled in here. Contents that were kept before it failed harm nothing.
+func Bring(ctx context.Context, open Opener, where string, r store.Restored, put Put) (head Head, m Manifest, out store.Outcome, err error) {
+	read := func(f func(io.Reader) error) error {
+		from, err := open()
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		return f(from)
+	}
+	if err = read(func(from io.Reader) error { head, m, err = Check(from); return err }); err != nil {
+		return head, m, out, err
+	}
+	if err = store.Empty(ctx, where); err != nil {
+		return head, m, out, err
+	}
+	if put != nil && head.Resources {
+		if err = read(func(from io.Reader) error { return Blobs(from, m, put) }); err != nil {
+			return head, m, out, err
+		}
+	}
+	r.Migration, r.Tables = head.Migration, head.Tables
+	r.Load = func(row func(string, []any) error) error {
+		return read(func(from io.Reader) error { return Rows(from, head, m, row) })
+	}
+	out, err = store.Restore(ctx, where, r)
+	return head, m, out, err
+}

@@ -1,0 +1,132 @@
+package blob
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"muster/app"
+	"muster/app/archive"
+)
+
+// taken is a content in the spool.
+type taken struct {
+	s    *Store
+	file *os.File
+	hash string
+	size int64
+}
+
+var _ app.TakenBlob = (*taken)(nil)
+
+// Take implements app.BlobStore.
+func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (app.TakenBlob, error) {
+	f, err := os.CreateTemp(s.spool, "in-*")
+	if err != nil {
+		return nil, spoolProblem(err)
+	}
+	t := &taken{s: s, file: f}
+	// Without a name it goes with this process, however that ends.
+	if err := os.Remove(f.Name()); err != nil {
+		_ = t.Close()
+		return nil, spoolProblem(err)
+	}
+	h := sha256.New()
+	in := io.Reader(reader{ctx, r})
+	if limit > 0 {
+		in = io.LimitReader(in, limit+1)
+	}
+	if t.size, err = copyTo(f, h, in); err == nil && limit > 0 && t.size > limit {
+		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + app.Bytes(limit) + ".",
+			Hint: "Whoever runs the server sets the limit with --resource-limit."}
+	}
+	if err != nil {
+		_ = t.Close()
+		return nil, err
+	}
+	t.hash = hex.EncodeToString(h.Sum(nil))
+	return t, nil
+}
+
+// copyTo tells what went wrong with the disk from what went wrong with the sender.
+func copyTo(f *os.File, h io.Writer, r io.Reader) (n int64, err error) {
+	buf := make([]byte, 128<<10)
+	for {
+		k, readErr := r.Read(buf)
+		if k > 0 {
+			n += int64(k)
+			_, _ = h.Write(buf[:k])
+			if _, err := f.Write(buf[:k]); err != nil {
+				return n, spoolProblem(err)
+			}
+		}
+		switch {
+		case readErr == io.EOF:
+			return n, nil
+		case readErr != nil:
+			return n, cutOff(readErr)
+		}
+	}
+}
+
+func cutOff(err error) error {
+	var known *app.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &app.Error{Code: app.ETransient, Reason: "cut_off", Message: "The upload broke off, and nothing of it was kept.", Hint: "Send it again.", Err: err}
+}
+
+// reader ends with its context.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+func spoolProblem(err error) error {
+	if isFull(err) {
+		return &app.Error{Code: app.ECapacity, Message: "The server has no room for what comes in.", Hint: "Whoever runs it has to make some in its data directory.", Err: err}
+	}
+	return fmt.Errorf("blob: spool: %w", err)
+}
+
+// Hash implements app.TakenBlob.
+func (t *taken) Hash() string { return t.hash }
+
+// Size implements app.TakenBlob.
+func (t *taken) Size() int64 { return t.size }
+
+// Files implements app.TakenBlob.
+func (t *taken) Files(ctx context.Context, format app.ResourceFormat, name string) ([]app.ResourceFile, error) {
+	if format == app.FormatFile {
+		return []app.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
+	}
+	return archive.List(ctx, archive.Source{R: t.file, Size: t.size, Name: name})
+}
+
+// Keep implements app.TakenBlob. What is there already is read to its end: where something has changed it, it is written anew.
+func (t *taken) Keep(ctx context.Context, name string) error {
+	right, err := t.s.holds(ctx, name, t.size, t.hash)
+	if err != nil || right {
+		return err
+	}
+	return t.s.write(ctx, name, t.size, io.NewSectionReader(t.file, 0, t.size))
+}
+
+// Close implements app.TakenBlob.
+func (t *taken) Close() error { return t.file.Close() }

@@ -1,0 +1,120 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"muster/app"
+)
+
+const (
+	levelsKept = 10 * time.Second // however often somebody looks
+	levelTime  = 3 * time.Second  // for one question
+)
+
+// gauges ask for levels when somebody looks. It is a collector that tells beforehand what it may give.
+type gauges struct {
+	all    []app.Gauging
+	descs  map[*app.Metric]*prometheus.Desc
+	failed *prometheus.Desc
+	took   *prometheus.Desc
+	kept   time.Duration
+
+	mu    sync.Mutex
+	at    time.Time
+	found []prometheus.Metric
+}
+
+func newGauges(all []app.Gauging) *gauges {
+	g := &gauges{all: all, descs: map[*app.Metric]*prometheus.Desc{}, kept: levelsKept,
+		failed: prometheus.NewDesc("muster_scrape_errors", "1 where a question about levels was not answered at the last look: those levels are missing.", []string{"question"}, nil),
+		took:   prometheus.NewDesc("muster_scrape_seconds", "How long the question took at the last look.", []string{"question"}, nil)}
+	for _, q := range all {
+		for _, m := range q.Metrics {
+			g.descs[m] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
+		}
+	}
+	return g
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(to chan<- *prometheus.Desc) {
+	to <- g.failed
+	to <- g.took
+	for _, d := range g.descs {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector. Those who look at the same time wait for the same answers.
+func (g *gauges) Collect(to chan<- prometheus.Metric) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at.IsZero() || time.Since(g.at) >= g.kept {
+		g.found, g.at = g.look(), time.Now()
+	}
+	for _, m := range g.found {
+		to <- m
+	}
+}
+
+// look asks all questions at once.
+func (g *gauges) look() (found []prometheus.Metric) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, q := range g.all {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), levelTime)
+			defer cancel()
+			began := time.Now()
+			readings, err := read(ctx, q)
+			took := time.Since(began)
+			mu.Lock()
+			defer mu.Unlock()
+			failed := 0.0
+			for _, r := range readings {
+				m, e := prometheus.NewConstMetric(g.descs[r.Metric], prometheus.GaugeValue, r.Value, r.Labels...)
+				if e != nil {
+					err = e
+					continue
+				}
+				found = append(found, m)
+			}
+			if err != nil {
+				failed = 1
+			}
+			found = append(found, prometheus.MustNewConstMetric(g.failed, prometheus.GaugeValue, failed, q.Name),
+				prometheus.MustNewConstMetric(g.took, prometheus.GaugeValue, took.Seconds(), q.Name))
+		})
+	}
+	wg.Wait()
+	return found
+}
+
+// read asks one question. Who hangs although the time is over is not waited for, and neither is who panics.
+func read(ctx context.Context, q app.Gauging) ([]app.Reading, error) {
+	type answer struct {
+		readings []app.Reading
+		err      error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				got <- answer{err: fmt.Errorf("panic: %v", r)}
+			}
+		}()
+		readings, err := q.Read(ctx)
+		got <- answer{readings, err}
+	}()
+	select {
+	case a := <-got:
+		return a.readings, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

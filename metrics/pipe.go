@@ -1,0 +1,127 @@
+package metrics
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"muster/app"
+)
+
+// mostTold is how many lines may wait for the other end of a pipe; what comes beyond is not counted.
+const mostTold = 4096
+
+// told is a line of the pipe.
+type told struct {
+	Metric string        `json:"m"`
+	N      float64       `json:"n,omitempty"`
+	Took   time.Duration `json:"t,omitempty"`
+	Labels []string      `json:"l,omitempty"`
+	Timed  bool          `json:"d,omitempty"`
+}
+
+// Teller is the meter of a worker process: it tells the process that started it what to count. So a host has one place to look at, and
+// what was counted outlives the worker. It never waits: where nobody listens, it drops.
+type Teller struct {
+	lines   chan told
+	done    chan struct{}
+	stop    chan struct{}
+	once    sync.Once
+	dropped atomic.Int64
+}
+
+var _ app.Meter = (*Teller)(nil)
+
+// NewTeller tells to w until Close.
+func NewTeller(w io.Writer) *Teller {
+	t := &Teller{lines: make(chan told, mostTold), done: make(chan struct{}), stop: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		out := bufio.NewWriter(w)
+		enc := json.NewEncoder(out)
+		put := func(l told) bool { return enc.Encode(l) == nil && (len(t.lines) > 0 || out.Flush() == nil) }
+		for {
+			select {
+			case l := <-t.lines:
+				if !put(l) {
+					return
+				}
+			case <-t.stop:
+				for len(t.lines) > 0 {
+					if !put(<-t.lines) {
+						return
+					}
+				}
+				return
+			}
+		}
+	}()
+	return t
+}
+
+// Close tells what is left. It may be called twice.
+func (t *Teller) Close() error {
+	t.once.Do(func() { close(t.stop) })
+	<-t.done
+	return nil
+}
+
+func (t *Teller) tell(l told) {
+	select {
+	case t.lines <- l:
+	default:
+		t.dropped.Add(1)
+	}
+}
+
+// Add implements app.Meter.
+func (t *Teller) Add(m *app.Metric, n float64, labels ...string) {
+	t.tell(told{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
+}
+
+// Took implements app.Meter.
+func (t *Teller) Took(m *app.Metric, d time.Duration, labels ...string) {
+	t.tell(told{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
+}
+
+// Listen counts what a Teller tells, until it ends or tells what nobody understands. Levels that it left standing are taken back then.
+func (m *Metrics) Listen(r io.Reader) {
+	levels := map[string]struct {
+		metric *app.Metric
+		labels []string
+		n      float64
+	}{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 64<<10)
+	for lines.Scan() {
+		var l told
+		if json.Unmarshal(lines.Bytes(), &l) != nil {
+			break
+		}
+		s := m.series[l.Metric]
+		if s == nil || len(l.Labels) != len(s.metric.Labels) {
+			continue // of another version
+		}
+		if l.Timed {
+			m.Took(s.metric, l.Took, l.Labels...)
+			continue
+		}
+		m.Add(s.metric, l.N, l.Labels...)
+		if s.level != nil {
+			key := l.Metric
+			for _, label := range l.Labels {
+				key += "\x00" + label
+			}
+			v := levels[key]
+			v.metric, v.labels, v.n = s.metric, l.Labels, v.n+l.N
+			levels[key] = v
+		}
+	}
+	for _, v := range levels {
+		m.Add(v.metric, -v.n, v.labels...)
+	}
+	_, _ = io.Copy(io.Discard, r) // whoever writes must not wait
+}

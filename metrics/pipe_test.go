@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// What a worker tells is counted where it was started, and outlives it; what it had under way does not.
+func TestWorkersTellWhoStartedThem(t *testing.T) {
+	r, w := io.Pipe()
+	m := New(Config{})
+	heard := make(chan struct{})
+	go func() { defer close(heard); m.Listen(r) }()
+	tell := NewTeller(w)
+	tell.Add(app.MetricSteps, 1, "create", "ok")
+	tell.Took(app.MetricStepTime, 2*time.Second, "create", "ok")
+	tell.Add(app.MetricStepsOpen, 3)
+	_ = tell.Close()
+	_ = tell.Close()
+	_ = w.Close()
+	<-heard
+	expect(t, shown(t, m), `muster_steps_total{action="create",code="ok"} 1`, `muster_step_seconds_count{action="create",result="ok"} 1`, `muster_steps_running 0`)
+}
+
+// A worker of another version, or one that says nonsense, does no harm.
+func FuzzListen(f *testing.F) {
+	f.Add(`{"m":"muster_steps_total","n":1,"l":["create","ok"]}` + "\n" + `{"m":"muster_steps_total","n":1,"l":["create"]}`)
+	f.Add(`{"m":"muster_new_total","n":1}` + "\n" + `{"m":"muster_steps_running","n":-4}`)
+	f.Add(`{"m":"muster_step_seconds","t":-5,"d":true,"l":["\u0000","ok"]}` + "\nno JSON")
+	f.Fuzz(func(t *testing.T, text string) {
+		m := New(Config{})
+		m.Listen(strings.NewReader(text))
+		shown(t, m)
+	})
+}
+
+// Nobody waits for the other end of a pipe.
+func TestATellerNeverWaits(t *testing.T) {
+	r, w := io.Pipe()
+	tell := NewTeller(w)
+	for range 3 * mostTold {
+		tell.Add(app.MetricStepsOpen, 1)
+	}
+	if tell.dropped.Load() == 0 {
+		t.Error("nothing was dropped although nobody listened")
+	}
+	_ = r.Close()
+	_ = tell.Close()
+}

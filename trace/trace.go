@@ -1,0 +1,124 @@
+package trace
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	otel "go.opentelemetry.io/otel/trace"
+
+	"muster/app"
+)
+
+// closeTime is how long what was not sent yet has at the end.
+const closeTime = 3 * time.Second
+
+// Config says where spans go.
+type Config struct {
+	Endpoint string // base URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318
+	Service  string // "muster-server", "muster-worker"
+	Version  string
+	Instance string // which of several
+	Log      *slog.Logger
+}
+
+// Tracer exports spans. It implements app.Tracer. Close it.
+type Tracer struct {
+	provider *sdk.TracerProvider
+	tracer   otel.Tracer
+	carrier  propagation.TraceContext
+}
+
+var _ app.Tracer = (*Tracer)(nil)
+
+// CheckEndpoint refuses what is not the base URL of a collector, in words: EInvalid.
+func CheckEndpoint(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return &app.Error{Code: app.EInvalid, Field: "otlp-endpoint", Message: "The address of the OTLP collector is not an http:// or https:// URL without a user or a query.",
+			Hint: "It looks like http://127.0.0.1:4318. What proves who you are goes into OTEL_EXPORTER_OTLP_HEADERS."}
+	}
+	return nil
+}
+
+// Open begins to export. The collector need not be there. EInvalid for an endpoint that CheckEndpoint refuses.
+func Open(ctx context.Context, c Config) (*Tracer, error) {
+	if err := CheckEndpoint(c.Endpoint); err != nil {
+		return nil, err
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimRight(c.Endpoint, "/")+"/v1/traces"))
+	if err != nil {
+		return nil, app.Errorf(app.EInvalid, "trace: exporter: %w", err)
+	}
+	of := resource.NewSchemaless(attribute.String("service.name", c.Service), attribute.String("service.version", c.Version),
+		attribute.String("service.instance.id", c.Instance))
+	if merged, err := resource.Merge(of, resource.Environment()); err == nil {
+		of = merged // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME have the last word
+	}
+	p := sdk.NewTracerProvider(sdk.WithBatcher(&quiet{SpanExporter: exporter, log: c.Log}), sdk.WithResource(of))
+	return &Tracer{provider: p, tracer: p.Tracer("muster")}, nil
+}
+
+// Close sends what was not sent yet, for three seconds at most. It may be called twice.
+func (t *Tracer) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_ = t.provider.Shutdown(ctx) // a collector that is away is nobody's failure here
+	return nil
+}
+
+// Begin implements app.Tracer.
+func (t *Tracer) Begin(ctx context.Context, name string, facts ...app.Fact) (context.Context, func(error, ...app.Fact)) {
+	if !otel.SpanContextFromContext(ctx).IsValid() {
+		if from := app.TraceOf(ctx); from != "" {
+			ctx = t.carrier.Extract(ctx, propagation.MapCarrier{"traceparent": from})
+		}
+	}
+	attrs, kind := attributes(facts)
+	ctx, span := t.tracer.Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attrs...))
+	to := propagation.MapCarrier{}
+	t.carrier.Inject(ctx, to)
+	return app.WithTrace(ctx, to["traceparent"]), func(err error, facts ...app.Fact) {
+		more, _ := attributes(facts)
+		span.SetAttributes(more...)
+		if err != nil {
+			code := string(app.CodeOf(err)) // the message may tell what nobody else is to know
+			span.SetAttributes(attribute.String("error.type", code))
+			span.SetStatus(codes.Error, code)
+		}
+		span.End()
+	}
+}
+
+func attributes(facts []app.Fact) (all []attribute.KeyValue, kind otel.SpanKind) {
+	kind = otel.SpanKindInternal
+	for _, f := range facts {
+		switch v := f.Value.(type) {
+		case string:
+			if f.Name == app.FactKind {
+				kind = kinds[v]
+				continue
+			}
+			if v != "" {
+				all = append(all, attribute.String(f.Name, v))
+			}
+		case int:
+			all = append(all, attribute.Int(f.Name, v))
+		case int64:
+			all = append(all, attribute.Int64(f.Name, v))
+		case bool:
+			all = append(all, attribute.Bool(f.Name, v))
+		}
+	}
+	return all, kind
+}
+
+var kinds = map[string]otel.SpanKind{"server": otel.SpanKindServer, "consumer": otel.SpanKindConsumer, "client": otel.SpanKindClient}
