@@ -4,22 +4,83 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"muster/app"
+	"muster/automators/ansible"
+	"muster/automators/chef"
+	"muster/automators/docker"
+	"muster/automators/puppet"
 	"muster/automators/shell"
 )
 
 // list has every member, by the name that a service action's automator is given by. Keep it alphabetical.
 var list = map[string]func() app.Automator{
-	"shell": func() app.Automator { return shell.New() },
+	"ansible":   func() app.Automator { return ansible.New() },
+	"chef-solo": func() app.Automator { return chef.New(settings.get().ChefPackages...) },
+	"docker":    func() app.Automator { return docker.New() },
+	"puppet":    func() app.Automator { return puppet.New() },
+	"shell":     func() app.Automator { return shell.New() },
+}
+
+// Settings are what an installation says of members. The zero value leaves all to them.
+type Settings struct {
+	ChefPackages []chef.Package // for nodes whose distribution has neither Chef nor Cinc; see chef.ParsePackage
+}
+
+var settings held
+
+type held struct {
+	mu sync.RWMutex
+	is Settings
+}
+
+func (h *held) get() Settings {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.is
+}
+
+// Configure says what holds for members that New makes from now on.
+func Configure(s Settings) {
+	settings.mu.Lock()
+	defer settings.mu.Unlock()
+	settings.is = s
 }
 
 // Names gives the names of all members, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(list)) }
+func Names() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range maps.Keys(list) {
+			if !yield(name) {
+				return
+			}
+		}
+		for _, name := range pluggedNames() {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+}
+
+// Descriptors gives what each member says of itself, sorted by name.
+func Descriptors() []app.Descriptor {
+	var out []app.Descriptor
+	for _, name := range Names() {
+		if a, err := New(name); err == nil {
+			out = append(out, a.Descriptor())
+		}
+	}
+	return out
+}
 
 // New makes the automator of that name. An unknown name is EInvalid, with field "automator" and the nearest name in the
 // hint. An automator may serve any number of nodes at the same time.
 func New(name string) (app.Automator, error) {
+	if a := pluggedAutomator(name); a != nil {
+		return a, nil
+	}
 	make, ok := list[name]
 	if !ok {
 		return nil, &app.Error{
@@ -29,6 +90,25 @@ func New(name string) (app.Automator, error) {
 		}
 	}
 	return make(), nil
+}
+
+// DryRuns tells whether a member can say what it would change; see app.DryRunner.
+func DryRuns(name string) bool {
+	a, err := New(name)
+	if err != nil {
+		return false
+	}
+	_, ok := a.(app.DryRunner)
+	return ok
+}
+
+// ResourceTypes are the types of resources that a member declares; none where there is no such member.
+func ResourceTypes(name string) []app.ResourceType {
+	a, err := New(name)
+	if err != nil {
+		return nil
+	}
+	return a.Descriptor().ResourceTypes
 }
 
 // Check validates the fields of a service action, first against the automator's descriptor and then by the automator
@@ -44,7 +124,8 @@ func Check(name string, fields map[string]string) error {
 	return a.Check(fields)
 }
 
-// checkFields checks what a descriptor can tell: names, required fields, options.
+// checkFields checks what a descriptor can tell: names, required fields, options, and numbers and truth values where that type was said; a default alone
+// does not tell that 0.5 or 512m would be wrong. What is expanded for each node is known only there.
 func checkFields(d app.Descriptor, fields map[string]string) error {
 	var known []string
 	for _, f := range d.Fields {
@@ -72,6 +153,12 @@ func checkFields(d app.Descriptor, fields map[string]string) error {
 				Code: app.EInvalid, Reason: "bad_option", Field: f.Name,
 				Message: quoted(v) + " is not an option of the field " + quoted(f.Name) + ".",
 				Hint:    instead(v, f.Options, "The options are "),
+			}
+		}
+		if (f.Type == app.FieldInt || f.Type == app.FieldBool) && !strings.Contains(v, "%") {
+			if e := f.Check(v); e != nil {
+				e.Reason = "bad_value"
+				return e
 			}
 		}
 	}

@@ -19,8 +19,10 @@ func TestList(t *testing.T) {
 			t.Errorf("%q is listed as %q", got, name)
 		}
 	}
-	if !slices.Contains(automators.Names(), "shell") {
-		t.Error("shell is missing")
+	for _, name := range []string{"ansible", "puppet", "shell"} {
+		if !slices.Contains(automators.Names(), name) {
+			t.Errorf("%s is missing", name)
+		}
 	}
 }
 
@@ -35,11 +37,15 @@ func TestCheck(t *testing.T) {
 		"a file's name":     {"shell", map[string]string{"script": "httpd.sh"}, "", ""},
 		"misspelt":          {"shel", nil, "automator", `Did you mean "shell"?`},
 		"other capitals":    {"Shell", nil, "automator", `Did you mean "shell"?`},
-		"unknown":           {"cfengine", nil, "automator", "The automators are shell."},
-		"none":              {"", nil, "automator", "The automators are shell."},
+		"unknown":           {"cfengine", nil, "automator", "The automators are "},
+		"none":              {"", nil, "automator", "The automators are "},
 		"no script":         {"shell", nil, "script", "needs the field"},
 		"misspelt field":    {"shell", map[string]string{"skript": "true"}, "skript", `Did you mean "script"?`},
 		"unknown field":     {"shell", map[string]string{"script": "true", "run_list": "x"}, "run_list", "Its fields are script, args."},
+		"puppet":            {"puppet", map[string]string{"classes": "web"}, "", ""},
+		"puppet, nothing":   {"puppet", nil, "manifest", "needs a manifest"},
+		"ansible":           {"ansible", map[string]string{"roles": "web"}, "", ""},
+		"ansible, two":      {"ansible", map[string]string{"roles": "web", "playbook": "x"}, "roles", "already"},
 		"a member's own no": {"shell", map[string]string{"script": "true", "args": "'"}, "args", "quotes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,9 +27,15 @@ type Budget struct {
 	own     map[string]*bucket // by account, for while Redis is away
 	away    time.Time          // Redis is not asked again before
 	trouble quietly
+	calls   callBook
+
+	Meter app.Meter // nil: nobody counts; set before the first call
 }
 
-var _ app.Budgets = (*Budget)(nil)
+var (
+	_ app.Budgets  = (*Budget)(nil)
+	_ app.CallBook = (*Budget)(nil)
+)
 
 const (
 	// budgetPatience is how long a call waits for its turn; a longer wait is for the ledger, where it holds no slot.
@@ -79,13 +86,25 @@ func (b *Budget) takeOwn(ctx context.Context, account string, rate app.Rate) err
 
 func (b *Budget) grant(ctx context.Context, account string, granted bool, wait time.Duration) error {
 	if !granted {
+		app.MeterOf(b.Meter).Add(app.MetricThrottled, 1, metered(account), "budget")
 		return &app.Error{Code: app.ERateLimit, Reason: reasonBudget, RetryAfter: wait,
 			Message: fmt.Sprintf("The rate budget of account %s is empty for %s.", account, inSeconds(wait))}
 	}
 	if wait <= 0 {
 		return nil
 	}
-	return pause(ctx, wait)
+	began := time.Now()
+	err := pause(ctx, wait)
+	app.MeterOf(b.Meter).Took(app.MetricBudgetWait, time.Since(began), metered(account))
+	return err
+}
+
+// metered is an account as metrics name it: those of tenants are told apart by nobody.
+func metered(account string) string {
+	if _, name, of := strings.Cut(account, "/"); of {
+		return name
+	}
+	return account
 }
 
 func inSeconds(d time.Duration) string {

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -13,8 +12,6 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"muster/app"
-	"muster/providers"
-	"muster/providers/fake"
 )
 
 // budgets gives several of them, as several processes have, on one Redis whose clock stands still until it is set.
@@ -171,51 +168,5 @@ func TestAGoneCallerTakesNoTurn(t *testing.T) {
 	cancel()
 	if err := all[0].Take(ctx, "a", app.Rate{PerSecond: 1, Burst: 1}); err == nil {
 		t.Error("it had its turn")
-	}
-}
-
-// TestACloudWithALimitRefusesNothing goes through the guard: several processes ask a cloud that itself refuses more than its
-// limit, and the budget sees to it that it never has to.
-func TestACloudWithALimitRefusesNothing(t *testing.T) {
-	r := miniredis.RunT(t)
-	t.Cleanup(func() { fake.Forget(t.Name()) })
-	cloud := fake.Named(t.Name())
-	var wg sync.WaitGroup
-	var turned atomic.Int64
-	const rate, burst = 50, 5
-	cloud.SetRate(rate, 3*burst) // calls that had their turn may be held up a little, and then arrive together
-	for i := range 4 {
-		q, err := OpenQueue("redis://"+r.Addr(), "i")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = q.Close() })
-		b := NewBudget(q, slog.New(slog.DiscardHandler))
-		b.patience = 200 * time.Millisecond
-		spec := app.ProviderSpec{About: app.About{Name: "c"}, Type: "fake", Rate: app.Rate{PerSecond: rate, Burst: burst},
-			Settings: map[string]any{"account": t.Name()}}
-		p, err := providers.Open(t.Context(), spec, providers.Env{Installation: "i", Budget: b})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 4 {
-			wg.Go(func() {
-				for k := range 5 {
-					_, err := p.Describe(t.Context(), fmt.Sprint(i, k))
-					if e := app.AsError(err); e.Reason == reasonBudget {
-						turned.Add(1)
-					} else if e.Code != app.ENotFound {
-						t.Errorf("asked in turn: %v", err)
-					}
-				}
-			})
-		}
-	}
-	wg.Wait()
-	if n := cloud.Refused(); n > 0 {
-		t.Errorf("the cloud had to refuse %d calls", n)
-	}
-	if asked := int64(cloud.Count(fake.Describe)); asked+turned.Load() != 4*4*5 || asked < burst {
-		t.Errorf("%d calls arrived and %d were turned away, of %d", asked, turned.Load(), 4*4*5)
 	}
 }

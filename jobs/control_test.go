@@ -64,6 +64,7 @@ func slowFront(e *engine, c *app.Catalog) {
 }
 
 func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, slowFront)
 	id := e.create(3).ID
 	e.running(id, app.ActionInstall, "front", 2)
@@ -170,6 +171,7 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 }
 
 func TestRollBackByItselfIsBegunOnce(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
 	})
@@ -234,6 +236,7 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 }
 
 func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE tried\" >>%[1]q\n[ -e %[1]q.good ]\n", e.effect)
 	})
@@ -275,6 +278,7 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 }
 
 func TestWhyStepsWait(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["back"].Actions[app.ActionStart].Fields["script"] = "sleep 60\n"
 	})

@@ -60,7 +60,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, app.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	server := httptest.NewTLSServer(portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler)))
+	server := httptest.NewTLSServer(portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
 	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
@@ -95,6 +95,7 @@ func TestCoordinatorInProcess(t *testing.T) {
 }
 
 func TestCoordinatorOverHTTPS(t *testing.T) {
+	t.Parallel()
 	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, app.Store) {
 		desk, s, _ := overHTTPS(t, nil)
 		return desk, s

@@ -43,7 +43,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func hurryTown(t *testing.T) (desk apptest.Desk, s app.Store, api *portal.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	api = portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler))
+	api = portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
 	seen = &waits{next: api}
 	server := httptest.NewTLSServer(seen)
 	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})

@@ -26,6 +26,7 @@ type Dispatcher struct {
 	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does
 	Log    *slog.Logger
 	Now    func() time.Time
+	Meter  app.Meter // nil: nobody counts
 }
 
 // Run works until ctx ends.
@@ -67,6 +68,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			}
 			trouble.say(d.Log, "ending leases", err)
 			if n > 0 {
+				app.MeterOf(d.Meter).Add(app.MetricExpired, float64(n))
 				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
 			}
 		}
@@ -82,6 +84,7 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 		}
 		rung, err := d.ringAll(ctx, bells)
 		if rung > 0 {
+			app.MeterOf(d.Meter).Add(app.MetricRung, float64(rung))
 			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
 				err = e
 			}
@@ -121,6 +124,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 		return err
 	}
 	if n > 0 {
+		app.MeterOf(d.Meter).Add(app.MetricSwept, float64(n))
 		d.Log.Info("steps taken back or due", "steps", n)
 	}
 	lost, err := d.Queue.Lost(ctx)
@@ -130,6 +134,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 	if lost {
 		n, err := d.Ledger.Unring(ctx, "", now)
 		if n > 0 {
+			app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "queue_lost")
 			d.Log.Warn("the queue was lost; ringing again", "steps", n)
 		}
 		return err
@@ -156,9 +161,11 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 		if bells >= min(steps, maxBells) {
 			continue
 		}
-		if _, err := d.Ledger.Unring(ctx, tenant, before); err != nil {
+		n, err := d.Ledger.Unring(ctx, tenant, before)
+		if err != nil {
 			return err
 		}
+		app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "unheard")
 	}
 	return nil
 }

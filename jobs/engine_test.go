@@ -321,6 +321,7 @@ func TestQueueFlushedInTheMiddle(t *testing.T) {
 }
 
 func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.LoseReply(fake.Create, &app.Error{Code: app.ETransient, Message: "connection reset"})
 	v := e.await(e.create(2).ID)
@@ -331,6 +332,7 @@ func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
 }
 
 func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
 	v := e.create(2)
@@ -352,6 +354,7 @@ func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
 }
 
 func TestMachinesThatAreListedLate(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetBoot(500 * time.Millisecond)
 	e.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.ENotFound, Message: "no such machine"}, Times: 3})
@@ -376,6 +379,7 @@ func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
 }
 
 func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("[ -e %q.ok ] || { echo no such thing >&2; exit 7; }\n", e.effect))
 	})
@@ -403,6 +407,7 @@ func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 }
 
 func TestDeleteStopsALongCreate(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%q\nsleep 600\n", e.effect))
 	})
@@ -472,6 +477,7 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 }
 
 func TestLeaseEndsACluster(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	lease := time.Second
 	v, err := e.app.CreateCluster(t.Context(), e.admin, app.ClusterRequest{Name: "short", Lease: &lease,

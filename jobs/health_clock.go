@@ -57,6 +57,7 @@ type Mender struct {
 	Repair func(ctx context.Context) (begun int, err error)
 	Every  time.Duration // 0: every five seconds
 	Log    *slog.Logger
+	Meter  app.Meter // nil: nobody counts
 }
 
 // Run works until ctx ends.
@@ -73,6 +74,7 @@ func (m *Mender) Run(ctx context.Context) {
 		}
 		trouble.say(m.Log, "repairing sick nodes", err)
 		if n > 0 {
+			app.MeterOf(m.Meter).Add(app.MetricRepairs, float64(n))
 			m.Log.Info("clusters with sick nodes are being repaired, as their templates say", "clusters", n)
 		}
 	}

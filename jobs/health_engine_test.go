@@ -83,6 +83,7 @@ func (e *engine) titles() []string {
 }
 
 func TestSickNodesAreFoundAndGetWell(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond}))
 	e.keepHealth()
 	v := e.await(e.create(3).ID)
@@ -167,6 +168,7 @@ func (e *engine) drifts(id string) {
 }
 
 func TestSickNodesAreRepairedByThemselves(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond, Repair: app.RepairAuto, After: 2}))
 	e.keepHealth()
 	v := e.await(e.create(4).ID)

@@ -76,6 +76,7 @@ func (w *Worker) round(keeper app.HealthKeeper, r *app.HealthRound, looks chan s
 		cancel()
 		switch code := app.CodeOf(err); {
 		case err == nil:
+			w.Meter.Add(app.MetricRounds, 1)
 			w.Log.Debug("round of health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
 				"took", time.Since(began).Round(time.Millisecond))
 			return

@@ -87,6 +87,7 @@ func TestScriptsOfHooks(t *testing.T) {
 
 // TestScriptOfAHookFails: it fails its operation as any step does, which can be rolled back.
 func TestScriptOfAHookFails(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Templates["web"].Hooks = []app.OperationHook{{Name: "first", When: app.HookBefore, Script: "echo no room >&2; exit 3"}}
 	})

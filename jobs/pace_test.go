@@ -10,6 +10,7 @@ import (
 
 // What the first create took is what the second is expected to take.
 func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		c.Services["back"].Actions[app.ActionStart].Fields["script"] += "sleep 0.8\n"
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] += "sleep 0.5\n"

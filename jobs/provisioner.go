@@ -134,7 +134,9 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		case <-asked:
 			drain()
 		case <-limit:
-			p.Log.Warn("steps take longer than the provisioner may wait; they are given back")
+			if p.DrainTime > 0 { // else nobody was to be waited for
+				p.Log.Warn("steps take longer than the provisioner may wait; they are given back")
+			}
 			p.stopAll()
 		case k := <-p.events:
 			p.gone(k)

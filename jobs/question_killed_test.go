@@ -13,6 +13,7 @@ import (
 // The server and its worker die at the end of every step, while people are asked, and just after they have answered: nobody is asked
 // twice, nothing is answered by itself, and what was typed gets to the steps that speak of it.
 func TestQuestionsOutliveServers(t *testing.T) {
+	t.Parallel()
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before %t", before), func(t *testing.T) {
 			m := newMortal(t)

@@ -13,6 +13,7 @@ import (
 
 // Each answer of Redis is told, and nothing while it is away.
 func TestPulseTellsWhenRedisAnswers(t *testing.T) {
+	t.Parallel()
 	redis := miniredis.RunT(t)
 	q, err := jobs.OpenQueue("redis://"+redis.Addr(), "test")
 	if err != nil {

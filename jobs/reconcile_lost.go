@@ -31,7 +31,7 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 	p.forget(active, lost)
 	var errs []error
 	for i, c := range append(active, lost...) {
-		if c.Provider == p.account.Provider {
+		if p.accountOf(c) == p.account.Provider {
 			errs = append(errs, p.cluster(ctx, cloud, c, i >= len(active), running))
 		}
 	}
@@ -77,6 +77,7 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 		text += ", …"
 	}
 	if !wasLost {
+		app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(p.account.Provider), "lost")
 		p.Log.Warn("machines are lost", "cluster", c.ID, "nodes", text)
 	}
 	return p.Store.MarkLost(ctx, c.Tenant, c.ID, "Lost machines: "+text+

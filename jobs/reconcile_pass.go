@@ -15,6 +15,7 @@ type pass struct {
 	*Reconciler
 	policy  app.OrphanPolicy
 	account app.Account
+	name    string    // of the provider, as its tenants know it
 	next    time.Time // when to look again
 	prices  map[string]map[string]float64
 }
@@ -27,13 +28,14 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.name = spec.Name
 	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
 	if err != nil {
 		return p.fromHere(spec, err)
 	}
 	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
 	p.account.Machines = len(machines)
-	live, err := p.Store.IntentsOf(ctx, name)
+	live, err := p.Store.IntentsOf(ctx, p.name)
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 			continue
 		}
 		seen := app.SeenMachine(m, p.price(ctx, i.Tenant, i.Cluster, i.Node))
-		errs = append(errs, p.Store.NoteResources(ctx, p.account.Provider, i.ID, time.Now(), []app.Seen{seen}))
+		errs = append(errs, p.Store.NoteResources(ctx, p.name, i.ID, time.Now(), []app.Seen{seen}))
 	}
 	return errors.Join(errs...)
 }
@@ -91,7 +93,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 		case wanted:
 			continue // it is the one, or its create step has yet to say which one is
 		default:
-			ended, known, err := p.Store.IntentKnown(ctx, p.account.Provider, id)
+			ended, known, err := p.Store.IntentKnown(ctx, p.name, id)
 			if err != nil {
 				return nil, err
 			}
@@ -133,6 +135,7 @@ func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orph
 	}
 	for _, o := range orphans {
 		if o.Sightings == 1 {
+			app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(o.Provider), "orphan")
 			p.Log.Warn("a machine of ours that nobody stands behind", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)
 		}
@@ -146,7 +149,7 @@ func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orph
 // remove deletes an orphan, after one more look at the ledger: somebody may stand behind it by now.
 func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) error {
 	if o.Kind != app.OrphanUnknown {
-		live, err := p.Store.IntentsOf(ctx, o.Provider)
+		live, err := p.Store.IntentsOf(ctx, p.name)
 		if err != nil {
 			return err
 		}
@@ -172,7 +175,7 @@ func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) err
 		"kind", o.Kind, "ordered by", o.Decided)
 	seen := app.Seen{Kind: app.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
 	return errors.Join(p.Store.OrphanDeleted(ctx, o.ID, time.Now(), ""),
-		p.Store.NoteResources(ctx, o.Provider, o.Intent, time.Now(), []app.Seen{seen}))
+		p.Store.NoteResources(ctx, p.name, o.Intent, time.Now(), []app.Seen{seen}))
 }
 
 func (p *pass) failedToRemove(ctx context.Context, o app.Orphan, cause error) error {

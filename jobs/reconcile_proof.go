@@ -27,7 +27,7 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 	}
 	by := map[string][]app.Cluster{}
 	for _, c := range unproven {
-		by[c.Provider] = append(by[c.Provider], c)
+		by[r.accountOf(c)] = append(by[r.accountOf(c)], c)
 	}
 	for name, clusters := range by {
 		if r.due("proof " + name) {
@@ -49,12 +49,21 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 // prove lists and keeps what came of it. The error is why it cannot be known, or that something is left.
 func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Cluster) error {
 	left, times, err := r.left(ctx, name, clusters)
+	removed, kept := map[string][]string{}, map[string]string{}
+	if err == nil {
+		removed, kept, err = r.clearShared(ctx, name, clusters, left)
+	}
 	now := time.Now()
 	for _, c := range clusters {
 		proof := app.Proof{At: now, How: fmt.Sprintf("Account %s was asked%s for every machine tagged %s=%s and listed none.", name, times, app.TagCluster, c.ID)}
+		if gone := removed[c.ID]; len(gone) > 0 {
+			proof.How += fmt.Sprintf(" What they had shared was removed: %s.", strings.Join(gone, ", "))
+		}
 		switch {
 		case err != nil:
 			proof = app.Proof{How: fmt.Sprintf("Account %s %s", name, app.AsError(err).ForPeople())}
+		case kept[c.ID] != "":
+			proof = app.Proof{How: fmt.Sprintf("Account %s lists no machine any more, but %s", name, kept[c.ID])}
 		case len(left[c.ID]) > 0:
 			proof = app.Proof{How: fmt.Sprintf("Account %s still lists %s.", name, strings.Join(left[c.ID], ", "))}
 		}
@@ -69,7 +78,48 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 		r.hurry(name)
 		return app.Errorf(app.ETransient, "machines of %d deleted clusters are still listed", len(left))
 	}
+	if len(kept) > 0 {
+		return app.Errorf(app.ETransient, "what the machines of %d deleted clusters shared is still there", len(kept))
+	}
 	return nil
+}
+
+// clearShared removes what the machines of clusters shared that have none any more, such as firewalls, and gives it by cluster; and for those
+// of which something stays, why. An account that makes no such things has nothing to remove.
+func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []app.Cluster, left map[string][]string) (removed map[string][]string, kept map[string]string, err error) {
+	removed, kept = map[string][]string{}, map[string]string{}
+	cloud, spec, err := r.open(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	sharer, ok := cloud.(app.Sharer)
+	if !ok {
+		return removed, kept, nil
+	}
+	tags := map[string]string{app.TagInstallation: r.Installation}
+	if len(clusters) == 1 {
+		tags[app.TagCluster] = clusters[0].ID
+	}
+	things, err := sharer.Shared(ctx, tags)
+	if err != nil {
+		return nil, nil, r.fromHere(spec, err)
+	}
+	for _, t := range things {
+		id := t.Tags[app.TagCluster]
+		if t.Tags[app.TagInstallation] != r.Installation || len(left[id]) > 0 || !slices.ContainsFunc(clusters, func(c app.Cluster) bool { return c.ID == id }) {
+			continue
+		}
+		if err := sharer.DeleteShared(ctx, t.ID); err != nil {
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			kept[id] = fmt.Sprintf("%s %s stays: %s", t.Kind, t.Name, app.AsError(err).ForPeople())
+			continue
+		}
+		r.Log.Info("what the machines of a cluster shared was removed", "provider", name, "kind", t.Kind, "name", t.Name, "cluster", id)
+		removed[id] = append(removed[id], t.Kind+" "+t.Name)
+	}
+	return removed, kept, nil
 }
 
 // left gives the ids of machines by cluster that the account lists. Where it lists late, it is asked twice, and what either

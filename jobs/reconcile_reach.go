@@ -4,13 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"muster/app"
 )
 
-// open opens an account of the catalog, from this server.
+// learnAccounts finds which accounts there are: those of the installation's catalog, and tenants' own.
+func (r *Reconciler) learnAccounts(ctx context.Context) error {
+	known := maps.Clone(r.Catalog().Providers)
+	if known == nil {
+		known = map[string]*app.ProviderSpec{}
+	}
+	if r.Own != nil {
+		own, err := r.Own(ctx)
+		if err != nil {
+			return err
+		}
+		for _, spec := range own {
+			known[spec.Account()] = spec
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = known
+	return nil
+}
+
+// accounts are all that are known, by name. The map is not changed.
+func (r *Reconciler) accounts() map[string]*app.ProviderSpec {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known
+}
+
+// accountOf names the account in which the machines of a cluster are: the tenant's own provider of the name, or the installation's.
+func (r *Reconciler) accountOf(c app.Cluster) string {
+	if own := app.AccountName(c.Tenant, c.Provider); r.accounts()[own] != nil {
+		return own
+	}
+	return c.Provider
+}
+
+// open opens an account, from this server.
 func (r *Reconciler) open(ctx context.Context, name string) (app.Provider, *app.ProviderSpec, error) {
-	spec := r.Catalog().Providers[name]
+	spec := r.accounts()[name]
 	if spec == nil {
 		return nil, nil, app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
 	}

@@ -44,18 +44,22 @@ type Reconciler struct {
 	Store        ReconcileStore
 	Providers    Providers
 	Catalog      func() *app.Catalog
+	// Own gives the providers that tenants have of their own; nil: none do.
+	Own func(context.Context) ([]*app.ProviderSpec, error)
 	// Elsewhere tells that the machines of an account are on other hosts than this one, so that a list from here would lack them; nil: none.
 	Elsewhere func(app.ProviderSpec) bool
 	Tags      map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
 	Log       *slog.Logger
 	Policy    app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
 	Every     time.Duration    // zero: ten minutes
+	Meter     app.Meter        // nil: nobody counts
 
 	mu      sync.Mutex
-	next    map[string]time.Time // when an account is to be looked at
-	busy    map[string]bool      // it is being looked at, by "account …" or "proof …"
-	failed  map[string]int       // passes in a row
-	missed  map[string]time.Time // clusters whose machines were not all there at the last look, and since when
+	known   map[string]*app.ProviderSpec // accounts, by name
+	next    map[string]time.Time         // when an account is to be looked at
+	busy    map[string]bool              // it is being looked at, by "account …" or "proof …"
+	failed  map[string]int               // passes in a row
+	missed  map[string]time.Time         // clusters whose machines were not all there at the last look, and since when
 	trouble quietly
 	work    sync.WaitGroup
 }
@@ -92,6 +96,9 @@ func (r *Reconciler) say(what string, err error) {
 
 // tick begins with what is due.
 func (r *Reconciler) tick(ctx context.Context) error {
+	if err := r.learnAccounts(ctx); err != nil {
+		return err
+	}
 	mode, err := r.Store.OrphanMode(ctx)
 	if err != nil {
 		return err
@@ -104,7 +111,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 		for _, name := range ordered {
 			r.hurry(name)
 		}
-		for name := range r.Catalog().Providers {
+		for name := range r.accounts() {
 			if r.due(name) {
 				r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
 			}
@@ -172,6 +179,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode)
 		}
 	}
 	p.account.EndedAt = time.Now()
+	r.passed(p.account, err)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	r.say("writing down what was found in accounts", r.Store.EndPass(end, r.Name, p.account))
@@ -199,4 +207,13 @@ func (r *Reconciler) later(name string, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next[name] = at
+}
+
+// passed counts a look at an account.
+func (r *Reconciler) passed(a app.Account, err error) {
+	m := app.MeterOf(r.Meter)
+	m.Add(app.MetricPasses, 1, metered(a.Provider), app.CodeLabel(err))
+	m.Took(app.MetricPassTime, a.EndedAt.Sub(a.BeganAt), metered(a.Provider))
+	m.Add(app.MetricFound, float64(a.Deleted), metered(a.Provider), "deleted")
+	m.Add(app.MetricFound, float64(a.HeldBack), metered(a.Provider), "held_back")
 }

@@ -335,6 +335,7 @@ func TestShortListLosesNoCluster(t *testing.T) {
 }
 
 func TestADeletedClusterHasAReceipt(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	v := e.await(e.create(3).ID)
 	if r := e.receipt(v.ID); r.Left != 3 || len(r.Lines) != 3 || r.Lines[2].Price != 0.5 || !r.Proof.At.IsZero() {
@@ -410,6 +411,7 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 }
 
 func TestNothingIsMadeTwiceWhereListsAreLate(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetForgetful(true)
 	e.cloud.SetListLag(1500 * time.Millisecond)
@@ -422,6 +424,7 @@ func TestNothingIsMadeTwiceWhereListsAreLate(t *testing.T) {
 }
 
 func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetForgetful(true)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
@@ -487,6 +490,7 @@ func (c counted) Create(ctx context.Context, spec app.MachineSpec) (app.Machine,
 }
 
 func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
+	t.Parallel()
 	const refusals = 4
 	left := make(chan struct{}, refusals)
 	for range refusals {
@@ -530,6 +534,7 @@ func (s *takenOver) HoldAccount(ctx context.Context, provider, holder string, no
 }
 
 func TestPassThatWasOvertakenDeletesNothing(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, nil)
 	e.leave(4)
 	stop := e.reconciler(func(r *jobs.Reconciler) { r.Store = &takenOver{ReconcileStore: e.store} })

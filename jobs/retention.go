@@ -39,6 +39,9 @@ func (r *Retention) Run(ctx context.Context) {
 		if err == nil {
 			_, err = r.Store.DropPaces(ctx, r.Now().Add(-app.PaceMemory))
 		}
+		for n := 1; err == nil && n > 0; {
+			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-app.IdempotencyKeep))
+		}
 		if ctx.Err() == nil {
 			trouble.say(r.Log, "deleting old events and logs", err)
 		}

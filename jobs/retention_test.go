@@ -17,6 +17,8 @@ type shelf struct {
 	events, logs    int
 	eventsTo, logTo time.Time
 	pacesTo         time.Time
+	answers         int
+	answersTo       time.Time
 }
 
 func (s *shelf) DropPaces(_ context.Context, before time.Time) (int, error) {
@@ -24,6 +26,15 @@ func (s *shelf) DropPaces(_ context.Context, before time.Time) (int, error) {
 	defer s.mu.Unlock()
 	s.pacesTo = before
 	return 0, nil
+}
+
+func (s *shelf) DropAnswers(_ context.Context, before time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answersTo = before
+	n := min(s.answers, 10)
+	s.answers -= n
+	return n, nil
 }
 
 func (s *shelf) DropEvents(_ context.Context, before time.Time, from int64) (int64, int, error) {
@@ -60,7 +71,7 @@ func TestRetention(t *testing.T) {
 		{"logs for ever", 90 * day, 0, struct{ events, logs int }{logs: 25}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &shelf{events: 95, logs: 25}
+			s := &shelf{events: 95, logs: 25, answers: 35}
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			r := &Retention{Store: s, Events: c.events, Logs: c.logs, Log: slog.New(slog.DiscardHandler), Now: time.Now}
@@ -76,6 +87,9 @@ func TestRetention(t *testing.T) {
 			}
 			if late := s.pacesTo.Sub(began.Add(-app.PaceMemory)); late < 0 || late > time.Minute {
 				t.Errorf("%s: how long steps take was forgotten up to %s", c.name, s.pacesTo)
+			}
+			if late := s.answersTo.Sub(began.Add(-app.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {
+				t.Errorf("%s: %d answers are left of those up to %s", c.name, s.answers, s.answersTo)
 			}
 			s.mu.Lock()
 			s.logs += 5

@@ -36,6 +36,7 @@ const (
 	reasonTimeLimit = "time_limit"     // the action took longer than its service allows
 	reasonUnhealthy = "unhealthy"      // a service did not become healthy in its time
 	reasonBudget    = "budget"         // our own rate budget for the account was empty: nothing was asked
+	reasonImageRoom = "image_no_room"  // a container engine's disk is full: pulling or building again would fill it again
 )
 
 // policy alone decides what becomes of a failed attempt. A reason goes before the rule of its code. A service's time
@@ -52,13 +53,14 @@ var policy = []rule{
 		advice: "Others may be using the same account. Resume when it is less busy."},
 	{code: app.ERateLimit, reason: reasonBudget, verdict: again, first: time.Second, free: true},
 	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
-		advice: "The provider has no room for this kind of machine. Resume later, or roll back and ask for other hardware."},
+		advice: "The provider has no room for this kind of machine. Resume later, roll back and ask for other hardware, or have the template name some in fallback_hardware."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
 		advice: "Its log says why. Put that right on the node or in the configuration; then resume."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
 		advice: "The service runs but does not answer as it should. Put that right on the node or in the configuration; then resume."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
+	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Make room on the host's disk; then resume."},
 
 	// The world outside: what a person has to put right.
 	{code: app.ECredentials, verdict: ask, advice: "Put the credentials right; then resume."},

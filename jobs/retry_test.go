@@ -108,6 +108,10 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 	if retryOf(e, &app.Assignment{Tries: 1}); e.Hint != "Ask in room 12." {
 		t.Errorf("a hint was written over: %q", e.Hint)
 	}
+	e = &app.Error{Code: app.EConflict, Reason: "image_no_room", Message: "The disk is full."}
+	if r := retryOf(e, &app.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Make room") {
+		t.Errorf("an engine's full disk: %+v, hint %q", r, e.Hint)
+	}
 	e = &app.Error{Code: app.EScript, Message: "exit code 1"}
 	if retryOf(e, &app.Assignment{Tries: 1}); e.Hint != "" {
 		t.Errorf("something is advised although it is tried again: %q", e.Hint)

@@ -31,6 +31,7 @@ func (e *engine) since(n int) []string {
 }
 
 func TestSleepAndWake(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)

@@ -21,19 +21,21 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 		return w.delete(ctx, as, out, r)
 	case app.ActionCheck:
 		return w.check(ctx, as, out)
+	case app.ActionCompare:
+		return w.compare(ctx, as, out, r)
 	case app.ActionSleep:
 		return w.sleep(ctx, as, out)
 	case app.ActionWake:
 		return w.wake(ctx, as, out, r)
 	default:
-		return w.service(ctx, as, out)
+		return w.service(ctx, as, out, r)
 	}
 }
 
 // onNode runs f with a shell on the step's node, under the step's claim. The connection is kept for later steps unless it
 // broke.
 func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
-	sh, release, err := w.Shells.Get(ctx, target(as.Node, as.SSHKey))
+	sh, release, err := w.shell(ctx, target(as.Node, as.SSHKey))
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shel
 // action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
 func (w *Worker) nodeClaim(as *app.Assignment) remote.Claim {
 	return remote.Claim{
-		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index,
+		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index, Watch: w.watched(as),
 		Leave: func(ctx context.Context) bool {
 			cause := context.Cause(ctx)
 			return errors.Is(cause, errLost) || w.ctx.Err() != nil && !errors.Is(cause, errCancelled) && !errors.Is(cause, errOverTime)

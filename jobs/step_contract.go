@@ -104,7 +104,7 @@ func askNode(ctx context.Context, sh app.Shell, c contract) (facts, error) {
 	f := facts{said: map[string][]string{}, root: true, began: c.now()}
 	var wrong, last string
 	ask := func(sudo bool) (int, error) {
-		return sh.Run(ctx, app.Command{Line: c.script(), Sudo: sudo}, func(s app.Stream, line string) {
+		return sh.Run(ctx, app.Command{Line: c.script(), Sudo: sudo, Fork: true}, func(s app.Stream, line string) {
 			said, ours := strings.CutPrefix(line, mark)
 			if s != app.StreamOut || !ours {
 				if s == app.StreamErr && strings.TrimSpace(line) != "" {

@@ -14,8 +14,10 @@ const contractScript = `PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
 LC_ALL=C
 export PATH LC_ALL
 say() { printf '%s\n' "muster-node $1"; }
-printf 'muster-node time='
-date +%s || echo
+case ${BASH_VERSION-} in
+""|[1-3].*|4.[01].*) printf 'muster-node time='; date +%s || echo ;;
+*) printf 'muster-node time=%(%s)T\n' -1 ;;
+esac
 u=
 if [ -r /proc/self/status ]; then
 while read -r k v e rest; do

@@ -37,6 +37,11 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 			return err
 		}
 	} else {
+		if as.Unasked {
+			if err := w.before.look(ctx, p, as, out); err != nil {
+				return fmt.Errorf("%s: %w", as.Provider.Name, err)
+			}
+		}
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
 			return err
 		}
@@ -50,10 +55,11 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 
 // makeMachine asks for a new machine. A refusal for want of room is a clear answer, nothing was made, so the provider's other zones
 // are asked in the same attempt, unless the layout wants the machine in one of them. Where nowhere is room, the error says
-// where it was looked for, and the policy lets some time pass before all of them are asked again. Another flavor or
-// another provider is never tried: what was approved is what runs.
+// where it was looked for, and the policy lets some time pass before all of them are asked again, or,
+// where the template names other hardware, the server hands out the step with that. Another provider is never tried.
 func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) (app.Machine, error) {
 	spec := as.Machine
+	ctx = app.Telling(ctx, out)
 	var tried []string
 	for _, zone := range places(as) {
 		spec.Zone = zone

@@ -39,22 +39,33 @@ func (s sshShells) Refused(ctx context.Context, t remote.Target) (bool, error) {
 }
 
 // adopt has a machine that came from a pool carry its node's tags, where the provider can do that. It is found by its intent in any case, so where that fails
-// the machine is taken all the same, unless the provider is the one who lets people in.
+// the machine is taken all the same, unless the provider is the one who lets people in, or was to put it behind the cluster's firewall.
 func adopt(ctx context.Context, p app.Provider, as *app.Assignment, m *app.Machine, out app.Output) error {
 	a, ok := p.(app.Adopter)
 	if as.FromPool == nil || !ok {
 		return nil
 	}
+	if _, can := app.PowerOf[app.Adopter](p); !can && walled(p, as) {
+		e := app.Errorf(app.EInvalid, "Provider %s makes firewalls, but cannot put one on a machine that stands, and %s came out of the pool %s.", as.Provider.Name, m.ID, as.FromPool.Pool)
+		e.Hint = "Drain the pool, or take the firewall out of the template."
+		return e
+	}
 	err := a.Adopt(ctx, m.ID, as.Machine)
 	switch {
 	case err == nil:
 		m.Tags, m.Hostname = as.Machine.Tags, as.Machine.Hostname
-	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil:
+	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil && !walled(p, as):
 		out(app.StreamSystem, "The provider keeps the tags that the machine had in the pool: "+app.AsError(err).ForPeople())
 	default:
 		return fmt.Errorf("%s: adopt %s: %w", as.Provider.Name, m.ID, err)
 	}
 	return nil
+}
+
+// walled tells whether the provider makes the firewall that the cluster has. Where it makes none, nobody waits for one: the preview said so.
+func walled(p app.Provider, as *app.Assignment) bool {
+	_, makes := app.PowerOf[app.Sharer](p)
+	return as.Machine.Firewall != nil && makes
 }
 
 // takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the node's name. It
@@ -82,7 +93,7 @@ func (w *Worker) takeOver(ctx context.Context, as *app.Assignment, out app.Outpu
 		if err := w.over(ctx, as, pool, func(sh app.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
 			return err
 		}
-		if _, err := w.Shells.Await(ctx, own); err != nil {
+		if _, err := w.awaited(ctx, own); err != nil {
 			return err
 		}
 	}
@@ -104,7 +115,7 @@ func (w *Worker) takeOver(ctx context.Context, as *app.Assignment, out app.Outpu
 
 // over runs f with a shell that was opened by a certain key.
 func (w *Worker) over(ctx context.Context, as *app.Assignment, t remote.Target, f func(app.Shell) error) error {
-	sh, release, err := w.Shells.Get(ctx, t)
+	sh, release, err := w.shell(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output
 	}
 	as.Node = n
 	r.Machine = &m
+	if err := setName(ctx, p, as, m, out); err != nil {
+		return err
+	}
 	if as.FromPool != nil {
 		r.Pooled = true
 		return w.takeOver(ctx, as, out, r)
@@ -84,7 +87,7 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.
 // awaitLogin logs in until it works. The connection is kept for the node's next steps.
 func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	t := target(as.Node, as.SSHKey)
-	key, err := w.Shells.Await(ctx, t)
+	key, err := w.awaited(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"muster/app"
 	"muster/jobs/remote"
@@ -39,17 +41,42 @@ func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
 }
 
 // service carries out one service action.
-func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output) error {
+func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
+		told := map[string]string{}
+		call.Tell = func(facts map[string]string) { maps.Copy(told, facts) }
+		if err := a.Run(ctx, sh, call, out); err != nil || len(told) == 0 {
+			return err
+		}
+		if err := app.CheckFacts(told); err != nil {
+			return err
+		}
+		r.Facts = told
+		return nil
+	})
+}
+
+// call has f act on a step's node by the automator of its action, once names and resources are there.
+func (w *Worker) call(ctx context.Context, as *app.Assignment, out app.Output, f func(sh app.Shell, a app.Automator, call app.ServiceCall) error) error {
 	a, err := w.automator(as.Call.Automator)
 	if err != nil {
 		return err
+	}
+	action := as.Action
+	if as.Compared != "" {
+		action = as.Compared
 	}
 	return w.onNode(ctx, as, func(sh app.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
-		return a.Run(ctx, sh, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
-			Service: as.Service, Action: as.Action, Fields: as.Call.Fields, Config: as.Config}, out)
+		resources, err := w.bring(ctx, as, sh, out)
+		if err != nil {
+			return err
+		}
+		return f(sh, a, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
+			Service: as.Service, Action: action, Fields: as.Call.Fields, Config: as.Config, Resources: resources, Refs: as.Call.Resources,
+			Services: slices.Sorted(slices.Values(as.Node.Services)), Peers: as.Hosts})
 	})
 }
 

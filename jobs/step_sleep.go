@@ -59,5 +59,5 @@ func (w *Worker) wake(ctx context.Context, as *app.Assignment, out app.Output, r
 	}
 	r.Machine = &m
 	out(app.StreamSystem, "Machine "+m.ID+" runs again.")
-	return nil
+	return setName(ctx, p, as, m, out)
 }

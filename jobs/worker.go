@@ -33,8 +33,11 @@ type WorkerConfig struct {
 	Coordinator app.Coordinator
 	Providers   Providers
 	Automators  map[string]app.Automator
-	Shells      Shells // nil: over SSH
+	Shells      Shells         // nil: over SSH
+	Resources   *ResourceCache // nil: none are brought to nodes
 	Log         *slog.Logger
+	Meter       app.Meter  // nil: nobody counts
+	Tracer      app.Tracer // nil: nobody follows
 }
 
 // Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
@@ -47,6 +50,7 @@ type Worker struct {
 	desk   *desk
 	hosts  hostBook
 	slots  *slots
+	before preflights
 	work   sync.WaitGroup
 	ctx    context.Context // ends when the worker must drop what it holds
 	drop   context.CancelFunc
@@ -87,8 +91,9 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 
 // newWorker is a worker that hears no bells yet.
 func newWorker(c WorkerConfig) *Worker {
+	c.Log, c.Meter = c.Log.With("tenant", c.Tenant), app.MeterOf(c.Meter)
 	if c.Shells == nil {
-		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{})}
+		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{Dialed: func(err error) { c.Meter.Add(app.MetricDials, 1, app.CodeLabel(err)) }})}
 	}
 	w := &Worker{WorkerConfig: c, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
@@ -247,19 +252,28 @@ func (w *Worker) goesOn() bool {
 func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	ctx, cancel := context.WithTimeoutCause(w.ctx, as.Timeout, errOverTime)
 	defer cancel()
+	ctx, ended := w.begin(ctx, as)
 	ctx, hold := w.heart.hold(ctx, as.Fence, as.Deadline)
 	defer hold.letGo()
 	hide := newRedactor(as.Secrets)
 	out := hide.over(w.logs.of(as.Fence))
 	began := time.Now()
 	r := app.Report{Fence: as.Fence, Action: as.Action}
+	defer func() { ended(r, time.Since(began)) }()
 	r.Err = hide.error(w.failure(ctx, as, safely(func() error {
 		if err := w.learnHosts(ctx, as); err != nil {
 			return err
 		}
 		return w.act(ctx, as, out, &r)
 	})))
+	if r.Changes != nil {
+		for i, text := range r.Changes.Texts {
+			r.Changes.Texts[i] = hide.hide(text, 0)
+		}
+	}
 	if r.Err != nil {
+		own := *r.Err // a provider may give the same one to several steps
+		r.Err = &own
 		r.Retry = retryOf(r.Err, as)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
 			r.Retry = app.Retry{Again: true, Free: true}
@@ -267,11 +281,11 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 		out(app.StreamSystem, outcome(r))
 	}
 	if hold.lost() {
-		w.Log.Warn("claim was lost; the step is left to whoever has it now", "step", as.StepID, "cluster", as.Cluster.ID)
+		w.Log.WarnContext(ctx, "claim was lost; the step is left to whoever has it now")
 		return nil, nil
 	}
 	r.WantNext = w.goesOn()
-	w.Log.Debug("step", "step", as.StepID, "cluster", as.Cluster.ID, "attempt", as.Fence.Attempt,
+	w.Log.DebugContext(ctx, "step", "action", as.Action,
 		"took", time.Since(began).Round(time.Millisecond), "error", r.Err)
 	return w.desk.report(r)
 }
@@ -303,7 +317,7 @@ func (w *Worker) failure(ctx context.Context, as *app.Assignment, err error) *ap
 	if errors.As(err, &e) && e.Code != app.EInternal {
 		return e
 	}
-	w.Log.Error("a step went wrong in a way that Muster does not know", "step", as.StepID, "cluster", as.Cluster.ID, "error", err)
+	w.Log.ErrorContext(ctx, "a step went wrong in a way that Muster does not know", "error", err)
 	if e != nil {
 		return e
 	}

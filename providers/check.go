@@ -14,7 +14,7 @@ import (
 // whose Field is "type" or "settings.<name>" and whose Hint gives the nearest name that exists. Values of settings never
 // stand in the message where their field is secret.
 func Check(spec app.ProviderSpec) error {
-	m, ok := members[spec.Type]
+	m, ok := lookUp(spec.Type)
 	if !ok {
 		e := app.Errorf(app.EInvalid, "provider %q has the unknown type %q", spec.Name, spec.Type)
 		e.Field = "type"
@@ -47,7 +47,63 @@ func Check(spec app.ProviderSpec) error {
 	return nil
 }
 
-// checkValue wants a scalar; one of the options where there are any; a whole number where the default is one.
+// saidToAll is what an image may say whatever its provider: what machines of it are held to once they stand.
+var saidToAll = []string{"os", "os_version", "firewall"}
+
+// CheckExtra looks at what a hardware type, or an image type, says for accounts of a type beside the flavor or the image. The error is an
+// *app.Error EInvalid whose Field is extra.<name> and whose Hint gives the nearest name that exists. Types that declare nothing take anything,
+// and heed none of it.
+func CheckExtra(typ string, image bool, extra map[string]string) error {
+	fields := memberOf(typ).Descriptor.FlavorFields
+	if image {
+		fields = memberOf(typ).Descriptor.ImageFields
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	known := make(map[string]app.Field, len(fields))
+	for _, f := range fields {
+		known[f.Name] = f
+	}
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		f, ok := known[key]
+		if !ok && image && slices.Contains(saidToAll, key) {
+			continue
+		}
+		if !ok {
+			e := app.Errorf(app.EInvalid, "accounts of type %s understand no %q here", typ, key)
+			e.Field = "extra." + key
+			e.Hint = app.Suggest(key, slices.Sorted(maps.Keys(known)))
+			return e
+		}
+		if err := checkValue(typ, f, extra[key]); err != nil {
+			e := *app.AsError(err)
+			e.Field = "extra." + key
+			return &e
+		}
+	}
+	return nil
+}
+
+// Finding says of an account that cannot be opened, or asked, why.
+func Finding(err error) app.Finding {
+	e := app.AsError(err)
+	f := app.Finding{About: app.AboutSettings, Subject: e.Field, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
+	switch e.Code {
+	case app.ECredentials:
+		f.About = app.AboutCredentials
+	case app.ETransient, app.ETimeout, app.ERateLimit:
+		f.About = app.AboutNetwork
+		if f.Hint == "" {
+			f.Hint = "Look again in a while. If it stays so, see whether this server reaches the provider's address."
+		}
+	case app.EInternal:
+		f.Message = err.Error()
+	}
+	return f
+}
+
+// checkValue wants a scalar of the field's type.
 func checkValue(provider string, f app.Field, value any) error {
 	var text string
 	switch v := value.(type) {
@@ -60,21 +116,16 @@ func checkValue(provider string, f app.Field, value any) error {
 	case float64:
 		text = strconv.FormatFloat(v, 'f', -1, 64)
 	default:
-		return invalid(f.Name, "setting %q of provider %q must be a single value, not %s", f.Name, provider, kind(value))
-	}
-	shown := strconv.Quote(text)
-	if f.Secret {
-		shown = "this value"
-	}
-	if len(f.Options) > 0 && !slices.Contains(f.Options, text) {
-		e := invalid(f.Name, "setting %q of provider %q cannot be %s", f.Name, provider, shown)
-		e.Hint = "One of: " + strings.Join(f.Options, ", ") + "."
+		e := invalid(f.Name, "setting %q of provider %q must be a single value, not %s", f.Name, provider, kind(value))
+		if f.Kind() == app.FieldList {
+			e.Hint = "Write the parts as one text, with commas between them."
+		}
 		return e
 	}
-	if _, err := strconv.Atoi(f.Default); err == nil {
-		if _, err := strconv.Atoi(text); err != nil {
-			return invalid(f.Name, "setting %q of provider %q must be a whole number, not %s", f.Name, provider, shown)
-		}
+	if wrong := f.Check(text); wrong != nil {
+		e := invalid(f.Name, "setting %q of provider %q%s", f.Name, provider, strings.TrimPrefix(wrong.Message, f.Name))
+		e.Hint = wrong.Hint
+		return e
 	}
 	return nil
 }

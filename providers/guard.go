@@ -7,16 +7,17 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 
 	"muster/app"
 )
 
-// limits are the longest times that the verbs may take.
-type limits struct{ create, describe, list, delete, power time.Duration }
+// limits are the longest times that the verbs may take. That of names is long because many may wait for their turn at a zone; how long a turn takes, the member sees to.
+type limits struct{ create, describe, list, delete, power, survey, names time.Duration }
 
-var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute, power: 10 * time.Minute}
+var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute, power: 10 * time.Minute, survey: 2 * time.Minute, names: 10 * time.Minute}
 
 // Budget shares the calls that an account takes among all of Muster. Whoever opens accounts hands one over.
 type Budget interface {
@@ -25,6 +26,12 @@ type Budget interface {
 	Take(ctx context.Context, account string, rate app.Rate) error
 	// Exhausted tells everybody that the cloud itself does not want to be asked before so long.
 	Exhausted(ctx context.Context, account string, rate app.Rate, d time.Duration)
+}
+
+// Listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
+// nobody is told.
+type Listener interface {
+	Told(account string, err error)
 }
 
 // unlimited is no budget at all.
@@ -36,11 +43,15 @@ func (unlimited) Exhausted(context.Context, string, app.Rate, time.Duration) {}
 // guarded is the wrapper around every member.
 type guarded struct {
 	name         string
+	account      string // that shares its calls
 	installation string
 	inner        app.Provider
+	descriptor   app.Descriptor
 	limits       limits
 	budget       Budget
 	rate         app.Rate
+	meter        app.Meter
+	tracer       app.Tracer
 }
 
 var (
@@ -49,6 +60,11 @@ var (
 	_ app.LateLister     = (*guarded)(nil)
 	_ app.Sleeper        = (*guarded)(nil)
 	_ app.Adopter        = (*guarded)(nil)
+	_ app.AccountChecker = (*guarded)(nil)
+	_ app.Offerer        = (*guarded)(nil)
+	_ app.Sharer         = (*guarded)(nil)
+	_ app.Namer          = (*guarded)(nil)
+	_ app.Empowered      = (*guarded)(nil)
 )
 
 // ListsLate passes on what the member says.
@@ -56,6 +72,27 @@ func (g *guarded) ListsLate() time.Duration { return app.ListsLate(g.inner) }
 
 // Unwrap gives the member itself; see As.
 func (g *guarded) Unwrap() app.Provider { return g.inner }
+
+// Has passes on what the member has. All of the powers may be asked for all the same: without one, its default holds.
+func (g *guarded) Has(power any) (ok bool) {
+	switch power.(type) {
+	case *app.Sleeper:
+		_, ok = app.PowerOf[app.Sleeper](g.inner)
+	case *app.Adopter:
+		_, ok = app.PowerOf[app.Adopter](g.inner)
+	case *app.AccountChecker:
+		_, ok = app.PowerOf[app.AccountChecker](g.inner)
+	case *app.Offerer:
+		_, ok = app.PowerOf[app.Offerer](g.inner)
+	case *app.Sharer:
+		_, ok = app.PowerOf[app.Sharer](g.inner)
+	case *app.Namer:
+		_, ok = app.PowerOf[app.Namer](g.inner)
+	default:
+		ok = true
+	}
+	return ok
+}
 
 // Create refuses a spec that would make a machine which nobody could find again.
 func (g *guarded) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
@@ -65,6 +102,7 @@ func (g *guarded) Create(ctx context.Context, spec app.MachineSpec) (app.Machine
 	if spec.Tags[app.TagInstallation] != g.installation {
 		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must be %q", g.name, app.TagInstallation, g.installation)
 	}
+	spec.Flavor, spec.Image = g.understood(spec.Flavor, spec.Image)
 	return timed(ctx, g, g.limits.create, "create", func(ctx context.Context) (app.Machine, error) {
 		return g.inner.Create(ctx, spec)
 	})
@@ -99,7 +137,7 @@ func (g *guarded) List(ctx context.Context, tags map[string]string) ([]app.Machi
 // Delete looks before it deletes: a machine without our tag is refused with EForbidden and left alone.
 func (g *guarded) Delete(ctx context.Context, id string) error {
 	// Two calls, two turns: the second one is taken here, so that nothing is half done while it is waited for.
-	if err := g.budget.Take(ctx, g.name, g.rate); err != nil {
+	if err := g.budget.Take(ctx, g.account, g.rate); err != nil {
 		return coded(ctx, g.name, "delete", err)
 	}
 	_, err := timed(ctx, g, g.limits.delete, "delete", func(ctx context.Context) (struct{}, error) {
@@ -129,7 +167,7 @@ func (g *guarded) Wake(ctx context.Context, id string) error {
 
 // Adopt gives a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that nobody could find again.
 func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
-	a, ok := g.inner.(app.Adopter)
+	a, ok := app.PowerOf[app.Adopter](g.inner)
 	if !ok {
 		return nil
 	}
@@ -143,13 +181,111 @@ func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) er
 	if spec.Tags[app.TagInstallation] != g.installation {
 		return app.Errorf(app.EInternal, "%s: adopt: tag %s must be %q", g.name, app.TagInstallation, g.installation)
 	}
+	spec.Flavor, spec.Image = g.understood(spec.Flavor, spec.Image)
 	_, err = timed(ctx, g, g.limits.power, "adopt", func(ctx context.Context) (struct{}, error) { return struct{}{}, a.Adopt(ctx, id, spec) })
+	return err
+}
+
+// CheckAccount has the member look; where it cannot, a list of our machines tells at least whether the account answers.
+func (g *guarded) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	c, ok := app.PowerOf[app.AccountChecker](g.inner)
+	if !ok {
+		ms, err := g.List(ctx, nil)
+		if err != nil {
+			return []app.Finding{Finding(err)}, nil
+		}
+		return []app.Finding{{About: app.AboutCredentials, OK: true, Message: fmt.Sprintf("The account answers, and has %d machines of this installation.", len(ms))}}, nil
+	}
+	needs.Machines = slices.Clone(needs.Machines)
+	for i := range needs.Machines {
+		n := &needs.Machines[i]
+		n.Flavor, n.Image = g.understood(n.Flavor, n.Image)
+	}
+	return timed(ctx, g, g.limits.survey, "check", func(ctx context.Context) ([]app.Finding, error) { return c.CheckAccount(ctx, needs) })
+}
+
+// understood leaves of what a flavor and an image say only what the member has declared. All else is not for it, and must not get the better
+// of an account's settings: whoever writes hardware types need not be whoever holds the account.
+func (g *guarded) understood(f app.Flavor, i app.Image) (app.Flavor, app.Image) {
+	f.Extra, i.Extra = only(f.Extra, g.descriptor.FlavorFields), only(i.Extra, g.descriptor.ImageFields)
+	return f, i
+}
+
+func only(extra map[string]string, fields []app.Field) map[string]string {
+	var out map[string]string
+	for _, f := range fields {
+		if v, ok := extra[f.Name]; ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[f.Name] = v
+		}
+	}
+	return out
+}
+
+// Offers is empty where the member cannot tell.
+func (g *guarded) Offers(ctx context.Context) (app.Offers, error) {
+	o, ok := app.PowerOf[app.Offerer](g.inner)
+	if !ok {
+		return app.Offers{}, nil
+	}
+	return timed(ctx, g, g.limits.survey, "offers", o.Offers)
+}
+
+// Shared lists only what carries our installation's tag; nothing where the member makes no such things.
+func (g *guarded) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+	s, ok := app.PowerOf[app.Sharer](g.inner)
+	if !ok {
+		return nil, nil
+	}
+	all := maps.Clone(tags)
+	if all == nil {
+		all = make(map[string]string, 1)
+	}
+	all[app.TagInstallation] = g.installation
+	return timed(ctx, g, g.limits.names, "list shared", func(ctx context.Context) ([]app.SharedThing, error) { return s.Shared(ctx, all) })
+}
+
+// DeleteShared looks before it deletes, as Delete does: what does not carry our tag is taken to be absent.
+func (g *guarded) DeleteShared(ctx context.Context, id string) error {
+	s, ok := app.PowerOf[app.Sharer](g.inner)
+	if !ok {
+		return nil
+	}
+	ours, err := g.Shared(ctx, nil)
+	if err != nil || !slices.ContainsFunc(ours, func(t app.SharedThing) bool { return t.ID == id }) {
+		return err
+	}
+	_, err = timed(ctx, g, g.limits.delete, "delete shared", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.DeleteShared(ctx, id) })
+	return err
+}
+
+// NameZone is "" where the member keeps no names.
+func (g *guarded) NameZone() string {
+	n, ok := app.PowerOf[app.Namer](g.inner)
+	if !ok {
+		return ""
+	}
+	return n.NameZone()
+}
+
+// SetName refuses names of machines that nobody would know for ours; to do nothing is the default.
+func (g *guarded) SetName(ctx context.Context, m app.Machine) error {
+	n, ok := app.PowerOf[app.Namer](g.inner)
+	if !ok {
+		return nil
+	}
+	if m.Tags[app.TagInstallation] != g.installation || m.Tags[app.TagIntent] == "" {
+		return app.Errorf(app.EInternal, "%s: name: the machine %q does not carry the tags of this installation", g.name, m.ID)
+	}
+	_, err := timed(ctx, g, g.limits.names, "name", func(ctx context.Context) (struct{}, error) { return struct{}{}, n.SetName(ctx, m) })
 	return err
 }
 
 // power looks before it acts, as Delete does: a machine without our tag is ENotFound.
 func (g *guarded) power(ctx context.Context, verb, id string, act func(app.Sleeper, context.Context, string) error) error {
-	s, ok := g.inner.(app.Sleeper)
+	s, ok := app.PowerOf[app.Sleeper](g.inner)
 	if !ok {
 		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: machines of this provider cannot be stopped and kept", g.name, verb)}
 	}
@@ -168,20 +304,58 @@ func (g *guarded) Close() error {
 	return nil
 }
 
+// told tells who listens how a call ended. That there is no such machine is an answer like any other.
+func (g *guarded) told(err error) {
+	if l, ok := g.budget.(Listener); ok {
+		if app.CodeOf(err) == app.ENotFound {
+			err = nil
+		}
+		l.Told(g.name, err)
+	}
+}
+
+// watch counts and follows one call. That there is no such machine is an answer like any other.
+func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func(context.Context, error)) {
+	began := time.Now()
+	ctx, end := app.Begin(ctx, g.tracer, "provider "+verb, app.Fact{Name: app.FactKind, Value: "client"}, app.Fact{Name: "muster.provider", Value: g.name})
+	return ctx, func(caller context.Context, err error) {
+		if app.CodeOf(err) == app.ENotFound {
+			err = nil
+		}
+		if err != nil {
+			err = coded(caller, g.name, verb, err)
+		}
+		g.meter.Add(app.MetricCalls, 1, g.name, verb, app.CodeLabel(err))
+		g.meter.Took(app.MetricCallTime, time.Since(began), g.name, verb)
+		if app.CodeOf(err) == app.ERateLimit {
+			g.meter.Add(app.MetricThrottled, 1, g.name, "provider")
+		}
+		end(err)
+	}
+}
+
 // timed runs one call in its turn and within its limit, and gives its error a code.
 func timed[T any](ctx context.Context, g *guarded, limit time.Duration, verb string, call func(context.Context) (T, error)) (T, error) {
 	var zero T
-	if err := g.budget.Take(ctx, g.name, g.rate); err != nil {
+	if err := g.budget.Take(ctx, g.account, g.rate); err != nil {
 		return zero, coded(ctx, g.name, verb, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	bounded, watched := g.watch(bounded, verb)
 	v, err := call(bounded)
+	watched(ctx, err)
 	if err == nil {
+		g.told(nil)
 		return v, nil
 	}
+	defer func() {
+		if ctx.Err() == nil { // where somebody asked to stop, it says nothing of the account
+			g.told(coded(ctx, g.name, verb, err))
+		}
+	}()
 	if e := app.AsError(err); e.Code == app.ERateLimit && e.RetryAfter > 0 {
-		g.budget.Exhausted(context.WithoutCancel(ctx), g.name, g.rate, e.RetryAfter)
+		g.budget.Exhausted(context.WithoutCancel(ctx), g.account, g.rate, e.RetryAfter)
 	}
 	return zero, coded(ctx, g.name, verb, err)
 }

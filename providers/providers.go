@@ -7,8 +7,16 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/providers/aws"
+	"muster/providers/digitalocean"
+	"muster/providers/docker"
 	"muster/providers/fake"
+	"muster/providers/google"
+	"muster/providers/joyent"
+	"muster/providers/openstack"
+	"muster/providers/rackspace"
 	"muster/providers/sandbox"
+	"muster/providers/static"
 )
 
 // Env is what a provider may know of the process that it runs in.
@@ -17,6 +25,8 @@ type Env struct {
 	DataDir      string       // a directory for this provider alone; made when it is needed
 	Logger       *slog.Logger // nil means no logging
 	Budget       Budget       // shares the account's calls with the rest of Muster; nil means no limit
+	Meter        app.Meter    // counts its calls; nil: nobody does
+	Tracer       app.Tracer   // follows them; nil: nobody does
 }
 
 // Constructor opens one account. The settings have passed Check.
@@ -33,12 +43,70 @@ type member struct {
 
 // members is the family, by the name that ProviderSpec.Type uses, in alphabetical order.
 var members = map[string]member{
+	"aws": {
+		Descriptor: aws.Descriptor,
+		Check:      aws.Check,
+		Rate:       aws.Rate,
+		Constructor: func(ctx context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
+			return aws.Open(ctx, settings)
+		},
+	},
+	"digitalocean": {
+		Descriptor: digitalocean.Descriptor,
+		Check:      digitalocean.Check,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
+			return digitalocean.Open(settings)
+		},
+		// An account takes 5000 calls an hour and 250 a minute; a verb of ours is two to five of them.
+		Rate: app.Rate{PerSecond: 0.5, Burst: 40},
+	},
+	"docker": {
+		Descriptor: docker.Descriptor,
+		Check:      docker.Check,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
+			return docker.Open(settings)
+		},
+	},
 	"fake": {
 		Descriptor: fake.Descriptor,
 		Check:      fake.Check,
 		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
 			return fake.Provider(name, settings)
 		},
+	},
+	"google": {
+		Descriptor: google.Descriptor,
+		Check:      google.Check,
+		Rate:       app.Rate{PerSecond: 5, Burst: 10}, // a call of ours is several of the API, which takes 20 or so in a second
+		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
+			return google.Open(ctx, name, settings)
+		},
+	},
+	"joyent": {
+		Descriptor: joyent.Descriptor,
+		Check:      joyent.Check,
+		Rate:       app.Rate{PerSecond: 2, Burst: 10}, // a call of ours is several of the API, whose limits are its operator's
+		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
+			return joyent.Open(ctx, name, settings)
+		},
+	},
+	"openstack": {
+		Descriptor: openstack.Descriptor,
+		Check:      openstack.Check,
+		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
+			return openstack.Open(name, settings)
+		},
+		// The services themselves count no calls; the proxies in front of them do, as their operator likes. A verb of ours is two to eight of them.
+		Rate: app.Rate{PerSecond: 5, Burst: 20},
+	},
+	"rackspace": {
+		Descriptor: rackspace.Descriptor,
+		Check:      rackspace.Check,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
+			return rackspace.Open(settings)
+		},
+		// An account may read 1000 times and change something 100 times a minute; a verb of ours is two to eight calls, one of which changes something.
+		Rate: app.Rate{PerSecond: 1.5, Burst: 20},
 	},
 	"sandbox": {
 		Descriptor: sandbox.Descriptor,
@@ -47,29 +115,48 @@ var members = map[string]member{
 			return sandbox.Open(ctx, name, settings, sandbox.Env{DataDir: env.DataDir, Logger: env.Logger})
 		},
 	},
+	"static": {
+		Descriptor: static.Descriptor,
+		Check:      static.Check,
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
+			return static.Open(settings, static.Env{DataDir: env.DataDir, Logger: env.Logger})
+		},
+	},
 }
 
 // Names gives the names of all members, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(members)) }
+func Names() []string {
+	all := slices.Collect(maps.Keys(members))
+	plugged.RLock()
+	defer plugged.RUnlock()
+	for name := range plugged.members {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
 
 // Descriptors gives what each member says of itself, sorted by name.
 func Descriptors() []app.Descriptor {
 	var out []app.Descriptor
 	for _, name := range Names() {
-		out = append(out, members[name].Descriptor)
+		out = append(out, memberOf(name).Descriptor)
 	}
 	return out
 }
 
 // Sleeps tells whether machines of a type of provider can be stopped and started again.
-func Sleeps(kind string) bool { return members[kind].Descriptor.Sleeps }
+func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
+
+// Firewalls tells whether a type of provider makes firewalls for clusters.
+func Firewalls(kind string) bool { return memberOf(kind).Descriptor.Firewalls }
 
 // RateOf gives how many calls an account takes: what the catalog says, or what is usual for its type.
 func RateOf(spec app.ProviderSpec) app.Rate {
 	if spec.Rate.Limited() {
 		return spec.Rate
 	}
-	return members[spec.Type].Rate
+	return memberOf(spec.Type).Rate
 }
 
 // Open checks the spec, opens the account and wraps it: see the package comment. The caller closes what it got when
@@ -89,11 +176,12 @@ func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, er
 		env.Budget = unlimited{}
 	}
 	env.Logger = env.Logger.With("provider", spec.Name)
-	p, err := members[spec.Type].Constructor(ctx, spec.Name, spec.Settings, env)
+	m := memberOf(spec.Type)
+	p, err := m.Constructor(ctx, spec.Name, spec.Settings, env)
 	if err != nil {
 		return nil, coded(ctx, spec.Name, "open", err)
 	}
-	return &guarded{name: spec.Name, installation: env.Installation, inner: p, limits: defaultLimits, budget: env.Budget, rate: RateOf(spec)}, nil
+	return &guarded{name: spec.Name, account: spec.Account(), installation: env.Installation, inner: p, descriptor: m.Descriptor, limits: defaultLimits, budget: env.Budget, rate: RateOf(spec), meter: app.MeterOf(env.Meter), tracer: env.Tracer}, nil
 }
 
 // As finds an optional power of a provider, looking through the wrapper that Open puts around a member.

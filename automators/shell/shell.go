@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"muster/app"
+	"muster/automators/internal/node"
 )
 
 const name = "shell"
@@ -27,14 +26,19 @@ func (Shell) Descriptor() app.Descriptor {
 		Description: "Runs a script on the node.",
 		Fields: []app.Field{
 			{
-				Name: "script", Label: "Script", Required: true,
+				Name: "script", Label: "Script", Type: app.FieldLines, Required: true,
 				Help: "The text of a script. It is run with sh -eu, or with what its first line asks for (#!/usr/bin/env bash). " +
-					"The configuration is in CONFIG_… variables.",
+					"The configuration is in CONFIG_… variables; lines name=value that it writes to the file $MUSTER_OUTPUTS are facts for later steps.",
 			},
 			{
-				Name: "args", Label: "Arguments",
+				Name: "args", Label: "Arguments", Type: app.FieldText,
 				Help: "Words for the script, split at spaces; quotes keep a word together.",
 			},
+		},
+		ResourceTypes: []app.ResourceType{
+			{Name: "archive", Label: "Archive", Format: app.FormatArchive, Help: "A tar, tar.gz or zip. A script finds it unpacked in $MUSTER_RESOURCES/NAME."},
+			{Name: "file", Label: "File", Format: app.FormatFile, Mode: 0o644, Help: "A file. A script finds it as $MUSTER_RESOURCES/NAME."},
+			{Name: "program", Label: "Program", Format: app.FormatFile, Mode: 0o755, Help: "A file that can be run, as $MUSTER_RESOURCES/NAME."},
 		},
 	}
 }
@@ -54,18 +58,18 @@ func (Shell) Check(fields map[string]string) error {
 	if strings.ContainsRune(fields["args"], 0) {
 		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "args", Message: "The arguments hold NUL characters."}
 	}
-	_, err := words(fields["args"])
+	_, err := node.Words("args", fields["args"])
 	return err
 }
 
 // Bootstrap carries out app.Automator: it makes the directory in which services keep their state, and sees that the node
 // has the few tools that Run needs.
 func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
-	var last lastLine
-	exit, err := sh.Run(ctx, app.Command{Line: bootstrapLine, Sudo: true}, last.watch(out))
+	var last node.LastLine
+	exit, err := sh.Run(ctx, app.Command{Line: bootstrapLine, Sudo: true, Fork: true}, last.Watch(out))
 	if app.CodeOf(err) == app.ECredentials {
-		say(out, app.AsError(err).Message+" Scripts will run without root rights.")
-		exit, err = sh.Run(ctx, app.Command{Line: bootstrapLine}, last.watch(out))
+		node.Say(out, app.AsError(err).Message+" Scripts will run without root rights.")
+		exit, err = sh.Run(ctx, app.Command{Line: bootstrapLine, Fork: true}, last.Watch(out))
 	}
 	if err != nil {
 		return fmt.Errorf("shell: bootstrap: %w", err)
@@ -73,7 +77,7 @@ func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out
 	if exit != 0 {
 		return &app.Error{
 			Code: app.EScript, Reason: "bootstrap",
-			Message: "The node " + n.Node + " cannot be prepared for scripts" + last.because(),
+			Message: "The node " + n.Node + " cannot be prepared for scripts" + last.Because(),
 			Hint:    "The image needs sh, cat, chmod, id, mkdir and rm, and room below /var/lib or in the user's home.",
 		}
 	}
@@ -93,76 +97,30 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 		return err
 	}
 	for _, w := range warnings {
-		say(out, w)
+		node.Say(out, w)
 	}
 
-	var last lastLine
-	do := func(sudo bool) (int, error) {
-		return sh.Run(ctx, app.Command{Line: runLine, Stdin: strings.NewReader(text), Sudo: sudo, Once: true, Text: true}, last.watch(out))
-	}
-	exit, err := do(true)
-	if app.CodeOf(err) == app.ECredentials {
-		exit, err = do(false)
-	}
+	var last node.LastLine
+	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(text), Once: true, Text: true}, last.Watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
-			sweep(ctx, sh)
+			node.Sweep(ctx, sh)
 		}
 		return fmt.Errorf("shell: %s %s: %w", call.Service, call.Action, err)
 	}
 	if exit != 0 {
-		return &app.Error{
-			Code: app.EScript, Reason: "exit_code",
-			Message: fmt.Sprintf("%s %s ended with exit code %d%s", call.Service, call.Action, exit, last.because()),
-		}
+		return node.Failed(call, exit, &last)
+	}
+	if !tells(call) {
+		return nil
+	}
+	if err := node.Tell(ctx, sh, call, out); err != nil {
+		return fmt.Errorf("shell: %s %s: %w", call.Service, call.Action, err)
 	}
 	return nil
 }
 
-// sweep takes away what a script that had to be killed could not take away itself. What goes on without us stays.
-func sweep(ctx context.Context, sh app.Shell) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if _, err := sh.Run(ctx, app.Command{Line: prologue, Sudo: true}, nil); app.CodeOf(err) == app.ECredentials {
-		_, _ = sh.Run(ctx, app.Command{Line: prologue}, nil)
-	}
-}
-
-func say(out app.Output, line string) {
-	if out != nil {
-		out(app.StreamSystem, line)
-	}
-}
-
-// lastLine remembers the last line that a script said on its error output: mostly the reason.
-type lastLine struct {
-	mu   sync.Mutex
-	text string
-}
-
-func (l *lastLine) watch(out app.Output) app.Output {
-	return func(s app.Stream, line string) {
-		if text := strings.TrimSpace(line); s == app.StreamErr && text != "" {
-			l.mu.Lock()
-			l.text = text
-			l.mu.Unlock()
-		}
-		if out != nil {
-			out(s, line)
-		}
-	}
-}
-
-// because ends a sentence with the reason, if one is known.
-func (l *lastLine) because() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.text == "" {
-		return "."
-	}
-	const most = 300
-	if len(l.text) > most {
-		return ": " + strings.ToValidUTF8(l.text[:most], "") + "…"
-	}
-	return ": " + l.text
+// tells says whether a script can have found something out: where it does not speak of the file for that, it costs nothing.
+func tells(call app.ServiceCall) bool {
+	return strings.Contains(call.Fields["script"], "MUSTER_OUTPUTS")
 }

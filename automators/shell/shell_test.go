@@ -31,6 +31,8 @@ func TestConformance(t *testing.T) {
 		FailSays: []string{"ended with exit code 42", "what was wrong"},
 		Slow:     map[string]string{"script": "echo under way; sleep 600; true"},
 		SlowSays: "under way",
+		Tells:    map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
+		Told:     map[string]string{"leader": "n1"},
 		Invalid: []automatortest.Invalid{
 			{Fields: map[string]string{"script": " \n"}, Field: "script"},
 			{Fields: map[string]string{"script": "a\x00b"}, Field: "script"},

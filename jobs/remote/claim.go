@@ -26,6 +26,8 @@ type Claim struct {
 	// Leave tells, when ctx has ended, whether a command that runs Once shall go on without us, for the next attempt of
 	// the step to take over. Nil and false: it is ended, as any other command is.
 	Leave func(ctx context.Context) bool
+	// Watch is told when a command ("run") or a file ("put") begins, and by what it gives how that ended. Nil: nobody is.
+	Watch func(ctx context.Context, verb string) (in context.Context, ended func(exit int, err error))
 }
 
 // claimable is a shell over which commands can be run under a claim.
@@ -66,11 +68,23 @@ type claimed struct {
 }
 
 func (s claimed) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
-	return s.run(ctx, cmd, out, s.claim)
+	if s.claim.Watch == nil {
+		return s.run(ctx, cmd, out, s.claim)
+	}
+	ctx, ended := s.claim.Watch(ctx, "run")
+	exit, err := s.run(ctx, cmd, out, s.claim)
+	ended(exit, err)
+	return exit, err
 }
 
 func (s claimed) Put(ctx context.Context, path string, mode fs.FileMode, r io.Reader) error {
-	return s.put(ctx, path, mode, r, s.claim)
+	if s.claim.Watch == nil {
+		return s.put(ctx, path, mode, r, s.claim)
+	}
+	ctx, ended := s.claim.Watch(ctx, "put")
+	err := s.put(ctx, path, mode, r, s.claim)
+	ended(0, err)
+	return err
 }
 
 var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)

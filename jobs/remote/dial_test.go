@@ -189,7 +189,7 @@ func TestWaitGivesUp(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	target := remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key}
-	_, err := remote.Wait(soon(t, 400*time.Millisecond), target)
+	_, err := remote.Wait(soon(t, 5*time.Second), target)
 	wantCode(t, err, app.ETimeout, "SSH on root@127.0.0.1", "connection refused")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)

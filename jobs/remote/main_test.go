@@ -133,12 +133,12 @@ func wantCode(t testing.TB, err error, code app.Code, parts ...string) {
 // eventually polls for what another process does.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatal("not within 20 s: " + what)
+	t.Fatal("not within 60 s: " + what)
 }
 
 // pidsIn reads process ids that commands have written, one a line.

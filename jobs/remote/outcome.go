@@ -98,6 +98,9 @@ func (r *running) wait(ctx context.Context) (int, error) {
 		if r.resident != nil {
 			return 0, r.conn.openError(ctx, errRefused)
 		}
+		if r.code == ownRefusal && r.last.String() == "" {
+			return 0, r.conn.lost(nil)
+		}
 		return 0, r.neverStarted()
 	}
 	return r.code, nil
@@ -152,16 +155,23 @@ func (r *running) request(req *ssh.Request, ok bool) {
 	}
 }
 
+// goneGrace is how long the end of a connection may come after the end of its sessions.
+const goneGrace = time.Second
+
 // cut says why a session ended without an exit code.
 func (r *running) cut() error {
+	if r.pid.Load() != 0 {
+		return r.conn.lost(nil)
+	}
+	// A connection that is lost ends its sessions first and says so afterwards.
+	t := time.NewTimer(goneGrace)
+	defer t.Stop()
 	select {
 	case <-r.conn.gone:
-	default:
-		if r.pid.Load() == 0 {
-			return r.conn.openError(context.Background(), errRefused)
-		}
+		return r.conn.lost(nil)
+	case <-t.C:
+		return r.conn.openError(context.Background(), errRefused)
 	}
-	return r.conn.lost(nil)
 }
 
 // drain waits for what the command said before it ended.
@@ -255,6 +265,10 @@ func (r *running) over(limit time.Duration) bool {
 	}
 	return true
 }
+
+// ownRefusal is the exit code with which our own scripts end before the command. They say a word with it; where none came, it was lost
+// with the connection.
+const ownRefusal = 125
 
 // neverStarted explains an exit code that came from something before the command: sudo, or the login shell.
 func (r *running) neverStarted() error {

@@ -10,8 +10,9 @@ import (
 
 // PoolOptions tune a Pool. The zero value is right for a worker.
 type PoolOptions struct {
-	TTL     time.Duration // how long an idle connection is kept; 0 means 30 seconds
-	MaxIdle int           // how many idle connections are kept, the youngest ones; 0 means 256
+	TTL     time.Duration   // how long an idle connection is kept; 0 means 30 seconds
+	MaxIdle int             // how many idle connections are kept, the youngest ones; 0 means 256
+	Dialed  func(err error) // told how each attempt to connect by Get ended; nil: nobody is
 }
 
 // Pool keeps connections, so that the steps of a node share one. Targets are the same when address, port, user, private
@@ -169,6 +170,9 @@ func (p *Pool) take(t Target) (k *kept, dial bool, err error) {
 // what later steps ask for.
 func (p *Pool) dial(ctx context.Context, k *kept, t Target) {
 	conn, err := dial(ctx, t, p.set)
+	if p.opt.Dialed != nil {
+		p.opt.Dialed(err)
+	}
 	p.mu.Lock()
 	refuse := err == nil && p.closed
 	switch {

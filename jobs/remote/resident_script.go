@@ -199,12 +199,15 @@ c=143
 `)
 	// 3 and 4 are those by which bash tells a child of job control that it leads its group, where it has not closed them yet.
 	run := `sh -c "$y" 3<&- 4<&- 7<&- 8<&-`
-	if v.once {
+	switch {
+	case v.once:
 		given := ""
 		if text && v.variable {
 			given = " muster_input=$x"
 		}
 		run = `( exec 3<&- 4<&- 7<&- 8<&-; muster_scratch=$s` + given + `; trap "exit 143" TERM HUP; eval "$y" )`
+	case v.fork:
+		run = `( exec 3<&- 4<&- 7<&- 8<&-; eval "$y" )`
 	}
 	if text && !v.variable { // some bashes write the other kind of text to a file
 		run = `printf %s "$x" | ` + run
@@ -228,8 +231,11 @@ func (v invocation) function(text bool) (name, script string) {
 	if text {
 		name += "_text"
 	}
-	if v.once {
+	switch {
+	case v.once:
 		name += "_once"
+	case v.fork:
+		name += "_fork"
 	}
 	if v.variable {
 		name += "_variable"

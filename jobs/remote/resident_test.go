@@ -248,3 +248,49 @@ func TestResidentReaderKilled(t *testing.T) {
 		}
 	})
 }
+
+// A line that a fork may run is run by one: it says, is given, has open and ends with the same, leaves nothing to those after it, and ends
+// when it is cancelled.
+func TestResidentForks(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
+		epoch := int64(0)
+		under := func() app.Shell {
+			epoch++
+			return remote.Under(c, claim(epoch, int(epoch)))
+		}
+		if got := mustRun(t, under(), app.Command{Line: "echo ${BASH_VERSION:+bash}; left=behind; cd /; set -f", Fork: true}); !slices.Equal(got, []string{"bash"}) {
+			t.Errorf("%q, and no fork of bash", got)
+		}
+		for _, given := range []string{"", "a\n b\\n"} {
+			var h heard
+			exit, err := under().Run(t.Context(), app.Command{Line: "cat; echo \"err$left\" >&2; case $- in *f*) ;; *) exit 7 ;; esac", Stdin: strings.NewReader(given), Fork: true}, h.add)
+			want := strings.Split(strings.TrimSuffix(given, "\n"), "\n")
+			if given == "" {
+				want = nil
+			}
+			if err != nil || exit != 7 || !slices.Equal(h.of(app.StreamOut), want) || !slices.Equal(h.of(app.StreamErr), []string{"err"}) {
+				t.Errorf("%q: exit %d, %v, %q", given, exit, err, h.all())
+			}
+		}
+		for line, want := range map[string]int{"exit 255": 255, "no-such-command": 127, "set -e; false; exit 3": 1, "kill -KILL 0": 137, "trap 'exit 9' EXIT; exit 4": 9} {
+			if got, err := under().Run(t.Context(), app.Command{Line: line, Fork: true}, nil); err != nil || got != want {
+				t.Errorf("%s: exit %d, %v; want %d", line, got, err, want)
+			}
+		}
+		open := mustRun(t, c, app.Command{Line: "sh -c 'ls /proc/$$/fd'"})
+		if got := mustRun(t, under(), app.Command{Line: "sh -c 'ls /proc/$$/fd'", Fork: true}); !slices.Equal(got, open) {
+			t.Errorf("open are %q, in a session %q", got, open)
+		}
+		file := tempFile(n, "pids")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := begin(ctx, under(), app.Command{Line: "sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true", Fork: true}, new(heard))
+		eventually(t, "it begins", func() bool { return len(pidsIn(file)) == 1 })
+		cancel()
+		if end(t, done) == nil {
+			t.Error("it is said to have succeeded")
+		}
+		eventually(t, "it ends", func() bool { return !slices.ContainsFunc(pidsIn(file), running) })
+	})
+}

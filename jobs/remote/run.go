@@ -30,7 +30,7 @@ func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *
 	if err != nil {
 		return 0, fmt.Errorf("reading the standard input: %w", err)
 	}
-	v := invocation{line: cmd.Line, sudo: cmd.Sudo && c.target.user() != "root", once: cmd.Once, variable: cmd.Once && cmd.Text}
+	v := invocation{line: cmd.Line, sudo: cmd.Sudo && c.target.user() != "root", once: cmd.Once, fork: cmd.Fork, variable: cmd.Once && cmd.Text}
 	if claim != nil {
 		if v.claim, err = claim.settings(cmd, in); err != nil {
 			return 0, err

@@ -359,8 +359,8 @@ func TestRunOpenSSHConnectionLost(t *testing.T) {
 func TestKeepaliveEndsADeadConnection(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
-	c := dialWith(t, s.Target(), remote.Limits{Keepalive: 100 * time.Millisecond})
-	mustRun(t, c, app.Command{Line: "sleep 0.5"}) // longer than one question
+	c := dialWith(t, s.Target(), remote.Limits{Keepalive: time.Second})
+	mustRun(t, c, app.Command{Line: "sleep 2.5"}) // longer than one question
 	s.Freeze(true)
 	_, err := c.Run(t.Context(), app.Command{Line: "sleep 1000"}, nil)
 	wantCode(t, err, app.ETransient, "was lost")

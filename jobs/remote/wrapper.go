@@ -233,7 +233,8 @@ type invocation struct {
 	claim string // the settings of the script that checks the claim, which hold no quotes
 	full  bool   // the claim is to be looked at closely
 	once  bool
-	alone int // seconds
+	fork  bool // the line may be run by a fork of a resident
+	alone int  // seconds
 	// variable tells that a text goes into the variable muster_input of what runs once, and not to its standard input.
 	variable bool
 }

@@ -87,7 +87,7 @@ func Forget(name string) {
 
 // Create makes a machine for spec.Intent or gives the one that is there.
 func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
-	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode]}, func() (app.Machine, error) {
+	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode], Flavor: spec.Flavor.Flavor}, func() (app.Machine, error) {
 		for _, m := range c.tagged(spec.Tags) {
 			if m.exists() && !c.forgets && m.Tags[app.TagIntent] == spec.Intent {
 				return c.view(m), nil

@@ -28,8 +28,15 @@ func TestFakePassesTheSuite(t *testing.T) {
 		},
 		Reopen: open,
 		Flavor: "small",
-		Image:  "any",
+		Image:  "host",
 		Zone:   "a",
+		Late: func(t *testing.T) providertest.Late {
+			const lag = 100 * time.Millisecond
+			fake.Forget(t.Name())
+			t.Cleanup(func() { fake.Forget(t.Name()) })
+			fake.Named(t.Name()).SetListLag(lag)
+			return providertest.Late{Lag: lag, Open: func() app.Provider { return open(t) }}
+		},
 		Refuses: map[string]func(*app.MachineSpec){
 			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
 			"a broken host key": func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },
@@ -38,7 +45,7 @@ func TestFakePassesTheSuite(t *testing.T) {
 }
 
 func spec(t *testing.T, intent string) app.MachineSpec {
-	s, _ := providertest.Harness{Flavor: "small", Image: "any"}.Spec(t, intent)
+	s, _ := providertest.Harness{Flavor: "small", Image: "host"}.Spec(t, intent)
 	return s
 }
 

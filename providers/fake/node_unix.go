@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -169,7 +170,7 @@ func (m *node) start(line string, conn ssh.Conn, ch ssh.Channel, work *sync.Wait
 	home := filepath.Join(m.dir, "home")
 	cmd := exec.Command("/bin/sh", "-c", line)
 	cmd.Dir = home
-	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + filepath.Join(m.dir, "tmp"), "PATH=" + nodePath, "SHELL=/bin/sh", "USER=root", "LOGNAME=root",
+	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + filepath.Join(m.dir, "tmp"), "PATH=" + strings.TrimPrefix(m.all.Path+":"+nodePath, ":"), "SHELL=/bin/sh", "USER=root", "LOGNAME=root",
 		nodeVariable + "=" + m.dir, "MUSTER_STATE_ROOT=" + filepath.Join(home, ".muster")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, inErr := cmd.StdinPipe()

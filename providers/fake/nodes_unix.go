@@ -21,6 +21,9 @@ import (
 // from time to time which machines there are. What they are asked to run they run, with a directory of the machine's own as
 // home, which stays when the machine is gone. Close them.
 type Nodes struct {
+	// Path is a directory whose programs commands find before those of the host; "" is none. Say it before there are machines.
+	Path string
+
 	dir string
 
 	mu     sync.Mutex

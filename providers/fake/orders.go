@@ -21,12 +21,13 @@ const (
 	Adopt    Verb = "adopt"
 )
 
-// Call is one call that the cloud got. Node and Intent are known for Create, and for a machine that exists.
+// Call is one call that the cloud got. Node and Intent are known for Create, and for a machine that exists; Flavor for Create only.
 type Call struct {
 	Verb   Verb
 	ID     string
 	Intent string
 	Node   string
+	Flavor string
 }
 
 // Outcome orders how calls end.
@@ -37,6 +38,7 @@ type Outcome struct {
 	Delay   time.Duration // before anything happens, added to the verb's own
 	Late    time.Duration // what is made comes to be only so much later; nobody can see or delete it before
 	Node    string        // only for machines whose TagNode is this; "" for all
+	Flavor  string        // only for machines that are asked for of this flavor; "" for all
 	Times   int           // for so many calls; 0 means one, below 0 for ever
 }
 
@@ -68,7 +70,7 @@ func (c *Cloud) LoseReply(v Verb, err error) { c.Order(v, Outcome{Err: err, Happ
 // match takes the outcome for a call; the zero Outcome is the true answer.
 func (c *Cloud) match(call Call) Outcome {
 	for i, r := range c.rules {
-		if r.verb != call.Verb || r.outcome.Node != "" && r.outcome.Node != call.Node {
+		if r.verb != call.Verb || r.outcome.Node != "" && r.outcome.Node != call.Node || r.outcome.Flavor != "" && r.outcome.Flavor != call.Flavor {
 			continue
 		}
 		if r.left--; r.left == 0 {

@@ -37,7 +37,7 @@ func TestFakeOfAnotherProcessPassesTheSuite(t *testing.T) {
 		},
 		Reopen: func(t *testing.T) app.Provider { return again(t) },
 		Flavor: "small",
-		Image:  "any",
+		Image:  "host",
 		Refuses: map[string]func(*app.MachineSpec){
 			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
 			"a broken host key": func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },

@@ -1,3 +1,2 @@
-// Package providertest is the suite that every member of the providers family passes. A member's test fills in a
-// Harness and calls Run; what the suite checks is what app.Provider promises.
+// Package providertest runs the suite of providers/conformance in a test: a member's test fills in a Harness and calls Run.
 package providertest

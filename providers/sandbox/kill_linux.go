@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -18,16 +19,27 @@ import (
 // says so; or, since daemons overwrite the memory where their environment stood, if it works in the machine's directory and has
 // no terminal (a person who looks around in there keeps their shell).
 func killNode(ctx context.Context, id, dir string) error {
-	ended := map[int]bool{}
+	ended := map[int]uint64{}
 	looks := 0
 	for quiet := time.Now(); ; looks++ {
 		found := nodeProcesses(id, dir, ended)
 		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet && looks > mostLooks) {
 			return nil
 		}
+		meant := func(pid int) func() bool {
+			return func() bool { is, _ := belongs(pid, id, dir); return is }
+		}
 		for _, pid := range found.pids {
 			quiet, looks = time.Now(), 0
-			killSurely(pid, func() bool { is, _ := belongs(pid, id, dir); return is })
+			killSurely(pid, meant(pid))
+		}
+		if found.missed {
+			for pid := range newborn(chaseTime) {
+				if meant(pid)() {
+					quiet, looks = time.Now(), 0
+					killSurely(pid, meant(pid))
+				}
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -35,6 +47,46 @@ func killNode(ctx context.Context, id, dir string) error {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// chaseTime is for how long one look is followed by a watch for new processes. A look at all of them takes longer than a
+// process may live that only starts the next one; that next one is caught as it is born.
+const chaseTime = 10 * time.Millisecond
+
+// mostBorn limits how many processes are taken for new at once: more have been started only where this one was not let run.
+const mostBorn = 64
+
+// newborn gives, for the time given, the numbers of processes as they are started, wherever on this host.
+func newborn(d time.Duration) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		f, err := os.Open("/proc/loadavg")
+		if err != nil {
+			return
+		}
+		defer func() { _ = f.Close() }()
+		last := lastPID(f)
+		for start := time.Now(); time.Since(start) < d; {
+			next := lastPID(f)
+			for pid := max(last+1, next-mostBorn); pid <= next; pid++ {
+				if !yield(pid) {
+					return
+				}
+			}
+			last = next // also where the numbers began anew: those that were passed over then the next look finds
+		}
+	}
+}
+
+// lastPID reads the number that was given to a process last, the fifth word of /proc/loadavg; 0 where it cannot be read.
+func lastPID(loadavg *os.File) int {
+	var b [128]byte
+	n, _ := loadavg.ReadAt(b[:], 0)
+	words := bytes.Fields(b[:n])
+	if len(words) < 5 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(string(words[4]))
+	return pid
 }
 
 // killSurely kills a process if, once its number can no longer change hands, it is still the one that is meant.
@@ -63,8 +115,9 @@ type processes struct {
 	missed bool
 }
 
-// nodeProcesses takes a look. Those in ended had ended before it, though nobody has waited for them; it adds to them.
-func nodeProcesses(id, dir string, ended map[int]bool) (found processes) {
+// nodeProcesses takes a look. Those in ended, by their number and the time of their start, had ended
+// before it, though nobody has waited for them; it adds to them.
+func nodeProcesses(id, dir string, ended map[int]uint64) (found processes) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return found
@@ -81,9 +134,13 @@ func nodeProcesses(id, dir string, ended map[int]bool) (found processes) {
 		switch {
 		case is:
 			found.pids = append(found.pids, pid)
-		case gone && !ended[pid]:
-			ended[pid] = true
-			found.missed = true
+		case gone:
+			// A number alone would not do: it is given to another process in time, on a busy host within seconds.
+			start, _, err := procStat(pid)
+			if err != nil || ended[pid] != start {
+				ended[pid] = start
+				found.missed = true
+			}
 		}
 	}
 	return found

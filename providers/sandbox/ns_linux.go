@@ -177,7 +177,7 @@ func sshdPath(root string) (string, error) {
 // network devices. Nothing of it touches the host. The error says in words what is missing.
 func probe(ctx context.Context, l layout) (*programs, error) {
 	if os.Geteuid() != 0 {
-		return nil, errors.New("needs root")
+		return nil, errors.New("it needs root")
 	}
 	if _, err := sshdPath("/"); err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // A machine that another process has deleted starts nothing any more, though its connections may be open for a moment yet, or
@@ -17,7 +19,7 @@ func TestProcessMachineThatIsGoneStartsNothing(t *testing.T) {
 	const daemon = "setsid sleep 600 >/dev/null 2>&1 </dev/null &"
 	sh(t, c, daemon)
 	dir := p.files.node(m.ID)
-	look := func() []int { return nodeProcesses(m.ID, dir, map[int]bool{}).pids }
+	look := func() []int { return nodeProcesses(m.ID, dir, map[int]uint64{}).pids }
 	if len(look()) != 1 {
 		t.Fatalf("processes of the machine: %v", look())
 	}
@@ -53,7 +55,7 @@ func TestProcessCommandThatStartsWhileItsMachineGoesIsEnded(t *testing.T) {
 	if err := s.Run("setsid sleep 600 >/dev/null 2>&1 </dev/null &"); err == nil {
 		t.Error("a command was run")
 	}
-	if left := nodeProcesses(m.ID, p.files.node(m.ID), map[int]bool{}).pids; len(left) > 0 {
+	if left := nodeProcesses(m.ID, p.files.node(m.ID), map[int]uint64{}).pids; len(left) > 0 {
 		t.Errorf("processes %v outlive their machine", left)
 	}
 	remove(t, p, m)
@@ -66,12 +68,53 @@ func TestProcessDeleteFindsWhatHopsOn(t *testing.T) {
 		m, k := create(t, p, "hops"+strconv.Itoa(round))
 		sh(t, dial(t, m, k), `export N=20000 H='[ $N -gt 0 ] && N=$((N-1)) setsid sh -c "$H" &'; setsid sh -c "$H" >/dev/null 2>&1 </dev/null`)
 		remove(t, p, m)
-		found := nodeProcesses(m.ID, p.files.node(m.ID), map[int]bool{})
+		found := nodeProcesses(m.ID, p.files.node(m.ID), map[int]uint64{})
 		for looks := 0; len(found.pids) == 0 && looks < 50; looks++ {
-			found = nodeProcesses(m.ID, p.files.node(m.ID), map[int]bool{})
+			found = nodeProcesses(m.ID, p.files.node(m.ID), map[int]uint64{})
 		}
 		if len(found.pids) > 0 {
 			t.Errorf("round %d: processes %v outlive their machine", round, found.pids)
 		}
+	}
+}
+
+// A number is given to another process in time: one that ended under a number seen before may have been the machine's.
+func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
+	c := exec.Command("true")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Wait() }()
+	pid := c.Process.Pid
+	var start uint64
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		var state byte
+		var err error
+		if start, state, err = procStat(pid); err == nil && state == 'Z' {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not end")
+		}
+	}
+	ended := map[int]uint64{pid: start - 1}
+	if found := nodeProcesses("sb-none", "/none", ended); !found.missed || ended[pid] != start {
+		t.Errorf("%+v; taken for the one before it: %v", found, ended)
+	}
+}
+
+func TestNewbornProcessesAreSeen(t *testing.T) {
+	started := make(chan int, 1)
+	time.AfterFunc(20*time.Millisecond, func() {
+		c := exec.Command("true")
+		_ = c.Run()
+		started <- c.Process.Pid
+	})
+	seen := map[int]bool{}
+	for pid := range newborn(time.Second) {
+		seen[pid] = true
+	}
+	if pid := <-started; !seen[pid] {
+		t.Errorf("%d is not among %d", pid, len(seen))
 	}
 }

@@ -1,0 +1,103 @@
+package ansible
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"muster/app"
+	"muster/automators/internal/node"
+)
+
+const name = "ansible"
+
+// Ansible runs ansible-playbook. It holds nothing, so one value serves all nodes.
+type Ansible struct{}
+
+var _ app.DryRunner = Ansible{}
+
+// New gives the automator.
+func New() Ansible { return Ansible{} }
+
+// Descriptor carries out app.Automator.
+func (Ansible) Descriptor() app.Descriptor {
+	return app.Descriptor{
+		Name:        name,
+		Description: "Runs an Ansible playbook on the node, for that node.",
+		Fields: []app.Field{
+			{Name: "playbook", Label: "Playbook", Type: app.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
+			{Name: "playbook_file", Label: "Playbook file", Type: app.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
+			{Name: "roles", Label: "Roles", Type: app.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
+			{Name: "tags", Label: "Tags", Type: app.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
+			{Name: "skip_tags", Label: "Tags to skip", Type: app.FieldList, Help: "No tasks with one of these tags, split at spaces."},
+			{Name: "version", Label: "Oldest version", Type: app.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
+		},
+		ResourceTypes: []app.ResourceType{
+			{Name: "role", Label: "Role", Format: app.FormatArchive, Help: "One role. It is called as the resource is."},
+			{Name: "roles", Label: "Roles", Format: app.FormatArchive, Help: "A directory of roles, each in a folder of its own."},
+			{Name: "collection", Label: "Collection", Format: app.FormatArchive, Help: "One collection, as ansible-galaxy builds it. The resource is called as the collection is: ansible.posix."},
+			{Name: "project", Label: "Project", Format: app.FormatArchive, Help: "Playbooks with what lies beside them (roles, group_vars, files), for the field playbook_file."},
+			{Name: "playbook", Label: "Playbook", Format: app.FormatFile, Mode: 0o644, Help: "A playbook, for the field playbook_file."},
+		},
+	}
+}
+
+// software is Ansible as package managers know it.
+var software = node.Software{
+	Name: "Ansible", Program: "ansible-playbook",
+	APT: []string{"ansible-core", "ansible"}, RPM: []string{"ansible-core", "ansible"}, Zypper: []string{"ansible-core", "ansible"},
+}
+
+// Bootstrap carries out app.Automator: it installs Ansible where it is absent.
+func (Ansible) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+	if err := node.Install(ctx, sh, n, software, out); err != nil {
+		return fmt.Errorf("ansible: %w", err)
+	}
+	return nil
+}
+
+// Tools are the programs that the node needs besides Ansible, which Bootstrap sees to.
+func (Ansible) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
+
+// Run carries out app.Automator.
+func (a Ansible) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+	if _, err := a.play(ctx, sh, call, false, out); err != nil {
+		return err
+	}
+	if err := node.Tell(ctx, sh, call, out); err != nil {
+		return fmt.Errorf("ansible: %s %s: %w", call.Service, call.Action, err)
+	}
+	return nil
+}
+
+// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so that is not told; tasks that say
+// check_mode: false themselves are done even so.
+func (a Ansible) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+	said, err := a.play(ctx, sh, call, true, out)
+	if err != nil {
+		return app.Changes{}, err
+	}
+	return said.changes(), nil
+}
+
+func (a Ansible) play(ctx context.Context, sh app.Shell, call app.ServiceCall, dry bool, out app.Output) (*said, error) {
+	text, warnings, err := a.script(call, dry)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		node.Say(out, w)
+	}
+	var heard said
+	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text), Once: !dry}, heard.watch(out))
+	if err != nil {
+		if ctx.Err() != nil {
+			node.Sweep(ctx, sh)
+		}
+		return nil, fmt.Errorf("ansible: %s %s: %w", call.Service, call.Action, err)
+	}
+	if exit != 0 {
+		return nil, heard.err(call, exit)
+	}
+	return &heard, nil
+}

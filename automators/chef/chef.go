@@ -1,0 +1,177 @@
+package chef
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"muster/app"
+	"muster/automators/internal/node"
+)
+
+// Name is that of the automator, which is also Coopr's.
+const Name = "chef-solo"
+
+// Types of resources.
+const (
+	typeCookbooks = "cookbooks"
+	typeDataBags  = "data_bags"
+	typeRoles     = "roles"
+)
+
+// Chef runs Chef. It holds nothing of nodes, so one value serves all of them.
+type Chef struct{ packages []Package }
+
+var _ app.DryRunner = Chef{}
+
+// New gives the automator. Packages are those of Chef or Cinc that nodes may get where their distribution has none: see ParsePackage.
+func New(packages ...Package) Chef { return Chef{packages} }
+
+// Descriptor carries out app.Automator.
+func (Chef) Descriptor() app.Descriptor {
+	return app.Descriptor{
+		Name:        Name,
+		Description: "Runs recipes with chef-solo, or Cinc, in local mode.",
+		Fields: []app.Field{
+			{Name: "run_list", Label: "Run list", Type: app.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
+			{Name: "json_attributes", Label: "JSON attributes", Type: app.FieldLines,
+				Help: "Attributes of this action, as a JSON object. They are merged over the cluster configuration."},
+			{Name: "chef_license", Label: "Chef's licence", Type: app.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
+				Help: "Whether you accept the licence that Chef asks for since version 15. Cinc asks for none."},
+		},
+		ResourceTypes: []app.ResourceType{
+			{Name: typeCookbooks, Label: "Cookbooks", Format: app.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each cookbook, or with one cookbook."},
+			{Name: typeDataBags, Label: "Data bags", Format: app.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each data bag, or with the items of one."},
+			{Name: typeRoles, Label: "Role", Format: app.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. The resource is named as the role is."},
+		},
+	}
+}
+
+// Check carries out app.Automator.
+func (Chef) Check(fields map[string]string) error {
+	if _, err := readRunList(macro.ReplaceAllString(fields["run_list"], "x")); err != nil {
+		return err
+	}
+	return checkAttributes(fields["json_attributes"])
+}
+
+// Run carries out app.Automator.
+func (c Chef) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+	return c.converge(ctx, sh, call, false, out)
+}
+
+// DryRun carries out app.DryRunner, by Chef's --why-run. What a resource would do depends on those before it, which did nothing: it is Chef's best guess.
+func (c Chef) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+	var found wouldBe
+	err := c.converge(ctx, sh, call, true, found.watch(out))
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	return found.changes, err
+}
+
+func (c Chef) converge(ctx context.Context, sh app.Shell, call app.ServiceCall, dry bool, out app.Output) error {
+	if err := c.Check(call.Fields); err != nil {
+		return err
+	}
+	text, err := payload(call, dry)
+	if err != nil {
+		return err
+	}
+	var last reason
+	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(text), Once: !dry}, last.watch(out))
+	if err != nil {
+		if ctx.Err() != nil {
+			node.Sweep(ctx, sh)
+		}
+		return fmt.Errorf("chef-solo: %s %s: %w", call.Service, call.Action, err)
+	}
+	if exit == exitMissing {
+		return &app.Error{Code: app.EScript, Reason: "no_chef", Message: fmt.Sprintf("%s %s ended with exit code %d: neither Chef nor Cinc is on the node %s.", call.Service, call.Action, exit, call.Node),
+			Hint: adviceMissing}
+	}
+	if exit != 0 {
+		return node.Failed(call, exit, last.words())
+	}
+	if dry {
+		return nil
+	}
+	if err := node.Tell(ctx, sh, call, out); err != nil {
+		return fmt.Errorf("chef-solo: %s %s: %w", call.Service, call.Action, err)
+	}
+	return nil
+}
+
+// reason remembers why a run failed: the last fatal line that says something, else the last error line.
+type reason struct {
+	fatal, other node.LastLine
+	mu           sync.Mutex
+	any          bool
+}
+
+var (
+	fatalLine = regexp.MustCompile(`\b(?:FATAL|ERROR): (.+)$`)
+	// boilerplate says that something went wrong, and not what.
+	boilerplate = regexp.MustCompile(`^(?:-+|Stacktrace dumped to .*|PLEASE PROVIDE THE CONTENTS.*|Chef::Exceptions::ChildConvergeError.*|Running exception handlers|Exception handlers complete)$`)
+)
+
+func (r *reason) watch(out app.Output) app.Output {
+	return r.other.Watch(func(s app.Stream, line string) {
+		if m := fatalLine.FindStringSubmatch(line); m != nil && !boilerplate.MatchString(strings.TrimSpace(m[1])) {
+			r.fatal.Set(strings.TrimSpace(m[1]))
+			r.mu.Lock()
+			r.any = true
+			r.mu.Unlock()
+		}
+		if out != nil {
+			out(s, line)
+		}
+	})
+}
+
+func (r *reason) words() *node.LastLine {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.any {
+		return &r.fatal
+	}
+	return &r.other
+}
+
+// wouldBe reads of the doc format what would be changed. Contents, which it shows as well, are left out.
+type wouldBe struct {
+	mu       sync.Mutex
+	outputs  string // the file for facts, which is none of the node's
+	resource string
+	changes  app.Changes
+}
+
+var (
+	resourceLine = regexp.MustCompile(`^\s*\* (\S+\[.*\]) action \S+`)
+	wouldLine    = regexp.MustCompile(`^\s+- (Would .+)$`)
+)
+
+func (w *wouldBe) watch(out app.Output) app.Output {
+	return func(s app.Stream, line string) {
+		if shown := w.add(line); shown && out != nil {
+			out(s, line)
+		}
+	}
+}
+
+// add tells whether the line is for people.
+func (w *wouldBe) add(line string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if path, ok := strings.CutPrefix(line, markOutputs); ok && w.outputs == "" {
+		w.outputs = path
+		return false
+	}
+	if m := resourceLine.FindStringSubmatch(line); m != nil {
+		w.resource = m[1]
+	} else if m := wouldLine.FindStringSubmatch(line); m != nil && (w.outputs == "" || !strings.Contains(w.resource, w.outputs)) {
+		w.changes.Add(strings.TrimPrefix(w.resource+": "+strings.TrimSpace(m[1]), ": "))
+	}
+	return true
+}

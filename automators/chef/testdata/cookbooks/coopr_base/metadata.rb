@@ -1,0 +1,2 @@
+name 'coopr_base'
+version '1.0.0'

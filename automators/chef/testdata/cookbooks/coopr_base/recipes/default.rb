@@ -1,0 +1,1 @@
+log node['coopr']['cluster']['nodes']

@@ -1,0 +1,2 @@
+name 'coopr_service_manager'
+version '1.0.0'

@@ -1,0 +1,1 @@
+raise 'the web is not to be had'

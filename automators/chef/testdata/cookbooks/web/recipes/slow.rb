@@ -1,0 +1,2 @@
+log 'under way'
+sleep 600

@@ -1,0 +1,111 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"muster/app"
+	"muster/automators/internal/node"
+)
+
+// Name is that of the automator, which is also Coopr's.
+const Name = "docker"
+
+const hintImage = "It is written like nginx:1.27, registry.example.com/team/app:v3 or nginx@sha256:…."
+
+// Docker runs containers. It holds nothing, so one value serves all nodes.
+type Docker struct{}
+
+var _ app.DryRunner = Docker{}
+
+// New gives the automator.
+func New() Docker { return Docker{} }
+
+// Descriptor carries out app.Automator.
+func (Docker) Descriptor() app.Descriptor {
+	return app.Descriptor{
+		Name:        Name,
+		Description: "Runs a service as a container of the node's Docker Engine.",
+		Fields: []app.Field{
+			{Name: "image_name", Label: "Image", Type: app.FieldText, Required: true, Help: hintImage},
+			{Name: "environment_variables", Label: "Environment variables", Type: app.FieldLines, Help: hintVariables},
+			{Name: "links", Label: "Links", Type: app.FieldList, Help: "Services of the same node, or containers, that it reaches by name: mysql-docker:db, with commas between."},
+			{Name: "volumes", Label: "Volumes", Type: app.FieldList, Help: hintVolumes},
+			{Name: "publish_ports", Label: "Ports", Type: app.FieldList, Help: hintPorts},
+			{Name: "command", Label: "Command", Type: app.FieldText, Help: "Words that replace the image's own command. Everybody on the node can see them: secrets belong into the environment."},
+			{Name: "restart_policy", Label: "Restart", Type: app.FieldText, Default: "unless-stopped", Help: "What the engine does when it ends: no, always, unless-stopped or on-failure:5."},
+			{Name: "network", Label: "Network", Type: app.FieldText, Help: "host, none, or the name of a network; one that is not there is made. Empty is the engine's own."},
+			{Name: "memory", Label: "Memory", Type: app.FieldText, Help: "The most that it may use, such as 512m or 2g."},
+			{Name: "cpus", Label: "CPUs", Type: app.FieldText, Help: "The most that it may use, such as 0.5 or 2."},
+			{Name: "pull", Label: "Pull", Type: app.FieldChoice, Default: pullAlways, Options: []string{pullAlways, pullMissing, pullNever},
+				Help: "Whether install fetches an image that the node has already. One that is named by its digest is fetched only where it is missing."},
+			{Name: "registry_user", Label: "Registry user", Type: app.FieldText, Help: "The name for the image's registry."},
+			{Name: "registry_password", Label: "Registry password", Type: app.FieldText, Secret: true, Help: "The password or token for it, such as ${secret:REGISTRY_TOKEN}."},
+			{Name: "settle_seconds", Label: "Settle", Type: app.FieldInt, Default: "2", Help: "For how long it must run before its start counts as one."},
+			{Name: "health_seconds", Label: "Health", Type: app.FieldInt, Default: "60", Help: "How long the image's health check may take to pass, where it has one."},
+		},
+	}
+}
+
+// Check carries out app.Automator.
+func (Docker) Check(fields map[string]string) error {
+	plain := map[string]string{}
+	for k, v := range fields {
+		plain[k] = v
+	}
+	_, err := readSpec(plain)
+	if err == nil {
+		return nil
+	}
+	// Where a catalog is read, macros and references to secrets stand for values that are not known yet.
+	for k, v := range plain {
+		plain[k] = standsFor(v)
+	}
+	if _, again := readSpec(plain); again != nil {
+		return err
+	}
+	return nil
+}
+
+// Run carries out app.Automator.
+func (d Docker) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+	s, err := specOf(call)
+	if err != nil {
+		return err
+	}
+	if actions[call.Action] == "" {
+		return noAction(call)
+	}
+	var last node.LastLine
+	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(s.payload(call.Action)), Once: true}, last.Watch(out))
+	if err != nil {
+		if ctx.Err() != nil {
+			node.Sweep(ctx, sh)
+		}
+		return fmt.Errorf("docker: %s %s: %w", call.Service, call.Action, err)
+	}
+	if exit != 0 {
+		e := node.Failed(call, exit, &last)
+		if exit == exitMissing {
+			e.Reason, e.Hint = "no_docker", adviceMissing
+		}
+		return e
+	}
+	if call.Tell == nil || call.Action == app.ActionStop || call.Action == app.ActionRemove || call.Action == app.ActionInstall {
+		return nil
+	}
+	state, err := look(ctx, sh, s)
+	if err != nil {
+		return fmt.Errorf("docker: %s %s: what it found out: %w", call.Service, call.Action, err)
+	}
+	if facts := state.facts(s); len(facts) > 0 {
+		call.Tell(facts)
+	}
+	return nil
+}
+
+func noAction(call app.ServiceCall) error {
+	return &app.Error{Code: app.EInvalid, Reason: "no_action", Field: "automator", Message: fmt.Sprintf("The automator docker cannot carry out %q.", call.Action),
+		Hint: "It does install, configure, initialize, start, stop, remove, reload and check; the automator shell does the others."}
+}

@@ -1,0 +1,226 @@
+package executable
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/program"
+	"muster/automators/internal/node"
+)
+
+// Automator carries out actions by a program. One value serves all nodes, with a process for each action at a time.
+type Automator struct {
+	program Program
+	times   times
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	idle   []*process // those last used last
+	timer  *time.Timer
+	closed bool
+}
+
+// mostIdle is how many processes without work are kept.
+const mostIdle = 4
+
+var (
+	_ app.Automator = (*Automator)(nil)
+	_ app.DryRunner = (*DryAutomator)(nil)
+)
+
+// DryAutomator is that of a program that can say what an action would change.
+type DryAutomator struct{ *Automator }
+
+// New gives the automator of a program: a *DryAutomator where it has that power. Close ends the processes that it keeps.
+func New(p Program, log *slog.Logger) interface {
+	app.Automator
+	Close() error
+} {
+	a := &Automator{program: p, times: usualTimes, log: log}
+	if p.DryRuns {
+		return &DryAutomator{a}
+	}
+	return a
+}
+
+// Descriptor is what the program said of itself.
+func (a *Automator) Descriptor() app.Descriptor { return a.program.Descriptor }
+
+// Tools are the programs that the node needs.
+func (a *Automator) Tools() []string { return a.program.Tools }
+
+// Close ends all processes that wait for work; those that have some end when it is done. It does not fail.
+func (a *Automator) Close() error {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.sweep()
+	return nil
+}
+
+// take gives a process: one that waits for work, or a new one.
+func (a *Automator) take() (*process, error) {
+	a.mu.Lock()
+	for len(a.idle) > 0 {
+		p := a.idle[len(a.idle)-1]
+		a.idle = a.idle[:len(a.idle)-1]
+		select {
+		case <-p.ended:
+			continue
+		default:
+			a.mu.Unlock()
+			return p, nil
+		}
+	}
+	a.mu.Unlock()
+	if err := program.Vet(a.program.Path, Prefix); err != nil {
+		e := *app.AsError(err)
+		e.Message = "the automator's program is not started: " + e.Message
+		return nil, &e
+	}
+	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times)
+	if err != nil {
+		return nil, app.Errorf(app.ETransient, "the automator's program cannot be started: %w", err)
+	}
+	return p, nil
+}
+
+// give takes a process back.
+func (a *Automator) give(p *process) {
+	p.hear(func(line string) {
+		a.log.Debug("the automator's program says", "program", a.program.Name, "line", line)
+	})
+	a.mu.Lock()
+	keep := !p.isBad() && !a.closed && len(a.idle) < mostIdle
+	if keep {
+		a.idle = append(a.idle, p)
+		if a.timer == nil {
+			a.timer = time.AfterFunc(a.times.idle, a.sweep)
+		} else {
+			a.timer.Reset(a.times.idle)
+		}
+	}
+	a.mu.Unlock()
+	if !keep {
+		p.close()
+	}
+}
+
+// sweep ends the processes that wait for work.
+func (a *Automator) sweep() {
+	a.mu.Lock()
+	idle := a.idle
+	a.idle = nil
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+	a.mu.Unlock()
+	var all sync.WaitGroup
+	for _, p := range idle {
+		all.Go(p.close)
+	}
+	all.Wait()
+}
+
+// Check asks the program about fields.
+func (a *Automator) Check(fields map[string]string) error {
+	if fields == nil {
+		fields = map[string]string{}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), a.times.check)
+	defer cancel()
+	p, err := a.take()
+	if err != nil {
+		return err
+	}
+	defer a.give(p)
+	p.hear(func(line string) { a.log.Info("the automator's program says", "program", a.program.Name, "line", line) })
+	_, err = p.ask(ctx, "", verbCheck, checkParams{fields}, nil, &node.LastLine{})
+	if e := app.AsError(err); err != nil && e.Code == app.EInvalid && !a.hasField(e.Field) {
+		e.Field = ""
+	}
+	return err
+}
+
+func (a *Automator) hasField(name string) bool {
+	for _, f := range a.program.Descriptor.Fields {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Bootstrap has the program prepare a node.
+func (a *Automator) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+	_, err := a.act(ctx, sh, app.ServiceCall{NodeContext: n, Step: "bootstrap " + n.Node}, verbBootstrap, bootstrapParams{lineOf(n)}, out)
+	return err
+}
+
+// Run has it carry out an action.
+func (a *Automator) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+	if err := a.Check(call.Fields); err != nil {
+		return err
+	}
+	result, err := a.act(ctx, sh, call, verbRun, paramsOf(call), out)
+	if err != nil || call.Tell == nil || len(result.Facts) == 0 || string(result.Facts) == "null" {
+		return err
+	}
+	facts, wrong := node.Facts(string(result.Facts))
+	for _, w := range wrong {
+		node.Say(out, w)
+	}
+	if len(facts) > 0 {
+		call.Tell(facts)
+	}
+	return nil
+}
+
+// DryRun has it say what an action would change.
+func (a *DryAutomator) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (changes app.Changes, err error) {
+	if err := a.Check(call.Fields); err != nil {
+		return changes, err
+	}
+	result, err := a.act(ctx, sh, call, verbDryRun, paramsOf(call), out)
+	for _, text := range result.Changes {
+		changes.Add(tidy(text, 300))
+	}
+	return changes, err
+}
+
+// act carries out one verb that has a node.
+func (a *Automator) act(ctx context.Context, sh app.Shell, call app.ServiceCall, verb string, params any, out app.Output) (result doneResult, err error) {
+	what := call.Service + " " + string(call.Action)
+	if verb == verbBootstrap {
+		what = "bootstrap of " + call.Node
+	}
+	p, err := a.take()
+	if err != nil {
+		return result, err
+	}
+	defer a.give(p)
+	p.hear(func(line string) { node.Say(out, line) })
+	h := &hands{sh: sh, call: call, out: out, dry: verb == verbDryRun}
+	defer h.clear(ctx)
+	raw, err := p.ask(ctx, what, verb, params, h.do, &h.last)
+	// What the shell says of the connection counts more than what the program makes of it.
+	if h.broken != nil && err != nil && ctx.Err() == nil {
+		err = h.broken
+	}
+	if err != nil {
+		if e := app.AsError(err); e.Code == app.EInvalid || e.Code == app.EScript {
+			return result, e
+		}
+		return result, fmt.Errorf("%s: %w", a.program.Name, err)
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return result, app.Errorf(app.EInternal, "%s: %s: the automator's program gave a result that is not what the protocol wants (%s)", a.program.Name, what, tidy(err.Error(), 200))
+	}
+	return result, nil
+}

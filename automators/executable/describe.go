@@ -1,0 +1,138 @@
+package executable
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/program"
+	"muster/automators/internal/node"
+)
+
+// Prefix is what names of programs begin with; the rest is the name of the automator.
+const Prefix = "muster-automator-"
+
+// Find gives the executable files of a directory that look like programs, by name of the automator, sorted.
+func Find(dir string) (names []string, paths map[string]string, err error) {
+	return program.Find(dir, Prefix)
+}
+
+// Program is an executable file that speaks the protocol, and what it said of itself.
+type Program struct {
+	Name       string
+	Path       string
+	Env        []string // names of Muster's own variables that it gets beside those that every program does
+	Descriptor app.Descriptor
+	DryRuns    bool
+	Tools      []string // programs that the node needs
+}
+
+// descriptionLine is what describe is answered with.
+type descriptionLine struct {
+	Protocol      int                `json:"protocol"`
+	Name          string             `json:"name"`
+	Description   string             `json:"description"`
+	Fields        []app.Field        `json:"fields"`
+	ResourceTypes []app.ResourceType `json:"resource_types"`
+	Powers        []string           `json:"powers"`
+	Tools         []string           `json:"tools"`
+}
+
+// Inquire starts a program, asks what it is, and ends it. Errors say why it cannot be used.
+func Inquire(ctx context.Context, name, path string, env []string, log *slog.Logger) (Program, error) {
+	return inquire(ctx, name, path, env, log, usualTimes)
+}
+
+func inquire(ctx context.Context, name, path string, env []string, log *slog.Logger, t times) (Program, error) {
+	if err := program.Vet(path, Prefix); err != nil {
+		return Program{}, err
+	}
+	p, err := start(path, program.Environ(env), t)
+	if err != nil {
+		return Program{}, app.Errorf(app.EInvalid, "it cannot be started: %w", err)
+	}
+	defer p.close()
+	bounded, cancel := context.WithTimeout(ctx, t.describe)
+	defer cancel()
+	p.hear(func(line string) { log.Info("the automator's program says", "program", name, "line", line) })
+	result, err := p.ask(bounded, "", verbDescribe, describeParams{versions{oldest, newest}}, nil, &node.LastLine{})
+	if err != nil {
+		if bounded.Err() != nil && ctx.Err() == nil {
+			return Program{}, app.Errorf(app.ETimeout, "it did not say within %s what it is", t.describe)
+		}
+		return Program{}, err
+	}
+	var d descriptionLine
+	if err := json.Unmarshal(result, &d); err != nil {
+		return Program{}, app.Errorf(app.EInvalid, "its description is not what the protocol wants (%s)", tidy(err.Error(), 200))
+	}
+	described, err := d.check(name)
+	described.Path, described.Env = path, env
+	return described, err
+}
+
+var (
+	fieldForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	typeForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+	toolForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$`)
+)
+
+func (d descriptionLine) check(name string) (Program, error) {
+	refuse := func(format string, args ...any) (Program, error) {
+		return Program{}, app.Errorf(app.EInvalid, format, args...)
+	}
+	switch {
+	case d.Protocol < oldest || d.Protocol > newest:
+		return refuse("it speaks version %d of the protocol, and this Muster versions %d to %d", d.Protocol, oldest, newest)
+	case d.Name != name:
+		return refuse("its file is that of the automator %q, but it says that it is %q", name, tidy(d.Name, 50))
+	case tidy(d.Description, longestMessage) == "":
+		return refuse("it does not say in its description what it is for")
+	case len(d.Fields) > mostFields || len(d.ResourceTypes) > mostFields || len(d.Tools) > mostTools:
+		return refuse("it has more than %d fields, as many types of resources, or more than %d tools", mostFields, mostTools)
+	}
+	seen := map[string]bool{}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		if !fieldForm.MatchString(f.Name) || seen[f.Name] {
+			return refuse("it has a field %q, which is there twice or not of the form %s", tidy(f.Name, 80), fieldForm)
+		}
+		seen[f.Name] = true
+		if f.Label, f.Help = tidy(f.Label, 200), tidy(f.Help, longestMessage); f.Label == "" {
+			f.Label = f.Name
+		}
+		if f.Default != "" && len(f.Options) > 0 && !slices.Contains(f.Options, f.Default) {
+			return refuse("the default of its field %s is none of the options", f.Name)
+		}
+		if err := f.CheckType(); err != nil {
+			return Program{}, err
+		}
+	}
+	seen = map[string]bool{}
+	for i := range d.ResourceTypes {
+		r := &d.ResourceTypes[i]
+		if !typeForm.MatchString(r.Name) || seen[r.Name] || r.Format != app.FormatFile && r.Format != app.FormatArchive || r.Mode < 0 || r.Mode > 0o777 {
+			return refuse("it has a type of resources %q that cannot be: names are unique, formats are file and archive, and modes are up to 511 (0777)", tidy(r.Name, 80))
+		}
+		seen[r.Name] = true
+		r.Label, r.Help = tidy(r.Label, 200), tidy(r.Help, longestMessage)
+	}
+	for _, tool := range d.Tools {
+		if !toolForm.MatchString(tool) {
+			return refuse("it needs a tool %q, which is no name of a program", tidy(tool, 80))
+		}
+	}
+	for _, power := range d.Powers {
+		if power != verbDryRun {
+			e := app.Errorf(app.EInvalid, "it says that it has the power %q, which there is not", tidy(power, 50))
+			e.Hint = "The only power is " + verbDryRun + "."
+			return Program{}, e
+		}
+	}
+	return Program{Name: name, DryRuns: slices.Contains(d.Powers, verbDryRun), Tools: d.Tools,
+		Descriptor: app.Descriptor{Name: name, Description: strings.TrimSpace(tidy(d.Description, longestMessage)), Fields: d.Fields, ResourceTypes: d.ResourceTypes}}, nil
+}

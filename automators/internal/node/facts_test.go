@@ -1,0 +1,70 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestFacts(t *testing.T) {
+	long := strings.Repeat("x", valueMost+1)
+	for name, tc := range map[string]struct {
+		text  string
+		want  map[string]string
+		wrong []string
+	}{
+		"nothing":           {"", map[string]string{}, nil},
+		"lines":             {"a=1\n b =x = y \n\nc=\r\n", map[string]string{"a": "1", "b": "x = y ", "c": ""}, nil},
+		"the last one":      {"a=1\na=2\n", map[string]string{"a": "2"}, nil},
+		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"not name=value"}},
+		"names":             {"A=1\n1a=1\na-b=1\n" + strings.Repeat("a", 65) + "=1\nok_1=1\n", map[string]string{"ok_1": "1"}, []string{`"A"`, `"1a"`, `"a-b"`, "left out"}},
+		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"more than 4096 bytes"}},
+		"JSON":              {" {\"a\": \"x\\ny\",\n\"n\": 8080, \"t\": true, \"l\": [1, \"b\"], \"z\": null}\n", map[string]string{"a": "x\ny", "n": "8080", "t": "true", "l": `[1,"b"]`}, nil},
+		"broken JSON":       {`{"a": `, map[string]string{}, []string{"is none"}},
+		"JSON and more":     {`{"a": 1} {}`, map[string]string{}, []string{"is none"}},
+		"not JSON, a value": {"a={\"b\": 1}", map[string]string{"a": `{"b": 1}`}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, wrong := Facts(tc.text)
+			if !maps.Equal(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			said := strings.Join(wrong, "\n")
+			for _, w := range tc.wrong {
+				if !strings.Contains(said, w) {
+					t.Errorf("%q is not said in %q", w, said)
+				}
+			}
+			if len(tc.wrong) == 0 && said != "" {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+	var many strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&many, "f%d=1\n", i)
+	}
+	if got, wrong := Facts(many.String() + "f1=2\n"); len(got) != factsMost || got["f1"] != "2" || len(wrong) != 10 {
+		t.Errorf("%d facts, f1 is %q, %d complaints", len(got), got["f1"], len(wrong))
+	}
+}
+
+// Whatever was written, what is told keeps the contract.
+func FuzzFacts(f *testing.F) {
+	for _, s := range []string{"a=1\n", `{"a": 1, "b": {"c": null}}`, "{", "=", "a=\xff\x00", "\ufeffa=1", `{"a":1,"a":2}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		facts, wrong := Facts(s)
+		if len(facts) > factsMost || len(wrong) > 10 {
+			t.Fatalf("%d facts, %d complaints", len(facts), len(wrong))
+		}
+		for name, value := range facts {
+			if !factName.MatchString(name) || len(value) > valueMost || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+				t.Fatalf("%q is %q", name, value)
+			}
+		}
+	})
+}

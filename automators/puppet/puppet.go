@@ -1,0 +1,104 @@
+package puppet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"muster/app"
+	"muster/automators/internal/node"
+)
+
+const name = "puppet"
+
+// Puppet runs puppet apply. It holds nothing, so one value serves all nodes.
+type Puppet struct{}
+
+var _ app.DryRunner = Puppet{}
+
+// New gives the automator.
+func New() Puppet { return Puppet{} }
+
+// Descriptor carries out app.Automator.
+func (Puppet) Descriptor() app.Descriptor {
+	return app.Descriptor{
+		Name:        name,
+		Description: "Applies a Puppet manifest on the node, without a Puppet server.",
+		Fields: []app.Field{
+			{Name: "manifest", Label: "Manifest", Type: app.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
+			{Name: "manifest_file", Label: "Manifest file", Type: app.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
+			{Name: "classes", Label: "Classes", Type: app.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
+			{Name: "modules", Label: "Modules", Type: app.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
+			{Name: "tags", Label: "Tags", Type: app.FieldList, Help: "Only resources with one of these tags, split at spaces."},
+			{Name: "version", Label: "Oldest version", Type: app.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
+		},
+		ResourceTypes: []app.ResourceType{
+			{Name: "module", Label: "Module", Format: app.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},
+			{Name: "modules", Label: "Modules", Format: app.FormatArchive, Help: "A directory of modules, each in a folder of its own."},
+			{Name: "data", Label: "Hiera data", Format: app.FormatArchive, Help: "Hiera data below the cluster's configuration: nodes/NODE.yaml, then common.yaml."},
+			{Name: "manifest", Label: "Manifest", Format: app.FormatFile, Mode: 0o644, Help: "A manifest, for the field manifest_file."},
+		},
+	}
+}
+
+// software is Puppet as package managers know it. Debian and Puppet's own packages start an agent that looks for a server, which there is not.
+var software = node.Software{
+	Name: "Puppet", Program: "puppet", Path: "/opt/puppetlabs/bin",
+	APT: []string{"puppet-agent", "puppet"}, RPM: []string{"puppet-agent", "puppet"}, Zypper: []string{"puppet-agent", "puppet"},
+	After: `[ ! -d /run/systemd/system ] || systemctl disable --now puppet.service >/dev/null 2>&1 || true`,
+}
+
+// Bootstrap carries out app.Automator: it installs Puppet where it is absent.
+func (Puppet) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+	if err := node.Install(ctx, sh, n, software, out); err != nil {
+		return fmt.Errorf("puppet: %w", err)
+	}
+	return nil
+}
+
+// Tools are the programs that the node needs besides Puppet, which Bootstrap sees to.
+func (Puppet) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
+
+// Run carries out app.Automator.
+func (p Puppet) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+	text, err := p.script(call, false)
+	if err != nil {
+		return err
+	}
+	var failed failure
+	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text), Once: true}, failed.watch(out))
+	if err != nil {
+		if ctx.Err() != nil {
+			node.Sweep(ctx, sh)
+		}
+		return fmt.Errorf("puppet: %s %s: %w", call.Service, call.Action, err)
+	}
+	if exit != 0 {
+		return failed.err(call, exit)
+	}
+	if err := node.Tell(ctx, sh, call, out); err != nil {
+		return fmt.Errorf("puppet: %s %s: %w", call.Service, call.Action, err)
+	}
+	return nil
+}
+
+// DryRun carries out app.DryRunner, by --noop. Resources that say noop => false themselves are changed even so.
+func (p Puppet) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+	text, err := p.script(call, true)
+	if err != nil {
+		return app.Changes{}, err
+	}
+	var failed failure
+	var seen noop
+	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text)}, seen.watch(failed.watch(out)))
+	if err != nil {
+		if ctx.Err() != nil {
+			node.Sweep(ctx, sh)
+		}
+		return app.Changes{}, fmt.Errorf("puppet: dry run of %s %s: %w", call.Service, call.Action, err)
+	}
+	if exit != 0 {
+		return app.Changes{}, failed.err(call, exit)
+	}
+	return seen.changes(), nil
+}

@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"muster/app"
+)
+
+// compare has the tool of a service say what it would change on the node. What the tool cannot tell is told as a change too, so that a
+// comparison fails only where the node cannot be reached or somebody stops it.
+func (w *Worker) compare(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
+		dry, ok := a.(app.DryRunner)
+		if !ok {
+			return app.Errorf(app.EInvalid, "The automator %s cannot say what it would change.", as.Call.Automator)
+		}
+		changes, err := dry.DryRun(ctx, sh, call, out)
+		switch app.CodeOf(err) {
+		case "":
+		case app.EScript, app.EInvalid:
+			if ctx.Err() != nil {
+				return err
+			}
+			changes = app.Changes{}
+			changes.Add("it cannot be told: " + app.AsError(err).ForPeople())
+		default:
+			return err
+		}
+		for _, text := range changes.Texts {
+			out(app.StreamSystem, "Would change: "+text)
+		}
+		if changes.More > 0 {
+			out(app.StreamSystem, fmt.Sprintf("And %d more.", changes.More))
+		}
+		if len(changes.Texts) == 0 {
+			out(app.StreamSystem, "Nothing would change.")
+		}
+		r.Changes = &changes
+		return nil
+	})
+}

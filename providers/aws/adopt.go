@@ -1,0 +1,97 @@
+package aws
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"muster/app"
+)
+
+// Adopt implements app.Adopter: the instance, its disks and its network interfaces get the spec's tags, and its own interface the security groups
+// that Create would have given it, the cluster's firewall among them. Its user and its host key stay. The firewall comes first: what carries the
+// cluster's tags is behind it.
+func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	i, err := c.instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	m := machine(i)
+	wants, err := tagsOf(spec, m.SSHUser, m.HostKey)
+	if err != nil {
+		return err
+	}
+	if spec.Firewall != nil {
+		if err := c.enclose(ctx, i, spec); err != nil {
+			return err
+		}
+	}
+	has := tagsFrom(i.Tags)
+	resources := []string{id}
+	for _, d := range i.BlockDeviceMappings {
+		if d.Ebs != nil && d.Ebs.VolumeId != nil {
+			resources = append(resources, *d.Ebs.VolumeId)
+		}
+	}
+	for _, n := range i.NetworkInterfaces {
+		if n.NetworkInterfaceId != nil {
+			resources = append(resources, *n.NetworkInterfaceId)
+		}
+	}
+	// What goes first makes room: an instance has no more than so many tags.
+	var spare []types.Tag
+	for _, k := range slices.Sorted(maps.Keys(has)) {
+		if _, ok := wants[k]; !ok && !strings.HasPrefix(k, "aws:") {
+			spare = append(spare, types.Tag{Key: &k})
+		}
+	}
+	if len(spare) > 0 {
+		if _, err := c.ec2.deleteTags(ctx, &ec2.DeleteTagsInput{Resources: resources, Tags: spare}); err != nil {
+			return err
+		}
+	}
+	if maps.Equal(has, wants) {
+		return nil
+	}
+	_, err = c.ec2.createTags(ctx, &ec2.CreateTagsInput{Resources: resources, Tags: tagged(wants)})
+	return err
+}
+
+// enclose puts an instance behind its cluster's firewall: into the account's groups and the cluster's, and no others, as if it had been made so.
+func (c *cloud) enclose(ctx context.Context, i types.Instance, spec app.MachineSpec) error {
+	o, err := c.options(spec.Flavor, spec.Image)
+	if err != nil {
+		return err
+	}
+	group, err := c.firewall(ctx, wanted{spec: spec, options: o}, value(i.VpcId))
+	if err != nil {
+		return err
+	}
+	wants := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(o.groups), group))))
+	at := slices.IndexFunc(i.NetworkInterfaces, func(n types.InstanceNetworkInterface) bool {
+		return n.NetworkInterfaceId != nil && n.Attachment != nil && value(n.Attachment.DeviceIndex) == 0
+	})
+	if at < 0 {
+		return app.Errorf(app.ETransient, "EC2 does not show the network interface of instance %s yet, so its firewall cannot be put on.", value(i.InstanceId))
+	}
+	var has []string
+	for _, g := range i.NetworkInterfaces[at].Groups {
+		has = append(has, value(g.GroupId))
+	}
+	slices.Sort(has)
+	if slices.Equal(has, wants) {
+		return nil
+	}
+	err = c.patiently(ctx, func() error { // the group may be so new that EC2 does not know it yet
+		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
+		return err
+	}, "InvalidGroup.NotFound")
+	if !slices.ContainsFunc(o.groups, func(id string) bool { return err != nil && strings.Contains(err.Error(), id) }) {
+		err = unknownYet(err)
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"muster/app"
+)
+
+// machines looks at the flavor and the image of one need, of which one may be missing.
+func (s *survey) machines(ctx context.Context, need app.MachineNeed) {
+	o, err := s.cloud.options(need.Flavor, need.Image)
+	if err != nil {
+		s.wrong(app.AboutSettings, need.Flavor.Flavor, err)
+		return
+	}
+	var kind types.InstanceTypeInfo
+	if need.Flavor.Flavor != "" {
+		if kind, err = s.kind(ctx, types.InstanceType(need.Flavor.Flavor)); err != nil {
+			s.wrong(app.AboutFlavor, need.Flavor.Flavor, err)
+		} else {
+			s.flavor(ctx, need, o, kind)
+		}
+	}
+	if need.Image.Image == "" {
+		return
+	}
+	image, err := s.image(ctx, need.Image.Image)
+	if err != nil {
+		s.wrong(app.AboutImage, need.Image.Image, err)
+		return
+	}
+	name, arch := value(image.ImageId), string(image.Architecture)
+	switch {
+	case image.Platform == types.PlatformValuesWindows:
+		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is of Windows, which Muster does not set up.", name), "Name an image of Linux with cloud-init."))
+	case kind.ProcessorInfo != nil && !slices.Contains(kind.ProcessorInfo.SupportedArchitectures, types.ArchitectureType(arch)):
+		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is for %s, which instance type %s does not have.", name, arch, need.Flavor.Flavor), "Name an image or an instance type of the other architecture."))
+	case o.rootGB > 0 && o.rootGB < rootSize(image):
+		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s has %d GB, and a root disk of %d GB is wanted.", name, rootSize(image), o.rootGB), "Set root_disk_gb to the image's size or more, or to 0."))
+	default:
+		s.right(app.AboutImage, name, "Image %s (%s) is available for %s.", name, value(image.Name), arch)
+	}
+}
+
+// flavor looks where an instance type can be had.
+func (s *survey) flavor(ctx context.Context, need app.MachineNeed, o options, kind types.InstanceTypeInfo) {
+	name := need.Flavor.Flavor
+	if o.spot != spotNo && len(kind.SupportedUsageClasses) > 0 && !slices.Contains(kind.SupportedUsageClasses, types.UsageClassTypeSpot) {
+		s.wrong(app.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s is not offered as spot.", name), "Set spot to false for this hardware type."))
+		return
+	}
+	zones, err := s.offered(ctx, name)
+	if err != nil {
+		s.wrong(app.AboutFlavor, name, err)
+		return
+	}
+	var wants []string
+	if zone := cmp.Or(need.Zone, o.zone); zone != "" {
+		wants = []string{zone}
+	} else {
+		for _, n := range s.subnets {
+			wants = append(wants, value(n.AvailabilityZone))
+		}
+	}
+	if len(wants) > 0 && !slices.ContainsFunc(wants, func(z string) bool { return slices.Contains(zones, z) }) {
+		s.wrong(app.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s is not offered in zone %s.", name, strings.Join(wants, ", ")), "It is offered in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
+		return
+	}
+	s.right(app.AboutFlavor, name, "Instance type %s is offered in %s, with %d vCPUs and %.4g GB.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
+}
+
+// offered gives the zones that have an instance type.
+func (c *cloud) offered(ctx context.Context, name string) (zones []string, err error) {
+	byZone, err := c.offerings(ctx, types.Filter{Name: ref("instance-type"), Values: []string{name}})
+	return byZone[name], err
+}
+
+// offerings gives the zones of instance types, sorted.
+func (c *cloud) offerings(ctx context.Context, filters ...types.Filter) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := pages(func(token *string) (*string, error) {
+		page, err := c.ec2.describeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, Filters: filters,
+			MaxResults: ref[int32](1000), NextToken: token})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page.InstanceTypeOfferings {
+			out[string(o.InstanceType)] = append(out[string(o.InstanceType)], value(o.Location))
+		}
+		return page.NextToken, nil
+	})
+	for _, zones := range out {
+		slices.Sort(zones)
+	}
+	return out, err
+}
+
+// permissions has EC2 try what a create does, without doing it.
+func (s *survey) permissions(ctx context.Context, needs app.AccountNeeds) {
+	whole := slices.DeleteFunc(slices.Clone(needs.Machines), func(n app.MachineNeed) bool { return n.Flavor.Flavor == "" || n.Image.Image == "" })
+	if len(whole) == 0 {
+		if one, ok := s.pair(ctx, needs); ok {
+			whole = append(whole, one)
+		} else {
+			s.doubt(app.AboutPermissions, "ec2:RunInstances", "Whether machines may be made can be tried only with an instance type and an image that fits it, and of those none was named.",
+				"Have the catalog name both for this account, and check it again; or compare its policy with the one in docs/providers/aws.md.")
+		}
+	}
+	var tried []string
+	for _, need := range whole {
+		what := need.Flavor.Flavor + " " + need.Image.Image + " " + need.Zone
+		if slices.Contains(tried, what) {
+			continue
+		}
+		tried = append(tried, what)
+		s.tryRun(ctx, need, needs.Each)
+	}
+	if len(s.subnets) == 0 {
+		return
+	}
+	_, err := s.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{DryRun: ref(true), GroupName: ref(groupName("check", "check")), VpcId: s.subnets[0].VpcId,
+		Description: ref("Machines of one Muster cluster"), TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSecurityGroup,
+			Tags: tagged(map[string]string{app.TagInstallation: "check", app.TagCluster: "check"})}}})
+	switch {
+	case because(err, "DryRunOperation"):
+		s.right(app.AboutPermissions, "ec2:CreateSecurityGroup", "Security groups for clusters with a firewall may be made.")
+	case err != nil:
+		s.doubt(app.AboutPermissions, "ec2:CreateSecurityGroup", "Clusters with a firewall cannot be made: "+app.AsError(err).Message, "Add what is missing from the policy in docs/providers/aws.md, or leave firewalls out.")
+	}
+}
+
+// pair gives the first instance type and image, of those that are named each by itself, that can be used together.
+func (s *survey) pair(ctx context.Context, needs app.AccountNeeds) (app.MachineNeed, bool) {
+	var usable []app.Image
+	found := map[string]types.Image{}
+	for _, n := range needs.Machines {
+		if n.Image.Image == "" || n.Flavor.Flavor != "" {
+			continue
+		}
+		if image, err := s.image(ctx, n.Image.Image); err == nil && image.Platform != types.PlatformValuesWindows {
+			usable, found[n.Image.Image] = append(usable, n.Image), image
+		}
+	}
+	for _, n := range needs.Machines {
+		if n.Flavor.Flavor == "" || n.Image.Image != "" {
+			continue
+		}
+		kind, err := s.kind(ctx, types.InstanceType(n.Flavor.Flavor))
+		if err != nil || kind.ProcessorInfo == nil {
+			continue
+		}
+		for _, i := range usable {
+			o, err := s.cloud.options(n.Flavor, i)
+			image := found[i.Image]
+			if err == nil && (o.rootGB == 0 || o.rootGB >= rootSize(image)) && slices.Contains(kind.ProcessorInfo.SupportedArchitectures, types.ArchitectureType(image.Architecture)) {
+				return app.MachineNeed{Count: 1, Flavor: n.Flavor, Image: i, Zone: n.Zone}, true
+			}
+		}
+	}
+	return app.MachineNeed{}, false
+}
+
+// tryRun tries to make one machine of a need. What was found about its flavor and image is not told again. That a quota leaves no room for this one is a warning where
+// others might be made.
+func (s *survey) tryRun(ctx context.Context, need app.MachineNeed, each bool) {
+	spec := app.MachineSpec{Intent: "check", Hostname: "check.muster.internal", Flavor: need.Flavor, Image: need.Image, Zone: need.Zone,
+		Tags: map[string]string{app.TagInstallation: "check", app.TagTenant: "check", app.TagCluster: "check", app.TagNode: "check", app.TagIntent: "check"}}
+	w, err := s.want(spec)
+	if err != nil {
+		return
+	}
+	in, subnets, err := s.prepare(ctx, w)
+	if err != nil {
+		return
+	}
+	ask := bought(*in, w.options.markets()[0], w.tags)
+	ask.NetworkInterfaces = slices.Clone(in.NetworkInterfaces)
+	ask.NetworkInterfaces[0].SubnetId = subnets[0].SubnetId
+	ask.DryRun = ref(true)
+	_, err = s.ec2.runInstances(ctx, &ask)
+	e := app.AsError(err)
+	switch {
+	case because(err, "DryRunOperation"):
+		s.right(app.AboutPermissions, "ec2:RunInstances", "Machines of type %s may be made, with their tags.", need.Flavor.Flavor)
+	case err == nil:
+		s.doubt(app.AboutPermissions, "ec2:RunInstances", "EC2 does not answer whether machines may be made.", "Check the endpoint in api_url.")
+	case strings.Contains(strings.ToLower(e.Message), "iaminstanceprofile"), strings.Contains(strings.ToLower(e.Message), "instance profile"):
+		s.wrong(app.AboutPermissions, w.options.profile, hinted(app.Errorf(app.EInvalid, "The instance profile %s cannot be used: %s", w.options.profile, e.Message), "Name an instance profile of this account in instance_profile, not a role."))
+	case e.Code == app.EQuota && each:
+		s.doubt(app.AboutQuota, need.Flavor.Flavor, e.ForPeople(), e.Hint)
+	case e.Code == app.EQuota:
+		s.wrong(app.AboutQuota, need.Flavor.Flavor, err)
+	case e.Code == app.ECapacity, because(err, "InvalidInstanceType"):
+		s.wrong(app.AboutFlavor, need.Flavor.Flavor, err)
+	case strings.HasPrefix(e.Reason, "InvalidAMIID"), because(err, "OptInRequired"):
+		s.wrong(app.AboutImage, need.Image.Image, err)
+	case e.Code == app.ECredentials:
+		s.wrong(app.AboutPermissions, "ec2:RunInstances", err)
+	default:
+		s.wrong(app.AboutSettings, need.Flavor.Flavor, err)
+	}
+}
+
+func vcpus(k types.InstanceTypeInfo) int {
+	if k.VCpuInfo == nil {
+		return 0
+	}
+	return int(value(k.VCpuInfo.DefaultVCpus))
+}
+
+func memoryGB(k types.InstanceTypeInfo) float64 {
+	if k.MemoryInfo == nil {
+		return 0
+	}
+	return float64(value(k.MemoryInfo.SizeInMiB)) / 1024
+}

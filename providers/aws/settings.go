@@ -1,0 +1,121 @@
+package aws
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// What the setting spot may be.
+const (
+	spotNo       = "false"
+	spotYes      = "true"
+	spotFallback = "fallback"
+)
+
+var (
+	rootTypes = []string{"gp3", "gp2", "standard"}
+	dataTypes = []string{"gp3", "gp2", "st1", "sc1", "standard"}
+)
+
+// options are how one machine is to be made.
+type options struct {
+	zone, vpc          string
+	subnets, groups    []string
+	profile            string
+	rootGB, dataGB     int
+	rootType, dataType types.VolumeType
+	encrypt            bool
+	kmsKey             string
+	public             bool
+	spot               string
+	placement, tenancy string
+	sshFrom            []netip.Prefix
+}
+
+// options gives those for a flavor and an image, which override the account's settings.
+func (c *cloud) options(flavor app.Flavor, image app.Image) (options, error) {
+	return optionsOf(c.settings.With(only(image.Extra, Descriptor.ImageFields), only(flavor.Extra, Descriptor.FlavorFields)))
+}
+
+// only leaves out what is not for this cloud, such as what an image says of its operating system.
+func only(extra map[string]string, fields []app.Field) map[string]string {
+	out := make(map[string]string, len(fields))
+	for _, f := range fields {
+		if v, ok := extra[f.Name]; ok {
+			out[f.Name] = v
+		}
+	}
+	return out
+}
+
+func optionsOf(s account.Settings) (o options, err error) {
+	o = options{zone: s.Text("zone"), vpc: s.Text("vpc_id"), subnets: s.List("subnet_id"), groups: s.List("security_group_ids"), profile: s.Text("instance_profile"),
+		kmsKey: s.Text("kms_key_id"), placement: s.Text("placement_group")}
+	if o.vpc != "" && !vpcForm.MatchString(o.vpc) {
+		return o, account.Invalid("vpc_id", "%q is not the ID of a VPC, such as vpc-0123456789abcdef0.", o.vpc)
+	}
+	for field, of := range map[string]struct {
+		ids  []string
+		form *regexp.Regexp
+		like string
+	}{"subnet_id": {o.subnets, subnetForm, "subnet-0123456789abcdef0"}, "security_group_ids": {o.groups, groupForm, "sg-0123456789abcdef0"}} {
+		for _, id := range of.ids {
+			if !of.form.MatchString(id) {
+				return o, account.Invalid(field, "%q is not an ID such as %s.", id, of.like)
+			}
+		}
+	}
+	if o.rootGB, err = s.Int("root_disk_gb", 0, 0, 65536); err != nil {
+		return o, err
+	}
+	if o.dataGB, err = s.Int("data_disk_gb", 0, 0, 65536); err != nil {
+		return o, err
+	}
+	if o.encrypt, err = s.Bool("encrypt_disks", false); err != nil {
+		return o, err
+	}
+	if o.kmsKey != "" && !o.encrypt {
+		return o, hinted(account.Invalid("kms_key_id", "A KMS key is for disks that are encrypted."), "Set encrypt_disks to true.")
+	}
+	if o.public, err = s.Bool("public_address", true); err != nil {
+		return o, err
+	}
+	var kind string
+	for _, c := range []struct {
+		field, otherwise string
+		known            []string
+		into             *string
+	}{
+		{"root_disk_type", "gp3", rootTypes, (*string)(&o.rootType)},
+		{"data_disk_type", "gp3", dataTypes, (*string)(&o.dataType)},
+		{"spot", spotNo, []string{spotNo, spotYes, spotFallback}, &o.spot},
+		{"tenancy", "default", []string{"default", "dedicated"}, &o.tenancy},
+	} {
+		if kind = s.Or(c.field, c.otherwise); !slices.Contains(c.known, kind) {
+			return o, hinted(account.Invalid(c.field, "%s cannot be %q.", c.field, kind), "One of: "+strings.Join(c.known, ", ")+".")
+		}
+		*c.into = kind
+	}
+	if o.dataGB > 0 && (o.dataType == "st1" || o.dataType == "sc1") && o.dataGB < 125 {
+		return o, account.Invalid("data_disk_gb", "A data disk of type %s has at least 125 GB.", o.dataType)
+	}
+	from := s.List("ssh_from")
+	if len(from) == 0 {
+		from = []string{"0.0.0.0/0"}
+	}
+	for _, text := range from {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return o, account.Invalid("ssh_from", "%q is not a prefix such as 203.0.113.0/24.", text)
+		}
+		o.sshFrom = append(o.sshFrom, p.Masked())
+	}
+	return o, nil
+}

@@ -1,0 +1,162 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"muster/app"
+)
+
+// adopted holds a member to what handing a machine out of a pool rests on: the machine carries its new node's tags from then on, stays the intent's own, and is
+// behind its new cluster's firewall, whatever answer on the way to that was lost.
+func (h Harness[S]) adopted(t S) {
+	if a, ok := app.PowerOf[app.Adopter](h.Open(t)); !ok || a == nil {
+		if h.Firewall != nil {
+			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everybody")
+		}
+		t.Skip("machines of this member keep their tags")
+	}
+	if h.Firewall != nil && h.Faults != nil && h.Behind == nil {
+		t.Fatal("the harness must say what a machine is behind")
+	}
+	t.Run("as it should go", h.adoptedOnce)
+	if h.Faults == nil {
+		return
+	}
+	t.Run("with lost answers", func(t S) {
+		const most = 100
+		n := 1
+		for h.adoptedAfter(t, n) {
+			if n++; n > most {
+				t.Fatalf("%d calls do not suffice", most)
+			}
+		}
+	})
+}
+
+// pooled makes a machine as pools do, and gives what it is to become.
+func (h Harness[S]) pooled(t S, p app.Provider) (app.Machine, app.MachineSpec) {
+	t.Helper()
+	spec, _ := h.Spec(t, "pooled")
+	spec.Tags["muster-pool"] = "warm"
+	made := h.eventually(t, p, create(t, p, spec).ID)
+	next := spec
+	next.Hostname, next.Firewall = "n7.c7.suite.test", h.Firewall
+	next.Tags = maps.Clone(spec.Tags)
+	delete(next.Tags, "muster-pool")
+	next.Tags[app.TagCluster], next.Tags[app.TagNode] = "c7", "n7"
+	return made, next
+}
+
+func (h Harness[S]) adoptedOnce(t S) {
+	p := h.Open(t)
+	a, _ := app.PowerOf[app.Adopter](p)
+	made, next := h.pooled(t, p)
+	for _, id := range []string{"no-such-machine", ""} {
+		wantCode(t, fmt.Sprintf("adopt %q", id), a.Adopt(t.Context(), id, next), app.ENotFound)
+	}
+	if err := a.Adopt(done(t), made.ID, next); err == nil {
+		t.Error("adopt succeeds with a done context")
+	}
+	for range 2 { // a second time it is so already
+		if err := a.Adopt(t.Context(), made.ID, next); err != nil {
+			t.Fatalf("adopt: %v", err)
+		}
+		h.isOf(t, p, made, next)
+	}
+	if others := list(t, p, map[string]string{app.TagInstallation: Installation, app.TagCluster: "c1"}); len(others) > 0 {
+		t.Errorf("its former cluster still has %v", idsOf(others))
+	}
+	if again := create(t, p, next); again.ID != made.ID {
+		t.Errorf("its intent makes %s beside it", again.ID)
+	}
+	h.leave(t, p, made.ID)
+}
+
+// adoptedAfter has the answer to the n-th call of an adoption that changes something be lost, and the adoption be asked for again; false where there is no
+// such call.
+func (h Harness[S]) adoptedAfter(t S, n int) bool {
+	t.Helper()
+	p := h.Open(t)
+	a, _ := app.PowerOf[app.Adopter](p)
+	made, next := h.pooled(t, p)
+	var calls atomic.Int64
+	reads := h.Reads
+	if reads == nil {
+		reads = func(r *http.Request) bool { return r.Method == http.MethodGet }
+	}
+	h.Faults.Arm(Lost, 1, func(r *http.Request) bool { return !reads(r) && calls.Add(1) == int64(n) })
+	err := a.Adopt(t.Context(), made.ID, next)
+	came := h.Faults.Disarm() == 0
+	if err != nil {
+		unclear(t, err)
+	}
+	for deadline := time.Now().Add(h.patience()); time.Now().Before(deadline); time.Sleep(h.pause()) {
+		if err = a.Adopt(t.Context(), made.ID, next); app.CodeOf(err) != app.ETransient { // what was begun may still go on
+			break
+		}
+	}
+	if err != nil {
+		t.Fatalf("adopt, after the answer to change %d was lost: %v", n, err)
+	}
+	h.isOf(t, p, made, next)
+	h.leave(t, p, made.ID)
+	return came
+}
+
+// isOf wants a machine to be what it was adopted as.
+func (h Harness[S]) isOf(t S, p app.Provider, made app.Machine, next app.MachineSpec) {
+	t.Helper()
+	got := h.eventually(t, p, made.ID)
+	if !maps.Equal(got.Tags, next.Tags) || got.Hostname != next.Hostname {
+		t.Errorf("%s carries %v, want %s with %v", got.Hostname, got.Tags, next.Hostname, next.Tags)
+	}
+	if got.HostKey != made.HostKey || got.SSHUser != made.SSHUser || !got.MadeAt.Equal(made.MadeAt) {
+		t.Errorf("it is %+v, and was %+v", got, made)
+	}
+	if ids := idsOf(list(t, p, next.Tags)); !slices.Equal(ids, []string{made.ID}) {
+		t.Errorf("the list by its new tags gives %v, want just %s", ids, made.ID)
+	}
+	if h.Firewall == nil {
+		return
+	}
+	s, ok := app.PowerOf[app.Sharer](p)
+	if !ok {
+		t.Fatal("a member that makes firewalls must be an app.Sharer")
+	}
+	things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation, app.TagCluster: "c7"})
+	if err != nil || len(things) == 0 {
+		t.Fatalf("made for the cluster: %+v, %v", things, err)
+	}
+	names := map[string]bool{}
+	for _, thing := range things {
+		if names[thing.Name] {
+			t.Errorf("%s %s was made twice", thing.Kind, thing.Name)
+		}
+		names[thing.Name] = true
+		wantCode(t, "delete "+thing.ID+" while a machine is behind it", s.DeleteShared(t.Context(), thing.ID), app.ETransient)
+	}
+	if h.Behind == nil {
+		return
+	}
+	behind := h.Behind(t, made.ID)
+	for _, thing := range things {
+		if !slices.Contains(behind, thing.Name) {
+			t.Errorf("%s %s is there, but the machine is behind %v alone", thing.Kind, thing.Name, behind)
+		}
+	}
+}
+
+// leave removes a machine and what its cluster shared, and looks whether the account is empty.
+func (h Harness[S]) leave(t S, p app.Provider, id string) {
+	t.Helper()
+	if err := p.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, app.ListsLate(p))
+	h.nothingLeft(t, p)
+}

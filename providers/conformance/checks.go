@@ -1,0 +1,267 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+func (h Harness[S]) lifeCycle(t S) {
+	p := h.Open(t)
+	spec, keys := h.Spec(t, "life")
+	made := create(t, p, spec)
+	if made.ID == "" {
+		t.Fatal("the machine has no id")
+	}
+	got, err := p.Describe(t.Context(), made.ID)
+	if err != nil {
+		t.Fatalf("describe: %v", err)
+	}
+	if got.ID != made.ID || got.Hostname != spec.Hostname {
+		t.Errorf("described as %q %q, want %q %q", got.ID, got.Hostname, made.ID, spec.Hostname)
+	}
+	if got.State == app.MachineStopped {
+		t.Errorf("a new machine is %s (%s)", got.State, got.Note)
+	}
+	if h.OwnHostKeys {
+		if got.HostKey == "" {
+			t.Error("the machine's own host key is not told")
+		}
+	} else if want := AuthorizedKey(keys.Host.PublicKey()); got.HostKey != "" && got.HostKey != want {
+		t.Errorf("host key %q, want the one that was given, %q", got.HostKey, want)
+	}
+	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{made.ID}) {
+		t.Errorf("list gives %v, want just %s", ids, made.ID)
+	}
+	if err := p.Delete(t.Context(), made.ID); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	_, err = p.Describe(t.Context(), made.ID)
+	wantCode(t, "describe after delete", err, app.ENotFound)
+	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
+		t.Errorf("list after delete gives %v", ids)
+	}
+	if err := p.Delete(t.Context(), made.ID); err != nil {
+		t.Errorf("deleting twice: %v", err)
+	}
+}
+
+func (h Harness[S]) absent(t S) {
+	p := h.Open(t)
+	for _, id := range []string{"no-such-machine", "../escape", ""} {
+		_, err := p.Describe(t.Context(), id)
+		wantCode(t, fmt.Sprintf("describe %q", id), err, app.ENotFound)
+		if err := p.Delete(t.Context(), id); err != nil {
+			t.Errorf("delete %q: %v", id, err)
+		}
+	}
+	if ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation})); len(ids) > 0 {
+		t.Errorf("an empty account lists %v", ids)
+	}
+}
+
+func (h Harness[S]) sameIntent(t S) {
+	p := h.Open(t)
+	spec, keys := h.Spec(t, "again")
+	first := create(t, p, spec)
+	second := create(t, p, spec)
+	if first.ID != second.ID {
+		t.Errorf("two machines for one intent: %s and %s", first.ID, second.ID)
+	}
+	if n := len(list(t, p, nil)); n != 1 {
+		t.Errorf("%d machines, want 1", n)
+	}
+	other, _ := h.Spec(t, "another")
+	if third := create(t, p, other); third.ID == first.ID {
+		t.Error("one machine for two intents")
+	}
+	if h.Login {
+		h.ask(t, second, keys, "true")
+	}
+}
+
+func (h Harness[S]) sameIntentAtOnce(t S) {
+	p := h.Open(t)
+	spec, _ := h.Spec(t, "race")
+	ids, err := atOnce(6, func(int) (string, error) {
+		m, err := p.Create(t.Context(), spec)
+		return m.ID, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(ids); len(slices.Compact(ids)) != 1 {
+		t.Errorf("one intent made several machines: %v", ids)
+	}
+	if n := len(list(t, p, nil)); n != 1 {
+		t.Errorf("%d machines are listed, want 1", n)
+	}
+}
+
+func (h Harness[S]) manyAtOnce(t S) {
+	p := h.Open(t)
+	const n = 8
+	machines, err := atOnce(n, func(i int) (app.Machine, error) {
+		spec, _ := h.Spec(t, fmt.Sprintf("many-%d", i))
+		return p.Create(t.Context(), spec)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := idsOf(list(t, p, nil)); len(ids) != n || !slices.Equal(ids, idsOf(machines)) {
+		t.Errorf("made %v, listed %v", idsOf(machines), ids)
+	}
+	if _, err := atOnce(n, func(i int) (any, error) { return nil, p.Delete(t.Context(), machines[i].ID) }); err != nil {
+		t.Error(err)
+	}
+	if ids := idsOf(list(t, p, nil)); len(ids) > 0 {
+		t.Errorf("left after deleting all: %v", ids)
+	}
+}
+
+func (h Harness[S]) tags(t S) {
+	p := h.Open(t)
+	mine, _ := h.Spec(t, "mine")
+	mine.Tags["note"] = "with space, = and ümlaut"
+	theirs, _ := h.Spec(t, "theirs")
+	theirs.Tags[app.TagTenant] = "other"
+	m := create(t, p, mine)
+	create(t, p, theirs)
+
+	got, err := p.Describe(t.Context(), m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got.Tags, mine.Tags) {
+		t.Errorf("tags %v, want %v", got.Tags, mine.Tags)
+	}
+	if ids := idsOf(list(t, p, map[string]string{app.TagTenant: "acme"})); !slices.Equal(ids, []string{m.ID}) {
+		t.Errorf("list by tenant gives %v, want just %s", ids, m.ID)
+	}
+	if n := len(list(t, p, map[string]string{app.TagInstallation: Installation})); n != 2 {
+		t.Errorf("list by installation gives %d machines, want 2", n)
+	}
+	for _, tags := range []map[string]string{
+		{app.TagInstallation: "someone-else"},
+		{app.TagTenant: "acme", app.TagIntent: "theirs"},
+		{"no-such-tag": ""},
+	} {
+		if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
+			t.Errorf("list by %v gives %v, want none", tags, ids)
+		}
+	}
+	got.Tags["note"] = "scribbled"
+	if again, _ := p.Describe(t.Context(), m.ID); again.Tags["note"] == "scribbled" {
+		t.Error("a caller can write into the provider's own tags")
+	}
+}
+
+func (h Harness[S]) cancelled(t S) {
+	p := h.Open(t)
+	spec, _ := h.Spec(t, "cancelled")
+	if _, err := p.Create(done(t), spec); err == nil {
+		t.Error("create succeeds with a done context")
+	}
+	if n := len(list(t, p, nil)); n != 0 {
+		t.Errorf("%d machines after a create that was cancelled before it began", n)
+	}
+	m := create(t, p, spec)
+	if err := p.Delete(done(t), m.ID); err == nil {
+		t.Error("delete succeeds with a done context")
+	}
+	if _, err := p.Describe(t.Context(), m.ID); err != nil {
+		t.Errorf("the machine is gone after a delete that was cancelled before it began: %v", err)
+	}
+	if _, err := p.List(done(t), nil); err == nil {
+		t.Error("list succeeds with a done context")
+	}
+	if _, err := p.Describe(done(t), m.ID); err == nil {
+		t.Error("describe succeeds with a done context")
+	}
+}
+
+func (h Harness[S]) refused(t S) {
+	if len(h.Refuses) == 0 {
+		t.Skip("the harness names none")
+	}
+	p := h.Open(t)
+	for name, spoil := range h.Refuses {
+		spec, _ := h.Spec(t, "refused")
+		spoil(&spec)
+		_, err := p.Create(t.Context(), spec)
+		wantCode(t, "create with "+name, err, app.EInvalid)
+	}
+	if n := len(list(t, p, nil)); n != 0 {
+		t.Errorf("%d machines were made of refused specs", n)
+	}
+}
+
+func (h Harness[S]) reopened(t S) {
+	if h.Reopen == nil {
+		t.Skip("the harness cannot open an account again")
+	}
+	p := h.Open(t)
+	spec, keys := h.Spec(t, "stays")
+	m := create(t, p, spec)
+	if m.State == app.MachineStarting {
+		m = h.eventually(t, p, m.ID) // its addresses are known then
+	}
+	if c, ok := p.(app.ProviderCloser); ok {
+		if err := c.Close(); err != nil {
+			t.Fatalf("close: %v", err)
+		}
+	}
+	p = h.Reopen(t)
+	got, err := p.Describe(t.Context(), m.ID)
+	if err != nil {
+		t.Fatalf("describe after opening again: %v", err)
+	}
+	if got.State == app.MachineStopped || !maps.Equal(got.Tags, spec.Tags) || !maps.Equal(got.Addresses, m.Addresses) {
+		t.Errorf("after opening again: %+v, want %+v", got, m)
+	}
+	if again := create(t, p, spec); again.ID != m.ID {
+		t.Errorf("the intent makes a new machine %s after opening again, want %s", again.ID, m.ID)
+	}
+	if h.Login {
+		h.ask(t, got, keys, "true")
+	}
+	if err := p.Delete(t.Context(), m.ID); err != nil {
+		t.Errorf("delete after opening again: %v", err)
+	}
+}
+
+func (h Harness[S]) eventually(t TB, p app.Provider, id string) app.Machine {
+	t.Helper()
+	return ready(t, p, id, h.patience(), h.pause())
+}
+
+// Eventually asks until the machine is running and says where it is.
+func Eventually(t TB, p app.Provider, id string) app.Machine {
+	t.Helper()
+	return ready(t, p, id, usualPatience, usualPause)
+}
+
+func ready(t TB, p app.Provider, id string, patience, pause time.Duration) app.Machine {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		m, err := p.Describe(t.Context(), id)
+		if err == nil && m.State == app.MachineRunning && m.Addresses["access_v4"] != "" {
+			return m
+		}
+		if time.Now().After(deadline) || m.State == app.MachineStopped || t.Context().Err() != nil {
+			t.Fatalf("machine %s does not get ready: %+v, %v", id, m, err)
+		}
+	}
+}
+
+func idsOf(ms []app.Machine) []string {
+	ids := make([]string, 0, len(ms))
+	for _, m := range ms {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,368 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// The part of the suite for members that speak to an endpoint over HTTP: see Harness.Faults.
+
+// lostAnswers holds Create to one call per intent, whatever becomes of the answer: after it, a machine that was made is listed by its intent,
+// and asking again gives it.
+func (h Harness[S]) lostAnswers(t S) {
+	if h.Faults == nil {
+		t.Skip("the member speaks to no endpoint")
+	}
+	for _, fault := range []Fault{Lost, Broken, Slow} {
+		t.Run(string(fault), func(t S) {
+			p := h.Open(t)
+			spec, _ := h.Spec(t, "unclear")
+			ctx, cancel := t.Context(), context.CancelFunc(func() {})
+			if fault == Slow {
+				ctx, cancel = context.WithTimeout(ctx, SlowFor/6)
+			}
+			defer cancel()
+			before := h.Faults.Created()
+			h.Faults.Arm(fault, 1, h.Faults.Creates)
+			began := time.Now()
+			made, err := p.Create(ctx, spec)
+			if took := time.Since(began); fault == Slow && took > SlowFor*2/3 {
+				t.Errorf("create went on for %s after its time had run out", took)
+			}
+			if left := h.Faults.Disarm(); left > 0 {
+				t.Fatal("no call came that makes a machine: the harness does not know them")
+			}
+			if n := h.Faults.Created() - before; n != 1 {
+				t.Errorf("%d calls that make a machine for one intent, want 1: the SDK sends them again", n)
+			}
+			if err != nil {
+				unclear(t, err)
+			}
+			wait(t, app.ListsLate(p))
+			ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation, app.TagIntent: spec.Intent}))
+			if len(ids) != 1 || err == nil && made.ID != ids[0] {
+				t.Fatalf("machines of the intent %v, created %q", ids, made.ID)
+			}
+			again := create(t, p, spec)
+			if again.ID != ids[0] {
+				t.Errorf("asked again it made %s beside %s", again.ID, ids[0])
+			}
+			if err := p.Delete(t.Context(), again.ID); err != nil {
+				t.Fatal(err)
+			}
+			h.nothingLeft(t, p)
+		})
+	}
+}
+
+// unclear wants an error that does not say that nothing was made.
+func unclear(t TB, err error) {
+	t.Helper()
+	var e *app.Error
+	if !errors.As(err, &e) {
+		return // the family's wrapper gives network failures and time-outs their code
+	}
+	if e.Code != app.ETransient && e.Code != app.ETimeout {
+		t.Errorf("a call whose answer was lost ends with %q: %v", e.Code, err)
+	}
+}
+
+// failures holds every verb to the codes of failures of the cloud's side.
+func (h Harness[S]) failures(t S) {
+	if h.Faults == nil {
+		t.Skip("the member speaks to no endpoint")
+	}
+	p := h.Open(t)
+	spec, _ := h.Spec(t, "stands")
+	m := create(t, p, spec)
+	other, _ := h.Spec(t, "other")
+	verbs := map[string]func(context.Context) error{
+		"create":   func(ctx context.Context) error { _, err := p.Create(ctx, other); return err },
+		"describe": func(ctx context.Context) error { _, err := p.Describe(ctx, m.ID); return err },
+		"list":     func(ctx context.Context) error { _, err := p.List(ctx, nil); return err },
+		"delete":   func(ctx context.Context) error { return p.Delete(ctx, m.ID) },
+	}
+	if s, ok := app.PowerOf[app.Sleeper](p); ok {
+		verbs["sleep"] = func(ctx context.Context) error { return s.Sleep(ctx, m.ID) }
+	}
+	const always = 1000
+	for verb, do := range verbs {
+		for fault, code := range map[Fault]app.Code{Down: app.ETransient, Throttled: app.ERateLimit} {
+			h.Faults.Arm(fault, always, nil)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			calls, began := h.Faults.Calls(), time.Now()
+			err := do(ctx)
+			cancel()
+			h.Faults.Disarm()
+			if e := app.AsError(err); err == nil || e.Code != code {
+				t.Errorf("%s, %s: %v, want code %q", verb, fault, err, code)
+			} else if fault == Throttled && e.RetryAfter == 0 {
+				t.Errorf("%s, %s: it does not say when to come back", verb, fault)
+			}
+			if n, took := h.Faults.Calls()-calls, time.Since(began); n > 4 || took > 10*time.Second {
+				t.Errorf("%s, %s: %d calls in %s: when to ask again is for Muster to say", verb, fault, n, took)
+			}
+		}
+	}
+	if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
+		t.Errorf("machines %v are left of %s", ids, m.ID)
+	}
+}
+
+// refusals holds Create to the codes of the cloud's own refusals, and to making nothing.
+func (h Harness[S]) refusals(t S) {
+	if len(h.Refusals) == 0 {
+		t.Skip("the harness names none")
+	}
+	for _, refusal := range h.Refusals {
+		t.Run(refusal.Name, func(t S) {
+			p := h.Open(t)
+			spec, _ := h.Spec(t, "refused")
+			undo := refusal.Arrange()
+			_, err := p.Create(t.Context(), spec)
+			undo()
+			e := app.AsError(err)
+			if err == nil || e.Code != refusal.Code {
+				t.Errorf("%v has code %q, want %q", err, app.CodeOf(err), refusal.Code)
+			}
+			if err != nil && len(e.Message) < 10 {
+				t.Errorf("%q says nothing to a person", e.Message)
+			}
+			wait(t, app.ListsLate(p))
+			h.nothingLeft(t, p)
+			if m := create(t, p, spec); m.ID == "" {
+				t.Error("afterwards it cannot be made")
+			}
+		})
+	}
+}
+
+// Refusal is something that the cloud says no to.
+type Refusal struct {
+	Name string
+	Code app.Code
+	// Arrange has the endpoint refuse from now on, and gives what ends that.
+	Arrange func() (undo func())
+}
+
+// partial holds the member to cleaning up: where a call that follows the one that makes the machine fails, what was made is found, made
+// whole or given back, and nothing is left in the end.
+func (h Harness[S]) partial(t S) {
+	if len(h.Partial) == 0 {
+		t.Skip("creating is one call")
+	}
+	for name, which := range h.Partial {
+		for _, fault := range []Fault{Down, Lost} {
+			t.Run(name+" "+string(fault), func(t S) {
+				p := h.Open(t)
+				spec, _ := h.Spec(t, "partial")
+				spec.Firewall = h.Firewall
+				h.Faults.Arm(fault, 1, which)
+				_, err := p.Create(t.Context(), spec)
+				if h.Faults.Disarm() > 0 {
+					t.Fatal("the call did not come")
+				}
+				if err != nil {
+					unclear(t, err)
+				}
+				wait(t, app.ListsLate(p))
+				m := create(t, p, spec)
+				if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
+					t.Errorf("machines %v, want just %s", ids, m.ID)
+				}
+				if got := h.eventually(t, p, m.ID); got.Tags[app.TagIntent] != spec.Intent {
+					t.Errorf("tags %v", got.Tags)
+				}
+				if err := p.Delete(t.Context(), m.ID); err != nil {
+					t.Fatal(err)
+				}
+				h.nothingLeft(t, p)
+			})
+		}
+	}
+}
+
+// firewalls holds a member that makes them to making one for a cluster, to telling it, and to removing it.
+func (h Harness[S]) firewalls(t S) {
+	if h.Firewall == nil {
+		t.Skip("the member makes none")
+	}
+	p := h.Open(t)
+	s, ok := app.PowerOf[app.Sharer](p)
+	if !ok {
+		t.Fatal("a member that makes firewalls must be an app.Sharer")
+	}
+	tags := map[string]string{app.TagInstallation: Installation, app.TagCluster: "c1"}
+	const n = 3
+	machines, err := atOnce(n, func(i int) (app.Machine, error) {
+		spec, _ := h.Spec(t, string(rune('a'+i)))
+		spec.Firewall = h.Firewall
+		return p.Create(t.Context(), spec)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	things, err := s.Shared(t.Context(), tags)
+	if err != nil || len(things) == 0 || things[0].Tags[app.TagCluster] != "c1" || things[0].Tags[app.TagInstallation] != Installation {
+		t.Fatalf("made for the cluster: %+v, %v", things, err)
+	}
+	if others, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation, app.TagCluster: "c2"}); err != nil || len(others) > 0 {
+		t.Errorf("of another cluster: %+v, %v", others, err)
+	}
+	for _, m := range machines {
+		if err := p.Delete(t.Context(), m.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait(t, app.ListsLate(p))
+	for range 2 {
+		for _, thing := range things {
+			if err := s.DeleteShared(t.Context(), thing.ID); err != nil {
+				t.Errorf("delete %s: %v", thing.ID, err)
+			}
+		}
+	}
+	h.nothingLeft(t, p)
+}
+
+// offers holds what the account has to offer to what can be made.
+func (h Harness[S]) offers(t S) {
+	p := h.Open(t)
+	o, ok := app.PowerOf[app.Offerer](p)
+	if !ok {
+		t.Skip("the member does not tell")
+	}
+	offers, err := o.Offers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 && h.Faults == nil {
+		t.Skip("the member behind it does not tell")
+	}
+	if !slices.ContainsFunc(offers.Flavors, func(f app.FlavorOffer) bool { return f.Flavor.Flavor == h.Flavor }) {
+		t.Errorf("flavor %s is not among %+v", h.Flavor, offers.Flavors)
+	}
+	if len(offers.Images) > 0 && !slices.ContainsFunc(offers.Images, func(i app.ImageOffer) bool { return i.Image.Image == h.Image }) {
+		t.Errorf("image %s is not among %+v", h.Image, offers.Images)
+	}
+	if !slices.IsSortedFunc(offers.Flavors, func(a, b app.FlavorOffer) int { return compare(a.Flavor.Flavor, b.Flavor.Flavor) }) {
+		t.Error("flavors are not sorted")
+	}
+	_, err = o.Offers(done(t))
+	if err == nil {
+		t.Error("offers succeed with a done context")
+	}
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// checks holds the account's check to finding what is wrong, in a sentence that helps.
+func (h Harness[S]) checks(t S) {
+	p := h.Open(t)
+	c, ok := app.PowerOf[app.AccountChecker](p)
+	if !ok {
+		t.Skip("the member cannot look")
+	}
+	needs := app.AccountNeeds{Machines: []app.MachineNeed{{Count: 2, Flavor: app.Flavor{Flavor: h.Flavor}, Image: app.Image{Image: h.Image}, Zone: h.Zone}}}
+	found, err := c.CheckAccount(t.Context(), needs)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for _, f := range found {
+		if !f.OK && !f.Warning || f.Message == "" {
+			t.Errorf("a good account: %+v", f)
+		}
+	}
+	apart, err := c.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{{Count: 1, Flavor: needs.Machines[0].Flavor}, {Count: 1, Image: needs.Machines[0].Image}}})
+	if err != nil || slices.ContainsFunc(apart, func(f app.Finding) bool { return !f.OK && !f.Warning }) {
+		t.Errorf("a flavor and an image, each by itself: %+v, %v", apart, err)
+	}
+	catalog := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: needs.Machines[0].Image}}}
+	for range 60 {
+		catalog.Machines = append(catalog.Machines, app.MachineNeed{Count: 1, Flavor: needs.Machines[0].Flavor})
+	}
+	each, err := c.CheckAccount(t.Context(), catalog)
+	if err != nil || slices.ContainsFunc(each, func(f app.Finding) bool { return !f.OK && !f.Warning }) {
+		t.Errorf("a catalog of more kinds than there may be machines at once, each for itself: %+v, %v", each, err)
+	}
+	for about, spoil := range map[string]func(*app.MachineNeed){
+		app.AboutFlavor: func(n *app.MachineNeed) { n.Flavor.Flavor = "no-such-flavor" },
+		app.AboutImage:  func(n *app.MachineNeed) { n.Image.Image = "no-such-image" },
+	} {
+		if len(h.Wrong) == 0 && !slices.ContainsFunc(found, func(f app.Finding) bool { return f.About == about }) {
+			continue // all that is known of the account is that it answers
+		}
+		bad := needs.Machines[0]
+		spoil(&bad)
+		found, err := c.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{bad}})
+		h.finds(t, "an unknown "+about, found, err, about)
+	}
+	for _, w := range h.Wrong {
+		t.Run(w.Name, func(t S) {
+			p, undo := w.Open(t)
+			defer undo()
+			found, err := p.(app.AccountChecker).CheckAccount(t.Context(), needs)
+			h.finds(t, w.Name, found, err, w.About)
+		})
+	}
+}
+
+// Wrong is an account with something wrong in it.
+type Wrong[S T[S]] struct {
+	Name  string
+	About string // what the finding is about, such as app.AboutCredentials
+	Open  func(t S) (p app.Provider, undo func())
+}
+
+func (h Harness[S]) finds(t S, what string, found []app.Finding, err error, about string) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	i := slices.IndexFunc(found, func(f app.Finding) bool { return !f.OK && !f.Warning && f.About == about })
+	if i < 0 {
+		t.Errorf("%s: nothing about %s is found wrong: %+v", what, about, found)
+		return
+	}
+	if f := found[i]; len(f.Message) < 15 || f.Code == "" || f.Hint == "" {
+		t.Errorf("%s: the finding does not help: %+v", what, f)
+	}
+	t.Logf("%s: %s %s", what, found[i].Message, found[i].Hint)
+}
+
+// nothingLeft removes what was made for clusters as a whole, and looks whether the account is empty.
+func (h Harness[S]) nothingLeft(t S, p app.Provider) {
+	t.Helper()
+	if ids := idsOf(list(t, p, nil)); len(ids) > 0 {
+		t.Errorf("machines %v are left", ids)
+	}
+	if s, ok := app.PowerOf[app.Sharer](p); ok {
+		things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, thing := range things {
+			if err := s.DeleteShared(t.Context(), thing.ID); err != nil {
+				t.Errorf("delete %s: %v", thing.ID, err)
+			}
+		}
+	}
+	if h.Left != nil {
+		if left := h.Left(t); len(left) > 0 {
+			t.Errorf("left in the account: %v", left)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Late is an account whose lists lack what was just made.
+type Late struct {
+	// Lag is for how long a list lacks a machine that was made; no longer than what the member says by app.LateLister, and long enough for a few calls.
+	Lag time.Duration
+	// Open gives the same account, each time as another process would see it.
+	Open func() app.Provider
+}
+
+// late holds a member whose cloud lists late to what the engine rests on: an intent is one machine also where it is asked for again while no list shows the
+// first, what is not listed yet can be deleted, and once app.ListsLate has passed the list shows what is there. Another process that follows a lost answer looks
+// twice, so long apart, before it asks; the same process need not.
+func (h Harness[S]) late(t S) {
+	if h.Late == nil {
+		if _, ok := h.Open(t).(app.LateLister); ok && h.Faults != nil {
+			t.Fatal("the member lists late: the harness must have its endpoint do so")
+		}
+		t.Skip("lists are true at once")
+	}
+	t.Run("asked for again", h.lateAgain)
+	t.Run("deleted before it is listed", h.lateDeleted)
+	if h.Faults == nil {
+		return
+	}
+	for _, fault := range []Fault{Lost, Broken} {
+		t.Run(fmt.Sprintf("asked for again after an answer that was %s", fault), func(t S) { h.lateUnclear(t, fault, false) })
+		t.Run(fmt.Sprintf("asked for by another process after an answer that was %s", fault), func(t S) { h.lateUnclear(t, fault, true) })
+	}
+}
+
+func (h Harness[S]) lateAgain(t S) {
+	account, p := h.lateAccount(t)
+	spec, _ := h.Spec(t, "late")
+	m := create(t, p, spec)
+	if again := h.persist(t, p, spec); again.ID != m.ID {
+		t.Errorf("asked again it made %s beside %s", again.ID, m.ID)
+	}
+	h.oneOf(t, account.Open(), spec, m.ID)
+}
+
+func (h Harness[S]) lateDeleted(t S) {
+	account, p := h.lateAccount(t)
+	spec, _ := h.Spec(t, "late")
+	m := create(t, p, spec)
+	if err := account.Open().Delete(t.Context(), m.ID); err != nil {
+		t.Fatalf("delete what is not listed yet: %v", err)
+	}
+	_, err := p.Describe(t.Context(), m.ID)
+	wantCode(t, "describe what was deleted before it was listed", err, app.ENotFound)
+	wait(t, app.ListsLate(p))
+	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
+		t.Errorf("what was deleted before it was listed is listed: %v", ids)
+	}
+	again := h.persist(t, p, spec)
+	if again.ID == m.ID && !again.MadeAt.After(m.MadeAt) {
+		t.Errorf("made anew, the deleted machine %s is given", m.ID)
+	}
+	h.oneOf(t, account.Open(), spec, again.ID)
+}
+
+func (h Harness[S]) lateUnclear(t S, fault Fault, byAnother bool) {
+	account, p := h.lateAccount(t)
+	spec, _ := h.Spec(t, "late")
+	began := time.Now()
+	h.Faults.Arm(fault, 1, h.Faults.Creates)
+	_, err := p.Create(t.Context(), spec)
+	if h.Faults.Disarm() > 0 {
+		t.Fatal("no call came that makes a machine: the harness does not know them")
+	}
+	if err != nil {
+		unclear(t, err)
+		ids := idsOf(list(t, p, spec.Tags))
+		switch early := time.Since(began) < account.Lag; {
+		case early && len(ids) > 0:
+			t.Errorf("%v is listed at once: the harness's endpoint does not list late", ids)
+		case !early:
+			t.Logf("it took %s until it could be asked for again: lists need not have lacked it by then", time.Since(began))
+		}
+	}
+	if byAnother {
+		p = account.Open()
+		if len(list(t, p, spec.Tags)) == 0 {
+			wait(t, app.ListsLate(p))
+		}
+		if ids := idsOf(list(t, p, spec.Tags)); len(ids) != 1 {
+			t.Fatalf("the second look gives %v, want the machine whose answer was lost", ids)
+		}
+	}
+	h.oneOf(t, account.Open(), spec, h.persist(t, p, spec).ID)
+}
+
+func (h Harness[S]) lateAccount(t S) (Late, app.Provider) {
+	t.Helper()
+	account := h.Late(t)
+	p := account.Open()
+	if late := app.ListsLate(p); account.Lag <= 0 || account.Lag > late {
+		t.Fatalf("lists lag %s behind, and the member says %s", account.Lag, late)
+	}
+	return account, p
+}
+
+// persist asks for a machine until it is told which it is, as the engine does.
+func (h Harness[S]) persist(t S, p app.Provider, spec app.MachineSpec) app.Machine {
+	t.Helper()
+	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
+		m, err := p.Create(t.Context(), spec)
+		if err == nil {
+			return m
+		}
+		if app.CodeOf(err) != app.ETransient || time.Now().After(deadline) {
+			t.Fatalf("create %s again: %v", spec.Intent, err)
+		}
+	}
+}
+
+// oneOf wants just one machine of an intent once lists are true, and removes it.
+func (h Harness[S]) oneOf(t S, p app.Provider, spec app.MachineSpec, id string) {
+	t.Helper()
+	wait(t, app.ListsLate(p))
+	ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation, app.TagIntent: spec.Intent}))
+	if !slices.Equal(ids, []string{id}) {
+		t.Errorf("%s later the intent's machines are %v, want just %s", app.ListsLate(p), ids, id)
+	}
+	for _, id := range ids {
+		if err := p.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait(t, app.ListsLate(p))
+	h.nothingLeft(t, p)
+}

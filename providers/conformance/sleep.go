@@ -1,0 +1,94 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// sleeps holds a member that is an app.Sleeper to what that promises.
+func (h Harness[S]) sleeps(t S) {
+	p := h.Open(t)
+	s, ok := app.PowerOf[app.Sleeper](p)
+	if !ok {
+		t.Skip("the member cannot stop machines")
+	}
+	for _, id := range []string{"no-such-machine", "../escape", ""} {
+		wantCode(t, "sleep of what is not there", s.Sleep(t.Context(), id), app.ENotFound)
+		wantCode(t, "wake of what is not there", s.Wake(t.Context(), id), app.ENotFound)
+	}
+	spec, keys := h.Spec(t, "sleeper")
+	m := h.eventually(t, p, create(t, p, spec).ID)
+	if h.Login {
+		h.ask(t, m, keys, "echo dream >$HOME/kept")
+	}
+	if err := s.Sleep(done(t), m.ID); err == nil {
+		t.Error("sleep succeeds with a done context")
+	}
+	err := s.Sleep(t.Context(), m.ID)
+	if e := app.AsError(err); err != nil && e.Code == app.EInvalid && e.Reason == "cannot_sleep" {
+		t.Skipf("machines made here cannot be stopped: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("sleep: %v", err)
+	}
+	h.stopped(t, p, m.ID, spec)
+	if h.Login {
+		if c, err := dial(m, keys); err == nil {
+			_ = c.Close()
+			t.Error("a machine that sleeps answers")
+		}
+	}
+	if err := s.Sleep(t.Context(), m.ID); err != nil {
+		t.Errorf("sleep twice: %v", err)
+	}
+	if h.Reopen != nil {
+		if c, ok := p.(app.ProviderCloser); ok {
+			if err := c.Close(); err != nil {
+				t.Fatalf("close: %v", err)
+			}
+		}
+		p = h.Reopen(t)
+		s = p.(app.Sleeper)
+		h.stopped(t, p, m.ID, spec)
+	}
+	for range 2 { // a second time it runs already
+		if err := s.Wake(t.Context(), m.ID); err != nil {
+			t.Fatalf("wake: %v", err)
+		}
+	}
+	woken := h.eventually(t, p, m.ID)
+	if woken.HostKey != m.HostKey || woken.Hostname != m.Hostname || !woken.MadeAt.Equal(m.MadeAt) {
+		t.Errorf("woken it is %+v, and was %+v", woken, m)
+	}
+	if h.Login {
+		if got := h.ask(t, woken, keys, "cat $HOME/kept"); got != "dream" {
+			t.Errorf("of what was on it, %q is left", got)
+		}
+	}
+	if err := s.Sleep(t.Context(), m.ID); err != nil {
+		t.Fatalf("sleep once more: %v", err)
+	}
+	if err := p.Delete(t.Context(), m.ID); err != nil {
+		t.Fatalf("delete while it sleeps: %v", err)
+	}
+	wantCode(t, "wake of what was deleted", s.Wake(t.Context(), m.ID), app.ENotFound)
+}
+
+// stopped waits until a machine is described, and listed, as stopped.
+func (h Harness[S]) stopped(t S, p app.Provider, id string, spec app.MachineSpec) {
+	t.Helper()
+	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
+		m, err := p.Describe(t.Context(), id)
+		if err == nil && m.State == app.MachineStopped {
+			break
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("machine %s does not stop: %+v, %v", id, m, err)
+		}
+	}
+	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{id}) {
+		t.Errorf("while it sleeps the list gives %v, want just %s", ids, id)
+	}
+}

@@ -1,0 +1,210 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+)
+
+// Installation is the value of app.TagInstallation in the suite's specs.
+const Installation = "suite"
+
+// Harness says how to get at a member.
+type Harness[S T[S]] struct {
+	// Open gives an account without any machine, and leaves none behind when the test ends.
+	Open func(t S) app.Provider
+	// Reopen gives the same account once more, as another process would see it. Nil where there is no such thing.
+	Reopen func(t S) app.Provider
+	// Flavor and Image are names that the account knows.
+	Flavor, Image string
+	// Zone is one of the account's zones, "" where it has none.
+	Zone string
+	// Refuses, when set, are specs that the member must turn away with EInvalid, by what is wrong with them.
+	Refuses map[string]func(*app.MachineSpec)
+	// Login says that machines answer SSH for real: the suite logs in, and holds the machine to its host key.
+	Login bool
+	// OwnHostKeys says that machines have host keys before they are made, and keep them: Machine.HostKey tells which, and the one of the spec is not given.
+	OwnHostKeys bool
+
+	// Patience is how long a machine may take to get ready; 0 means 20 s, for endpoints that are simulated. Where it is set, the suite also asks less often.
+	Patience time.Duration
+
+	// Faults stands in front of the simulated endpoint, for members that speak to one. Nil for others.
+	Faults *Faults
+	// Reads tells calls that change nothing; nil: those by GET.
+	Reads func(*http.Request) bool
+	// Refusals are what the cloud says no to: no room, quota, credentials and so on.
+	Refusals []Refusal
+	// Partial are the calls of a create beside the one that makes the machine, by what they do, such as "tags". Firewall is given along.
+	Partial map[string]func(*http.Request) bool
+	// Firewall is one that the member can make; nil where it makes none.
+	Firewall *app.Firewall
+	// Behind names, as the endpoint has it, the firewalls that hold for a machine, by their names among what a cluster shares. Members that make firewalls for
+	// a simulated endpoint need it.
+	Behind func(t S, id string) []string
+	// Named gives, as the endpoint has it, what a name in the account's DNS zone leads to, sorted, such as "A 192.0.2.7"; Take has somebody else put a record at a
+	// name. Members that keep names need both.
+	Named func(t S, name string) []string
+	Take  func(t S, name, kind, data string)
+	// Left names all that the endpoint holds, whoever made it, but what an account has from its beginning. Nil where nobody can tell.
+	Left func(t S) []string
+	// Late gives an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
+	// nil for those whose lists are true at once.
+	Late func(t S) Late
+	// Wrong are accounts with something wrong in them, at least ten for a cloud.
+	Wrong []Wrong[S]
+}
+
+// Run checks a member against the contract.
+func Run[S T[S]](t S, h Harness[S]) {
+	t.Run("create, describe, list and delete", h.lifeCycle)
+	t.Run("what does not exist", h.absent)
+	t.Run("same intent twice is one machine", h.sameIntent)
+	t.Run("same intent at the same time is one machine", h.sameIntentAtOnce)
+	t.Run("many at the same time", h.manyAtOnce)
+	t.Run("tags are kept and told apart", h.tags)
+	t.Run("what was made is found, and what was deleted is not", h.found)
+	t.Run("a machine is in the zone that was asked for", h.zoned)
+	t.Run("a done context changes nothing", h.cancelled)
+	t.Run("specs that cannot be made are refused", h.refused)
+	t.Run("machines outlive the provider", h.reopened)
+	t.Run("machines sleep and wake, and keep what is on them", h.sleeps)
+	t.Run("machines prove themselves and let us in", h.login)
+	t.Run("a lost answer makes no second machine", h.lostAnswers)
+	t.Run("a machine that lists late is made once, and can be deleted", h.late)
+	t.Run("failures of the cloud have their codes", h.failures)
+	t.Run("refusals have their codes and make nothing", h.refusals)
+	t.Run("what was half made is made whole or given back", h.partial)
+	t.Run("firewalls are made and removed", h.firewalls)
+	t.Run("a machine is given to another cluster, and to its firewall", h.adopted)
+	t.Run("names lead to machines, and go with them", h.named)
+	t.Run("offers hold what can be made", h.offers)
+	t.Run("the check of an account finds what is wrong", h.checks)
+}
+
+const (
+	usualPatience = 20 * time.Second
+	usualPause    = 5 * time.Millisecond
+)
+
+func (h Harness[S]) patience() time.Duration { return cmp.Or(h.Patience, usualPatience) }
+
+func (h Harness[S]) pause() time.Duration { return h.patience() / 4000 }
+
+// Keys are what one machine and its visitor hold.
+type Keys struct {
+	Host   ssh.Signer // what the machine must prove itself with
+	Client ssh.Signer // what lets us in
+}
+
+// Spec makes a spec for an intent with fresh keys. The host name and the node tag derive from the intent.
+func (h Harness[S]) Spec(t TB, intent string) (app.MachineSpec, Keys) {
+	t.Helper()
+	hostPEM, host := newKey(t)
+	_, client := newKey(t)
+	spec := app.MachineSpec{
+		Intent:   intent,
+		Hostname: strings.NewReplacer("/", "-", " ", "-").Replace(intent) + ".suite.test",
+		Flavor:   app.Flavor{Flavor: h.Flavor},
+		Image:    app.Image{Image: h.Image},
+		Tags: map[string]string{
+			app.TagInstallation: Installation,
+			app.TagTenant:       "acme",
+			app.TagCluster:      "c1",
+			app.TagNode:         intent,
+			app.TagIntent:       intent,
+		},
+		HostKey:       hostPEM,
+		AuthorizedKey: AuthorizedKey(client.PublicKey()),
+	}
+	return spec, Keys{Host: host, Client: client}
+}
+
+// AuthorizedKey writes a public key as one line without a line break.
+func AuthorizedKey(k ssh.PublicKey) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(k)))
+}
+
+func newKey(t TB) ([]byte, ssh.Signer) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(block), signer
+}
+
+func create(t TB, p app.Provider, spec app.MachineSpec) app.Machine {
+	t.Helper()
+	m, err := p.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatalf("create %s: %v", spec.Intent, err)
+	}
+	return m
+}
+
+func list(t TB, p app.Provider, tags map[string]string) []app.Machine {
+	t.Helper()
+	ms, err := p.List(t.Context(), tags)
+	if err != nil {
+		t.Fatalf("list %v: %v", tags, err)
+	}
+	return ms
+}
+
+func wantCode(t TB, what string, err error, code app.Code) {
+	t.Helper()
+	if app.CodeOf(err) != code {
+		t.Errorf("%s: error %v has code %q, want %q", what, err, app.CodeOf(err), code)
+	}
+}
+
+func atOnce[T any](n int, do func(i int) (T, error)) ([]T, error) {
+	type result struct {
+		i   int
+		v   T
+		err error
+	}
+	results := make(chan result)
+	for i := range n {
+		go func() {
+			v, err := do(i)
+			results <- result{i, v, err}
+		}()
+	}
+	out := make([]T, n)
+	var first error
+	for range n {
+		r := <-results
+		out[r.i] = r.v
+		if r.err != nil && first == nil {
+			first = fmt.Errorf("call %d: %w", r.i, r.err)
+		}
+	}
+	return out, first
+}
+
+// done gives a context that has already been cancelled.
+func done(t TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

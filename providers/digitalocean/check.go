@@ -1,0 +1,203 @@
+package digitalocean
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/digitalocean/godo"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// survey is what one look at an account finds. What could not be looked at for want of a scope is nil.
+type survey struct {
+	c        *cloud
+	needs    app.AccountNeeds
+	found    []app.Finding
+	readable []string // scopes that showed
+	regions  map[string]godo.Region
+	sizes    map[string]godo.Size
+}
+
+// CheckAccount implements app.AccountChecker. All calls read; what they are refused tells which scopes the token lacks.
+func (c *cloud) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	s := &survey{c: c, needs: needs}
+	if !s.account(ctx) {
+		return s.found, ctx.Err()
+	}
+	s.regional(ctx)
+	s.machines(ctx)
+	s.networks(ctx)
+	s.scopes(ctx)
+	return s.found, ctx.Err()
+}
+
+func (s *survey) ok(about, subject, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *survey) wrong(about, subject string, code app.Code, hint, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *survey) warn(about, subject, hint, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// could notes what a call that reads says of the token; it tells whether there is an answer to look at.
+func (s *survey) could(scope string, err error) bool {
+	err = failure(scope, err)
+	var e *app.Error
+	switch {
+	case err == nil:
+		if !slices.Contains(s.readable, scope) {
+			s.readable = append(s.readable, scope)
+		}
+		return true
+	case forbidden(err):
+		s.wrong(app.AboutPermissions, scope, app.ECredentials, hintScopes, "The token lacks the scope %s.", scope)
+	case errors.As(err, &e):
+		s.wrong(app.AboutCredentials, scope, e.Code, cmp.Or(e.Hint, "Look again in a while; status.digitalocean.com tells of troubles there."), "What %s shows cannot be looked at: %s", scope, e.ForPeople())
+	default:
+		s.wrong(app.AboutCredentials, scope, app.ETransient, "See whether this host reaches the API, directly or over a proxy.", "DigitalOcean cannot be reached: %v.", err)
+	}
+	return false
+}
+
+// account looks at the token and at the account's state; false where nothing more can be looked at.
+func (s *survey) account(ctx context.Context) bool {
+	a, _, err := s.c.api.Account.Get(ctx)
+	if err = failure("account:read", err); forbidden(err) {
+		s.warn(app.AboutPermissions, "account:read", hintScopes, "The token lacks the scope account:read, so the account's state and limit of droplets cannot be told.")
+		return true
+	}
+	var e *app.Error
+	if errors.As(err, &e) && e.Code == app.ECredentials {
+		s.wrong(app.AboutCredentials, "", e.Code, e.Hint, "%s", e.ForPeople())
+		return false
+	}
+	if !s.could("account:read", err) {
+		return false
+	}
+	subject := a.Email
+	if a.Team != nil {
+		subject = cmp.Or(a.Team.Name, subject)
+	}
+	switch a.Status {
+	case "locked":
+		s.wrong(app.AboutCredentials, subject, app.ECredentials, "DigitalOcean's support says why, and unlocks it.", "The account is locked%s.", because(a.StatusMessage))
+	case "warning":
+		s.warn(app.AboutCredentials, subject, "See the billing page of the control panel.", "DigitalOcean has put a warning on the account%s.", because(a.StatusMessage))
+	default:
+		s.ok(app.AboutCredentials, subject, "DigitalOcean accepts the token, for the account %s.", subject)
+	}
+	if !a.EmailVerified {
+		s.warn(app.AboutCredentials, subject, "Follow the link in DigitalOcean's mail.", "The account's mail address is not verified.")
+	}
+	s.limits(ctx, a)
+	return true
+}
+
+func because(why string) string {
+	if why = strings.TrimSpace(why); why == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(why, ".")
+}
+
+// limits compares what is there and what is needed with what may be.
+func (s *survey) limits(ctx context.Context, a *godo.Account) {
+	droplets, volumes := 0, 0
+	var kinds []account.Kind
+	for _, n := range s.needs.Machines {
+		if s.needs.Each && n.Flavor.Flavor == "" {
+			continue // only its image is asked about
+		}
+		takes := map[string]float64{"droplets": 1}
+		droplets += n.Count
+		if s.dataDisk(n) > 0 {
+			takes["volumes"] = 1
+			volumes += n.Count
+		}
+		kinds = append(kinds, account.Kind{Name: "size " + n.Flavor.Flavor, Takes: takes})
+	}
+	var quotas []account.Quota
+	_, r, err := s.c.api.Droplets.List(ctx, &godo.ListOptions{PerPage: 1})
+	if s.could("droplet:read", err) && r.Meta != nil && a.DropletLimit > 0 {
+		quotas = append(quotas, s.limit("droplets", r.Meta.Total, droplets, a.DropletLimit))
+	}
+	if volumes > 0 {
+		_, r, err = s.c.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{ListOptions: &godo.ListOptions{PerPage: 1}})
+		if s.could("block_storage:read", err) && r.Meta != nil && a.VolumeLimit > 0 {
+			quotas = append(quotas, s.limit("volumes", r.Meta.Total, volumes, a.VolumeLimit))
+		}
+	}
+	if s.needs.Each {
+		s.found = append(s.found, account.Apart(kinds, quotas, hintLimit)...)
+	}
+}
+
+// limit tells of what is needed in all; of kinds of which there may be one each, only what is left.
+func (s *survey) limit(what string, have, more, limit int) account.Quota {
+	switch {
+	case s.needs.Each && more > 0:
+		s.ok(app.AboutQuota, what, "The account may have %d %s, and has %d: %d more can be made.", limit, what, have, max(limit-have, 0))
+	case have+more > limit || have >= limit:
+		s.wrong(app.AboutQuota, what, app.EQuota, hintLimit, "The account may have %d %s; it has %d, and %d more are needed.", limit, what, have, more)
+	default:
+		s.ok(app.AboutQuota, what, "The account may have %d %s, and has %d; %d more are needed.", limit, what, have, more)
+	}
+	return account.Quota{Name: what, Limit: float64(limit), Used: float64(have)}
+}
+
+// dataDisk gives how large a machine's volume is to be; what cannot be read is told with its machine.
+func (s *survey) dataDisk(n app.MachineNeed) int {
+	o, err := read(s.c.raw.With(n.Flavor.Extra))
+	if err != nil {
+		return 0
+	}
+	return o.dataDisk
+}
+
+// zones are all regions that matter: the account's own, and those that machines are meant for.
+func (s *survey) zones() []string {
+	all := map[string]bool{s.c.region: true}
+	for _, n := range s.needs.Machines {
+		all[cmp.Or(n.Zone, s.c.region)] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// regional looks at regions, and whether they have volumes where some are needed.
+func (s *survey) regional(ctx context.Context) {
+	list, err := pages(ctx, "regions:read", s.c.api.Regions.List)
+	if !s.could("regions:read", err) {
+		return
+	}
+	s.regions = make(map[string]godo.Region, len(list))
+	for _, r := range list {
+		s.regions[r.Slug] = r
+	}
+	for _, slug := range s.zones() {
+		switch r, ok := s.regions[slug]; {
+		case !ok:
+			s.wrong(app.AboutRegion, slug, app.EInvalid, app.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
+		case !r.Available:
+			s.wrong(app.AboutRegion, slug, app.ECapacity, "Take another region.", "Region %s (%s) takes no new droplets.", slug, r.Name)
+		default:
+			s.ok(app.AboutRegion, slug, "Region %s is %s, and takes new droplets.", slug, r.Name)
+		}
+	}
+	for _, n := range s.needs.Machines {
+		zone := cmp.Or(n.Zone, s.c.region)
+		if r, ok := s.regions[zone]; ok && s.dataDisk(n) > 0 && !slices.Contains(r.Features, "storage") {
+			s.wrong(app.AboutRegion, zone, app.EInvalid, "Take another region, or set data_disk_gb to 0.", "Region %s has no volumes, and machines of size %s need one.", zone, n.Flavor.Flavor)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package digitalocean
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/digitalocean/godo"
+
+	"muster/app"
+	"muster/providers/internal/userdata"
+)
+
+// noPassword ends what DigitalOcean does where it is given no SSH key: it sets a password for root that must be changed at the first login, and until then
+// whatever asks for root's account to be valid fails, such as scripts of packages.
+const noPassword = "passwd -l root >/dev/null 2>&1; chage -d -1 -M -1 -E -1 root >/dev/null 2>&1 || true"
+
+// order is what one machine is made of.
+type order struct {
+	spec     app.MachineSpec
+	region   string
+	dataDisk int
+	backups  bool
+	userData string
+	card     card
+	tags     []string
+}
+
+func (c *cloud) order(spec app.MachineSpec) (*order, error) {
+	extra, err := read(c.raw.With(spec.Flavor.Extra))
+	if err != nil {
+		return nil, err
+	}
+	o := &order{spec: spec, region: cmp.Or(spec.Zone, c.region), dataDisk: extra.dataDisk, backups: extra.backup}
+	if spec.Flavor.Flavor == "" || spec.Image.Image == "" {
+		return nil, app.Errorf(app.EInvalid, "A droplet needs a size and an image.")
+	}
+	user := cmp.Or(spec.Image.SSHUser, "root")
+	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: user, DataDisks: o.dataDisk > 0, Commands: []string{noPassword}})
+	if err != nil {
+		return nil, err
+	}
+	o.userData = text
+	o.card = card{tags: spec.Tags, volume: o.dataDisk > 0, user: user, key: hostKey}
+	o.tags, err = o.card.write()
+	if spec.Firewall != nil {
+		o.tags = append(o.tags, firewallTag(spec.Tags[app.TagInstallation], spec.Tags[app.TagCluster]))
+	}
+	return o, err
+}
+
+// Create looks for the intent's droplet and makes it where there is none. What belongs to it is made before it: its firewall holds from its first moment,
+// and its volume is there for the first start.
+func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	o, err := c.order(spec)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	key := intentKey(spec.Tags)
+	release, err := c.locks.take(ctx, key)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	defer release()
+	if d, err := c.find(ctx, spec.Tags, key); err != nil || d != nil {
+		return o.machine(d), err
+	}
+	if spec.Firewall != nil {
+		if err := c.ensureFirewall(ctx, spec); err != nil {
+			return app.Machine{}, err
+		}
+	}
+	var volumes []godo.DropletCreateVolume
+	if o.dataDisk > 0 {
+		v, err := c.ensureVolume(ctx, o)
+		if err != nil {
+			return app.Machine{}, err
+		}
+		volumes = append(volumes, godo.DropletCreateVolume{ID: v})
+	}
+	d, _, err := c.api.Droplets.Create(ctx, c.request(o, volumes))
+	if err != nil {
+		err = failure("droplet:create", err)
+		if refused(err) && len(volumes) > 0 {
+			_ = c.deleteVolume(ctx, volumes[0].ID) // what the refusal says counts; Shared tells of what is left
+		}
+		if code := app.CodeOf(err); !refused(err) && code != app.ERateLimit && code != app.EConflict {
+			c.remember(key, 0)
+		}
+		return app.Machine{}, err
+	}
+	c.remember(key, d.ID)
+	return o.machine(d), nil
+}
+
+func (c *cloud) request(o *order, volumes []godo.DropletCreateVolume) *godo.DropletCreateRequest {
+	r := &godo.DropletCreateRequest{
+		Name:       o.spec.Hostname,
+		Region:     o.region,
+		Size:       o.spec.Flavor.Flavor,
+		Image:      godo.DropletCreateImage{Slug: o.spec.Image.Image},
+		SSHKeys:    []godo.DropletCreateSSHKey{},
+		Backups:    o.backups,
+		IPv6:       c.ipv6,
+		Monitoring: c.monitoring,
+		UserData:   o.userData,
+		Volumes:    volumes,
+		Tags:       o.tags,
+	}
+	if n, ok := number(o.spec.Image.Image); ok {
+		r.Image = godo.DropletCreateImage{ID: n}
+	}
+	for _, k := range c.sshKeys {
+		if n, ok := number(k); ok {
+			r.SSHKeys = append(r.SSHKeys, godo.DropletCreateSSHKey{ID: n})
+		} else {
+			r.SSHKeys = append(r.SSHKeys, godo.DropletCreateSSHKey{Fingerprint: k})
+		}
+	}
+	if o.region == c.region {
+		r.VPCUUID = c.vpc
+	}
+	return r
+}
+
+// machine is the order's droplet as it was asked for: an answer that comes at once may lack its tags.
+func (o *order) machine(d *godo.Droplet) app.Machine {
+	if d == nil {
+		return app.Machine{}
+	}
+	m := machine(d)
+	if m.Tags[app.TagIntent] == "" {
+		m.Tags, m.HostKey, m.SSHUser = readCard(o.tags).tags, o.card.key, o.card.user
+	}
+	if m.HostKey == "" {
+		m.HostKey = o.card.key
+	}
+	return m
+}
+
+// find gives the intent's droplet, nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is looked
+// for twice: lists lag behind, and DigitalOcean has no key of idempotency.
+func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*godo.Droplet, error) {
+	d, err := c.listed(ctx, tags)
+	if err != nil || d != nil {
+		return d, err
+	}
+	m, ok := c.remembered(key)
+	switch {
+	case !ok:
+		return nil, nil
+	case m.id == 0:
+		if err := c.wait(ctx, time.Until(m.at.Add(c.timing.late))); err != nil {
+			return nil, err
+		}
+		return c.listed(ctx, tags)
+	}
+	d, _, err = c.api.Droplets.Get(ctx, m.id)
+	if err = failure("droplet:read", err); absent(err) {
+		c.forget(m.id)
+		return nil, nil
+	}
+	return d, err
+}
+
+// listed gives the intent's droplet as lists show it. Where there are several, it is the one that was made first, for every caller.
+func (c *cloud) listed(ctx context.Context, tags map[string]string) (*godo.Droplet, error) {
+	found, err := c.droplets(ctx, map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	first := slices.MinFunc(found, func(a, b godo.Droplet) int { return cmp.Compare(a.ID, b.ID) })
+	return &first, nil
+}
+
+// intentKey tells a machine from those of all installations.
+func intentKey(tags map[string]string) string {
+	return hash(tags[app.TagInstallation], tags[app.TagIntent])
+}
+
+// number reads an id; DigitalOcean's are whole numbers from 1.
+func number(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n > 0 && strconv.Itoa(n) == text
+}

@@ -1,0 +1,139 @@
+package digitalocean
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/digitalocean/godo"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// cloud is one account.
+type cloud struct {
+	settings
+	raw    account.Settings
+	api    *godo.Client
+	locks  locks
+	timing timing
+
+	mu   sync.Mutex
+	made map[string]made // by intent: what this process asked for a short while ago, which lists may lack
+}
+
+// made is a droplet that was just asked for.
+type made struct {
+	id int // 0 where no answer came that says whether it was made
+	at time.Time
+}
+
+// timing is how long things take; tests have less patience.
+type timing struct {
+	late     time.Duration // how long lists may lag behind
+	look     time.Duration // between looks at something that takes a while
+	shutdown time.Duration // how long a system may take to shut itself down before its power is cut
+}
+
+// DigitalOcean does not say how long its lists lag behind. A droplet is in the list by the time that its creation is answered, and its tags are put on
+// beside that; ten seconds are more than either was ever reported to take.
+var usual = timing{late: 10 * time.Second, look: 3 * time.Second, shutdown: time.Minute}
+
+var (
+	_ app.Provider       = (*cloud)(nil)
+	_ app.ProviderCloser = (*cloud)(nil)
+	_ app.LateLister     = (*cloud)(nil)
+	_ app.Sleeper        = (*cloud)(nil)
+	_ app.Adopter        = (*cloud)(nil)
+	_ app.AccountChecker = (*cloud)(nil)
+	_ app.Offerer        = (*cloud)(nil)
+	_ app.Sharer         = (*cloud)(nil)
+	_ app.Namer          = (*cloud)(nil)
+)
+
+// Open gives the account of the settings. It asks nothing yet.
+func Open(settings map[string]any) (app.Provider, error) { return open(settings, usual) }
+
+func open(raw map[string]any, t timing) (*cloud, error) {
+	s, err := read(account.Settings(raw))
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = time.Minute
+	transport.MaxIdleConnsPerHost = 8
+	options := []godo.ClientOpt{
+		godo.SetUserAgent("muster"),
+		godo.SetRequestHeaders(map[string]string{"Authorization": "Bearer " + s.token}),
+		godo.WithRetryAndBackoffs(godo.RetryConfig{RetryMax: 0}), // when to ask again is Muster's to say
+	}
+	if s.url != "" {
+		options = append(options, godo.SetBaseURL(strings.TrimRight(s.url, "/")+"/"))
+	}
+	api, err := godo.New(&http.Client{
+		Transport: transport,
+		// A redirect would carry the token elsewhere, or send a creating call twice.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, options...)
+	if err != nil {
+		return nil, err
+	}
+	return &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, made: make(map[string]made)}, nil
+}
+
+// ListsLate implements app.LateLister.
+func (c *cloud) ListsLate() time.Duration { return c.timing.late }
+
+// Close lets go of idle connections.
+func (c *cloud) Close() error {
+	c.api.HTTPClient.CloseIdleConnections()
+	return nil
+}
+
+// pause waits between two looks.
+func (c *cloud) pause(ctx context.Context) error { return c.wait(ctx, c.timing.look) }
+
+func (c *cloud) wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// remember keeps what was asked for until lists are sure to show it.
+func (c *cloud) remember(intent string, id int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, m := range c.made {
+		if time.Since(m.at) > 6*c.timing.late {
+			delete(c.made, k)
+		}
+	}
+	c.made[intent] = made{id, time.Now()}
+}
+
+// remembered gives the droplet that this process asked for a short while ago for an intent.
+func (c *cloud) remembered(intent string) (made, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.made[intent]
+	return m, ok
+}
+
+// forget drops what is deleted.
+func (c *cloud) forget(id int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, m := range c.made {
+		if m.id == id {
+			delete(c.made, k)
+		}
+	}
+}

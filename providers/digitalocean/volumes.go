@@ -1,0 +1,113 @@
+package digitalocean
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/digitalocean/godo"
+
+	"muster/app"
+)
+
+// volumePrefix begins the names of our volumes; a hash of the machine follows.
+const volumePrefix = "muster-"
+
+// volumeName is of a machine alone, so its volume is found again whatever became of an answer.
+func volumeName(tags map[string]string) string { return volumePrefix + intentKey(tags) }
+
+// volume gives the volume of a name in a region, nil where there is none.
+func (c *cloud) volume(ctx context.Context, name, region string) (*godo.Volume, error) {
+	found, err := pages(ctx, "block_storage:read", func(ctx context.Context, o *godo.ListOptions) ([]godo.Volume, *godo.Response, error) {
+		return c.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{Name: name, Region: region, ListOptions: o})
+	})
+	i := slices.IndexFunc(found, func(v godo.Volume) bool { return v.Name == name })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &found[i], nil
+}
+
+// ensureVolume gives the id of the order's volume, which is made where there is none.
+func (c *cloud) ensureVolume(ctx context.Context, o *order) (string, error) {
+	name := volumeName(o.spec.Tags)
+	v, err := c.volume(ctx, name, o.region)
+	if err != nil {
+		return "", err
+	}
+	if v == nil {
+		v, _, err = c.api.Storage.CreateVolume(ctx, &godo.VolumeCreateRequest{
+			Region: o.region, Name: name, SizeGigaBytes: int64(o.dataDisk), Description: describeVolume(o.spec.Tags), Tags: []string{}})
+		if err = failure("block_storage:create", err); err != nil {
+			return "", err
+		}
+	}
+	return v.ID, nil
+}
+
+// deleteVolumeOf takes a machine's volume off it and deletes it.
+func (c *cloud) deleteVolumeOf(ctx context.Context, d *godo.Droplet, k card) error {
+	region := ""
+	if d.Region != nil {
+		region = d.Region.Slug
+	}
+	v, err := c.volume(ctx, volumeName(k.tags), region)
+	if err != nil || v == nil {
+		return err
+	}
+	if slices.Contains(v.DropletIDs, d.ID) {
+		_, _, err := c.api.StorageActions.DetachByDropletID(ctx, v.ID, d.ID)
+		if err = failure("block_storage_action:create", err); err != nil && !absent(err) && !strings.Contains(err.Error(), godo.ErrAttachmentNotFound) {
+			return err
+		}
+	}
+	for len(v.DropletIDs) > 0 {
+		if err := c.pause(ctx); err != nil {
+			return err
+		}
+		v, _, err = c.api.Storage.GetVolume(ctx, v.ID)
+		if err = failure("block_storage:read", err); absent(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.deleteVolume(ctx, v.ID)
+}
+
+func (c *cloud) deleteVolume(ctx context.Context, id string) error {
+	_, err := c.api.Storage.DeleteVolume(ctx, id)
+	if err = failure("block_storage:delete", err); absent(err) {
+		return nil
+	}
+	return err
+}
+
+// A volume says in its description what it was made for: its tags would stay in the account.
+func describeVolume(tags map[string]string) string {
+	q := url.Values{}
+	for _, name := range []string{app.TagInstallation, app.TagTenant, app.TagCluster, app.TagNode, app.TagIntent} {
+		if v, ok := tags[name]; ok {
+			q.Set(name, v)
+		}
+	}
+	return q.Encode()
+}
+
+// volumeTags reads what describeVolume wrote; nil for a volume of others.
+func volumeTags(v *godo.Volume) map[string]string {
+	q, err := url.ParseQuery(v.Description)
+	if err != nil || !q.Has(app.TagInstallation) || !strings.HasPrefix(v.Name, volumePrefix) {
+		return nil
+	}
+	tags := make(map[string]string, len(q))
+	for k := range q {
+		tags[k] = q.Get(k)
+	}
+	if volumeName(tags) != v.Name {
+		return nil
+	}
+	return tags
+}

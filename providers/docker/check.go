@@ -1,0 +1,204 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"muster/app"
+)
+
+// CheckAccount implements app.AccountChecker.
+func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	var found []app.Finding
+	ok := func(about, subject, format string, args ...any) {
+		found = append(found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	}
+	wrong := func(about, subject string, code app.Code, hint, format string, args ...any) {
+		found = append(found, app.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	}
+	bad := func(about, subject string, err error) {
+		a := app.AsError(err)
+		if a.Code == app.EInternal {
+			a = app.Errorf(app.ETransient, "The Docker Engine does not answer: %w", err)
+		}
+		wrong(about, subject, a.Code, cmp.Or(a.Hint, "See the engine's own log."), "%s", a.ForPeople())
+	}
+	asked, h, err := e.asking(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		bad(app.AboutCredentials, e.host, err)
+		return found, nil
+	}
+	ctx = asked
+	info, err := e.api.Info(ctx, client.InfoOptions{})
+	if err = failure(ctx, h, err); err != nil {
+		bad(app.AboutCredentials, e.host, err)
+	} else if info.Info.OSType != "linux" {
+		wrong(app.AboutCredentials, e.host, app.EInvalid, "Take an engine that runs Linux containers.", "The engine runs containers of %s.", info.Info.OSType)
+	} else {
+		ok(app.AboutCredentials, info.Info.Name, "Docker Engine %s answers at %s, with %d CPUs and %.1f GB of memory.", info.Info.ServerVersion, e.host, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+	}
+	n, err := e.api.NetworkInspect(ctx, e.network, client.NetworkInspectOptions{})
+	switch err = failure(ctx, h, err); {
+	case h.code() == 404:
+		wrong(app.AboutNetwork, e.network, app.EInvalid, "Make it with docker network create, or name another in the setting network.", "The engine has no network %s.", e.network)
+	case err != nil:
+		bad(app.AboutNetwork, e.network, err)
+	case n.Network.Driver == "host" || n.Network.Driver == "null":
+		wrong(app.AboutNetwork, e.network, app.EInvalid, "Name a network of driver bridge, macvlan or overlay.", "Network %s is of driver %s, which gives containers no addresses of their own.", e.network, n.Network.Driver)
+	default:
+		ok(app.AboutNetwork, e.network, "The engine has the network %s.", e.network)
+	}
+	for _, f := range e.mayFetch() {
+		ok(app.AboutImage, "", "%s", f)
+	}
+	for _, m := range needs.Machines {
+		if m.Flavor.Flavor != "" {
+			s, known := readFlavor(m.Flavor.Flavor)
+			switch {
+			case !known:
+				u := unknownFlavor(m.Flavor.Flavor)
+				wrong(app.AboutFlavor, m.Flavor.Flavor, u.Code, u.Hint, "%s", u.Message)
+			case info.Info.NCPU > 0 && s.cpus > float64(info.Info.NCPU) || info.Info.MemTotal > 0 && s.bytes > info.Info.MemTotal:
+				wrong(app.AboutFlavor, m.Flavor.Flavor, app.ECapacity, "Take a smaller size or a larger host.", "One container of size %s is more than the whole host has: %d CPUs and %.1f GB.", m.Flavor.Flavor, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+			default:
+				ok(app.AboutFlavor, m.Flavor.Flavor, "Containers can be of size %s. Containers share the host: sizes are limits, and nothing is kept free for them.", m.Flavor.Flavor)
+			}
+		}
+		if m.Image.Image == "" {
+			continue
+		}
+		if m.Image.Image == builtImage || m.Image.Extra[dockerfile] != "" {
+			words, err := e.canBuild(ctx, h, m.Image)
+			if err != nil {
+				bad(app.AboutImage, m.Image.Image, err)
+			} else {
+				ok(app.AboutImage, m.Image.Image, "%s", words)
+			}
+			continue
+		}
+		i, err := e.api.ImageInspect(ctx, m.Image.Image)
+		switch err = failure(ctx, h, err); {
+		case absent(err):
+			if err := e.canPull(ctx, h, m.Image.Image); err != nil {
+				bad(app.AboutImage, m.Image.Image, err)
+			} else {
+				ok(app.AboutImage, m.Image.Image, "The engine does not have the image %s yet. Its registry does, and it is pulled for the first machine.", m.Image.Image)
+			}
+		case err != nil:
+			bad(app.AboutImage, m.Image.Image, err)
+		case i.Os != "" && i.Os != "linux":
+			wrong(app.AboutImage, m.Image.Image, app.EInvalid, "Take an image of Linux.", "Image %s is of %s.", m.Image.Image, i.Os)
+		default:
+			ok(app.AboutImage, m.Image.Image, "The engine has the image %s. It must hold an SSH server at %s, which shows at the first start.", m.Image.Image, e.raw.With(m.Image.Extra).Or("sshd", e.sshd))
+		}
+	}
+	return found, ctx.Err()
+}
+
+// mayFetch tells how images come to the engine that it does not have.
+func (e *engine) mayFetch() (words []string) {
+	switch {
+	case e.pull != missing:
+		words = append(words, "Images are not pulled: the engine must have them.")
+	case e.user != "":
+		words = append(words, "Images that the engine does not have are pulled, from "+e.registry+" as "+e.user+".")
+	default:
+		words = append(words, "Images that the engine does not have are pulled, without a password.")
+	}
+	if e.build == missing {
+		return append(words, fmt.Sprintf("Images may be built of a dockerfile, of up to %d GB.", e.mostGB))
+	}
+	return append(words, "Images are not built of a dockerfile.")
+}
+
+// canPull asks the engine to look for an image at its registry. Nothing is pulled.
+func (e *engine) canPull(ctx context.Context, h *heard, name string) error {
+	if e.pull != missing {
+		return noImage(name)
+	}
+	auth, _, err := e.auth(name)
+	if err != nil {
+		return err
+	}
+	if _, err = e.api.DistributionInspect(ctx, name, client.DistributionInspectOptions{EncodedRegistryAuth: auth}); err != nil {
+		return e.notPulled(ctx, h, name, err)
+	}
+	return nil
+}
+
+// canBuild tells whether an image was built, or can be as far as that is seen without doing it.
+func (e *engine) canBuild(ctx context.Context, h *heard, image app.Image) (string, error) {
+	name, err := e.imageName(image)
+	if err != nil {
+		return "", err
+	}
+	from, err := bases(image.Extra[dockerfile])
+	if err != nil {
+		return "", err
+	}
+	_, err = e.api.ImageInspect(ctx, name)
+	if err = failure(ctx, h, err); err == nil {
+		return "The engine has built the image " + name + " already.", nil
+	} else if !absent(err) {
+		return "", err
+	}
+	for _, base := range from {
+		_, err := e.api.ImageInspect(ctx, base)
+		if err = failure(ctx, h, err); absent(err) {
+			err = e.canPull(ctx, h, base)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "The image is built for the first machine, of " + strings.Join(from, ", ") + ".", nil
+}
+
+// Offers gives the images that the engine has, and sizes up to the whole host. Containers cost nothing of their own.
+func (e *engine) Offers(ctx context.Context) (app.Offers, error) {
+	var out app.Offers
+	ctx, h, err := e.asking(ctx)
+	if err != nil {
+		return out, err
+	}
+	info, err := e.api.Info(ctx, client.InfoOptions{})
+	if err = failure(ctx, h, err); err != nil {
+		return out, err
+	}
+	offer := func(name string, cpus, gb float64) {
+		out.Flavors = append(out.Flavors, app.FlavorOffer{Flavor: app.Flavor{Flavor: name, CPU: cpus, MemoryGB: gb}, Description: "a limit, of what the host has"})
+	}
+	hostGB := float64(info.Info.MemTotal) / (1 << 30)
+	offer("unlimited", float64(info.Info.NCPU), hostGB)
+	for cpus := 1; cpus <= info.Info.NCPU; cpus *= 2 {
+		for _, each := range []int{1, 2, 4} {
+			if gb := cpus * each; float64(gb) <= hostGB {
+				offer(strconv.Itoa(cpus)+"cpu-"+strconv.Itoa(gb)+"gb", float64(cpus), float64(gb))
+			}
+		}
+	}
+	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	images, err := e.api.ImageList(ctx, client.ImageListOptions{})
+	if err = failure(ctx, h, err); err != nil {
+		return out, err
+	}
+	for _, i := range images.Items {
+		for _, tag := range i.RepoTags {
+			if tag != "<none>:<none>" {
+				out.Images = append(out.Images, app.ImageOffer{Image: app.Image{Image: tag}, MadeAt: time.Unix(i.Created, 0)})
+			}
+		}
+	}
+	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
+	return out, nil
+}

@@ -1,0 +1,140 @@
+package docker
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/distribution/reference"
+
+	"muster/app"
+)
+
+const (
+	longestDockerfile = 64 << 10 // bytes
+	imageField        = "extra.dockerfile"
+)
+
+// instructions are those that an image type's Dockerfile may have. ADD fetches from where the engine itself stands, and ONBUILD does later what is looked at here.
+var instructions = []string{"ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"}
+
+var (
+	directive = regexp.MustCompile(`(?i)^#\s*(escape|syntax|check)\s*=`)
+	goesOn    = regexp.MustCompile(`\\[ \t]*$`)
+	twice     = regexp.MustCompile(`\\\\[ \t]*$`)
+	hereText  = regexp.MustCompile(`<<-?\s*['"]?[A-Za-z_]`)
+	stageForm = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+)
+
+// bases gives the images that a Dockerfile begins with, each once. What engines may read in two ways, and what would reach for something that is in none of these
+// images, is EInvalid: what a build begins with is then known before it begins.
+func bases(text string) (list []string, err error) {
+	if len(text) > longestDockerfile {
+		return nil, dockerfileError(0, "it is longer than %d KiB", longestDockerfile>>10)
+	}
+	stages, command, began := []string{}, "", 0
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for n, line := range lines {
+		line = strings.TrimFunc(line, unicode.IsSpace)
+		switch {
+		case strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == '\uFEFF') }):
+			return nil, dockerfileError(n+1, "it holds a character that cannot be seen")
+		case directive.MatchString(line):
+			return nil, dockerfileError(n+1, "directives such as syntax and escape are not taken")
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case hereText.MatchString(line):
+			e := dockerfileError(n+1, "texts in place (<<) are not taken: engines differ in what they mean")
+			e.Hint = "Write them with printf."
+			return nil, e
+		case twice.MatchString(line):
+			return nil, dockerfileError(n+1, "a line cannot end with two backslashes: engines differ in what that means")
+		}
+		if command == "" {
+			began = n + 1
+		}
+		if goesOn.MatchString(line) {
+			command += goesOn.ReplaceAllString(line, " ")
+			continue
+		}
+		if list, stages, err = instruction(command+line, began, list, stages); err != nil {
+			return nil, err
+		}
+		command = ""
+	}
+	if command != "" {
+		return nil, dockerfileError(began, "its last line goes on, and there is none after it")
+	}
+	if len(list) == 0 {
+		return nil, dockerfileError(0, "it has no FROM that names an image")
+	}
+	return list, nil
+}
+
+// instruction looks at one, and gives the images and the stages that there are with it.
+func instruction(text string, line int, images, stages []string) ([]string, []string, error) {
+	words := strings.Fields(text)
+	what := strings.ToUpper(words[0])
+	if !slices.Contains(instructions, what) {
+		e := dockerfileError(line, "%s is not taken", what)
+		e.Hint = "It may have " + strings.Join(instructions, ", ") + ". There are no files beside it; RUN can fetch what is needed."
+		return nil, nil, e
+	}
+	if what != "FROM" && what != "ARG" && len(stages) == 0 {
+		return nil, nil, dockerfileError(line, "it does not begin with FROM")
+	}
+	switch what {
+	case "COPY":
+		at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), "--from=") })
+		if at < 0 {
+			e := dockerfileError(line, "COPY has nothing to copy from")
+			e.Hint = "There are no files beside a Dockerfile. RUN can write them, and COPY --from takes them from an earlier stage."
+			return nil, nil, e
+		}
+		from := strings.ToLower(words[at][len("--from="):])
+		if n, err := strconv.Atoi(from); slices.Index(stages, from) < 0 && (err != nil || n < 0 || n >= len(stages)) {
+			return nil, nil, dockerfileError(line, "COPY --from=%s is of no earlier stage", from)
+		}
+	case "RUN":
+		if len(words) > 1 && strings.HasPrefix(words[1], "--") {
+			return nil, nil, dockerfileError(line, "RUN takes no %s", words[1])
+		}
+	case "FROM":
+		name := strconv.Itoa(len(stages))
+		if len(words) == 4 && strings.EqualFold(words[2], "as") {
+			name = strings.ToLower(words[3])
+			if !stageForm.MatchString(name) || slices.Contains(stages, name) {
+				return nil, nil, dockerfileError(line, "%q cannot be the name of a stage", words[3])
+			}
+			words = words[:2]
+		}
+		if len(words) != 2 || strings.HasPrefix(words[1], "-") || strings.Contains(words[1], "$") {
+			e := dockerfileError(line, "FROM names an image, and no more")
+			e.Hint = "Write FROM debian:12, or FROM debian:12 AS build: without variables and options, so that it is known what is fetched."
+			return nil, nil, e
+		}
+		base := words[1]
+		if !slices.Contains(stages, strings.ToLower(base)) && base != "scratch" {
+			if _, err := reference.ParseNormalizedNamed(base); err != nil {
+				return nil, nil, dockerfileError(line, "%q is no name of an image", base)
+			}
+			if !slices.Contains(images, base) {
+				images = append(images, base)
+			}
+		}
+		stages = append(stages, name)
+	}
+	return images, stages, nil
+}
+
+func dockerfileError(line int, format string, args ...any) *app.Error {
+	at := ""
+	if line > 0 {
+		at = ", line " + strconv.Itoa(line)
+	}
+	e := app.Errorf(app.EInvalid, "The image's dockerfile"+at+": "+format+".", args...)
+	e.Field = imageField
+	return e
+}

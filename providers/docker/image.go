@@ -1,0 +1,231 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/distribution/reference"
+	"github.com/moby/moby/api/pkg/authconfig"
+	"github.com/moby/moby/api/types/jsonstream"
+	"github.com/moby/moby/api/types/registry"
+	"github.com/moby/moby/client"
+
+	"muster/app"
+)
+
+const (
+	never   = "never"
+	missing = "missing" // where the engine does not have it
+
+	longestFetch  = 9 * time.Minute // for an image to be there: a create as a whole has ten
+	longestOutput = 64 << 20        // bytes that are read of what an engine says of one build or pull
+	mostLines     = 2000            // of them that are told
+	pullAgain     = time.Minute     // after a registry has refused for want of patience
+)
+
+// Reasons of errors of images, beside their codes.
+const (
+	reasonAbsent  = "image_absent"
+	reasonRefused = "image_refused"
+	reasonNoRoom  = "image_no_room" // jobs/retry.go has a rule for it
+)
+
+// noRoom is for an engine whose disk is full: EConflict, since somebody has to make room there. It is not ECapacity, for which other hardware is asked: on the same
+// engine, where the image would be pulled or built again.
+func noRoom(message string) *app.Error {
+	return &app.Error{Code: app.EConflict, Reason: reasonNoRoom, Message: message, Hint: "Free disk space on the engine's host (docker system df tells what takes it), or take another provider."}
+}
+
+// provide has the engine have the image that machines are made of, as far as the account lets it be pulled or built. One is fetched once, however many wait for it.
+func (e *engine) provide(ctx context.Context, h *heard, image app.Image, name string) error {
+	text := image.Extra[dockerfile]
+	if text == "" && e.pull != missing {
+		return nil // whether it is there shows when a container is made of it
+	}
+	bounded, cancel := context.WithTimeout(ctx, longestFetch)
+	defer cancel()
+	var err error
+	if text != "" {
+		err = e.built(bounded, h, text, name)
+	} else {
+		err = e.pulled(bounded, h, name)
+	}
+	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+		t := app.Errorf(app.ETimeout, "The image %s was not there after %s, and was given up.", name, longestFetch)
+		t.Hint = "Have it on the engine beforehand: docker pull or docker build it on the engine's host."
+		return t
+	}
+	return err
+}
+
+// turn waits until an image is nobody else's to fetch. It is told where that takes long.
+func (e *engine) turn(ctx context.Context, name string) (func(), error) {
+	told := time.AfterFunc(time.Second, func() {
+		app.Tell(ctx, app.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
+	})
+	defer told.Stop()
+	return e.images.take(ctx, name)
+}
+
+// pulled pulls an image that the engine does not have, where the account allows it; else that is EInvalid.
+func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
+	release, err := e.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = e.api.ImageInspect(ctx, name)
+	if err = failure(ctx, h, err); !absent(err) {
+		return err
+	}
+	if e.pull != missing {
+		return noImage(name)
+	}
+	auth, who, err := e.auth(name)
+	if err != nil {
+		return err
+	}
+	app.Tell(ctx, app.StreamSystem, "The engine has no image "+name+": pulling it"+who+".")
+	began := time.Now()
+	r, err := e.api.ImagePull(ctx, name, client.ImagePullOptions{RegistryAuth: auth})
+	if err != nil {
+		return e.notPulled(ctx, h, name, err)
+	}
+	defer r.Close()
+	if err := follow(ctx, r); err != nil {
+		return e.notPulled(ctx, h, name, err)
+	}
+	if _, err = e.api.ImageInspect(ctx, name); err != nil {
+		return failure(ctx, h, err)
+	}
+	app.Tell(ctx, app.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, time.Since(began).Round(time.Second)))
+	return nil
+}
+
+// auth gives what a registry is shown for an image: nothing, unless it is the registry that the account has a password for. Who is for people.
+func (e *engine) auth(name string) (header, who string, err error) {
+	named, err := reference.ParseNormalizedNamed(name)
+	if err != nil {
+		return "", "", &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: fmt.Sprintf("The engine has no image %s, and it cannot be pulled: that is no name of a registry's image.", name)}
+	}
+	domain := reference.Domain(named)
+	if e.user == "" || domain != e.registry {
+		return "", " from " + domain, nil
+	}
+	address := domain
+	if domain == "docker.io" {
+		address = "https://index.docker.io/v1/"
+	}
+	header, err = authconfig.Encode(registry.AuthConfig{Username: e.user, Password: e.password, ServerAddress: address})
+	return header, " from " + domain + " as " + e.user, err
+}
+
+func noImage(name string) *app.Error {
+	return &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: "The engine has no image " + name + ".", Hint: neverPulls}
+}
+
+const neverPulls = "Images are not pulled for this account: docker pull it on the engine's host, or docker build it there, or let the account's setting pull be missing."
+
+// said is what an engine says in the middle of an answer that began well.
+type said string
+
+func (s said) Error() string { return string(s) }
+
+// follow reads what an engine tells of a pull or a build, and passes it on; an error of the engine's is of type said.
+func follow(ctx context.Context, r io.Reader) error {
+	limited := &io.LimitedReader{R: r, N: longestOutput}
+	d := json.NewDecoder(limited)
+	told := 0
+	tell := func(line string) {
+		line = strings.Map(func(r rune) rune {
+			if r == '\t' || unicode.IsPrint(r) {
+				return r
+			}
+			return -1
+		}, line)
+		if strings.TrimSpace(line) == "" {
+			return
+		}
+		if told++; told < mostLines {
+			app.Tell(ctx, app.StreamOut, line)
+		} else if told == mostLines {
+			app.Tell(ctx, app.StreamSystem, fmt.Sprintf("There is more of it; only the first %d lines are kept.", mostLines))
+		}
+	}
+	rest := ""
+	for {
+		var m jsonstream.Message
+		switch err := d.Decode(&m); {
+		case limited.N <= 0:
+			return said(fmt.Sprintf("more than %d MB of output", longestOutput>>20))
+		case err == io.EOF:
+			tell(rest)
+			return nil
+		case err != nil:
+			return err
+		}
+		switch {
+		case m.Error != nil:
+			tell(rest)
+			return said(m.Error.Message)
+		case m.Stream != "":
+			lines := strings.Split(rest+m.Stream, "\n")
+			for _, line := range lines[:len(lines)-1] {
+				tell(line)
+			}
+			if rest = lines[len(lines)-1]; len(rest) > 4096 {
+				tell(rest)
+				rest = ""
+			}
+		case m.Status != "" && (m.Progress == nil || m.Progress.Total == 0 && m.Progress.Current == 0) && m.Status != "Waiting" && m.Status != "Pulling fs layer" && m.Status != "Verifying Checksum":
+			if m.ID != "" {
+				m.Status = m.ID + ": " + m.Status
+			}
+			tell(m.Status)
+		}
+	}
+}
+
+// notPulled gives the error of a pull its code, by what the registry or the engine said.
+func (e *engine) notPulled(ctx context.Context, h *heard, name string, err error) error {
+	var s said
+	if !errors.As(err, &s) && h.code() < 400 {
+		return failure(ctx, h, err)
+	}
+	return notPulled(name, err.Error())
+}
+
+func notPulled(name, words string) *app.Error {
+	words = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(words), "Error response from daemon: "), ".")
+	e := &app.Error{Code: app.ETransient, Message: "The image " + name + " could not be pulled: " + words + "."}
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(strings.ToLower(words), p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("toomanyrequests", "rate limit", "too many requests"):
+		e.Code, e.RetryAfter, e.Hint = app.ERateLimit, pullAgain, "The registry lets nobody pull so much. Registries allow more to those who log in: see registry_user and registry_password."
+	case has("no space left", "quota exceeded"):
+		return noRoom(e.Message)
+	case has("unauthorized", "authentication required", "no basic auth", "denied", "forbidden", "incorrect username or password"):
+		e.Code, e.Reason = app.ECredentials, reasonRefused
+		e.Hint = "See the settings registry, registry_user and registry_password, and the image's name: registries say this of images that they do not have, too."
+	case has("manifest unknown", "not found", "name unknown", "name_unknown", "does not exist", "no matching manifest", "invalid reference"):
+		e.Code, e.Reason, e.Hint = app.EInvalid, reasonAbsent, "See the image's name and its tag or digest, and whether the registry has it for the engine's architecture."
+	case has("x509", "certificate", "gave http response"):
+		e.Code, e.Hint = app.EInvalid, "The engine does not trust the registry: have its CA in /etc/docker/certs.d on the engine's host."
+	default:
+		e.Hint = "See whether the engine's host reaches the registry."
+	}
+	return e
+}

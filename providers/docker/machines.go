@@ -1,0 +1,195 @@
+package docker
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"muster/app"
+)
+
+// idForm is an id or a name that the engine takes; what else is asked for would be another path of its API.
+var idForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+
+func (e *engine) inspect(ctx context.Context, id string) (*container.InspectResponse, error) {
+	if !idForm.MatchString(id) {
+		return nil, app.Errorf(app.ENotFound, "There is no container %q.", id)
+	}
+	h, _ := ctx.Value(heardKey{}).(*heard)
+	r, err := e.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err = failure(ctx, h, err); err != nil {
+		return nil, err
+	}
+	return &r.Container, nil
+}
+
+// ours tells whether a container was made for a machine.
+func ours(c *container.InspectResponse, tags map[string]string) bool {
+	if c.Config == nil {
+		return false
+	}
+	has := tagsOf(c.Config.Labels)
+	return has[app.TagInstallation] == tags[app.TagInstallation] && has[app.TagIntent] == tags[app.TagIntent]
+}
+
+func tagsOf(labels map[string]string) map[string]string {
+	tags := make(map[string]string, 5)
+	for k, v := range labels {
+		if name, ok := strings.CutPrefix(k, tagPrefix); ok {
+			tags[name] = v
+		}
+	}
+	return tags
+}
+
+func state(c *container.InspectResponse) app.MachineState {
+	if c.State == nil {
+		return app.MachineStarting
+	}
+	switch c.State.Status {
+	case container.StateRunning:
+		return app.MachineRunning
+	case container.StateCreated, container.StateRestarting:
+		return app.MachineStarting
+	}
+	return app.MachineStopped
+}
+
+// machine is a container in app's words.
+func (e *engine) machine(c *container.InspectResponse) app.Machine {
+	m := app.Machine{ID: c.ID, State: state(c), Addresses: map[string]string{}, OwnRoot: true, Note: "container on network " + e.network}
+	if c.Config != nil {
+		labels := c.Config.Labels
+		m.Hostname, m.HostKey, m.SSHUser, m.Tags = labels[labelHostname], labels[labelHostKey], labels[labelUser], tagsOf(labels)
+		m.Note = "container of " + c.Config.Image + " on network " + e.network
+	}
+	if at, err := time.Parse(time.RFC3339Nano, c.Created); err == nil {
+		m.MadeAt = at
+	}
+	if m.State != app.MachineRunning || c.NetworkSettings == nil {
+		return m
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.NetworkSettings.Networks)) {
+		n := c.NetworkSettings.Networks[name]
+		if n != nil && n.IPAddress.IsValid() && (m.Addresses["bind_v4"] == "" || name == e.network) {
+			m.Addresses["bind_v4"] = n.IPAddress.String()
+			m.Addresses["access_v4"] = n.IPAddress.String()
+		}
+	}
+	if !e.publish.IsValid() {
+		return m
+	}
+	delete(m.Addresses, "access_v4")
+	for _, b := range c.NetworkSettings.Ports[sshPort] {
+		if port, err := strconv.Atoi(b.HostPort); err == nil && port > 0 {
+			m.SSHPort, m.Addresses["access_v4"] = port, e.publish.String()
+		}
+	}
+	return m
+}
+
+// Describe implements app.Provider.
+func (e *engine) Describe(ctx context.Context, id string) (app.Machine, error) {
+	ctx, _, err := e.asking(ctx)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	c, err := e.inspect(ctx, id)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	return e.machine(c), nil
+}
+
+// List implements app.Provider. The engine looks for the labels; what it found is described one by one, since its list does not tell everything.
+func (e *engine) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	ctx, h, err := e.asking(ctx)
+	if err != nil {
+		return nil, err
+	}
+	filters := client.Filters{}.Add("label", tagPrefix+app.TagInstallation)
+	for k, v := range tags {
+		if !strings.Contains(k, "=") {
+			filters = filters.Add("label", tagPrefix+k+"="+v)
+		}
+	}
+	r, err := e.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
+	if err = failure(ctx, h, err); err != nil {
+		return nil, err
+	}
+	out := make([]app.Machine, 0, len(r.Items))
+	for _, item := range r.Items {
+		if !carries(tagsOf(item.Labels), tags) {
+			continue
+		}
+		c, err := e.inspect(ctx, item.ID)
+		if absent(err) { // removed meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e.machine(c))
+	}
+	return out, nil
+}
+
+func carries(has, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if got, ok := has[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Delete implements app.Provider: the container goes with its volumes that have no name.
+func (e *engine) Delete(ctx context.Context, id string) error {
+	if !idForm.MatchString(id) {
+		return ctx.Err()
+	}
+	ctx, h, err := e.asking(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = e.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if err = failure(ctx, h, err); err == nil || absent(err) || strings.Contains(err.Error(), "is already in progress") {
+		return nil
+	}
+	return err
+}
+
+// Sleep stops a container. The SSH server ends at once; what else runs is told to end, and ended after ten seconds.
+func (e *engine) Sleep(ctx context.Context, id string) error {
+	return e.power(ctx, id, app.MachineStopped, func(ctx context.Context) error {
+		_, err := e.api.ContainerStop(ctx, id, client.ContainerStopOptions{})
+		return err
+	})
+}
+
+// Wake starts a container. Its address may be another than before.
+func (e *engine) Wake(ctx context.Context, id string) error {
+	return e.power(ctx, id, app.MachineRunning, func(ctx context.Context) error {
+		_, err := e.api.ContainerStart(ctx, id, client.ContainerStartOptions{})
+		return err
+	})
+}
+
+func (e *engine) power(ctx context.Context, id string, to app.MachineState, act func(context.Context) error) error {
+	ctx, h, err := e.asking(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := e.inspect(ctx, id)
+	if err != nil || state(c) == to {
+		return err
+	}
+	return failure(ctx, h, act(ctx))
+}

@@ -1,0 +1,150 @@
+package executable
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+var (
+	_ app.Provider       = (*account)(nil)
+	_ app.ProviderCloser = (*account)(nil)
+	_ app.LateLister     = (*account)(nil)
+	_ app.Sleeper        = (*account)(nil)
+	_ app.Adopter        = (*account)(nil)
+	_ app.AccountChecker = (*account)(nil)
+	_ app.Offerer        = (*account)(nil)
+	_ app.Sharer         = (*account)(nil)
+	_ app.Empowered      = (*account)(nil)
+)
+
+// Has tells whether the program has said that it has a power.
+func (a *account) Has(power any) bool {
+	switch power.(type) {
+	case *app.Sleeper:
+		return a.has(verbSleep)
+	case *app.Adopter:
+		return a.has(verbAdopt)
+	case *app.AccountChecker:
+		return a.has(verbCheck)
+	case *app.Offerer:
+		return a.has(verbOffers)
+	case *app.Sharer:
+		return a.has(verbShared)
+	}
+	return true
+}
+
+func (a *account) has(power string) bool { return slices.Contains(a.program.Powers, power) }
+
+// ListsLate is what the program said of itself.
+func (a *account) ListsLate() time.Duration { return a.program.ListsLate }
+
+// nothing is the result of verbs that have none.
+type nothing struct{}
+
+// told is what cannot be understood, or is not so, of a result.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	return app.Errorf(app.EInternal, "the provider's program gave a result that cannot be: %w", err)
+}
+
+// Create makes a machine.
+func (a *account) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	return a.askMachine(ctx, verbCreate, specLine(spec))
+}
+
+// Describe gives a machine as it is now.
+func (a *account) Describe(ctx context.Context, id string) (app.Machine, error) {
+	m, err := a.askMachine(ctx, verbMachine, idParams{id})
+	if err == nil && m.ID != id {
+		return app.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program gave %q", id, m.ID)
+	}
+	return m, err
+}
+
+func (a *account) askMachine(ctx context.Context, verb string, params any) (app.Machine, error) {
+	var line machineLine
+	if err := a.ask(ctx, verb, params, &line); err != nil {
+		return app.Machine{}, err
+	}
+	m, err := line.machine(a.hidden)
+	return m, told(err)
+}
+
+// List gives the machines with all of the tags.
+func (a *account) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	var line machinesLine
+	if err := a.ask(ctx, verbList, tagParams{tags}, &line); err != nil {
+		return nil, err
+	}
+	ms, err := line.machines(a.hidden)
+	return ms, told(err)
+}
+
+// Delete removes a machine.
+func (a *account) Delete(ctx context.Context, id string) error {
+	return a.ask(ctx, verbDelete, idParams{id}, &nothing{})
+}
+
+// Sleep stops a machine.
+func (a *account) Sleep(ctx context.Context, id string) error {
+	return a.ask(ctx, verbSleep, idParams{id}, &nothing{})
+}
+
+// Wake starts it again.
+func (a *account) Wake(ctx context.Context, id string) error {
+	return a.ask(ctx, verbWake, idParams{id}, &nothing{})
+}
+
+// Adopt gives a machine to another node.
+func (a *account) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	return a.ask(ctx, verbAdopt, adoptParams{id, specLine(spec)}, &nothing{})
+}
+
+// CheckAccount has the program look. That the account cannot be opened is a finding, not an error.
+func (a *account) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	if needs.Machines == nil {
+		needs.Machines = []app.MachineNeed{}
+	}
+	var line findingsLine
+	if err := a.ask(ctx, verbCheck, checkParams{needs.Machines, needs.Each}, &line); err != nil {
+		return nil, err
+	}
+	found, err := line.findings(a.hidden)
+	return found, told(err)
+}
+
+// Offers gives what can be made.
+func (a *account) Offers(ctx context.Context) (app.Offers, error) {
+	var o app.Offers
+	if err := a.ask(ctx, verbOffers, nothing{}, &o); err != nil {
+		return app.Offers{}, err
+	}
+	return sorted(o), nil
+}
+
+// Shared lists what was made for clusters.
+func (a *account) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	var line thingsLine
+	if err := a.ask(ctx, verbShared, tagParams{tags}, &line); err != nil {
+		return nil, err
+	}
+	things, err := line.things()
+	return things, told(err)
+}
+
+// DeleteShared removes one of them.
+func (a *account) DeleteShared(ctx context.Context, id string) error {
+	return a.ask(ctx, verbDeleteShared, idParams{id}, &nothing{})
+}

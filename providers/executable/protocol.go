@@ -1,0 +1,149 @@
+package executable
+
+import (
+	"encoding/json"
+	"time"
+
+	"muster/app"
+)
+
+// The versions of the protocol that Muster speaks. A program answers describe with the one that it has chosen of them.
+const (
+	oldest = 1
+	newest = 1
+)
+
+// The verbs. In the protocol, describe is the program's word on itself, and machine what app.Provider calls Describe.
+const (
+	verbDescribe     = "describe"
+	verbOpen         = "open"
+	verbCreate       = "create"
+	verbMachine      = "machine"
+	verbList         = "list"
+	verbDelete       = "delete"
+	verbSleep        = "sleep"
+	verbWake         = "wake"
+	verbAdopt        = "adopt"
+	verbCheck        = "check"
+	verbOffers       = "offers"
+	verbShared       = "shared"
+	verbDeleteShared = "delete_shared"
+	verbCancel       = "cancel"
+)
+
+// Limits of what a program may say.
+const (
+	longestLine    = 16 << 20 // of standard output
+	longestLog     = 4 << 10  // of standard error; the rest of the line is left out
+	longestMessage = 2000     // of an error, a finding or a note
+	longestID      = 1000     // of a machine or a shared thing
+	mostFields     = 200      // of a descriptor's lists
+	mostAtOnce     = 1000
+	usualAtOnce    = 32
+)
+
+// request is a line that Muster writes. Only cancel has no id, since it is not answered.
+type request struct {
+	ID     uint64 `json:"id,omitempty"`
+	Verb   string `json:"verb"`
+	Params any    `json:"params"`
+}
+
+// answer is a line that the program writes: one of Result and Error stands in it.
+type answer struct {
+	ID     uint64          `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *failure        `json:"error"`
+}
+
+type failure struct {
+	Code              app.Code `json:"code"`
+	Message           string   `json:"message"`
+	Hint              string   `json:"hint"`
+	Reason            string   `json:"reason"`
+	Field             string   `json:"field"`
+	RetryAfterSeconds float64  `json:"retry_after_seconds"`
+}
+
+type describeParams struct {
+	Protocol versions `json:"protocol"`
+}
+
+type versions struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+type openParams struct {
+	Protocol int            `json:"protocol"`
+	Account  string         `json:"account"`
+	Settings map[string]any `json:"settings"`
+	DataDir  string         `json:"data_dir,omitempty"`
+}
+
+type idParams struct {
+	ID string `json:"id"`
+}
+
+type tagParams struct {
+	Tags map[string]string `json:"tags"`
+}
+
+type adoptParams struct {
+	ID   string     `json:"id"`
+	Spec createSpec `json:"spec"`
+}
+
+type checkParams struct {
+	Machines []app.MachineNeed `json:"machines"`
+	Each     bool              `json:"each,omitempty"`
+}
+
+type cancelParams struct {
+	Request uint64 `json:"request"`
+}
+
+// createSpec is app.MachineSpec on the line.
+type createSpec struct {
+	Intent        string            `json:"intent"`
+	Hostname      string            `json:"hostname"`
+	Flavor        app.Flavor        `json:"flavor"`
+	Image         app.Image         `json:"image"`
+	Tags          map[string]string `json:"tags"`
+	Zone          string            `json:"zone,omitempty"`
+	HostKey       string            `json:"host_key,omitempty"`
+	AuthorizedKey string            `json:"authorized_key,omitempty"`
+	Firewall      *app.Firewall     `json:"firewall,omitempty"`
+}
+
+func specLine(s app.MachineSpec) createSpec {
+	return createSpec{Intent: s.Intent, Hostname: s.Hostname, Flavor: s.Flavor, Image: s.Image, Tags: s.Tags, Zone: s.Zone, HostKey: string(s.HostKey), AuthorizedKey: s.AuthorizedKey, Firewall: s.Firewall}
+}
+
+// machineLine is app.Machine on the line.
+type machineLine struct {
+	ID        string            `json:"id"`
+	State     app.MachineState  `json:"state"`
+	Hostname  string            `json:"hostname"`
+	Addresses map[string]string `json:"addresses"`
+	SSHUser   string            `json:"ssh_user"`
+	SSHPort   int               `json:"ssh_port"`
+	Tags      map[string]string `json:"tags"`
+	HostKey   string            `json:"host_key"`
+	OwnRoot   bool              `json:"own_root"`
+	Note      string            `json:"note"`
+	Zone      string            `json:"zone"`
+	MadeAt    time.Time         `json:"made_at,omitzero"`
+}
+
+type machinesLine struct {
+	Machines []machineLine `json:"machines"`
+}
+
+type findingsLine struct {
+	Findings []app.Finding `json:"findings"`
+}
+
+type thingsLine struct {
+	Things []app.SharedThing `json:"things"`
+}

@@ -1,0 +1,128 @@
+package executable
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"muster/app"
+)
+
+// readAnswer understands one line. An error means that the program does not keep to the protocol at all.
+func readAnswer(line []byte) (answer, error) {
+	var a answer
+	if err := json.Unmarshal(line, &a); err != nil {
+		return answer{}, errors.New("a line that is no JSON object of an answer")
+	}
+	switch told := len(a.Result) > 0 && !bytes.Equal(a.Result, []byte("null")); {
+	case a.ID == 0:
+		return answer{}, errors.New("an answer without an id")
+	case told == (a.Error != nil):
+		return answer{}, errors.New("an answer that has not just one of result and error")
+	}
+	return a, nil
+}
+
+// codes are those that a program may give.
+var codes = []app.Code{app.EInvalid, app.ENotFound, app.EConflict, app.ECredentials, app.ECapacity, app.EQuota, app.ERateLimit, app.ETransient, app.ETimeout, app.ECancelled, app.EInternal}
+
+const longestRetry = 24 * time.Hour
+
+// err makes an error of what a program says went wrong. A code that is not one of the protocol's is taken for internal.
+func (f *failure) err(s *secrets) *app.Error {
+	e := &app.Error{Code: f.Code, Reason: s.tidy(f.Reason, 100), Message: s.tidy(f.Message, longestMessage), Hint: s.tidy(f.Hint, longestMessage), Field: s.tidy(f.Field, 200)}
+	if !slices.Contains(codes, f.Code) {
+		e.Code = app.EInternal
+		e.Message = fmt.Sprintf("the provider's program gave the code %q, which is not one of the protocol's: %s", s.tidy(string(f.Code), 50), e.Message)
+	}
+	if e.Message == "" {
+		e.Message = "the provider's program says no more than " + string(e.Code)
+	}
+	if f.RetryAfterSeconds > 0 {
+		e.RetryAfter = time.Duration(min(f.RetryAfterSeconds, longestRetry.Seconds()) * float64(time.Second))
+	}
+	return e
+}
+
+// machine checks what a program says of a machine.
+func (m machineLine) machine(s *secrets) (app.Machine, error) {
+	if err := goodID(m.ID); err != nil {
+		return app.Machine{}, err
+	}
+	switch m.State {
+	case app.MachineStarting, app.MachineRunning, app.MachineStopped:
+	default:
+		return app.Machine{}, fmt.Errorf("machine %q has the state %q, which is none of starting, running and stopped", m.ID, s.tidy(string(m.State), 50))
+	}
+	if m.SSHPort < 0 || m.SSHPort > 65535 {
+		return app.Machine{}, fmt.Errorf("machine %q has the SSH port %d", m.ID, m.SSHPort)
+	}
+	return app.Machine{ID: m.ID, State: m.State, Hostname: m.Hostname, Addresses: m.Addresses, SSHUser: m.SSHUser, SSHPort: m.SSHPort, Tags: m.Tags, HostKey: strings.TrimSpace(m.HostKey),
+		OwnRoot: m.OwnRoot, Note: s.tidy(m.Note, longestMessage), Zone: m.Zone, MadeAt: m.MadeAt}, nil
+}
+
+// machines reads a list. The same machine twice is a mistake that would be counted, and paid for, twice.
+func (l machinesLine) machines(s *secrets) ([]app.Machine, error) {
+	out, seen := make([]app.Machine, 0, len(l.Machines)), map[string]bool{}
+	for _, line := range l.Machines {
+		m, err := line.machine(s)
+		if err == nil && seen[m.ID] {
+			err = fmt.Errorf("machine %q is listed twice", m.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		seen[m.ID] = true
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func goodID(id string) error {
+	if id == "" || len(id) > longestID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return fmt.Errorf("an id is missing, longer than %d bytes, or not plain text", longestID)
+	}
+	return nil
+}
+
+func (l findingsLine) findings(s *secrets) ([]app.Finding, error) {
+	if len(l.Findings) > 10_000 {
+		return nil, errors.New("more findings than anybody reads")
+	}
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		f.About, f.Subject = s.tidy(f.About, 100), s.tidy(f.Subject, 200)
+		f.Message, f.Hint = s.tidy(f.Message, longestMessage), s.tidy(f.Hint, longestMessage)
+		if f.Message == "" || f.About == "" {
+			return nil, errors.New("a finding without about or message")
+		}
+		if !f.OK && !slices.Contains(codes, f.Code) {
+			f.Code = app.EInvalid
+		}
+	}
+	return l.Findings, nil
+}
+
+func (l thingsLine) things() ([]app.SharedThing, error) {
+	for _, t := range l.Things {
+		if err := goodID(t.ID); err != nil {
+			return nil, err
+		}
+	}
+	return l.Things, nil
+}
+
+// sorted puts offers in the order that app.Offers promises.
+func sorted(o app.Offers) app.Offers {
+	slices.Sort(o.Zones)
+	slices.SortStableFunc(o.Flavors, func(a, b app.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortStableFunc(o.Images, func(a, b app.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
+	return o
+}

@@ -1,0 +1,111 @@
+package providers
+
+import (
+	"context"
+	"maps"
+	"testing"
+
+	"muster/app"
+)
+
+func TestCheckExtra(t *testing.T) {
+	for name, c := range map[string]struct {
+		typ   string
+		image bool
+		extra map[string]string
+		field string
+	}{
+		"understood":          {"aws", false, map[string]string{"root_disk_gb": "20", "spot": "true"}, ""},
+		"nothing":             {"aws", false, nil, ""},
+		"misspelt":            {"aws", false, map[string]string{"root_disk": "20"}, "extra.root_disk"},
+		"not this account":    {"aws", false, map[string]string{"secret_access_key": "x"}, "extra.secret_access_key"},
+		"of an image":         {"aws", true, map[string]string{"os": "debian", "os_version": "12"}, ""},
+		"of hardware":         {"aws", false, map[string]string{"os": "debian"}, "extra.os"},
+		"types that take all": {"sandbox", false, map[string]string{"x": "y"}, ""},
+		"types that are not":  {"none", false, map[string]string{"x": "y"}, ""},
+	} {
+		err := CheckExtra(c.typ, c.image, c.extra)
+		if e := app.AsError(err); (err == nil) != (c.field == "") || err != nil && (e.Code != app.EInvalid || e.Field != c.field) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// told keeps what it was asked for.
+type told struct {
+	app.Provider
+	spec    app.MachineSpec
+	adopted app.MachineSpec
+	named   app.Machine
+	needs   app.AccountNeeds
+}
+
+func (p *told) Create(_ context.Context, spec app.MachineSpec) (app.Machine, error) {
+	p.spec = spec
+	return app.Machine{ID: "1"}, nil
+}
+
+func (p *told) Describe(context.Context, string) (app.Machine, error) {
+	return app.Machine{ID: "1", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"}}, nil
+}
+
+func (p *told) Adopt(_ context.Context, _ string, spec app.MachineSpec) error {
+	p.adopted = spec
+	return nil
+}
+
+func (p *told) NameZone() string { return "example.org" }
+
+func (p *told) SetName(_ context.Context, m app.Machine) error { p.named = m; return nil }
+
+func (p *told) CheckAccount(_ context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	p.needs = needs
+	return nil, nil
+}
+
+// Whoever writes a hardware type cannot get the better of the account's settings.
+func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
+	inner := &told{}
+	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: app.MeterOf(nil),
+		descriptor: app.Descriptor{FlavorFields: []app.Field{{Name: "disk"}}}}
+	extra := map[string]string{"disk": "9", "token": "theirs", "api_url": "http://elsewhere"}
+	spec := app.MachineSpec{Intent: "x", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"},
+		Flavor: app.Flavor{Extra: extra}, Image: app.Image{Extra: extra}}
+	if _, err := g.Create(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Adopt(t.Context(), "1", spec); err != nil {
+		t.Fatal(err)
+	}
+	needs := app.AccountNeeds{Machines: []app.MachineNeed{{Flavor: spec.Flavor, Image: spec.Image}}}
+	if _, err := g.CheckAccount(t.Context(), needs); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"disk": "9"}
+	for what, got := range map[string]app.Flavor{"create": inner.spec.Flavor, "adopt": inner.adopted.Flavor, "check": inner.needs.Machines[0].Flavor} {
+		if !maps.Equal(got.Extra, want) {
+			t.Errorf("%s: %v", what, got.Extra)
+		}
+	}
+	if len(inner.spec.Image.Extra)+len(inner.needs.Machines[0].Image.Extra) > 0 || len(extra) != 3 || len(needs.Machines[0].Flavor.Extra) != 3 {
+		t.Errorf("%+v, %v, %v", inner, extra, needs)
+	}
+}
+
+// A name is set for machines that are known for ours, and where the member keeps names at all.
+func TestNamesAreSetForOursOnly(t *testing.T) {
+	inner := &told{}
+	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: app.MeterOf(nil)}
+	for name, tags := range map[string]map[string]string{"another installation's": {app.TagIntent: "x", app.TagInstallation: "j"}, "no intent": {app.TagInstallation: "i"}, "none": nil} {
+		if err := g.SetName(t.Context(), app.Machine{ID: "1", Hostname: "n.example.org", Tags: tags}); app.CodeOf(err) != app.EInternal || inner.named.ID != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := g.SetName(t.Context(), app.Machine{ID: "1", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"}}); err != nil || inner.named.ID != "1" || g.NameZone() != "example.org" {
+		t.Errorf("ours: %+v, %v", inner.named, err)
+	}
+	g.inner = struct{ app.Provider }{inner}
+	if _, ok := app.PowerOf[app.Namer](g); ok || g.NameZone() != "" || g.SetName(t.Context(), app.Machine{}) != nil {
+		t.Error("a member without names")
+	}
+}

@@ -1,0 +1,134 @@
+package google
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/auth/credentials"
+	"google.golang.org/api/cloudresourcemanager/v1"
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/dns/v1"
+	"google.golang.org/api/option"
+	htransport "google.golang.org/api/transport/http"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// scope leaves what is allowed to the service account's roles.
+const scope = compute.CloudPlatformScope
+
+// key is what a service account's JSON file says; nil stands for application default credentials.
+type key struct {
+	Type     string `json:"type"`
+	Project  string `json:"project_id"`
+	Email    string `json:"client_email"`
+	Private  string `json:"private_key"`
+	TokenURL string `json:"token_uri"`
+}
+
+// keyOf reads the key. Only keys of service accounts are taken: other kinds of credentials name programs to start and places to ask.
+func keyOf(s account.Settings) (*key, error) {
+	text := s.Text("credentials")
+	if text == "" {
+		return nil, nil
+	}
+	bad := func(what string) error {
+		e := account.Invalid("credentials", "the service account's key %s", what)
+		e.Hint = "Make a key of type JSON for the service account, and give the whole file."
+		return e
+	}
+	var k key
+	if json.Unmarshal([]byte(text), &k) != nil {
+		return nil, bad("is not JSON")
+	}
+	switch {
+	case k.Type != "service_account":
+		return nil, bad("is of another kind: its type must be service_account")
+	case k.Email == "" || k.Private == "" || k.TokenURL == "":
+		return nil, bad("is not whole: client_email, private_key or token_uri is missing")
+	}
+	block, _ := pem.Decode([]byte(k.Private))
+	if block == nil {
+		return nil, bad("holds a private key that cannot be read")
+	}
+	if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil {
+		if _, err := x509.ParsePKCS1PrivateKey(block.Bytes); err != nil {
+			return nil, bad("holds a private key that cannot be read")
+		}
+	}
+	return &k, nil
+}
+
+func projectOf(s account.Settings, k *key) string {
+	if k != nil {
+		return s.Or("project", k.Project)
+	}
+	return s.Text("project")
+}
+
+func checkURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	if u, err := url.Parse(text); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return account.Invalid("api_url", "the address of the API must be of the form https://host/compute/v1/")
+	}
+	return nil
+}
+
+// open makes the clients. Resources is where the Resource Manager and Cloud DNS answer; "" is their own addresses.
+func open(ctx context.Context, name string, settings map[string]any, resources string, pauses pauses) (*Provider, error) {
+	if err := Check(settings); err != nil {
+		return nil, err
+	}
+	s := account.Settings(settings)
+	k, err := keyOf(s)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{name: name, settings: s, project: projectOf(s, k), zone: s.Text("zone"), pauses: pauses, ready: map[uint64]bool{},
+		transport: http.DefaultTransport.(*http.Transport).Clone()}
+	p.transport.ResponseHeaderTimeout = 3 * time.Minute // an operation is waited for in one call of up to two minutes
+	p.transport.MaxIdleConnsPerHost = 16
+	detect := &credentials.DetectOptions{Scopes: []string{scope}, Client: &http.Client{Transport: p.transport, Timeout: 30 * time.Second}}
+	if k != nil {
+		p.login, err = credentials.NewCredentialsFromJSON(credentials.ServiceAccount, []byte(s.Text("credentials")), detect)
+	} else {
+		p.login, err = credentials.DetectDefault(detect)
+	}
+	if err != nil {
+		e := app.Errorf(app.ECredentials, "there are no credentials for Google Cloud to be found")
+		e.Hint = "Give the service account's key, or set up application default credentials on the host that Muster runs on."
+		return nil, e
+	}
+	over, err := htransport.NewTransport(ctx, p.transport, option.WithAuthCredentials(p.login), option.WithScopes(scope), option.WithTelemetryDisabled(),
+		option.WithUserAgent("muster"))
+	if err != nil {
+		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
+	}
+	client := option.WithHTTPClient(&http.Client{Transport: over})
+	if p.api, err = compute.NewService(ctx, client, endpoint(s.Text("api_url"))); err != nil {
+		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
+	}
+	if p.resources, err = cloudresourcemanager.NewService(ctx, client, endpoint(resources)); err != nil {
+		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
+	}
+	if p.names, err = dns.NewService(ctx, client, endpoint(resources)); err != nil {
+		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
+	}
+	return p, nil
+}
+
+func endpoint(url string) option.ClientOption {
+	if url != "" && !strings.HasSuffix(url, "/") {
+		url += "/"
+	}
+	return option.WithEndpoint(url)
+}

@@ -1,0 +1,291 @@
+package google
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/cloudresourcemanager/v1"
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+)
+
+// permissions are what the service account needs in the project. The custom role in docs/providers/google.md holds the same.
+var permissions = []string{
+	"compute.diskTypes.get", "compute.disks.create", "compute.disks.setLabels", "compute.images.get", "compute.images.getFromFamily", "compute.images.list", "compute.images.useReadOnly",
+	"compute.instances.create", "compute.instances.delete", "compute.instances.get", "compute.instances.getGuestAttributes", "compute.instances.list",
+	"compute.instances.resume", "compute.instances.setLabels", "compute.instances.setMetadata", "compute.instances.setTags", "compute.instances.start", "compute.instances.stop",
+	"compute.machineTypes.get", "compute.machineTypes.list", "compute.networks.get", "compute.projects.get", "compute.regions.get", "compute.subnetworks.get",
+	"compute.subnetworks.use", "compute.subnetworks.useExternalIp", "compute.zoneOperations.get", "compute.zones.get", "compute.zones.list",
+}
+
+// firewallPermissions are what it needs beside, in the network's project, for clusters that have a firewall.
+var firewallPermissions = []string{
+	"compute.firewalls.create", "compute.firewalls.delete", "compute.firewalls.get", "compute.firewalls.list", "compute.firewalls.update", "compute.globalOperations.get",
+	"compute.networks.updatePolicy",
+}
+
+// survey is one look at an account.
+type survey struct {
+	p     *Provider
+	found []app.Finding
+	zones map[string]*compute.Zone        // nil where there is none
+	types map[string]*compute.MachineType // by zone and name
+	taken []taken                         // what is needed of quotas
+
+	networks map[string]bool // looked at
+}
+
+func (s *survey) good(about, subject, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *survey) bad(about, subject string, code app.Code, hint, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// failed is a question that was not answered as it should; gone is what it means where there is no such thing.
+func (s *survey) failed(about, subject string, err error, gone, hint string) {
+	err = coded(err)
+	e := app.AsError(err)
+	switch {
+	case e.Code == app.ENotFound, e.Code == app.EInvalid:
+		s.bad(about, subject, app.EInvalid, hint, "%s", gone)
+	case e.Code == app.ECredentials && about != app.AboutCredentials:
+		s.bad(app.AboutPermissions, subject, e.Code, e.Hint, "It cannot be looked at: %s", strings.TrimRight(e.Message, "."))
+	case e.Code == app.EInternal:
+		s.bad(about, subject, app.ETransient, "Look whether Google Cloud, or the proxy before it, answers, and try again.", "Google Cloud could not be asked: %v", err)
+	default:
+		s.bad(about, subject, e.Code, firstOf(e.Hint, "Try again later."), "%s", e.Message)
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// CheckAccount looks at the key, the project, its API, permissions, zones, machine types, images, network and quotas, and changes nothing.
+func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &survey{p: p, zones: map[string]*compute.Zone{}, types: map[string]*compute.MachineType{}, networks: map[string]bool{}}
+	if _, err := p.login.Token(ctx); err != nil {
+		s.failed(app.AboutCredentials, "credentials", err, "Google does not take the credentials.", "Give the key of a service account that exists.")
+		return s.found, nil // nothing else is answered without a token
+	}
+	s.good(app.AboutCredentials, "credentials", "Google takes the credentials.")
+	project, err := p.api.Projects.Get(p.project).Context(ctx).Do()
+	if err != nil {
+		s.project(err)
+		return s.found, nil // and nothing else without the project
+	}
+	s.good(app.AboutSettings, "project", "The project %s answers, and its Compute Engine API is enabled.", p.project)
+	s.permissions(ctx)
+	s.zone(ctx, p.zone)
+	if c, err := read(p.settings); err == nil {
+		s.network(ctx, p.zone, c)
+	}
+	s.dnsZone(ctx)
+	for _, need := range needs.Machines {
+		s.need(ctx, need)
+	}
+	s.quotas(ctx, project, needs.Each)
+	return s.found, nil
+}
+
+// project tells why it does not answer.
+func (s *survey) project(err error) {
+	e := app.AsError(coded(err))
+	switch {
+	case e.Reason == "api_disabled":
+		s.bad(app.AboutPermissions, "compute.googleapis.com", e.Code, e.Hint, "The Compute Engine API is not enabled in the project %s.", s.p.project)
+	case e.Code == app.ECredentials && e.Reason == "":
+		s.bad(app.AboutCredentials, "credentials", e.Code, e.Hint, "Google refuses the service account: %s", e.Message)
+	default:
+		s.failed(app.AboutSettings, "project", err, "There is no project "+s.p.project+", or the service account may not see it.",
+			"Give the project's id, not its name or number, and give the service account a role in it.")
+	}
+}
+
+// permissions asks which of those that are needed the service account has. The Resource Manager tells, which is an API of its own.
+func (s *survey) permissions(ctx context.Context) {
+	wanted := slices.Clone(permissions)
+	c, err := read(s.p.settings)
+	if err == nil && c.serviceAccount != "" {
+		wanted = append(wanted, "iam.serviceAccounts.actAs", "compute.instances.setServiceAccount")
+	}
+	project, err := s.p.firewallProject(ctx)
+	if err == nil && project == s.p.project {
+		wanted = append(wanted, firewallPermissions...)
+	}
+	if s.p.NameZone() != "" {
+		wanted = append(wanted, dnsPermissions...)
+	}
+	answer, err := s.p.resources.Projects.TestIamPermissions(s.p.project, &cloudresourcemanager.TestIamPermissionsRequest{Permissions: wanted}).Context(ctx).Do()
+	if err != nil {
+		e := app.AsError(coded(err))
+		s.found = append(s.found, app.Finding{About: app.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
+			Message: "Which permissions the service account has could not be asked.",
+			Hint:    "Enable the Resource Manager to have this looked at: gcloud services enable cloudresourcemanager.googleapis.com"})
+		return
+	}
+	var missing []string
+	for _, permission := range wanted {
+		if !slices.Contains(answer.Permissions, permission) {
+			missing = append(missing, permission)
+		}
+	}
+	slices.Sort(missing)
+	if len(missing) > 0 {
+		s.bad(app.AboutPermissions, "permissions", app.ECredentials, "Give the service account the custom role of docs/providers/google.md, or roles/compute.admin.",
+			"The service account lacks %s.", strings.Join(missing, ", "))
+		return
+	}
+	s.good(app.AboutPermissions, "permissions", "The service account has the permissions that are needed.")
+}
+
+// zone tells whether there is one and whether it is up; it is asked once.
+func (s *survey) zone(ctx context.Context, name string) *compute.Zone {
+	if z, asked := s.zones[name]; asked {
+		return z
+	}
+	s.zones[name] = nil
+	z, err := s.p.api.Zones.Get(s.p.project, name).Context(ctx).Do()
+	switch {
+	case err != nil:
+		s.failed(app.AboutRegion, name, err, "There is no zone "+name+".", "gcloud compute zones list tells which there are.")
+		return nil
+	case z.Status != "UP":
+		s.bad(app.AboutRegion, name, app.ECapacity, "Use another zone until it is up again.", "The zone %s is %s.", name, strings.ToLower(z.Status))
+	default:
+		s.good(app.AboutRegion, name, "The zone %s is up.", name)
+	}
+	s.zones[name] = z
+	return z
+}
+
+// need looks at one kind of machine; at its machine type alone where it names no image, and the other way round.
+func (s *survey) need(ctx context.Context, need app.MachineNeed) {
+	zone := firstOf(need.Zone, s.p.zone)
+	c, err := read(s.p.settings.With(need.Flavor.Extra, need.Image.Extra))
+	if err != nil {
+		s.bad(app.AboutSettings, need.Flavor.Flavor, app.EInvalid, "Correct what the hardware type or the image type says for this provider.", "%s", app.AsError(err).Message)
+		return
+	}
+	var kind *compute.MachineType
+	if s.zone(ctx, zone) != nil {
+		s.network(ctx, zone, c)
+		if need.Flavor.Flavor != "" {
+			kind = s.flavor(ctx, zone, need.Flavor.Flavor)
+			s.disks(ctx, zone, need.Flavor.Flavor, c)
+		}
+	}
+	if need.Image.Image != "" {
+		s.image(ctx, need.Image.Image, c, kind)
+	}
+	if kind != nil {
+		s.count(zone, kind, c, float64(max(need.Count, 1)))
+	}
+}
+
+func (s *survey) flavor(ctx context.Context, zone, name string) *compute.MachineType {
+	if kind, asked := s.types[zone+"/"+name]; asked {
+		return kind
+	}
+	s.types[zone+"/"+name] = nil
+	hint := "gcloud compute machine-types list --zones " + zone + " tells which there are."
+	if !nameForm.MatchString(name) {
+		s.bad(app.AboutFlavor, name, app.EInvalid, hint, "%q is not a machine type.", name)
+		return nil
+	}
+	kind, err := s.p.api.MachineTypes.Get(s.p.project, zone, name).Context(ctx).Do()
+	switch {
+	case err != nil:
+		s.failed(app.AboutFlavor, name, err, "There is no machine type "+name+" in "+zone+".", hint)
+		return nil
+	case kind.Deprecated != nil && (kind.Deprecated.State == "OBSOLETE" || kind.Deprecated.State == "DELETED"):
+		s.bad(app.AboutFlavor, name, app.EInvalid, hint, "The machine type %s is not offered any more.", name)
+		return nil
+	}
+	s.good(app.AboutFlavor, name, "%s in %s has %d CPUs and %s GB of memory.", name, zone, kind.GuestCpus, number(float64(kind.MemoryMb)/1024))
+	s.types[zone+"/"+name] = kind
+	return kind
+}
+
+// disks looks whether the zone has the types of disk.
+func (s *survey) disks(ctx context.Context, zone, kind string, c choices) {
+	for _, name := range slices.Compact([]string{diskType(c.rootType, kind), diskType(c.dataType, kind)}) {
+		if _, err := s.p.api.DiskTypes.Get(s.p.project, zone, name).Context(ctx).Do(); err != nil {
+			s.failed(app.AboutSettings, name, err, "There is no type of disk "+name+" in "+zone+".", "Set root_disk_type and data_disk_type to types that the zone has.")
+		}
+	}
+}
+
+func (s *survey) image(ctx context.Context, name string, c choices, kind *compute.MachineType) {
+	hint := "Give a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME; gcloud compute images list tells which there are."
+	path, err := s.p.imagePath(name)
+	if err != nil {
+		s.bad(app.AboutImage, name, app.EInvalid, hint, "%q does not name an image.", name)
+		return
+	}
+	project, _, last := in(path)
+	var image *compute.Image
+	if strings.Contains(path, "/images/family/") {
+		image, err = s.p.api.Images.GetFromFamily(project, last).Context(ctx).Do()
+	} else {
+		image, err = s.p.api.Images.Get(project, last).Context(ctx).Do()
+	}
+	switch {
+	case err != nil:
+		s.failed(app.AboutImage, name, err, "There is no image "+name+" (looked for at "+path+").", hint)
+	case image.Status != "" && image.Status != "READY":
+		s.bad(app.AboutImage, name, app.EInvalid, "Wait until it is ready, or use another.", "The image %s is %s.", image.Name, strings.ToLower(image.Status))
+	case image.Deprecated != nil && (image.Deprecated.State == "OBSOLETE" || image.Deprecated.State == "DELETED"):
+		s.bad(app.AboutImage, name, app.EInvalid, hint, "The image %s cannot be used any more.", image.Name)
+	case image.DiskSizeGb > int64(c.rootGB):
+		s.bad(app.AboutImage, name, app.EInvalid, fmt.Sprintf("Set root_disk_gb to %d or more.", image.DiskSizeGb), "The image %s needs a disk of %d GB, and root_disk_gb is %d.",
+			image.Name, image.DiskSizeGb, c.rootGB)
+	case kind != nil && image.Architecture != "" && kind.Architecture != "" && image.Architecture != kind.Architecture:
+		s.bad(app.AboutImage, name, app.EInvalid, "Use an image for "+kind.Architecture+", or another machine type.", "The image %s is for %s, and %s is %s.",
+			image.Name, image.Architecture, kind.Name, kind.Architecture)
+	default:
+		s.good(app.AboutImage, name, "The image is %s.", image.Name)
+	}
+}
+
+// network looks at the network and the subnetwork of a zone's region; once for each.
+func (s *survey) network(ctx context.Context, zone string, c choices) {
+	network, subnetwork := s.p.networkPath(c), s.p.subnetworkPath(c, zone)
+	if s.networks[network+" "+subnetwork] {
+		return
+	}
+	s.networks[network+" "+subnetwork] = true
+	if path := network; path != "" {
+		project, _, name := in(path)
+		n, err := s.p.api.Networks.Get(project, name).Context(ctx).Do()
+		switch {
+		case err != nil:
+			s.failed(app.AboutNetwork, name, err, "There is no network "+name+" in the project "+project+".", "Set network to one that exists, or make it.")
+			return
+		case c.subnetwork == "" && !n.AutoCreateSubnetworks:
+			s.bad(app.AboutNetwork, name, app.EInvalid, "Set subnetwork to one of the region "+region(zone)+".", "The network %s makes no subnetworks by itself, and none is set.", name)
+			return
+		}
+		s.good(app.AboutNetwork, name, "There is the network %s.", name)
+	}
+	if c.subnetwork == "" {
+		return
+	}
+	project, where, name := in(subnetwork)
+	if _, err := s.p.api.Subnetworks.Get(project, where, name).Context(ctx).Do(); err != nil {
+		s.failed(app.AboutNetwork, name, err, "There is no subnetwork "+name+" in "+where+".", "Set subnetwork to one of that region.")
+		return
+	}
+	s.good(app.AboutNetwork, name, "There is the subnetwork %s in %s.", name, where)
+}

@@ -1,0 +1,158 @@
+package google
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// needs of CPUs are counted under this until the region has told its metrics: some series of machine types have one of their own.
+const (
+	cpus     = "CPUS"
+	spotCPUs = "PREEMPTIBLE_CPUS"
+	allCPUs  = "CPUS_ALL_REGIONS"
+	ofSeries = "_" + cpus
+)
+
+// taken is what machines of a need take of the quotas of their region, by metric.
+type taken struct {
+	kind, region string
+	of           map[string]float64
+}
+
+// count adds what so many machines need of the quotas of their region.
+func (s *survey) count(zone string, kind *compute.MachineType, c choices, n float64) {
+	t := taken{kind.Name, region(zone), map[string]float64{"INSTANCES": n}}
+	metric := strings.ToUpper(series(kind.Name)) + ofSeries
+	if c.spot {
+		metric = spotCPUs
+	}
+	t.of[metric] += n * float64(kind.GuestCpus)
+	if c.external {
+		t.of["IN_USE_ADDRESSES"] += n
+	}
+	t.of[diskMetric(diskType(c.rootType, kind.Name))] += n * float64(c.rootGB)
+	if c.dataGB > 0 {
+		t.of[diskMetric(diskType(c.dataType, kind.Name))] += n * float64(c.dataGB)
+	}
+	s.taken = append(s.taken, t)
+}
+
+// diskMetric is the quota that a type of disk is counted under.
+func diskMetric(kind string) string {
+	switch {
+	case kind == "pd-standard":
+		return "DISKS_TOTAL_GB"
+	case kind == "hyperdisk-balanced":
+		return "HDB_TOTAL_GB"
+	case strings.HasPrefix(kind, "hyperdisk-"):
+		return strings.ToUpper(strings.ReplaceAll(kind, "-", "_")) + "_TOTAL_GB"
+	}
+	return "SSD_TOTAL_GB"
+}
+
+// quotas looks whether what is needed is left in each region, and of CPUs in all regions together. Where each kind is looked at for itself, it says what is left,
+// and which kinds it leaves no room for.
+func (s *survey) quotas(ctx context.Context, project *compute.Project, each bool) {
+	needed := map[string]map[string]float64{}
+	for _, t := range s.taken {
+		if needed[t.region] == nil {
+			needed[t.region] = map[string]float64{}
+		}
+		for metric, n := range t.of {
+			needed[t.region][metric] += n
+		}
+	}
+	regions := sorted(needed)
+	if len(regions) == 0 && s.zones[s.p.zone] != nil {
+		regions = []string{region(s.p.zone)}
+	}
+	everywhere := 0.0
+	kinds := make([]account.Kind, len(s.taken))
+	for i, t := range s.taken {
+		kinds[i] = account.Kind{Name: "type " + t.kind, Takes: map[string]float64{}}
+	}
+	var limits []account.Quota
+	for _, where := range regions {
+		r, err := s.p.api.Regions.Get(s.p.project, where).Context(ctx).Do()
+		if err != nil {
+			s.failed(app.AboutQuota, where, err, "There is no region "+where+".", "gcloud compute regions list tells which there are.")
+			continue
+		}
+		needs := map[string]float64{}
+		for metric, n := range needed[where] {
+			if isCPUs(metric) {
+				everywhere += n
+			}
+			needs[counted(r.Quotas, metric)] += n
+		}
+		for i, t := range s.taken {
+			for metric, n := range t.of {
+				if t.region == where {
+					kinds[i].Takes[counted(r.Quotas, metric)+" in "+where] += n
+				}
+				if isCPUs(metric) {
+					kinds[i].Takes[allCPUs+" in all regions"] = n
+				}
+			}
+		}
+		limits = append(limits, s.compare(where, r.Quotas, needs, each)...)
+	}
+	if everywhere > 0 {
+		limits = append(limits, s.compare("all regions", project.Quotas, map[string]float64{allCPUs: everywhere}, each)...)
+	}
+	if each {
+		s.found = append(s.found, account.Apart(kinds, limits, quotaHint)...)
+	}
+}
+
+func isCPUs(metric string) bool { return strings.HasSuffix(metric, ofSeries) || metric == spotCPUs }
+
+// counted gives the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count as others do.
+func counted(quotas []*compute.Quota, metric string) string {
+	if isCPUs(metric) && limitOf(quotas, metric) == 0 {
+		return cpus
+	}
+	return metric
+}
+
+func limitOf(quotas []*compute.Quota, metric string) float64 {
+	for _, q := range quotas {
+		if q.Metric == metric {
+			return q.Limit
+		}
+	}
+	return 0
+}
+
+// compare tells of each quota that is needed whether enough is left; with each, only what is left. What the cloud does not list is not limited, or not known.
+func (s *survey) compare(where string, quotas []*compute.Quota, needs map[string]float64, each bool) (limits []account.Quota) {
+	enough := true
+	for _, metric := range sorted(needs) {
+		for _, q := range quotas {
+			if q.Metric != metric {
+				continue
+			}
+			limits = append(limits, account.Quota{Name: metric + " in " + where, Limit: q.Limit, Used: q.Usage})
+			left := math.Max(q.Limit-q.Usage, 0)
+			if each {
+				s.good(app.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(q.Limit))
+			} else if left < needs[metric] {
+				enough = false
+				s.bad(app.AboutQuota, metric, app.EQuota, quotaHint, "Of the quota %s in %s, %s of %s are left, and %s are needed.",
+					metric, where, number(left), number(q.Limit), number(needs[metric]))
+			}
+		}
+	}
+	if enough && !each {
+		s.good(app.AboutQuota, where, "The quotas of %s leave room.", where)
+	}
+	return limits
+}
+
+func number(f float64) string { return account.Number(f) }

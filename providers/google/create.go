@@ -1,0 +1,184 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+)
+
+// Create makes the machine, or gives the one that stands for the intent in any zone. It returns when the cloud has found room for it.
+func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	zone := spec.Zone
+	if zone == "" {
+		zone = p.zone
+	}
+	c, err := read(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
+	if err != nil {
+		return app.Machine{}, err
+	}
+	wanted, err := p.wanted(spec, c, zone)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	// The intent may have been asked for in another zone before, whose answer was lost. In one zone the name alone would do.
+	found, err := p.instances(ctx, map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagIntent: spec.Intent})
+	if err != nil {
+		return app.Machine{}, err
+	}
+	if spec.Firewall != nil {
+		if err := p.ensureFirewall(ctx, spec, c, zone); err != nil {
+			return app.Machine{}, err
+		}
+	}
+	if len(found) > 0 {
+		oldest := slices.MinFunc(found, func(a, b *compute.Instance) int {
+			return when(a.CreationTimestamp).Compare(when(b.CreationTimestamp))
+		})
+		return p.settled(ctx, oldest)
+	}
+	err = p.insert(ctx, zone, wanted, requestID(spec.Tags[app.TagInstallation], spec.Intent, zone))
+	switch code := app.CodeOf(err); {
+	case code == app.ENotFound: // the machine type, the image, the network: nothing that was there before
+		e := *app.AsError(err)
+		e.Code = app.EInvalid
+		return app.Machine{}, &e
+	case err != nil && code != app.EConflict: // a conflict: another call made it at the same time
+		return app.Machine{}, err
+	}
+	i, getErr := p.instance(ctx, zone+"/"+wanted.Name)
+	switch {
+	case app.CodeOf(getErr) == app.ENotFound:
+		return app.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", wanted.Name)
+	case getErr != nil:
+		return app.Machine{}, getErr
+	case tagsOf(i, metaOf(i))[app.TagIntent] != spec.Intent:
+		return app.Machine{}, app.Errorf(app.EConflict, "there is a machine %s in %s already, which is not ours", wanted.Name, zone)
+	}
+	return p.settled(ctx, i)
+}
+
+// insert asks for the machine and waits until it is known whether there is room. Where the call was answered with an operation that had ended, of a
+// machine that is gone or was never made, it is asked for anew: the cloud knows the request from an earlier try.
+func (p *Provider) insert(ctx context.Context, zone string, wanted *compute.Instance, request string) error {
+	op, err := p.api.Instances.Insert(p.project, zone, wanted).RequestId(request).Context(ctx).Do()
+	if err != nil {
+		return coded(err)
+	}
+	if op.Status == "DONE" {
+		_, err := p.instance(ctx, zone+"/"+wanted.Name)
+		if app.CodeOf(err) != app.ENotFound {
+			return err
+		}
+		if op, err = p.api.Instances.Insert(p.project, zone, wanted).RequestId(freshID()).Context(ctx).Do(); err != nil {
+			return coded(err)
+		}
+	}
+	return p.await(ctx, p.project, op)
+}
+
+// settled waits until the cloud has found room for a machine that is being made.
+func (p *Provider) settled(ctx context.Context, i *compute.Instance) (app.Machine, error) {
+	for i.Status == "PROVISIONING" {
+		if err := pause(ctx, p.pauses.machine); err != nil {
+			return app.Machine{}, err
+		}
+		next, err := p.instance(ctx, idOf(i))
+		if app.CodeOf(err) == app.ENotFound { // why, the next try is told
+			return app.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the cloud while it was being made", i.Name)
+		}
+		if err != nil {
+			return app.Machine{}, err
+		}
+		i = next
+	}
+	return machine(i), nil
+}
+
+// wanted is the machine as the cloud is asked for it; EInvalid for what no cloud would take.
+func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*compute.Instance, error) {
+	if err := checkZone(zone); err != nil {
+		return nil, err
+	}
+	kind := spec.Flavor.Flavor
+	if !nameForm.MatchString(kind) {
+		e := app.Errorf(app.EInvalid, "%q is not a machine type", kind)
+		e.Hint = "A machine type is such as e2-medium, or n2-custom-4-8192 for 4 CPUs and 8192 MB."
+		return nil, e
+	}
+	image, err := p.imagePath(spec.Image.Image)
+	if err != nil {
+		return nil, err
+	}
+	user := spec.Image.SSHUser
+	if user == "" {
+		user = "root"
+	}
+	script, hostKey, err := startup(spec, user, c.dataGB > 0)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := json.Marshal(spec.Tags)
+	if err != nil {
+		return nil, app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+	}
+	labels := labelsOf(spec.Tags)
+	i := &compute.Instance{
+		Name:        machineName(spec),
+		Description: "Made by Muster for " + spec.Hostname,
+		MachineType: "zones/" + zone + "/machineTypes/" + kind,
+		Labels:      labels,
+		Metadata: metadata(map[string]string{
+			metaTags: string(tags), metaHostname: spec.Hostname, metaUser: user, metaHostKey: hostKey, "startup-script": script,
+			"enable-guest-attributes": "TRUE", "block-project-ssh-keys": "TRUE", "enable-oslogin": "FALSE", "serial-port-enable": "FALSE",
+		}),
+		Disks:             []*compute.AttachedDisk{disk(image, c.rootGB, diskType(c.rootType, kind), zone, labels)},
+		NetworkInterfaces: []*compute.NetworkInterface{{Network: p.networkPath(c), Subnetwork: p.subnetworkPath(c, zone)}},
+		Scheduling:        &compute.Scheduling{AutomaticRestart: &c.restart},
+	}
+	if len(spec.Hostname) <= 253 && hostForm.MatchString(spec.Hostname) {
+		i.Hostname = spec.Hostname
+	}
+	if c.dataGB > 0 {
+		i.Disks = append(i.Disks, disk("", c.dataGB, diskType(c.dataType, kind), zone, labels))
+	}
+	if c.external {
+		i.NetworkInterfaces[0].AccessConfigs = []*compute.AccessConfig{{Name: "External NAT", Type: "ONE_TO_ONE_NAT"}}
+	}
+	if c.serviceAccount != "" {
+		scopes := c.scopes
+		if len(scopes) == 0 {
+			scopes = []string{scope}
+		}
+		i.ServiceAccounts = []*compute.ServiceAccount{{Email: c.serviceAccount, Scopes: scopes}}
+	}
+	if slices.Contains(fixed, series(kind)) {
+		i.Scheduling.OnHostMaintenance = "TERMINATE"
+	}
+	if c.spot {
+		no := false
+		i.Scheduling = &compute.Scheduling{ProvisioningModel: "SPOT", InstanceTerminationAction: "STOP", OnHostMaintenance: "TERMINATE", AutomaticRestart: &no}
+	}
+	if spec.Firewall != nil {
+		i.Tags = &compute.Tags{Items: []string{networkTag(spec.Tags)}}
+	}
+	return i, nil
+}
+
+// disk goes away with its machine.
+func disk(image string, gb int, kind, zone string, labels map[string]string) *compute.AttachedDisk {
+	return &compute.AttachedDisk{Boot: image != "", AutoDelete: true, Type: "PERSISTENT", Mode: "READ_WRITE",
+		InitializeParams: &compute.AttachedDiskInitializeParams{SourceImage: image, DiskSizeGb: int64(gb), DiskType: "zones/" + zone + "/diskTypes/" + kind, Labels: labels}}
+}
+
+func metadata(items map[string]string) *compute.Metadata {
+	m := &compute.Metadata{}
+	for _, k := range sorted(items) {
+		v := items[k]
+		m.Items = append(m.Items, &compute.MetadataItems{Key: k, Value: &v})
+	}
+	return m
+}

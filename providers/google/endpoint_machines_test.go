@@ -1,0 +1,369 @@
+package google
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+)
+
+func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
+	zone := r.PathValue("zone")
+	var i compute.Instance
+	if err := json.NewDecoder(r.Body).Decode(&i); err != nil {
+		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
+		return
+	}
+	if c.refuseNew != nil {
+		c.refuseNew.write(w)
+		return
+	}
+	if c.again(w, r) {
+		return
+	}
+	if bad := c.invalidInstance(zone, &i); bad != nil {
+		bad.write(w)
+		return
+	}
+	path := "projects/" + testProject + "/zones/" + zone + "/instances/" + i.Name
+	if c.instances[zone+"/"+i.Name] != nil {
+		exists(path).write(w)
+		return
+	}
+	c.next++
+	i.Id, i.Kind, i.Zone, i.Status, i.SelfLink = c.next, "compute#instance", links+"projects/"+testProject+"/zones/"+zone, "PROVISIONING", links+path
+	i.CreationTimestamp = time.Now().Format("2006-01-02T15:04:05.000-07:00")
+	i.MachineType = links + "projects/" + testProject + "/" + i.MachineType
+	i.LabelFingerprint = c.print()
+	i.Metadata.Fingerprint = c.print()
+	if i.Tags == nil {
+		i.Tags = &compute.Tags{}
+	}
+	i.Tags.Fingerprint = c.print()
+	c.instances[zone+"/"+i.Name] = &i
+	var op *operation
+	fails, with := c.fails, c.failsWith
+	op = c.begin(w, r, "insert", path, func() {
+		if fails != nil {
+			op.Error, op.HttpErrorStatusCode, op.HttpErrorMessage = &compute.OperationError{Errors: []*compute.OperationErrorErrors{fails}}, with, http.StatusText(int(with))
+			delete(c.instances, zone+"/"+i.Name)
+			return
+		}
+		c.run(&i)
+	})
+}
+
+// run has a machine running.
+func (c *cloud) run(i *compute.Instance) {
+	c.next++
+	i.Status, i.LastStartTimestamp = "RUNNING", time.Now().Format(time.RFC3339)
+	nic := i.NetworkInterfaces[0]
+	if nic.NetworkIP == "" {
+		nic.NetworkIP = fmt.Sprintf("10.156.0.%d", c.next%250)
+	}
+	if len(nic.AccessConfigs) > 0 {
+		nic.AccessConfigs[0].NatIP = fmt.Sprintf("198.51.100.%d", c.next%250)
+	}
+}
+
+func (c *cloud) print() string { c.next++; return fmt.Sprintf("print-%d", c.next) }
+
+// invalidInstance tells what is wrong with a machine that is asked for.
+func (c *cloud) invalidInstance(zone string, i *compute.Instance) *answer {
+	refuse := func(a answer) *answer { return &a }
+	_, kind, _ := strings.Cut(i.MachineType, "/machineTypes/")
+	switch {
+	case !nameForm.MatchString(i.Name):
+		return refuse(invalid("resource.name", i.Name))
+	case i.MachineType != "zones/"+zone+"/machineTypes/"+kind || c.types[kind] == nil:
+		return refuse(answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.machineType': '" + i.MachineType +
+			"'. The referenced resource does not exist.", nil})
+	case i.Hostname != "" && !hostForm.MatchString(i.Hostname):
+		return refuse(invalid("resource.hostname", i.Hostname))
+	case len(i.Labels) > 64 || i.Metadata == nil || len(i.NetworkInterfaces) != 1 || len(i.Disks) == 0 || !i.Disks[0].Boot:
+		return refuse(invalid("resource", "incomplete"))
+	}
+	for k, v := range i.Labels {
+		if !plainKey.MatchString(k) || !plainValue.MatchString(v) {
+			return refuse(invalid("resource.labels", k+"="+v))
+		}
+	}
+	for _, d := range i.Disks {
+		at := d.InitializeParams
+		if !d.AutoDelete || at == nil || at.DiskType == "" || at.DiskSizeGb < 1 || len(at.Labels) == 0 {
+			return refuse(invalid("resource.disks", "incomplete"))
+		}
+		if d.Boot && c.image(at.SourceImage) == nil {
+			return refuse(notFound(at.SourceImage))
+		}
+	}
+	nic := i.NetworkInterfaces[0]
+	network := c.networks[base(nic.Network)]
+	switch {
+	case nic.Network != "" && network == nil:
+		return refuse(answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.networkInterfaces[0].network': '" + nic.Network +
+			"'. The referenced network resource cannot be found.", nil})
+	case nic.Subnetwork != "" && c.subnets[nic.Subnetwork] == "":
+		return refuse(invalid("resource.networkInterfaces[0].subnetwork", nic.Subnetwork))
+	case nic.Subnetwork == "" && (network == nil || !network.AutoCreateSubnetworks):
+		return refuse(answer{http.StatusBadRequest, "invalid", "Network interface must specify a subnet if the network resource is in custom subnet mode.", nil})
+	}
+	if s := i.Scheduling; s != nil && s.ProvisioningModel == "SPOT" && (s.AutomaticRestart == nil || *s.AutomaticRestart) {
+		return refuse(answer{http.StatusBadRequest, "invalid", "Scheduling must have automaticRestart be false when provisioningModel is SPOT.", nil})
+	}
+	return nil
+}
+
+// image finds one by its path or by its family's.
+func (c *cloud) image(path string) *compute.Image {
+	if i := c.images[path]; i != nil {
+		return i
+	}
+	project, family, ok := strings.Cut(strings.TrimPrefix(path, "projects/"), "/global/images/family/")
+	var newest *compute.Image
+	for at, i := range c.images {
+		if ok && strings.HasPrefix(at, "projects/"+project+"/") && i.Family == family && (newest == nil || i.CreationTimestamp > newest.CreationTimestamp) {
+			newest = i
+		}
+	}
+	return newest
+}
+
+// find gives the machine that a call is about, or answers that there is none.
+func (c *cloud) find(w http.ResponseWriter, r *http.Request) *compute.Instance {
+	at := r.PathValue("zone") + "/" + r.PathValue("name")
+	i := c.instances[at]
+	if i == nil {
+		notFound("projects/" + testProject + "/zones/" + r.PathValue("zone") + "/instances/" + r.PathValue("name")).write(w)
+	}
+	return i
+}
+
+func (c *cloud) getInstance(w http.ResponseWriter, r *http.Request) {
+	if i := c.find(w, r); i != nil {
+		reply(w, i)
+	}
+}
+
+func (c *cloud) deleteInstance(w http.ResponseWriter, r *http.Request) {
+	if c.again(w, r) {
+		return
+	}
+	if i := c.find(w, r); i != nil {
+		i.Status = "STOPPING"
+		at := r.PathValue("zone") + "/" + r.PathValue("name")
+		c.begin(w, r, "delete", "instances/"+i.Name, func() {
+			if c.instances[at] == i {
+				delete(c.instances, at)
+			}
+		})
+	}
+}
+
+func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
+	i := c.find(w, r)
+	if i == nil || c.again(w, r) {
+		return
+	}
+	body := func(to any) bool { return json.NewDecoder(r.Body).Decode(to) == nil }
+	stale := answer{http.StatusPreconditionFailed, "conditionNotMet", "Supplied fingerprint does not match current metadata fingerprint.", nil}
+	none := func() {}
+	switch verb := r.PathValue("verb"); verb {
+	case "stop":
+		i.Status = "STOPPING"
+		c.begin(w, r, verb, "instances/"+i.Name, func() {
+			i.Status = "TERMINATED"
+			for _, a := range i.NetworkInterfaces[0].AccessConfigs {
+				a.NatIP = ""
+			}
+		})
+	case "start":
+		if i.Status != "TERMINATED" {
+			answer{http.StatusBadRequest, "resourceNotReady", "The resource 'projects/" + testProject + "/zones/" + base(i.Zone) + "/instances/" + i.Name + "' is not ready", nil}.write(w)
+			return
+		}
+		fails := c.fails
+		var op *operation
+		op = c.begin(w, r, verb, "instances/"+i.Name, func() {
+			if fails != nil {
+				op.Error = &compute.OperationError{Errors: []*compute.OperationErrorErrors{fails}}
+				return
+			}
+			c.run(i)
+		})
+	case "resume":
+		c.begin(w, r, verb, "instances/"+i.Name, func() { c.run(i) })
+	case "setMetadata":
+		var m compute.Metadata
+		if !body(&m) || m.Fingerprint != i.Metadata.Fingerprint {
+			stale.write(w)
+			return
+		}
+		m.Fingerprint, i.Metadata = c.print(), &m
+		c.begin(w, r, verb, "instances/"+i.Name, none)
+	case "setLabels":
+		var l compute.InstancesSetLabelsRequest
+		if !body(&l) || l.LabelFingerprint != i.LabelFingerprint {
+			stale.write(w)
+			return
+		}
+		i.Labels, i.LabelFingerprint = l.Labels, c.print()
+		c.begin(w, r, verb, "instances/"+i.Name, none)
+	case "setTags":
+		var tags compute.Tags
+		if !body(&tags) || tags.Fingerprint != i.Tags.Fingerprint {
+			stale.write(w)
+			return
+		}
+		tags.Fingerprint, i.Tags = c.print(), &tags
+		c.begin(w, r, verb, "instances/"+i.Name, none)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// guest answers once the machine has run for a while.
+func (c *cloud) guest(w http.ResponseWriter, r *http.Request) {
+	i := c.find(w, r)
+	if i == nil {
+		return
+	}
+	c.looks[i.Id]++
+	switch {
+	case r.URL.Query().Get("queryPath") != "muster/started":
+		invalid("queryPath", r.URL.Query().Get("queryPath")).write(w)
+	case c.mutes:
+		denied("compute.instances.getGuestAttributes", "instances/"+i.Name).write(w)
+	case metaOf(i)["enable-guest-attributes"] != "TRUE" || c.looks[i.Id] < 2:
+		notFound("muster/started' of type 'Guest Attribute").write(w)
+	default:
+		reply(w, compute.GuestAttributes{Kind: "compute#guestAttributes", QueryPath: "muster/started", QueryValue: &compute.GuestAttributesValue{
+			Items: []*compute.GuestAttributesEntry{{Namespace: "muster", Key: "started", Value: "yes"}}}})
+	}
+}
+
+var clause = regexp.MustCompile(`^\(labels\.([a-z-]+) = "([a-z0-9_-]*)"\)$`)
+
+// aggregated lists machines of all zones, two on a page, with the warnings of zones that have none.
+func (c *cloud) aggregated(w http.ResponseWriter, r *http.Request) {
+	wanted := map[string]string{}
+	if filter := r.URL.Query().Get("filter"); filter != "labels.muster-installation:*" {
+		for _, part := range strings.Split(filter, " AND ") {
+			m := clause.FindStringSubmatch(part)
+			if m == nil {
+				answer{http.StatusBadRequest, "invalid", "Invalid value for field 'filter': '" + filter + "'. Invalid list filter expression.", nil}.write(w)
+				return
+			}
+			wanted[m[1]] = m[2]
+		}
+	}
+	var fit []string
+	for _, at := range sorted(c.instances) {
+		i := c.instances[at]
+		if _, ours := i.Labels["muster-installation"]; ours && carries(i.Labels, wanted) && time.Since(when(i.CreationTimestamp)) >= c.lag {
+			fit = append(fit, at)
+		}
+	}
+	const size = 2
+	from, _ := strconv.Atoi(r.URL.Query().Get("pageToken"))
+	page := compute.InstanceAggregatedList{Kind: "compute#instanceAggregatedList", Items: map[string]compute.InstancesScopedList{}}
+	for zone := range c.zones {
+		warning := &compute.InstancesScopedListWarning{Code: "NO_RESULTS_ON_PAGE", Message: "There are no results for scope 'zones/" + zone + "' on this page."}
+		if zone == c.unreachable {
+			warning = &compute.InstancesScopedListWarning{Code: "UNREACHABLE", Message: "The zone is unreachable."}
+		}
+		page.Items["zones/"+zone] = compute.InstancesScopedList{Warning: warning}
+	}
+	for _, at := range fit[min(from, len(fit)):min(from+size, len(fit))] {
+		i := c.instances[at]
+		part := page.Items["zones/"+base(i.Zone)]
+		part.Warning, part.Instances = nil, append(part.Instances, i)
+		page.Items["zones/"+base(i.Zone)] = part
+	}
+	if from+size < len(fit) {
+		page.NextPageToken = strconv.Itoa(from + size)
+	}
+	reply(w, page)
+}
+
+func (c *cloud) listFirewalls(w http.ResponseWriter, r *http.Request) {
+	pattern, ok := strings.CutPrefix(r.URL.Query().Get("filter"), "name eq ")
+	form, err := regexp.Compile("^" + pattern + "$")
+	if !ok || err != nil {
+		invalid("filter", r.URL.Query().Get("filter")).write(w)
+		return
+	}
+	const size = 3
+	from, _ := strconv.Atoi(r.URL.Query().Get("pageToken"))
+	var fit []*compute.Firewall
+	for _, name := range sorted(c.firewalls) {
+		if form.MatchString(name) {
+			fit = append(fit, c.firewalls[name])
+		}
+	}
+	page := compute.FirewallList{Items: fit[min(from, len(fit)):min(from+size, len(fit))]}
+	if from+size < len(fit) {
+		page.NextPageToken = strconv.Itoa(from + size)
+	}
+	reply(w, page)
+}
+
+func (c *cloud) insertFirewall(w http.ResponseWriter, r *http.Request) {
+	if c.again(w, r) {
+		return
+	}
+	var f compute.Firewall
+	if json.NewDecoder(r.Body).Decode(&f) != nil {
+		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
+		return
+	}
+	path := "projects/" + testProject + "/global/firewalls/" + f.Name
+	six := slices.ContainsFunc(f.SourceRanges, func(s string) bool { return strings.Contains(s, ":") })
+	four := slices.ContainsFunc(f.SourceRanges, func(s string) bool { return !strings.Contains(s, ":") })
+	switch {
+	case !nameForm.MatchString(f.Name):
+		invalid("resource.name", f.Name).write(w)
+	case c.networks[base(f.Network)] == nil:
+		invalid("resource.network", f.Network).write(w)
+	case len(f.TargetTags) == 0 || (len(f.Allowed) == 0) == (len(f.Denied) == 0) || len(f.SourceRanges)+len(f.SourceTags) == 0:
+		invalid("resource", "incomplete").write(w)
+	case six && four:
+		answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.sourceRanges': IPv4 and IPv6 ranges cannot be mixed.", nil}.write(w)
+	case c.firewalls[f.Name] != nil:
+		exists(path).write(w)
+	default:
+		f.CreationTimestamp, f.SelfLink, f.Network = time.Now().Format(time.RFC3339), links+path, links+f.Network
+		c.firewalls[f.Name] = &f
+		c.begin(w, r, "insert", path, func() {})
+	}
+}
+
+func (c *cloud) oneFirewall(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	f := c.firewalls[name]
+	switch {
+	case r.Method != http.MethodGet && c.again(w, r):
+	case f == nil:
+		notFound("projects/" + testProject + "/global/firewalls/" + name).write(w)
+	case r.Method == http.MethodGet:
+		reply(w, f)
+	case r.Method == http.MethodDelete:
+		delete(c.firewalls, name)
+		c.begin(w, r, "delete", "firewalls/"+name, func() {})
+	default:
+		var whole compute.Firewall
+		if json.NewDecoder(r.Body).Decode(&whole) != nil || c.networks[base(whole.Network)] == nil {
+			invalid("resource", "incomplete").write(w)
+			return
+		}
+		whole.CreationTimestamp, whole.SelfLink, whole.Network = f.CreationTimestamp, f.SelfLink, links+whole.Network
+		c.firewalls[name] = &whole
+		c.begin(w, r, "update", "firewalls/"+name, func() {})
+	}
+}

@@ -1,0 +1,105 @@
+package google
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/dns/v1"
+)
+
+func (c *cloud) listManaged(w http.ResponseWriter, r *http.Request) {
+	out := &dns.ManagedZonesListResponse{}
+	for _, z := range c.managed {
+		if name := r.URL.Query().Get("dnsName"); name == "" || z.DnsName == name {
+			out.ManagedZones = append(out.ManagedZones, z)
+		}
+	}
+	reply(w, out)
+}
+
+// listSets gives three sets a page.
+func (c *cloud) listSets(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("type") != "" && q.Get("name") == "" {
+		answer{http.StatusBadRequest, "required", "The 'name' parameter is required when 'type' is given.", nil}.write(w)
+		return
+	}
+	if r.PathValue("managed") != "suite" {
+		notFound("managedZones/" + r.PathValue("managed")).write(w)
+		return
+	}
+	var fit []*dns.ResourceRecordSet
+	for _, s := range c.sets {
+		if (q.Get("name") == "" || q.Get("name") == s.Name) && (q.Get("type") == "" || q.Get("type") == s.Type) {
+			fit = append(fit, s)
+		}
+	}
+	from := min(len(q.Get("pageToken")), len(fit))
+	out := &dns.ResourceRecordSetsListResponse{Rrsets: fit[from:min(from+3, len(fit))]}
+	if from+3 < len(fit) {
+		out.NextPageToken = strings.Repeat("x", from+3)
+	}
+	reply(w, out)
+}
+
+func (c *cloud) setAt(name, kind string) int {
+	return slices.IndexFunc(c.sets, func(s *dns.ResourceRecordSet) bool { return s.Name == name && s.Type == kind })
+}
+
+// writeSet makes a set, or changes one. A CNAME is alone.
+func (c *cloud) writeSet(w http.ResponseWriter, r *http.Request) {
+	var in dns.ResourceRecordSet
+	if json.NewDecoder(r.Body).Decode(&in) != nil || !strings.HasSuffix(in.Name, ".suite.test.") || in.Ttl < 1 || len(in.Rrdatas) == 0 ||
+		in.Type == "TXT" && (!strings.HasPrefix(in.Rrdatas[0], `"`) || len(in.Rrdatas[0]) > 257) {
+		answer{http.StatusBadRequest, "invalid", "Invalid value for 'entity.change.additions'", nil}.write(w)
+		return
+	}
+	i := c.setAt(in.Name, in.Type)
+	switch {
+	case r.PathValue("managed") != "suite", r.Method == http.MethodPatch && i < 0:
+		notFound(r.URL.Path).write(w)
+	case r.Method == http.MethodPatch:
+		c.sets[i] = &in
+		reply(w, in)
+	case i >= 0:
+		answer{http.StatusConflict, "alreadyExists", "The resource record set '" + in.Name + "' already exists.", nil}.write(w)
+	case c.setAt(in.Name, "CNAME") >= 0:
+		answer{http.StatusBadRequest, "cnameResourceRecordSetConflict", "The resource record set is invalid because there is a CNAME.", nil}.write(w)
+	default:
+		c.sets = append(c.sets, &in)
+		reply(w, in)
+	}
+}
+
+func (c *cloud) deleteSet(w http.ResponseWriter, r *http.Request) {
+	i := c.setAt(r.PathValue("name"), r.PathValue("type"))
+	if i < 0 {
+		notFound(r.URL.Path).write(w)
+		return
+	}
+	c.sets = slices.Delete(c.sets, i, i+1)
+	reply(w, map[string]any{})
+}
+
+// named gives what a name leads to, and take puts something there.
+func (c *cloud) named(name string) (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sets {
+		for _, v := range s.Rrdatas {
+			if s.Name == name+"." {
+				out = append(out, s.Type+" "+v)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (c *cloud) take(name, kind, data string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sets = append(c.sets, &dns.ResourceRecordSet{Name: name + ".", Type: kind, Ttl: 300, Rrdatas: []string{data}})
+}

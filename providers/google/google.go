@@ -1,0 +1,160 @@
+package google
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/auth"
+	"google.golang.org/api/cloudresourcemanager/v1"
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/dns/v1"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// Descriptor says what settings an account in the catalog may have.
+var Descriptor = app.Descriptor{
+	Name:   "google",
+	Sleeps: true,
+	Description: "Machines on Google Compute Engine. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
+		"PROJECT/FAMILY, or the path of an image.",
+	Fields: append([]app.Field{
+		{Name: "project", Label: "Project", Type: app.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
+		{Name: "credentials", Label: "Service account key", Type: app.FieldLines, Secret: true,
+			Help: "The key of a service account, the whole JSON file. Empty: the application default credentials of the host that Muster runs on."},
+		{Name: "zone", Label: "Zone", Type: app.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
+		{Name: "network", Label: "Network", Type: app.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
+		{Name: "ssh_from", Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0",
+			Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
+		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "api_url", Label: "API address", Type: app.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
+	}, perMachine...),
+	FlavorFields: perMachine,
+	ImageFields:  []app.Field{rootDisk},
+}
+
+var rootDisk = app.Field{Name: "root_disk_gb", Label: "Root disk (GB)", Type: app.FieldInt, Default: "20", Help: "At least as large as the image."}
+
+// perMachine are settings that a hardware type may say otherwise.
+var perMachine = []app.Field{
+	{Name: "subnetwork", Label: "Subnetwork", Type: app.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
+	{Name: "external_ip", Label: "External address", Type: app.FieldBool, Default: "true",
+		Help: "Whether machines get an address on the internet. Without one Muster must be able to reach the internal ones."},
+	{Name: "service_account", Label: "Service account of machines", Type: app.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
+	{Name: "scopes", Label: "Scopes of machines", Type: app.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
+	rootDisk,
+	{Name: "root_disk_type", Label: "Root disk type", Type: app.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
+	{Name: "data_disk_gb", Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
+	{Name: "data_disk_type", Label: "Data disk type", Type: app.FieldText, Help: "Empty: as the root disk."},
+	{Name: "spot", Label: "Spot", Type: app.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
+	{Name: "auto_restart", Label: "Restart", Type: app.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
+}
+
+// pauses are how long to wait before looking again.
+type pauses struct {
+	operation time.Duration // between two looks at an operation, each of which may take minutes by itself
+	machine   time.Duration // between two looks at a machine that changes
+	late      time.Duration // see ListsLate
+}
+
+var usual = pauses{operation: time.Second, machine: 2 * time.Second, late: 3 * time.Second}
+
+// Provider is one project.
+type Provider struct {
+	name      string
+	settings  account.Settings
+	project   string
+	zone      string
+	login     *auth.Credentials
+	api       *compute.Service
+	resources *cloudresourcemanager.Service
+	names     *dns.Service
+	transport *http.Transport
+	pauses    pauses
+
+	mu    sync.Mutex
+	ready map[uint64]bool // machines, by their number, that are known to have done their first start
+}
+
+var (
+	_ app.Provider       = (*Provider)(nil)
+	_ app.ProviderCloser = (*Provider)(nil)
+	_ app.LateLister     = (*Provider)(nil)
+	_ app.Sleeper        = (*Provider)(nil)
+	_ app.Adopter        = (*Provider)(nil)
+	_ app.AccountChecker = (*Provider)(nil)
+	_ app.Offerer        = (*Provider)(nil)
+	_ app.Sharer         = (*Provider)(nil)
+	_ app.Namer          = (*Provider)(nil)
+)
+
+// Check validates settings beyond what the descriptor says; the error is EInvalid.
+func Check(settings map[string]any) error {
+	s := account.Settings(settings)
+	if err := checkZone(s.Text("zone")); err != nil {
+		return err
+	}
+	if err := checkURL(s.Text("api_url")); err != nil {
+		return err
+	}
+	if z := dnsZone(s.Text("dns_zone")); z != "" && !hostForm.MatchString(z) {
+		e := account.Invalid("dns_zone", "%q is not the DNS name of a zone", s.Text("dns_zone"))
+		e.Hint = "Such as clusters.example.org, and not the name that the managed zone has in the project."
+		return e
+	}
+	if _, err := read(s); err != nil {
+		return err
+	}
+	k, err := keyOf(s) // last, since a reference to a secret may stand in its place where settings are written
+	if err != nil {
+		return err
+	}
+	switch project := projectOf(s, k); {
+	case project == "":
+		return account.Invalid("project", "the project is missing, and no service account's key says it")
+	case !projectForm.MatchString(project):
+		return account.Invalid("project", "%q is not the id of a project: those are 6 to 30 small letters, digits and hyphens", project)
+	}
+	return nil
+}
+
+// Open gives the project that the settings name. It asks nothing yet.
+func Open(ctx context.Context, name string, settings map[string]any) (*Provider, error) {
+	return open(ctx, name, settings, "", usual)
+}
+
+// Close lets connections go; machines stay.
+func (p *Provider) Close() error {
+	p.transport.CloseIdleConnections()
+	return nil
+}
+
+// ListsLate: a machine whose insert was just accepted, and whose answer was lost, may be missing from lists for a moment.
+func (p *Provider) ListsLate() time.Duration { return p.pauses.late }
+
+// base is the last part of a resource's address.
+func base(url string) string { return url[strings.LastIndex(url, "/")+1:] }
+
+// region of a zone: europe-west3 of europe-west3-a.
+func region(zone string) string {
+	if i := strings.LastIndex(zone, "-"); i > 0 {
+		return zone[:i]
+	}
+	return zone
+}
+
+// pause waits, but no longer than ctx lasts.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,172 @@
+package google
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/dns/v1"
+
+	"muster/app"
+	"muster/providers/internal/records"
+)
+
+// dnsPermissions are what the service account needs beside for accounts that name a DNS zone.
+var dnsPermissions = []string{
+	"dns.changes.create", "dns.managedZones.list", "dns.resourceRecordSets.create", "dns.resourceRecordSets.delete", "dns.resourceRecordSets.list", "dns.resourceRecordSets.update",
+}
+
+// managed is a zone of Cloud DNS. Names there end with a dot.
+type managed struct {
+	api           *dns.Service
+	project, name string
+}
+
+var _ records.Zone = managed{}
+
+// NameZone implements app.Namer.
+func (p *Provider) NameZone() string { return dnsZone(p.settings.Text("dns_zone")) }
+
+func dnsZone(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
+
+// SetName implements app.Namer.
+func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
+	z, err := p.managedZone(ctx)
+	if err != nil {
+		return err
+	}
+	return records.Keep(ctx, z, p.NameZone(), m)
+}
+
+const reasonNoZone = "dns_zone"
+
+// managedZone finds the public zone by the account's name for it; EInvalid, reason dns_zone, where there is none, or more than one.
+func (p *Provider) managedZone(ctx context.Context) (managed, error) {
+	var found []string
+	err := p.names.ManagedZones.List(p.project).DnsName(p.NameZone()+".").Pages(ctx, func(page *dns.ManagedZonesListResponse) error {
+		for _, z := range page.ManagedZones {
+			if z.Visibility != "private" && strings.EqualFold(z.DnsName, p.NameZone()+".") {
+				found = append(found, z.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return managed{}, coded(err)
+	}
+	if len(found) == 1 {
+		return managed{p.names, p.project, found[0]}, nil
+	}
+	e := app.Errorf(app.EInvalid, "the project %s has no public managed zone for %s", p.project, p.NameZone())
+	e.Hint = "Make it (gcloud dns managed-zones create), or correct the setting dns_zone."
+	if len(found) > 1 {
+		slices.Sort(found)
+		e = app.Errorf(app.EInvalid, "the project %s has %d public managed zones for %s: %s", p.project, len(found), p.NameZone(), strings.Join(found, ", "))
+		e.Hint = "Leave one of them, the one that is delegated to."
+	}
+	e.Reason = reasonNoZone
+	return managed{}, e
+}
+
+// inZone does something with the zone, where there is one: none has no records of ours.
+func (p *Provider) inZone(ctx context.Context, do func(managed) error) error {
+	if p.NameZone() == "" {
+		return nil
+	}
+	z, err := p.managedZone(ctx)
+	if app.AsError(err).Reason == reasonNoZone && err != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return do(z)
+}
+
+// dropNames removes the records of a machine that is going.
+func (p *Provider) dropNames(ctx context.Context, id string) error {
+	return p.inZone(ctx, func(z managed) error {
+		i, err := p.instance(ctx, id)
+		if app.CodeOf(err) == app.ENotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return records.Drop(ctx, z, machine(i).Tags)
+	})
+}
+
+// Sets implements records.Zone. Cloud DNS looks for a type only beside a name.
+func (z managed) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
+	call := z.api.ResourceRecordSets.List(z.project, z.name)
+	if name != "" {
+		call = call.Name(name + ".")
+		if kind != "" {
+			call = call.Type(kind)
+		}
+	}
+	var out []records.Set
+	err := call.Pages(ctx, func(page *dns.ResourceRecordSetsListResponse) error {
+		for _, r := range page.Rrsets {
+			s := records.Set{Name: dnsZone(r.Name), Type: r.Type}
+			for _, v := range r.Rrdatas {
+				s.Values = append(s.Values, strings.Trim(v, `"`))
+			}
+			if kind == "" || s.Type == kind {
+				out = append(out, s)
+			}
+		}
+		return nil
+	})
+	return out, coded(err)
+}
+
+// Write implements records.Zone.
+func (z managed) Write(ctx context.Context, s records.Set) error {
+	there, err := z.Sets(ctx, s.Name, s.Type)
+	if err != nil {
+		return err
+	}
+	r := &dns.ResourceRecordSet{Name: s.Name + ".", Type: s.Type, Ttl: records.Seconds, Rrdatas: slices.Clone(s.Values)}
+	if s.Type == "TXT" {
+		for i, v := range r.Rrdatas {
+			r.Rrdatas[i] = `"` + v + `"`
+		}
+	}
+	if len(there) > 0 {
+		_, err = z.api.ResourceRecordSets.Patch(z.project, z.name, r.Name, r.Type, r).Context(ctx).Do()
+	} else {
+		_, err = z.api.ResourceRecordSets.Create(z.project, z.name, r).Context(ctx).Do()
+	}
+	if err = coded(err); app.CodeOf(err) == app.ENotFound || app.CodeOf(err) == app.EConflict {
+		return app.Errorf(app.ETransient, "the records of %s are changed by somebody else just now: %s", s.Name, app.AsError(err).Message)
+	}
+	return err
+}
+
+// Remove implements records.Zone.
+func (z managed) Remove(ctx context.Context, name, kind string) error {
+	there, err := z.Sets(ctx, name, kind)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	_, err = z.api.ResourceRecordSets.Delete(z.project, z.name, name+".", kind).Context(ctx).Do()
+	if err = coded(err); app.CodeOf(err) == app.ENotFound {
+		return nil
+	}
+	return err
+}
+
+// dnsZone looks whether the account's zone is there; whether it may be written, its permissions tell.
+func (s *survey) dnsZone(ctx context.Context) {
+	if s.p.NameZone() == "" {
+		return
+	}
+	z, err := s.p.managedZone(ctx)
+	if err != nil {
+		s.failed(app.AboutNetwork, s.p.NameZone(), err, app.AsError(err).Message, app.AsError(err).Hint)
+		return
+	}
+	s.good(app.AboutNetwork, s.p.NameZone(), "The names of machines go into the managed zone %s.", z.name)
+}

@@ -1,0 +1,115 @@
+package google
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+)
+
+// offered are the projects whose public images are listed; images of others can be named all the same.
+var offered = []string{"debian-cloud", "ubuntu-os-cloud"}
+
+// Offers gives all zones, the machine types of the region of the account's zone, and images: the project's own, and the families of Debian and
+// Ubuntu. The Compute API knows no prices.
+func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
+	var out app.Offers
+	here := map[string]bool{}
+	err := p.api.Zones.List(p.project).MaxResults(500).Pages(ctx, func(page *compute.ZoneList) error {
+		for _, z := range page.Items {
+			if z.Status == "UP" {
+				out.Zones = append(out.Zones, z.Name)
+				here[z.Name] = region(z.Name) == region(p.zone)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return app.Offers{}, coded(err)
+	}
+	slices.Sort(out.Zones)
+	if out.Flavors, err = p.flavors(ctx, slices.DeleteFunc(slices.Clone(out.Zones), func(z string) bool { return !here[z] })); err != nil {
+		return app.Offers{}, err
+	}
+	for _, project := range append([]string{p.project}, offered...) {
+		images, err := p.images(ctx, project)
+		if err != nil {
+			return app.Offers{}, err
+		}
+		out.Images = append(out.Images, images...)
+	}
+	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	return out, nil
+}
+
+// flavors gives the machine types of some zones.
+func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOffer, error) {
+	all := map[string]*app.FlavorOffer{}
+	for _, zone := range zones {
+		err := p.api.MachineTypes.List(p.project, zone).MaxResults(500).Pages(ctx, func(page *compute.MachineTypeList) error {
+			for _, t := range page.Items {
+				if t.Deprecated != nil && t.Deprecated.State != "" && t.Deprecated.State != "ACTIVE" {
+					continue
+				}
+				if all[t.Name] == nil {
+					all[t.Name] = &app.FlavorOffer{Flavor: app.Flavor{Flavor: t.Name, CPU: float64(t.GuestCpus), MemoryGB: float64(t.MemoryMb) / 1024}, Description: t.Description}
+				}
+				all[t.Name].Zones = append(all[t.Name].Zones, zone)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, coded(err)
+		}
+	}
+	var out []app.FlavorOffer
+	for _, name := range sorted(all) {
+		out = append(out, *all[name])
+	}
+	return out, nil
+}
+
+// images gives the newest image of each family of a project, and what has no family by its path.
+func (p *Provider) images(ctx context.Context, project string) ([]app.ImageOffer, error) {
+	newest := map[string]*compute.Image{}
+	err := p.api.Images.List(project).MaxResults(500).Pages(ctx, func(page *compute.ImageList) error {
+		for _, i := range page.Items {
+			if i.Deprecated != nil && i.Deprecated.State != "" && i.Deprecated.State != "ACTIVE" || i.Status != "" && i.Status != "READY" {
+				continue
+			}
+			name := p.offeredName(project, i)
+			if is := newest[name]; is == nil || when(is.CreationTimestamp).Before(when(i.CreationTimestamp)) {
+				newest[name] = i
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, coded(err)
+	}
+	var out []app.ImageOffer
+	for _, name := range sorted(newest) {
+		i := newest[name]
+		about := firstOf(i.Description, i.Name)
+		if i.Architecture != "" {
+			about += " (" + strings.ToLower(i.Architecture) + ")"
+		}
+		out = append(out, app.ImageOffer{Image: app.Image{Image: name}, Description: about, MadeAt: when(i.CreationTimestamp)})
+	}
+	return out, nil
+}
+
+// offeredName is the shortest name that leads back to the image: its family alone where that is enough.
+func (p *Provider) offeredName(project string, i *compute.Image) string {
+	path := "projects/" + project + "/global/images/"
+	if i.Family == "" {
+		return path + i.Name
+	}
+	if back, err := p.imagePath(i.Family); err == nil && back == path+"family/"+i.Family {
+		return i.Family
+	}
+	return project + "/" + i.Family
+}

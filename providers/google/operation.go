@@ -1,0 +1,47 @@
+package google
+
+import (
+	"context"
+
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+)
+
+// await waits until an operation has ended, and gives its error: that there is no room or that a quota is reached is told here, and not in the
+// answer to the call that began it.
+func (p *Provider) await(ctx context.Context, project string, op *compute.Operation) error {
+	for try := 0; op.Status != "DONE"; try++ {
+		if try > 0 { // each call waits by itself for up to two minutes, but need not
+			if err := pause(ctx, p.pauses.operation); err != nil {
+				return err
+			}
+		}
+		var next *compute.Operation
+		var err error
+		switch {
+		case op.Zone != "":
+			next, err = p.api.ZoneOperations.Wait(project, base(op.Zone), op.Name).Context(ctx).Do()
+		case op.Region != "":
+			next, err = p.api.RegionOperations.Wait(project, base(op.Region), op.Name).Context(ctx).Do()
+		default:
+			next, err = p.api.GlobalOperations.Wait(project, op.Name).Context(ctx).Do()
+		}
+		if err != nil {
+			err = coded(err)
+			if app.CodeOf(err) == app.ENotFound { // it says nothing of what was operated on
+				return app.Errorf(app.ETransient, "the operation %s is not known any more: %w", op.Name, err)
+			}
+			return err
+		}
+		op = next
+	}
+	if op.Error == nil || len(op.Error.Errors) == 0 {
+		if op.HttpErrorStatusCode >= 400 {
+			return failed("", op.HttpErrorMessage, op.HttpErrorStatusCode)
+		}
+		return nil
+	}
+	first := op.Error.Errors[0]
+	return failed(first.Code, first.Message, op.HttpErrorStatusCode)
+}

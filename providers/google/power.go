@@ -1,0 +1,111 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"google.golang.org/api/compute/v1"
+
+	"muster/app"
+)
+
+// Sleep stops the machine; its disks stay.
+func (p *Provider) Sleep(ctx context.Context, id string) error {
+	i, err := p.instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	if stateOf(i.Status) == app.MachineStopped {
+		return nil
+	}
+	op, err := p.api.Instances.Stop(p.project, base(i.Zone), i.Name).RequestId(freshID()).Context(ctx).Do()
+	return p.done(ctx, id, op, err)
+}
+
+// Wake starts the machine, or has it go on where it was suspended. That there is no room for it is told here.
+func (p *Provider) Wake(ctx context.Context, id string) error {
+	for {
+		i, err := p.instance(ctx, id)
+		if err != nil {
+			return err
+		}
+		zone := base(i.Zone)
+		var op *compute.Operation
+		switch i.Status {
+		case "STOPPING", "SUSPENDING", "PENDING_STOP": // it can be started when it stands
+			if err := pause(ctx, p.pauses.machine); err != nil {
+				return err
+			}
+			continue
+		case "TERMINATED", "STOPPED":
+			op, err = p.api.Instances.Start(p.project, zone, i.Name).RequestId(freshID()).Context(ctx).Do()
+		case "SUSPENDED":
+			op, err = p.api.Instances.Resume(p.project, zone, i.Name).RequestId(freshID()).Context(ctx).Do()
+		default:
+			return nil
+		}
+		return p.done(ctx, id, op, err)
+	}
+}
+
+// done waits for what was begun with a machine.
+func (p *Provider) done(ctx context.Context, id string, op *compute.Operation, err error) error {
+	if err == nil {
+		err = p.await(ctx, p.project, op)
+	}
+	if err = coded(err); app.CodeOf(err) == app.ENotFound {
+		return absent(id)
+	}
+	return err
+}
+
+// Adopt gives the machine other tags and another name: in its metadata, which says what they are, and in its labels, which it is found by. Who is let in,
+// a file of the machine says; its host name in the cloud cannot be changed.
+func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	i, err := p.instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	tags, err := json.Marshal(spec.Tags)
+	if err != nil {
+		return app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+	}
+	zone := base(i.Zone)
+	if spec.Firewall != nil {
+		c, err := read(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
+		if err != nil {
+			return err
+		}
+		if err := p.ensureFirewall(ctx, spec, c, zone); err != nil {
+			return err
+		}
+		if tag := networkTag(spec.Tags); i.Tags == nil || !slices.Equal(i.Tags.Items, []string{tag}) {
+			t := &compute.Tags{Items: []string{tag}}
+			if i.Tags != nil {
+				t.Fingerprint = i.Tags.Fingerprint
+			}
+			op, err := p.api.Instances.SetTags(p.project, zone, i.Name, t).RequestId(freshID()).Context(ctx).Do()
+			if err := p.done(ctx, id, op, err); err != nil {
+				return err
+			}
+		}
+	}
+	meta := metaOf(i)
+	if meta[metaTags] != string(tags) || meta[metaHostname] != spec.Hostname {
+		meta[metaTags], meta[metaHostname] = string(tags), spec.Hostname
+		m := metadata(meta)
+		m.Fingerprint = i.Metadata.Fingerprint // somebody else's change in between is not written over
+		op, err := p.api.Instances.SetMetadata(p.project, zone, i.Name, m).RequestId(freshID()).Context(ctx).Do()
+		if err := p.done(ctx, id, op, err); err != nil {
+			return err
+		}
+	}
+	labels := labelsOf(spec.Tags)
+	if carries(i.Labels, labels) && len(i.Labels) == len(labels) {
+		return nil
+	}
+	request := &compute.InstancesSetLabelsRequest{Labels: labels, LabelFingerprint: i.LabelFingerprint}
+	op, err := p.api.Instances.SetLabels(p.project, zone, i.Name, request).RequestId(freshID()).Context(ctx).Do()
+	return p.done(ctx, id, op, err)
+}

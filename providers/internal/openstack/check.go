@@ -1,0 +1,236 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/availabilityzones"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
+	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
+
+	"muster/app"
+)
+
+// Findings are what is told of an account.
+type Findings []app.Finding
+
+// Good adds that something is well.
+func (f *Findings) Good(about, subject, format string, args ...any) {
+	*f = append(*f, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// Doubt adds something that may matter.
+func (f *Findings) Doubt(about, subject, hint, format string, args ...any) {
+	*f = append(*f, app.Finding{About: about, Subject: subject, Warning: true, Code: app.EInvalid, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// Bad adds what is wrong by its error. Where the credentials may not even look, it is about them and not about what they were to look at.
+func (f *Findings) Bad(about, subject string, err error) {
+	err = Coded(err)
+	if app.CodeOf(err) == app.EInternal { // the network's failure, which the family's wrapper would have given a code
+		err = app.Errorf(app.ETransient, "the cloud could not be asked: %w", err)
+	}
+	e := app.AsError(err)
+	if e.Reason == "permission" {
+		about = app.AboutPermissions
+	}
+	hint := e.Hint
+	if hint == "" {
+		hint = "Try again later; if it stays so, ask whoever runs the cloud."
+	}
+	*f = append(*f, app.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: hint})
+}
+
+// Open looks at credentials and region; nil where there is nothing more to be seen.
+func (f *Findings) Open(ctx context.Context, s *Sessions) *Session {
+	session, err := s.Get(ctx)
+	if err == nil {
+		// A token that was good a while ago proves nothing: something is asked with it.
+		_, err = With(ctx, s, func(now *Session) (any, error) {
+			session = now
+			return nil, limits.Get(ctx, now.Compute, limits.GetOpts{}).Err
+		})
+	}
+	if err != nil {
+		about := app.AboutCredentials
+		e := app.AsError(Coded(err))
+		switch {
+		case e.Reason == reasonRegion:
+			f.Good(app.AboutCredentials, "", "The credentials are good.")
+			about = app.AboutRegion
+		case strings.HasPrefix(e.Field, "settings.") && e.Code == app.EInvalid:
+			about = app.AboutSettings
+		}
+		f.Bad(about, "", err)
+		return nil
+	}
+	f.Good(app.AboutCredentials, "", "The credentials are good, with the roles %s.", strings.Join(session.Token.Roles, ", "))
+	f.roles(session.Token.Roles)
+	return session
+}
+
+// roles warns of accounts that can only look.
+func (f *Findings) roles(roles []string) {
+	// Rackspace's roles have the product in front, and one that every user has.
+	roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == "identity:default" })
+	looks := func(r string) bool {
+		return slices.Contains([]string{"reader", "auditor", "observer"}, strings.ToLower(r[strings.LastIndex(r, ":")+1:]))
+	}
+	if len(roles) > 0 && !slices.ContainsFunc(roles, func(r string) bool { return !looks(r) }) {
+		e := app.Errorf(app.ECredentials, "with the roles %s nothing can be made, only looked at", strings.Join(roles, ", "))
+		e.Hint = "Give the user the role member in the project, or make an application credential with it."
+		f.Bad(app.AboutPermissions, "", e)
+	}
+}
+
+// Zones gives the names of the zones that can be used, sorted.
+func Zones(ctx context.Context, s *Session) ([]string, error) {
+	page, err := availabilityzones.List(s.Compute).AllPages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := availabilityzones.ExtractAvailabilityZones(page)
+	var names []string
+	for _, z := range all {
+		if z.ZoneState.Available {
+			names = append(names, z.ZoneName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// Zone looks whether zones are there.
+func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
+	zones, err := Zones(ctx, s)
+	if err != nil {
+		if gophercloud.ResponseCodeIs(err, http.StatusNotFound) && len(wanted) == 0 {
+			return // the cloud has no zones
+		}
+		f.Bad(app.AboutRegion, s.Region, err)
+		return
+	}
+	f.Good(app.AboutRegion, s.Region, "The region %q has the zones %s.", s.Region, strings.Join(zones, ", "))
+	for _, w := range wanted {
+		zone, _, _ := strings.Cut(w, ":") // an administrator may name a host behind it
+		if !slices.Contains(zones, zone) {
+			e := app.Errorf(app.EInvalid, "there is no zone %q, or it has no working host", zone)
+			e.Hint = app.Suggest(zone, zones)
+			f.Bad(app.AboutRegion, w, e)
+		}
+	}
+}
+
+// Machines looks at flavors and images, and gives what the machines need. Disks tells with which the one of that place is made, of that flavor, and nets how many
+// ports and floating IPs it has.
+func (f *Findings) Machines(ctx context.Context, s *Session, needs app.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
+	demand := &Demand{each: needs.Each}
+	all, err := Flavors(ctx, s)
+	if err != nil {
+		f.Bad(app.AboutFlavor, "", err)
+	} else if len(needs.Machines) == 0 {
+		f.Good(app.AboutFlavor, "", "The project may use %d flavors.", len(all))
+	}
+	for i, need := range needs.Machines {
+		var image images.Image
+		ok := false
+		if need.Image.Image != "" { // somebody may ask for a flavor or an image by itself
+			image, ok = f.image(ctx, s, need.Image.Image)
+		}
+		one := Wants{Servers: 1}
+		one.Ports, one.Floating = nets(i)
+		if err != nil || need.Flavor.Flavor == "" {
+			demand.add(need, one)
+			continue
+		}
+		flavor, err := FlavorOf(all, need.Flavor.Flavor)
+		if err != nil {
+			f.Bad(app.AboutFlavor, need.Flavor.Flavor, err)
+			continue
+		}
+		d := disks(i, flavor)
+		for _, gb := range []int{d.BootGB, d.DataGB} {
+			if gb > 0 {
+				one.Volumes++
+				one.VolumeGB += gb
+			}
+		}
+		one.Cores, one.MemoryMB = flavor.VCPUs, flavor.RAM
+		demand.add(need, one)
+		if ok {
+			if err := Fits(flavor, image, d); err != nil {
+				f.Bad(app.AboutFlavor, flavor.Name, err)
+				continue
+			}
+		}
+		f.Good(app.AboutFlavor, flavor.Name, "The flavor %q has %d CPUs, %d MB of memory and a disk of %d GB.", flavor.Name, flavor.VCPUs, flavor.RAM, flavor.Disk)
+	}
+	return demand
+}
+
+func (f *Findings) image(ctx context.Context, s *Session, name string) (images.Image, bool) {
+	image, err := Image(ctx, s, name)
+	if err == nil {
+		err = Usable(image)
+	}
+	if err != nil {
+		f.Bad(app.AboutImage, name, err)
+		return image, false
+	}
+	f.Good(app.AboutImage, name, "The image %q is there, made on %s.", image.Name, image.CreatedAt.Format("2006-01-02"))
+	return image, true
+}
+
+// Offers gives flavors, images and zones. OpenStack tells no prices. Where a cloud's flavors are known by their ids, they are offered so, with
+// their names as descriptions.
+func Offers(ctx context.Context, s *Session, byID bool) (app.Offers, error) {
+	var out app.Offers
+	all, err := Flavors(ctx, s)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range all {
+		offer := app.FlavorOffer{Flavor: offered(f), Description: f.Description}
+		if byID {
+			offer.Flavor.Flavor, offer.Description = f.ID, f.Name
+		}
+		out.Flavors = append(out.Flavors, offer)
+	}
+	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	if out.Zones, err = Zones(ctx, s); err != nil && !Absent(err) {
+		return out, err
+	}
+	if err := s.Needs("image", s.Image); err != nil {
+		return out, err
+	}
+	found, err := Images(ctx, s, images.ListOpts{Status: images.ImageStatusActive})
+	if err != nil {
+		return out, err
+	}
+	newest := map[string]images.Image{}
+	for _, i := range found {
+		if have, ok := newest[i.Name]; i.Name != "" && (!ok || i.CreatedAt.After(have.CreatedAt)) {
+			newest[i.Name] = i // as Image chooses it
+		}
+	}
+	for name, i := range newest {
+		offer := app.ImageOffer{Image: app.Image{Image: name}, MadeAt: i.CreatedAt}
+		for _, about := range []string{"os_distro", "os_version", "architecture"} {
+			if text, ok := i.Properties[about].(string); ok {
+				offer.Description = strings.TrimSpace(offer.Description + " " + text)
+			}
+		}
+		out.Images = append(out.Images, offer)
+	}
+	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	return out, nil
+}
+
+func offered(f flavors.Flavor) app.Flavor {
+	return app.Flavor{Flavor: f.Name, CPU: float64(f.VCPUs), MemoryGB: float64(f.RAM) / 1024, DiskGB: float64(f.Disk)}
+}

@@ -1,0 +1,126 @@
+package openstack
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"muster/app"
+	"muster/providers/internal/account"
+)
+
+// Coded gives an error of the SDK its code, and the cloud's own words. Failures of the network stay as they are.
+func Coded(err error) error {
+	var own *app.Error
+	var status gophercloud.ErrUnexpectedResponseCode
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil, errors.As(err, &own):
+		return err
+	case errors.As(err, &status):
+		return fromStatus(status)
+	case errors.As(err, &syntax):
+		return app.Errorf(app.ETransient, "the cloud's answer cannot be understood: %w", err)
+	}
+	return err
+}
+
+// Absent tells whether an error says that there is no such thing.
+func Absent(err error) bool {
+	return gophercloud.ResponseCodeIs(err, http.StatusNotFound) || app.CodeOf(err) == app.ENotFound
+}
+
+func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
+	kind, message := said(err.Body)
+	e := account.Status(err.Actual, err.ResponseHeader, message)
+	switch {
+	case err.Actual == http.StatusRequestEntityTooLarge && !quota(kind, message):
+		// Nova's and Rackspace's older way to say that calls come too often.
+		e.Code, e.RetryAfter = app.ERateLimit, account.RetryAfter(err.ResponseHeader, now())
+	case quota(kind, message) && slices.Contains([]int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge}, err.Actual):
+		e.Code, e.Hint = app.EQuota, "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
+	case full(kind, message):
+		e.Code, e.Hint = app.ECapacity, "Try another zone, network or flavor, or try again later."
+	case err.Actual == http.StatusForbidden:
+		e.Reason, e.Hint = "permission", "The credentials are good, but may not do that: see the roles and access rules in docs/providers."
+	case err.Actual == http.StatusUnauthorized:
+		e.Hint = "Look whether the password or application credential is still valid, and whether it is for this cloud and project."
+	case err.Actual == http.StatusConflict && strings.Contains(message, "Multiple possible networks"):
+		e.Code, e.Field, e.Hint = app.EInvalid, "settings.networks", "Name the network in the setting networks."
+	case err.Actual == http.StatusMultipleChoices:
+		e.Code, e.Hint = app.EInvalid, "The endpoint that was asked answers with a list of versions: ask whoever runs the cloud to look at its catalog of services."
+	}
+	return e
+}
+
+// said gives what an answer's body says, and what kind of error that is by the service's own name. Nova and Cinder wrap it in the kind's name,
+// Neutron in NeutronError, Keystone in error; Glance and proxies answer with HTML, of which there is nothing to show.
+func said(body []byte) (kind, message string) {
+	var wrapped map[string]json.RawMessage
+	if json.Unmarshal(body, &wrapped) != nil {
+		return "", ""
+	}
+	type inside struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Title   string `json:"title"`
+	}
+	for name, raw := range wrapped {
+		var in inside
+		if json.Unmarshal(raw, &in) == nil && in.Message != "" {
+			if in.Type != "" {
+				name = in.Type
+			}
+			return name, in.Message
+		}
+		var text string
+		if name == "NeutronError" && json.Unmarshal(raw, &text) == nil {
+			return name, text
+		}
+	}
+	var flat inside
+	_ = json.Unmarshal(body, &flat)
+	return flat.Title, flat.Message
+}
+
+func contains(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// quota tells whether a refusal is about a limit of the project.
+func quota(kind, message string) bool {
+	return kind == "OverQuota" || contains(message, "quota", "limitexceeded", "limit exceeded", "maximum limit") || contains(message, "maximum number of") && !contains(message, "retries")
+}
+
+// full tells whether a refusal is about room that the cloud does not have.
+func full(kind, message string) bool {
+	return kind == "IpAddressGenerationFailure" || kind == "ExternalIpAddressExhausted" ||
+		contains(message, "no valid host", "no more ip addresses", "not enough hosts", "exhausted all hosts", "no more floating ips", "out of capacity", "insufficient")
+}
+
+// reasonFault marks the error of a server that will never run.
+const reasonFault = "fault"
+
+// Failed is the error of a server that could not be built; the fault is the cloud's word on it.
+func (s *Server) Failed() *app.Error {
+	said := s.Fault.Message
+	if said == "" {
+		said = "it does not say why"
+	}
+	e := app.Errorf(app.ETransient, "the cloud could not build the server: %s", said)
+	e.Reason = reasonFault
+	switch {
+	case quota("", said):
+		e.Code, e.Hint = app.EQuota, "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
+	case full("", said):
+		e.Code, e.Hint = app.ECapacity, "Try another zone or flavor, or try again later."
+	case contains(said, "unacceptable", "too small", "larger than", "not supported"):
+		e.Code, e.Hint = app.EInvalid, "Take an image that fits the flavor, or another flavor."
+	}
+	return e
+}

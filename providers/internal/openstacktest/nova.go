@@ -1,0 +1,599 @@
+package openstacktest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+type server struct {
+	id, name, flavor, image, zone string
+	metadata                      map[string]string
+	userData                      string
+	drive                         bool
+	networks, groups              []string // ids
+	disks                         []disk
+	made                          time.Time
+	placed                        bool
+	status, task, fault           string
+	at                            time.Time // when what goes on is over
+	volumes                       []string
+	launched                      time.Time
+	born                          time.Time // as made, but to the last moment
+}
+
+type disk struct {
+	Source      string `json:"source_type"`
+	UUID        string `json:"uuid"`
+	Boot        int    `json:"boot_index"`
+	Delete      bool   `json:"delete_on_termination"`
+	Destination string `json:"destination_type"`
+	Size        int    `json:"volume_size"`
+	Type        string `json:"volume_type"`
+}
+
+// tick lets time pass: what was begun is over after a little while.
+func (c *Cloud) tick() {
+	for id, s := range c.servers {
+		if time.Now().Before(s.at) {
+			continue
+		}
+		switch {
+		case s.task == "deleting":
+			for port, p := range c.ports {
+				if p.server == id {
+					c.unplug(port)
+				}
+			}
+			for i, v := range s.volumes {
+				if one := c.volumes[v]; one != nil && s.ends(i) && !c.Keeps {
+					delete(c.volumes, v)
+				} else if one != nil {
+					one.status = "available"
+				}
+			}
+			delete(c.servers, id)
+		case s.status == "BUILD" && s.fault != "":
+			s.status, s.task = "ERROR", ""
+		case s.status == "BUILD" && !s.placed:
+			c.place(s)
+			s.placed, s.task, s.at = true, "spawning", time.Now().Add(c.build)
+		case s.status == "BUILD":
+			s.status, s.task, s.launched = "ACTIVE", "", time.Now()
+		case s.task == "powering-off":
+			s.status, s.task = "SHUTOFF", ""
+		case s.task == "powering-on":
+			s.status, s.task = "ACTIVE", ""
+		}
+	}
+}
+
+func (s *server) ends(volume int) bool {
+	n := 0
+	for _, d := range s.disks {
+		if d.Destination == "volume" {
+			if n == volume {
+				return d.Delete
+			}
+			n++
+		}
+	}
+	return false
+}
+
+// place gives a server its host, ports and volumes.
+func (c *Cloud) place(s *server) {
+	if s.zone == "" {
+		s.zone = "az1"
+	}
+	for _, id := range s.networks {
+		n := c.networkOf(id)
+		c.next++
+		c.ports[newID()] = &port{server: s.id, network: id, address: fmt.Sprintf("%s%d", n.Prefix, 2+c.next%250), groups: s.groups}
+	}
+	for _, d := range s.disks {
+		if d.Destination == "volume" {
+			id := newID()
+			c.volumes[id] = &volume{size: d.Size, kind: d.Type, status: "in-use"}
+			s.volumes = append(s.volumes, id)
+		}
+	}
+}
+
+func (c *Cloud) nova(mux *http.ServeMux, at string) {
+	for pattern, do := range map[string]http.HandlerFunc{
+		"GET /flavors/detail":       c.listFlavors,
+		"GET /os-availability-zone": c.listZones,
+		"GET /limits":               c.showLimits,
+		"GET /servers/detail":       c.listServers,
+		"POST /servers":             c.makeServer,
+		"GET /servers/{id}":         c.showServer,
+		"DELETE /servers/{id}":      c.deleteServer,
+		"POST /servers/{id}/action": c.actOnServer,
+		"PUT /servers/{id}":         c.renameServer,
+
+		"POST /servers/{id}/metadata":         c.changeMetadata,
+		"DELETE /servers/{id}/metadata/{key}": c.changeMetadata,
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+at+path, c.guarded(do))
+	}
+}
+
+// atLeast reads the version of the interface that a call is made in; 2.1 where it does not say.
+func atLeast(r *http.Request, minor int) bool {
+	asked := 1
+	_, _ = fmt.Sscanf(r.Header.Get("OpenStack-API-Version"), "compute 2.%d", &asked)
+	return asked >= minor
+}
+
+func (c *Cloud) listFlavors(w http.ResponseWriter, r *http.Request) {
+	var all []object
+	for _, f := range c.Flavors {
+		all = append(all, object{"id": f.ID, "name": f.Name, "vcpus": f.CPU, "ram": f.RAM, "disk": f.Disk, "swap": "", "rxtx_factor": 1.0,
+			"OS-FLV-EXT-DATA:ephemeral": f.Ephemeral, "os-flavor-access:is_public": true, "OS-FLV-DISABLED:disabled": false, "links": []any{}})
+	}
+	c.page(w, r, "flavors", all)
+}
+
+func (c *Cloud) listZones(w http.ResponseWriter, _ *http.Request) {
+	if c.rackspace {
+		novaError(w, http.StatusNotFound, "The resource could not be found.")
+		return
+	}
+	all := []any{}
+	for name, there := range c.Zones {
+		all = append(all, object{"zoneName": name, "zoneState": object{"available": there}, "hosts": nil})
+	}
+	answer(w, http.StatusOK, object{"availabilityZoneInfo": all})
+}
+
+// used gives what is used of the limits.
+func (c *Cloud) used() Limits {
+	u := c.Used
+	for _, s := range c.servers {
+		f := c.flavorOf(s.flavor)
+		u.Servers, u.Cores, u.MemoryMB = u.Servers+1, u.Cores+f.CPU, u.MemoryMB+f.RAM
+	}
+	for _, v := range c.volumes {
+		u.Volumes, u.VolumeGB = u.Volumes+1, u.VolumeGB+v.size
+	}
+	u.Floating, u.Groups, u.Ports = u.Floating+len(c.ips), u.Groups+len(c.groups), u.Ports+len(c.ports)
+	return u
+}
+
+func (c *Cloud) showLimits(w http.ResponseWriter, _ *http.Request) {
+	u := c.used()
+	answer(w, http.StatusOK, object{"limits": object{"rate": []any{}, "absolute": object{
+		"maxTotalInstances": c.Limits.Servers, "totalInstancesUsed": u.Servers, "maxTotalCores": c.Limits.Cores, "totalCoresUsed": u.Cores,
+		"maxTotalRAMSize": c.Limits.MemoryMB, "totalRAMUsed": u.MemoryMB, "maxServerMeta": 128}}})
+}
+
+func (c *Cloud) flavorOf(id string) Flavor {
+	i := slices.IndexFunc(c.Flavors, func(f Flavor) bool { return f.ID == id })
+	if i < 0 {
+		return Flavor{}
+	}
+	return c.Flavors[i]
+}
+
+func (c *Cloud) imageOf(id string) *Image {
+	i := slices.IndexFunc(c.Images, func(i Image) bool { return i.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &c.Images[i]
+}
+
+func (c *Cloud) makeServer(w http.ResponseWriter, r *http.Request) {
+	var raw struct{ Server map[string]json.RawMessage }
+	var in struct {
+		Name     string
+		Image    string `json:"imageRef"`
+		Flavor   string `json:"flavorRef"`
+		Zone     string `json:"availability_zone"`
+		Metadata map[string]string
+		UserData string `json:"user_data"`
+		Drive    bool   `json:"config_drive"`
+		Networks json.RawMessage
+		Groups   []struct{ Name string } `json:"security_groups"`
+		Disks    []disk                  `json:"block_device_mapping_v2"`
+	}
+	body := json.NewDecoder(r.Body)
+	if err := body.Decode(&raw); err != nil || raw.Server == nil {
+		novaError(w, http.StatusBadRequest, "Malformed request body")
+		return
+	}
+	if k := unknown(raw.Server, "name", "imageRef", "flavorRef", "availability_zone", "metadata", "user_data", "config_drive", "networks", "security_groups", "block_device_mapping_v2"); k != "" {
+		novaError(w, http.StatusBadRequest, "Additional properties are not allowed ('"+k+"' was unexpected)")
+		return
+	}
+	whole, _ := json.Marshal(raw.Server)
+	if err := json.Unmarshal(whole, &in); err != nil {
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute: "+err.Error())
+		return
+	}
+	s := &server{id: newID(), name: in.Name, flavor: in.Flavor, image: in.Image, zone: in.Zone, metadata: in.Metadata, drive: in.Drive, disks: in.Disks, made: time.Now().UTC().Truncate(time.Second),
+		status: "BUILD", task: "scheduling", at: time.Now().Add(c.build), fault: c.Fault}
+	if c.rackspace && (in.UserData != "" && !in.Drive || slices.ContainsFunc(in.Disks, func(d disk) bool { return d.Source == "blank" })) {
+		novaError(w, http.StatusBadRequest, "User data needs a config drive, and block devices a source.")
+		return
+	}
+	if problem := c.wrong(s, in.UserData, atLeast(r, 67)); problem != "" {
+		novaError(w, http.StatusBadRequest, problem)
+		return
+	}
+	if s.zone != "" && !c.Zones[s.zone] {
+		novaError(w, http.StatusBadRequest, "The requested availability zone is not available")
+		return
+	}
+	if !c.plug(w, s, in.Networks, atLeast(r, 37)) {
+		return
+	}
+	for _, g := range in.Groups {
+		id := c.groupOf(g.Name)
+		if id == "" {
+			novaError(w, http.StatusBadRequest, "Security group "+g.Name+" not found for project "+ProjectID+".")
+			return
+		}
+		s.groups = append(s.groups, id)
+	}
+	boots := slices.ContainsFunc(s.disks, func(d disk) bool { return d.Boot == 0 && d.Destination == "volume" })
+	f := c.flavorOf(s.flavor)
+	if f.Disk == 0 && !boots {
+		novaError(w, http.StatusForbidden, "Only volume-backed servers are allowed for flavors with zero disk. ")
+		return
+	}
+	u := c.used()
+	for _, q := range []struct {
+		name              string
+		asks, used, limit int
+	}{{"instances", 1, u.Servers, c.Limits.Servers}, {"cores", f.CPU, u.Cores, c.Limits.Cores}, {"ram", f.RAM, u.MemoryMB, c.Limits.MemoryMB}} {
+		if q.limit >= 0 && q.used+q.asks > q.limit {
+			novaError(w, http.StatusForbidden, fmt.Sprintf("Quota exceeded for %s: Requested %d, but already used %d of %d %s", q.name, q.asks, q.used, q.limit, q.name))
+			return
+		}
+	}
+	s.born = time.Now()
+	c.servers[s.id] = s
+	answer(w, http.StatusAccepted, object{"server": object{"id": s.id, "links": []any{}, "OS-DCF:diskConfig": "MANUAL", "security_groups": []any{object{"name": "default"}}, "adminPass": "k3vS9cBfYzJp"}})
+}
+
+// wrong tells what Nova refuses in a server, in its words.
+func (c *Cloud) wrong(s *server, userData string, typed bool) string {
+	if s.name == "" || utf8.RuneCountInString(s.name) > 255 {
+		return "Invalid input for field/attribute name. Value: " + s.name
+	}
+	if c.flavorOf(s.flavor).ID == "" {
+		return "Flavor " + s.flavor + " could not be found."
+	}
+	if len(s.metadata) > 128 {
+		return "Maximum number of metadata items exceeds 128"
+	}
+	for k, v := range s.metadata {
+		if k == "" || utf8.RuneCountInString(k) > 255 || utf8.RuneCountInString(v) > 255 {
+			return "Invalid input for field/attribute " + k + ". Value: " + v + ". is too long"
+		}
+	}
+	plain, err := base64.StdEncoding.DecodeString(userData)
+	if err != nil || len(userData) > 65535 {
+		return "Invalid input for field/attribute user_data. '...' is not a 'base64'"
+	}
+	s.userData = string(plain)
+	from := s.image
+	for _, d := range s.disks {
+		switch {
+		case d.Source != "image" && d.Source != "blank":
+			return "Invalid input for field/attribute source_type"
+		case d.Source == "image":
+			from = d.UUID
+		case d.Destination == "volume" && d.Size < 1:
+			return "Blank volumes (source: 'blank', dest: 'volume') need to have non-zero size"
+		}
+		if d.Type != "" && !typed {
+			return "Additional properties are not allowed ('volume_type' was unexpected)"
+		}
+		if d.Type != "" && d.Type != "ssd" {
+			return "Volume type " + d.Type + " could not be found."
+		}
+		if d.Source == "image" && d.Destination == "volume" && s.image != "" {
+			return "Block Device Mapping is Invalid: You specified more local devices than the limit allows"
+		}
+	}
+	image := c.imageOf(from)
+	switch {
+	case from == "":
+		return "Block Device Mapping is Invalid: No boot device"
+	case image == nil:
+		return "Can not find requested image"
+	case image.Status != "active":
+		return "Image " + from + " is not active."
+	case image.MinRAM > c.flavorOf(s.flavor).RAM:
+		return "Flavor's memory is too small for requested image."
+	}
+	for _, d := range s.disks {
+		if d.Source == "image" && d.Destination == "volume" {
+			if image.MinDisk > d.Size {
+				return "Block Device Mapping is Invalid: Failed to create volume: the size is smaller than the image's minDisk"
+			}
+			return ""
+		}
+	}
+	if disk := c.flavorOf(s.flavor).Disk; disk > 0 && image.MinDisk > disk {
+		return "Flavor's disk is too small for requested image. Flavor disk is smaller than the minimum size specified in image metadata."
+	}
+	return ""
+}
+
+// plug finds the networks of a server.
+func (c *Cloud) plug(w http.ResponseWriter, s *server, raw json.RawMessage, must bool) bool {
+	var some []struct{ UUID, Port string }
+	var word string
+	switch {
+	case len(raw) == 0 && must:
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute server. Value: ... 'networks' is a required property")
+		return false
+	case json.Unmarshal(raw, &word) == nil && word != "auto" && word != "":
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute networks.")
+		return false
+	case len(raw) == 0 && c.rackspace:
+		s.networks = []string{PublicNet, ServiceNet}
+		return true
+	case len(raw) == 0, word == "auto":
+		for _, n := range c.Networks {
+			if !n.External {
+				s.networks = append(s.networks, n.ID)
+			}
+		}
+		if len(s.networks) > 1 {
+			novaError(w, http.StatusConflict, "Multiple possible networks found, use a Network ID to be more specific.")
+			return false
+		}
+		return true
+	}
+	if err := json.Unmarshal(raw, &some); err != nil || len(some) == 0 {
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute networks.")
+		return false
+	}
+	for _, one := range some {
+		n := c.networkOf(one.UUID)
+		if n == nil {
+			novaError(w, http.StatusBadRequest, "Network "+one.UUID+" could not be found.")
+			return false
+		}
+		if len(n.Subnets) == 0 {
+			novaError(w, http.StatusBadRequest, "Network "+n.ID+" requires a subnet in order to boot instances on.")
+			return false
+		}
+		s.networks = append(s.networks, n.ID)
+	}
+	return true
+}
+
+func (c *Cloud) listServers(w http.ResponseWriter, r *http.Request) {
+	var all []object
+	for _, s := range c.servers {
+		if time.Since(s.born) >= c.Lag {
+			all = append(all, c.shown(s, r))
+		}
+	}
+	c.page(w, r, "servers", all)
+}
+
+func (c *Cloud) shown(s *server, r *http.Request) object {
+	addresses := object{}
+	for id, p := range c.ports {
+		if p.server != s.id {
+			continue
+		}
+		name := c.networkOf(p.network).Name
+		have, _ := addresses[name].([]object)
+		have = append(have, object{"addr": p.address, "version": 4, "OS-EXT-IPS:type": "fixed", "OS-EXT-IPS-MAC:mac_addr": "fa:16:3e:00:00:01"})
+		for _, ip := range c.ips {
+			if ip.port == id {
+				have = append(have, object{"addr": ip.address, "version": 4, "OS-EXT-IPS:type": "floating", "OS-EXT-IPS-MAC:mac_addr": "fa:16:3e:00:00:01"})
+			}
+		}
+		addresses[name] = have
+	}
+	volumes := []object{}
+	for i, id := range s.volumes {
+		v := object{"id": id}
+		if atLeast(r, 3) {
+			v["delete_on_termination"] = s.ends(i)
+		}
+		volumes = append(volumes, v)
+	}
+	metadata := s.metadata
+	if metadata == nil {
+		metadata = map[string]string{}
+	}
+	var task any
+	if s.task != "" {
+		task = s.task
+	}
+	zone := s.zone
+	if !s.placed {
+		zone = ""
+	}
+	var image any = object{"id": s.image, "links": []any{}}
+	if s.image == "" {
+		image = ""
+	}
+	out := object{"id": s.id, "name": s.name, "status": s.status, "tenant_id": ProjectID, "user_id": ProjectID, "metadata": metadata, "hostId": "", "image": image,
+		"flavor": object{"id": s.flavor, "links": []any{}}, "created": s.made.Format("2006-01-02T15:04:05Z"), "updated": s.made.Format("2006-01-02T15:04:05Z"),
+		"addresses": addresses, "accessIPv4": "", "accessIPv6": "", "links": []any{}, "OS-DCF:diskConfig": "MANUAL", "progress": 0, "OS-EXT-AZ:availability_zone": zone,
+		"config_drive": map[bool]string{true: "True", false: ""}[s.drive], "key_name": nil, "OS-SRV-USG:launched_at": nil, "OS-SRV-USG:terminated_at": nil,
+		"OS-EXT-STS:task_state": task, "OS-EXT-STS:vm_state": strings.ToLower(s.status), "OS-EXT-STS:power_state": 1, "os-extended-volumes:volumes_attached": volumes}
+	if c.rackspace {
+		c.asRackspace(s, out, addresses)
+	}
+	if !s.launched.IsZero() {
+		out["OS-SRV-USG:launched_at"] = s.launched.UTC().Format("2006-01-02T15:04:05.000000")
+	}
+	if s.status == "ERROR" {
+		out["fault"] = object{"code": 500, "created": s.made.Format("2006-01-02T15:04:05Z"), "message": s.fault}
+	}
+	return out
+}
+
+func (c *Cloud) serverOf(w http.ResponseWriter, r *http.Request) *server {
+	s := c.servers[r.PathValue("id")]
+	if s == nil {
+		novaError(w, http.StatusNotFound, "Instance "+r.PathValue("id")+" could not be found.")
+	}
+	return s
+}
+
+func (c *Cloud) showServer(w http.ResponseWriter, r *http.Request) {
+	if s := c.serverOf(w, r); s != nil {
+		answer(w, http.StatusOK, object{"server": c.shown(s, r)})
+	}
+}
+
+func (c *Cloud) deleteServer(w http.ResponseWriter, r *http.Request) {
+	if s := c.serverOf(w, r); s != nil {
+		s.task, s.at = "deleting", time.Now().Add(c.build)
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func (c *Cloud) actOnServer(w http.ResponseWriter, r *http.Request) {
+	s := c.serverOf(w, r)
+	if s == nil {
+		return
+	}
+	var in map[string]json.RawMessage
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in) != 1 {
+		novaError(w, http.StatusBadRequest, "There is no such action")
+		return
+	}
+	for action := range in {
+		from, task := map[string]string{"os-stop": "ACTIVE", "os-start": "SHUTOFF"}[action], map[string]string{"os-stop": "powering-off", "os-start": "powering-on"}[action]
+		switch {
+		case task == "":
+			novaError(w, http.StatusBadRequest, "There is no such action: "+action)
+		case s.status != from || s.task != "":
+			novaError(w, http.StatusConflict, fmt.Sprintf("Cannot '%s' instance %s while it is in vm_state %s", strings.TrimPrefix(action, "os-"), s.id, strings.ToLower(s.status)))
+		default:
+			s.task, s.at = task, time.Now().Add(c.build)
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}
+}
+
+func (c *Cloud) renameServer(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Server map[string]json.RawMessage }
+	s := c.serverOf(w, r)
+	if s == nil {
+		return
+	}
+	var name string
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || unknown(in.Server, "name") != "" || json.Unmarshal(in.Server["name"], &name) != nil || name == "" {
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute server.")
+		return
+	}
+	s.name = name
+	answer(w, http.StatusOK, object{"server": c.shown(s, r)})
+}
+
+// changeMetadata adds some, or takes one away.
+func (c *Cloud) changeMetadata(w http.ResponseWriter, r *http.Request) {
+	s := c.serverOf(w, r)
+	if s == nil {
+		return
+	}
+	if r.Method == http.MethodDelete {
+		if _, ok := s.metadata[r.PathValue("key")]; !ok {
+			novaError(w, http.StatusNotFound, "Metadata item was not found")
+			return
+		}
+		s.metadata = maps.Clone(s.metadata)
+		delete(s.metadata, r.PathValue("key"))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	var in struct{ Metadata map[string]string }
+	err := json.NewDecoder(r.Body).Decode(&in)
+	all := maps.Clone(s.metadata)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, in.Metadata)
+	for k, v := range all {
+		if k == "" || utf8.RuneCountInString(k) > 255 || utf8.RuneCountInString(v) > 255 || len(all) > 128 {
+			err = fmt.Errorf("%q", k)
+		}
+	}
+	if err != nil || in.Metadata == nil {
+		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute metadata.")
+		return
+	}
+	s.metadata = all
+	answer(w, http.StatusOK, object{"metadata": all})
+}
+
+// Made is what a server was made of.
+type Made struct {
+	ID, Name, Zone, UserData, Status string
+	Metadata                         map[string]string
+	Drive                            bool
+	Groups, Networks                 []string // by name
+	Volumes                          []string // such as "30 GB ssd from debian-12"
+}
+
+// Servers gives all servers, sorted by name.
+func (c *Cloud) Servers() []Made {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick()
+	out := []Made{}
+	for _, s := range c.servers {
+		m := Made{ID: s.id, Name: s.name, Zone: s.zone, UserData: s.userData, Status: s.status, Metadata: s.metadata, Drive: s.drive}
+		for _, id := range s.groups {
+			m.Groups = append(m.Groups, c.groups[id].name)
+		}
+		for _, id := range s.networks {
+			m.Networks = append(m.Networks, c.networkOf(id).Name)
+		}
+		for _, d := range s.disks {
+			if d.Destination == "volume" {
+				from := "nothing"
+				if image := c.imageOf(d.UUID); image != nil {
+					from = image.Name
+				}
+				m.Volumes = append(m.Volumes, strings.Join(strings.Fields(fmt.Sprintf("%d GB %s from %s", d.Size, d.Type, from)), " "))
+			}
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b Made) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Lose has a server go, as when somebody deletes it by other means.
+func (c *Cloud) Lose(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick()
+	for port, p := range c.ports {
+		if p.server == id {
+			c.unplug(port)
+		}
+	}
+	delete(c.servers, id)
+}
+
+// Break has a server that runs fail, as when its host does.
+func (c *Cloud) Break(id, fault string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	s.status, s.task, s.fault = "ERROR", "", fault
+}

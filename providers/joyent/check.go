@@ -1,0 +1,164 @@
+package joyent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/providers/joyent/internal/cloudapi"
+)
+
+// survey is one look at an account.
+type survey struct{ found []app.Finding }
+
+func (s *survey) good(about, subject, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *survey) bad(about, subject string, code app.Code, hint, format string, args ...any) {
+	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// asked tells whether a question was answered; where it was not, that is a finding.
+func (s *survey) asked(about, action string, err error) bool {
+	if err == nil {
+		return true
+	}
+	err = coded(err)
+	e := app.AsError(err)
+	switch {
+	case e.Code == app.ECredentials && about == app.AboutCredentials:
+		s.bad(about, action, e.Code, e.Hint, "The cloud does not take the account's key: %s", e.Message)
+	case e.Code == app.ECredentials:
+		s.bad(app.AboutPermissions, action, e.Code, "Give the subuser a role whose policy says CAN "+action+", and tag the resources with it.", "It may not %s: %s", action, e.Message)
+	case e.Code == app.EInternal:
+		s.bad(about, action, app.ETransient, "Look whether the address of the CloudAPI is right and answers.", "The CloudAPI could not be asked (%s): %v", action, err)
+	case e.Code == app.ENotFound:
+		s.bad(about, action, app.ECredentials, "Look at the account's login.", "There is no such account: %s", e.Message)
+	default:
+		hint := e.Hint
+		if hint == "" {
+			hint = "Try again later."
+		}
+		s.bad(about, action, e.Code, hint, "%s (%s)", e.Message, action)
+	}
+	return false
+}
+
+// CheckAccount looks at the key, the account, what it may list, networks, packages and images, and changes nothing. Quotas CloudAPI does not tell.
+func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &survey{}
+	a, err := p.api.GetAccount(ctx)
+	if !s.asked(app.AboutCredentials, "getaccount", err) {
+		return s.found, nil // nothing else is answered without
+	}
+	s.good(app.AboutCredentials, "key", "The cloud takes the key of %s.", a.Login)
+	if a.Approved != nil && !*a.Approved {
+		s.bad(app.AboutQuota, a.Login, app.EQuota, "Have the operator of the cloud approve it for provisioning.", "The account %s may not make machines.", a.Login)
+	}
+	if _, err := p.api.ListMachines(ctx, map[string]string{app.TagInstallation: "none"}); s.asked(app.AboutPermissions, "listmachines", err) {
+		s.good(app.AboutPermissions, "listmachines", "Machines may be listed.")
+	}
+	if _, err := p.api.ListRules(ctx); s.asked(app.AboutPermissions, "listfirewallrules", err) {
+		s.good(app.AboutPermissions, "listfirewallrules", "Firewall rules may be listed.")
+	}
+	packages, err := p.api.ListPackages(ctx)
+	havePackages := s.asked(app.AboutFlavor, "listpackages", err)
+	images, err := p.api.ListImages(ctx)
+	haveImages := s.asked(app.AboutImage, "listimages", err)
+	all, err := p.api.ListNetworks(ctx)
+	haveNetworks := s.asked(app.AboutNetwork, "listnetworks", err)
+	looked := map[string]bool{}
+	network := func(names []string) {
+		for _, name := range names {
+			if !haveNetworks || looked[name] {
+				continue
+			}
+			looked[name] = true
+			if _, err := networkOf(all, name); err != nil {
+				s.bad(app.AboutNetwork, name, app.EInvalid, "Set networks to names or UUIDs that triton network list tells.", "%s.", sentence(err))
+			} else {
+				s.good(app.AboutNetwork, name, "There is the network %s.", name)
+			}
+		}
+	}
+	network(p.settings.List("networks"))
+	for _, need := range needs.Machines {
+		if need.Zone != "" {
+			s.bad(app.AboutRegion, need.Zone, app.EInvalid, "Make an account in the catalog for each datacenter.", "There is no zone %s: the account is one datacenter.", need.Zone)
+		}
+		network(p.settings.With(need.Flavor.Extra).List("networks"))
+		var kind *cloudapi.Package
+		if name := need.Flavor.Flavor; name != "" && havePackages {
+			if found, ok := packageOf(packages, name); ok {
+				kind = &found
+				s.good(app.AboutFlavor, name, "The package %s has %g GB of memory.", name, found.Memory/1024)
+			} else {
+				s.bad(app.AboutFlavor, name, app.EInvalid, "triton package list tells which there are.", "There is no package %s.", name)
+			}
+		}
+		if name := need.Image.Image; name != "" && haveImages {
+			s.image(images, name, kind)
+		}
+	}
+	return s.found, nil
+}
+
+func sentence(err error) string {
+	text := strings.TrimRight(app.AsError(err).Message, ".")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func (s *survey) image(all []cloudapi.Image, name string, kind *cloudapi.Package) {
+	one, ok := imageOf(all, name)
+	needs := one.Requirements
+	switch {
+	case !ok:
+		s.bad(app.AboutImage, name, app.EInvalid, "triton image list tells which there are.", "There is no image %s.", name)
+	case one.State != "active":
+		s.bad(app.AboutImage, name, app.EInvalid, "Use another version of it.", "The image %s@%s is %s.", one.Name, one.Version, one.State)
+	case one.OS != "" && one.OS != "linux":
+		s.bad(app.AboutImage, name, app.EInvalid, "Use an image of Linux.", "The image %s is of %s, and Muster's start script is for Linux.", name, one.OS)
+	case kind != nil && (needs.MinMemory > kind.Memory || needs.MaxMemory > 0 && needs.MaxMemory < kind.Memory):
+		s.bad(app.AboutImage, name, app.EInvalid, "Use another package.", "The image %s does not fit a package with %g GB of memory.", name, kind.Memory/1024)
+	case kind != nil && needs.Brand != "" && kind.Brand != "" && needs.Brand != kind.Brand:
+		s.bad(app.AboutImage, name, app.EInvalid, "Use a package for "+needs.Brand+".", "The image %s is for %s, and the package %s for %s.", name, needs.Brand, kind.Name, kind.Brand)
+	default:
+		s.good(app.AboutImage, name, "The image is %s@%s.", one.Name, one.Version)
+	}
+}
+
+// Offers gives packages, and Linux images by name. CloudAPI knows no prices.
+func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
+	var out app.Offers
+	packages, err := p.api.ListPackages(ctx)
+	if err != nil {
+		return out, coded(err)
+	}
+	for _, one := range packages {
+		out.Flavors = append(out.Flavors, app.FlavorOffer{Flavor: app.Flavor{Flavor: one.Name, CPU: one.VCPUs, MemoryGB: one.Memory / 1024, DiskGB: one.Disk / 1024}, Description: one.Description})
+	}
+	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	images, err := p.api.ListImages(ctx)
+	if err != nil {
+		return app.Offers{}, coded(err)
+	}
+	seen := map[string]bool{}
+	for _, one := range images {
+		if seen[one.Name] {
+			continue
+		}
+		seen[one.Name] = true
+		if newest, ok := imageOf(images, one.Name); ok && newest.State == "active" && (newest.OS == "linux" || newest.OS == "") {
+			text := strings.TrimSpace(newest.Name + " " + newest.Version + " (" + newest.Type + ")")
+			out.Images = append(out.Images, app.ImageOffer{Image: app.Image{Image: newest.Name}, Description: text, MadeAt: newest.Published})
+		}
+	}
+	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	return out, nil
+}

@@ -1,0 +1,124 @@
+package openstack
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/pagination"
+
+	"muster/app"
+	stack "muster/providers/internal/openstack"
+)
+
+// Adopt gives a server other tags and another name, and its ports the security groups that Create would have given them, the cluster's firewall among
+// them. The firewall comes first: what carries the cluster's tags is behind it.
+func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	o := order{spec: spec}
+	var err error
+	if o.wish, err = wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
+		return err
+	}
+	if err := stack.Keepable(spec); err != nil {
+		return err
+	}
+	if spec.Firewall != nil {
+		if o.rules, err = rulesOf(*spec.Firewall, o.wish.sshFrom); err != nil {
+			return err
+		}
+	}
+	done, err := p.turns.Take(ctx, "intent "+spec.Intent)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) {
+		one, err := stack.Get(ctx, s, id)
+		if err != nil {
+			return nil, err
+		}
+		if o.rules != nil {
+			if err := p.enclose(ctx, s, one, o); err != nil {
+				return nil, err
+			}
+		}
+		if err := redescribe(ctx, s, id, spec.Tags); err != nil {
+			return nil, err
+		}
+		return nil, stack.Retag(ctx, s, one, spec)
+	})
+	return err
+}
+
+// enclose puts all ports of a server into the cluster's group and the account's, and into no others.
+func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Server, o order) error {
+	group, err := p.group(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	wants := []string{group}
+	if len(o.wish.groups) > 0 {
+		all, err := listGroups(ctx, s, groups.ListOpts{})
+		if err != nil {
+			return err
+		}
+		for _, name := range o.wish.groups {
+			i := slices.IndexFunc(all, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name })
+			if i < 0 {
+				e := app.Errorf(app.EInvalid, "the project has no security group %q", name)
+				e.Hint = "Make it, or take it out of the setting security_groups."
+				return e
+			}
+			wants = append(wants, all[i].ID)
+		}
+	}
+	slices.Sort(wants)
+	wants = slices.Compact(wants)
+	var found []ports.Port
+	err = stack.Whole(func() error {
+		found = nil
+		return ports.List(s.Network, ports.ListOpts{DeviceID: one.ID}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+			some, err := ports.ExtractPorts(page)
+			found = append(found, some...)
+			return true, err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return app.Errorf(app.ETransient, "the server %s has no port yet that its firewall could be put on", one.ID)
+	}
+	for _, port := range found {
+		if slices.Equal(slices.Sorted(slices.Values(port.SecurityGroups)), wants) {
+			continue
+		}
+		if err := ports.Update(ctx, s.Network, port.ID, ports.UpdateOpts{SecurityGroups: &wants}).Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// redescribe writes the tags of a server's floating IPs anew. Where they lead is said once more, since some clouds take a change without it for one to nowhere.
+func redescribe(ctx context.Context, s *stack.Session, server string, tags map[string]string) error {
+	if s.Network == nil {
+		return nil
+	}
+	have, err := floatings(ctx, s, ofServer(server))
+	if err != nil {
+		return err
+	}
+	about := aboutFloating(server, tags)
+	for _, ip := range have {
+		if ip.Description == about {
+			continue
+		}
+		if err := floatingips.Update(ctx, s.Network, ip.ID, floatingips.UpdateOpts{Description: &about, PortID: &ip.PortID, FixedIP: ip.FixedIP}).Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}

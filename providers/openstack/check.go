@@ -1,0 +1,192 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	cinder "github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/limits"
+	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumetypes"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
+
+	"muster/app"
+	stack "muster/providers/internal/openstack"
+)
+
+// CheckAccount looks at everything that machines need.
+func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var f stack.Findings
+	wishes := map[int]wished{}
+	var zones, nets, pools, named, types []string
+	account, err := wish(p.settings)
+	if err != nil {
+		f.Bad(app.AboutSettings, "", err)
+	}
+	for i, need := range needs.Machines {
+		w, err := wish(p.settings.With(need.Flavor.Extra, need.Image.Extra))
+		if err != nil {
+			f.Bad(app.AboutSettings, need.Flavor.Flavor, err)
+		}
+		if need.Zone != "" {
+			w.zone = need.Zone
+		}
+		wishes[i] = w
+	}
+	if len(wishes) == 0 {
+		wishes[0] = account
+	}
+	alone := false
+	for _, w := range wishes {
+		zones, nets, pools = append(zones, w.zone), append(nets, w.networks...), append(pools, w.floating)
+		named, types = append(named, w.groups...), append(types, w.disks.BootType)
+		alone = alone || len(w.networks) == 0
+	}
+	session := f.Open(ctx, p.sessions)
+	if session == nil {
+		return f, nil
+	}
+	f.Zone(ctx, session, distinct(zones))
+	p.nameable(ctx, session, &f)
+	demand := f.Machines(ctx, session, needs, func(i int, _ flavors.Flavor) stack.Disks { return wishes[i].disks }, func(i int) (ports, floating int) {
+		if wishes[i].floating != "" {
+			floating = 1
+		}
+		return max(len(wishes[i].networks), 1), floating
+	})
+	demand.Nova(ctx, session, &f)
+	p.checkNetworks(ctx, session, &f, distinct(nets), distinct(pools), distinct(named), alone, demand)
+	if demand.All.Volumes > 0 || len(distinct(types)) > 0 {
+		checkVolumes(ctx, session, &f, distinct(types), demand)
+	}
+	demand.Apart(&f)
+	return f, nil
+}
+
+// distinct gives what there is, sorted and once.
+func distinct(all []string) []string {
+	all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack.Findings, nets, pools, named []string, alone bool, demand *stack.Demand) {
+	if err := s.Needs("network", s.Network); err != nil {
+		f.Bad(app.AboutNetwork, "", err)
+		return
+	}
+	p.networks.Forget()
+	if alone {
+		no := false
+		all, err := listNetworks(ctx, s, networks.ListOpts{})
+		all = slices.DeleteFunc(all, func(n network) bool { return n.External })
+		switch {
+		case err != nil:
+			f.Bad(app.AboutNetwork, "", err)
+		case len(all) == 1:
+			f.Good(app.AboutNetwork, all[0].Name, "Machines get onto the network %q, the only one of the project.", all[0].Name)
+		default:
+			no = true
+		}
+		if no {
+			e := app.Errorf(app.EInvalid, "the project sees %d networks, and no setting says which one machines get onto", len(all))
+			e.Hint = "Name one in the setting networks: " + namesOf(all)
+			f.Bad(app.AboutNetwork, "", e)
+		}
+	}
+	for _, name := range nets {
+		n, err := p.network(ctx, s, name)
+		switch {
+		case err != nil:
+			f.Bad(app.AboutNetwork, name, err)
+		case len(n.Subnets) == 0:
+			e := app.Errorf(app.EInvalid, "the network %q has no subnet, so machines on it get no address", name)
+			e.Hint = "Give it a subnet, or name another network."
+			f.Bad(app.AboutNetwork, name, e)
+		case n.Secured != nil && !*n.Secured:
+			f.Doubt(app.AboutNetwork, name, "Clusters with a firewall need a network whose ports are secured.", "The network %q takes no security groups.", name)
+		default:
+			f.Good(app.AboutNetwork, name, "The network %q is there.", name)
+		}
+	}
+	for _, name := range pools {
+		if _, err := p.pool(ctx, s, name); err != nil {
+			f.Bad(app.AboutNetwork, name, err)
+			continue
+		}
+		f.Good(app.AboutNetwork, name, "Floating IPs come from %q.", name)
+	}
+	have, err := listGroups(ctx, s, groups.ListOpts{})
+	if err != nil {
+		f.Bad(app.AboutNetwork, "security groups", err)
+	}
+	for _, name := range named {
+		if err == nil && !slices.ContainsFunc(have, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name }) {
+			e := app.Errorf(app.EInvalid, "the project has no security group %q", name)
+			e.Hint = "Make it, or take it out of the setting security_groups."
+			f.Bad(app.AboutNetwork, name, e)
+		}
+	}
+	q, err := quotas.GetDetail(ctx, s.Network, s.Token.Project).Extract()
+	if err != nil {
+		f.Doubt(app.AboutQuota, "network", "Look at openstack quota show --network --usage yourself.", "How many floating IPs and security groups are left cannot be looked up.")
+		return
+	}
+	if demand.All.Floating > 0 || len(pools) > 0 {
+		demand.Left(f, "floating IPs", func(w stack.Wants) int { return w.Floating }, q.FloatingIP.Limit, q.FloatingIP.Used+q.FloatingIP.Reserved)
+	}
+	demand.Left(f, "ports", func(w stack.Wants) int { return w.Ports }, q.Port.Limit, q.Port.Used+q.Port.Reserved)
+	new(stack.Demand).Left(f, "security groups", func(stack.Wants) int { return 1 }, q.SecurityGroup.Limit, q.SecurityGroup.Used+q.SecurityGroup.Reserved)
+}
+
+func namesOf(all []network) string {
+	var names []string
+	for _, n := range all {
+		names = append(names, cmp.Or(n.Name, n.ID))
+	}
+	slices.Sort(names)
+	return cmp.Or(strings.Join(names, ", "), "there is none, so one must be made first") + "."
+}
+
+func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, types []string, demand *stack.Demand) {
+	if err := s.Needs("volume", s.Volume); err != nil {
+		f.Bad(app.AboutRegion, "volumes", err)
+		return
+	}
+	l, err := cinder.Get(ctx, s.Volume).Extract()
+	if err != nil {
+		f.Bad(app.AboutQuota, "volumes", err)
+	} else {
+		demand.Left(f, "volumes", func(w stack.Wants) int { return w.Volumes }, l.Absolute.MaxTotalVolumes, l.Absolute.TotalVolumesUsed)
+		demand.Left(f, "GB of volumes", func(w stack.Wants) int { return w.VolumeGB }, l.Absolute.MaxTotalVolumeGigabytes, l.Absolute.TotalGigabytesUsed)
+	}
+	if len(types) == 0 {
+		return
+	}
+	page, err := volumetypes.List(s.Volume, nil).AllPages(ctx)
+	var all []volumetypes.VolumeType
+	if err == nil {
+		all, err = volumetypes.ExtractVolumeTypes(page)
+	}
+	if err != nil {
+		f.Bad(app.AboutSettings, "boot_volume_type", err)
+		return
+	}
+	var names []string
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	for _, name := range types {
+		if !slices.Contains(names, name) && !slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name }) {
+			e := app.Errorf(app.EInvalid, "there is no type of volumes %q", name)
+			e.Hint = app.Suggest(name, names)
+			f.Bad(app.AboutSettings, "boot_volume_type", e)
+		}
+	}
+}

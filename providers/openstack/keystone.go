@@ -1,0 +1,110 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"muster/app"
+	stack "muster/providers/internal/openstack"
+)
+
+// auth gives what asks Keystone for a token.
+func (w way) auth(client *http.Client) stack.Auth {
+	return func(ctx context.Context) (stack.Token, error) {
+		at := strings.TrimRight(w.authURL, "/")
+		for _, version := range []string{"/v3", "/v2.0"} {
+			at = strings.TrimSuffix(at, version)
+		}
+		keystone := &gophercloud.ServiceClient{ProviderClient: stack.Unauthenticated(client), Endpoint: at + "/v3/", Type: "identity"}
+		made := tokens.Create(ctx, keystone, w.options())
+		if made.Err != nil {
+			return stack.Token{}, refused(made.Err)
+		}
+		return w.token(made)
+	}
+}
+
+func (w way) options() *gophercloud.AuthOptions {
+	o := &gophercloud.AuthOptions{ApplicationCredentialID: w.credential, ApplicationCredentialName: w.credentialName, ApplicationCredentialSecret: w.secret}
+	if w.credential != "" {
+		o.ApplicationCredentialName = ""
+		return o
+	}
+	if w.usernameIsID {
+		o.UserID = w.username
+	} else if o.Username = w.username; w.userDomainIsID {
+		o.DomainID = w.userDomain
+	} else {
+		o.DomainName = w.userDomain
+	}
+	if w.credentialName != "" {
+		return o
+	}
+	o.Password = w.password
+	switch {
+	case w.projectIsID:
+		o.Scope = &gophercloud.AuthScope{ProjectID: w.project}
+	case w.projectDomainIsID:
+		o.Scope = &gophercloud.AuthScope{ProjectName: w.project, DomainID: w.projectDomain}
+	default:
+		o.Scope = &gophercloud.AuthScope{ProjectName: w.project, DomainName: w.projectDomain}
+	}
+	return o
+}
+
+// token reads what Keystone said.
+func (w way) token(made tokens.CreateResult) (stack.Token, error) {
+	t, err := made.ExtractToken()
+	if err != nil {
+		return stack.Token{}, refused(err)
+	}
+	catalog, err := made.ExtractServiceCatalog()
+	if err != nil {
+		return stack.Token{}, refused(err)
+	}
+	roles, err := made.ExtractRoles()
+	if err != nil {
+		return stack.Token{}, refused(err)
+	}
+	out := stack.Token{ID: t.ID, Expires: t.ExpiresAt}
+	if project, err := made.ExtractProject(); err == nil && project != nil {
+		out.Project = project.ID
+	}
+	for _, r := range roles {
+		out.Roles = append(out.Roles, r.Name)
+	}
+	for _, service := range catalog.Entries {
+		for _, e := range service.Endpoints {
+			if e.Interface == w.endpoints {
+				region := e.RegionID
+				if region == "" {
+					region = e.Region
+				}
+				out.Catalog = append(out.Catalog, stack.Endpoint{Type: service.Type, Region: region, URL: e.URL})
+			}
+		}
+	}
+	return out, nil
+}
+
+// refused says more of what Keystone said no to.
+func refused(err error) error {
+	err = stack.Coded(err)
+	e := *app.AsError(err)
+	switch e.Code {
+	case app.ECredentials:
+		e.Message = "the identity service refused the credentials: " + e.Message
+		e.Reason, e.Hint = "", "Look at user, domain, project and password, or make a new application credential: the old one may have expired."
+	case app.ENotFound:
+		e.Code, e.Field = app.EInvalid, "settings.auth_url"
+		e.Message = "at the identity service's address there is no Keystone that speaks version 3: " + e.Message
+		e.Hint = "Look at auth_url; it usually ends in /v3."
+	case app.EInternal:
+		return err // a failure of the network
+	}
+	return &e
+}

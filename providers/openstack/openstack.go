@@ -1,0 +1,181 @@
+package openstack
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"muster/app"
+	"muster/providers/internal/account"
+	stack "muster/providers/internal/openstack"
+)
+
+// Descriptor describes the member.
+var Descriptor = app.Descriptor{
+	Name:        "openstack",
+	Description: "Servers in a project of an OpenStack cloud.",
+	Sleeps:      true,
+	Fields: []app.Field{
+		{Name: "clouds_yaml", Label: "clouds.yaml", Type: app.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
+		{Name: "cloud", Label: "Entry of clouds.yaml", Type: app.FieldText, Help: "Needed where it has more than one."},
+		{Name: "auth_url", Label: "Identity service", Type: app.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
+		{Name: "username", Label: "User", Type: app.FieldText, Help: "Name or id. Not needed with an application credential."},
+		{Name: "password", Label: "Password", Type: app.FieldText, Secret: true},
+		{Name: "user_domain", Label: "Domain of the user", Type: app.FieldText, Help: "Name or id; default where it is empty."},
+		{Name: "project", Label: "Project", Type: app.FieldText, Help: "Name or id. An application credential knows its own."},
+		{Name: "project_domain", Label: "Domain of the project", Type: app.FieldText, Help: "Name or id; the user's where it is empty."},
+		{Name: "application_credential_id", Label: "Application credential", Type: app.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
+		{Name: "application_credential_secret", Label: "Secret of the application credential", Type: app.FieldText, Secret: true},
+		{Name: "region", Label: "Region", Type: app.FieldText, Help: "May be empty where the cloud has one."},
+		{Name: "interface", Label: "Endpoints", Type: app.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
+		{Name: "ca_certificate", Label: "Certificates", Type: app.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
+		networksField, floatingField, groupsField,
+		{Name: "availability_zone", Label: "Zone", Type: app.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
+		bootField, bootTypeField, dataField, driveField,
+		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "ssh_from", Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
+	},
+	FlavorFields: []app.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
+	ImageFields:  []app.Field{bootField, driveField},
+}
+
+var (
+	networksField = app.Field{Name: "networks", Label: "Networks", Type: app.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
+	floatingField = app.Field{Name: "floating_network", Label: "Floating IPs from", Type: app.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
+	groupsField   = app.Field{Name: "security_groups", Label: "Security groups", Type: app.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
+	bootField     = app.Field{Name: "boot_volume_gb", Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
+	bootTypeField = app.Field{Name: "boot_volume_type", Label: "Type of the boot volume", Type: app.FieldText, Help: "Empty: the cloud's default."}
+	dataField     = app.Field{Name: "data_disk_gb", Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
+	driveField    = app.Field{Name: "config_drive", Label: "Config drive", Type: app.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
+)
+
+// Provider is one account.
+type Provider struct {
+	name     string
+	settings account.Settings
+	sessions *stack.Sessions
+	pace     stack.Pace
+	turns    *stack.Turns
+	asked    stack.Asked
+
+	catalog  *stack.Catalog
+	networks stack.Names[network]
+}
+
+var (
+	_ app.Provider       = (*Provider)(nil)
+	_ app.ProviderCloser = (*Provider)(nil)
+	_ app.LateLister     = (*Provider)(nil)
+	_ app.Sleeper        = (*Provider)(nil)
+	_ app.Adopter        = (*Provider)(nil)
+	_ app.AccountChecker = (*Provider)(nil)
+	_ app.Offerer        = (*Provider)(nil)
+	_ app.Sharer         = (*Provider)(nil)
+	_ app.Namer          = (*Provider)(nil)
+)
+
+var zoneForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// microversion of Nova's interface: the first one that says which volumes go with a server. Every cloud since 2015 has it.
+const microversion = "2.3"
+
+// Open opens an account, without asking the cloud anything yet.
+func Open(name string, settings map[string]any) (*Provider, error) {
+	s := account.Settings(settings)
+	in, err := entrance(s)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := wish(s); err != nil {
+		return nil, err
+	}
+	if z := dnsZone(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
+		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
+		e.Hint = "Such as clusters.example.org."
+		return nil, e
+	}
+	client, err := stack.NewClient(in.certificates)
+	if err != nil {
+		e := *app.AsError(err)
+		e.Field = "settings.ca_certificate"
+		return nil, &e
+	}
+	return &Provider{
+		name: name, settings: s, pace: stack.Usual, turns: stack.NewTurns(),
+		sessions: stack.NewSessions(stack.Options{Auth: in.auth(client), Region: in.region, Microversion: microversion, Client: client}),
+		catalog:  stack.NewCatalog(),
+		networks: stack.Names[network]{For: 10 * time.Minute},
+	}, nil
+}
+
+// Check looks at settings more closely than the descriptor can.
+func Check(settings map[string]any) error {
+	p, err := Open("", settings)
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// Close lets go of connections.
+func (p *Provider) Close() error { p.sessions.Close(); return nil }
+
+// ListsLate implements app.LateLister.
+func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
+
+// Describe gives a server as it is now.
+func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+		one, err := stack.Get(ctx, s, id)
+		if err != nil {
+			return app.Machine{}, err
+		}
+		return one.Machine(p.order(ctx, s, one)), nil
+	})
+}
+
+// List gives the servers that carry all of the tags.
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]app.Machine, error) {
+		all, err := stack.All(ctx, s, tags)
+		out := make([]app.Machine, 0, len(all))
+		var order []string
+		for _, one := range all {
+			if order == nil { // once for all, also where it cannot be had
+				order = p.order(ctx, s, one)
+			}
+			out = append(out, one.Machine(order))
+		}
+		return out, err
+	})
+}
+
+// Delete removes a server with its names, floating IP and volumes.
+func (p *Provider) Delete(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, p.remove(ctx, s, id) })
+	return err
+}
+
+func (p *Provider) remove(ctx context.Context, s *stack.Session, id string) error {
+	if err := p.dropNames(ctx, s, id); err != nil {
+		return err
+	}
+	return stack.Remove(ctx, s, p.pace, id, func() error { return release(ctx, s, id) })
+}
+
+// Sleep stops a server.
+func (p *Provider) Sleep(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, stack.Sleep(ctx, s, id) })
+	return err
+}
+
+// Wake starts it again.
+func (p *Provider) Wake(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, stack.Wake(ctx, s, p.pace, id) })
+	return err
+}
+
+// Offers gives flavors, images and zones.
+func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Offers, error) { return stack.Offers(ctx, s, false) })
+}

@@ -1,0 +1,157 @@
+package rackspace
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
+
+	"muster/app"
+	"muster/providers/internal/account"
+	stack "muster/providers/internal/openstack"
+	"muster/providers/internal/userdata"
+)
+
+// The networks that every account has.
+var standing = map[string]string{"public": "00000000-0000-0000-0000-000000000000", "servicenet": "11111111-1111-1111-1111-111111111111"}
+
+// smallest is the size of the boot volume for flavors without a disk of their own, in GB: Rackspace makes none smaller.
+const smallest = 50
+
+// wished is what the settings ask for a machine, as flavor and image override it.
+type wished struct {
+	networks []string // ids
+	bootGB   int
+}
+
+func wish(s account.Settings) (w wished, err error) {
+	for _, name := range s.List("networks") {
+		id := cmp.Or(standing[strings.ToLower(name)], name)
+		if !stack.IsID(id) {
+			e := account.Invalid("networks", "%q is neither public nor servicenet, nor the id of a network", name)
+			e.Hint = "Such as: public, servicenet, 6a6aa5e1-73cd-4a91-a48e-8e9ff0f5ad8b."
+			return w, e
+		}
+		w.networks = append(w.networks, id)
+	}
+	w.bootGB, err = s.Int("boot_volume_gb", 0, 0, 1024)
+	if err == nil && w.bootGB > 0 && w.bootGB < smallest {
+		err = account.Invalid("boot_volume_gb", "Rackspace makes no boot volume smaller than %d GB", smallest)
+	}
+	return w, err
+}
+
+// disks are those of a machine of a flavor.
+func (w wished) disks(f flavors.Flavor) stack.Disks {
+	if w.bootGB == 0 && f.Disk == 0 {
+		return stack.Disks{BootGB: smallest}
+	}
+	return stack.Disks{BootGB: w.bootGB}
+}
+
+// Create makes a server, or gives the one of the same intent.
+func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	w, err := wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
+	if err != nil {
+		return app.Machine{}, err
+	}
+	if err := p.makeable(spec); err != nil {
+		return app.Machine{}, err
+	}
+	_, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser})
+	if err != nil {
+		return app.Machine{}, err
+	}
+	done, err := p.turns.Take(ctx, spec.Intent)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	defer done()
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+		one, err := stack.Ensure(ctx, s, p.pace, stack.Order{
+			Tags:    spec.Tags,
+			Asked:   &p.asked,
+			Options: func() (servers.CreateOpts, error) { return p.options(ctx, s, spec, w) },
+			Remove:  func(ctx context.Context, id string) error { return p.remove(ctx, s, id) },
+		})
+		if err != nil {
+			p.catalog.Forget()
+			return app.Machine{}, err
+		}
+		m := p.machine(one)
+		m.HostKey, m.SSHUser = hostKey, spec.Image.SSHUser
+		return m, nil
+	})
+}
+
+// makeable refuses what Rackspace has nothing for.
+func (p *Provider) makeable(spec app.MachineSpec) error {
+	if spec.Zone != "" && spec.Zone != p.region {
+		e := app.Errorf(app.EInvalid, "the account's region %s has no zone %q", p.region, spec.Zone)
+		e.Hint = "Rackspace's regions have no zones: leave it empty, or add another account for another region."
+		return e
+	}
+	if spec.Firewall != nil {
+		e := app.Errorf(app.EInvalid, "Rackspace's public network has no security groups, so the cluster's firewall cannot be made")
+		e.Hint = "Take the firewall out of the template, and close ports on the machines themselves (a service with nftables), by RackConnect, or with a network of their own in the setting networks."
+		return e
+	}
+	return stack.Keepable(spec)
+}
+
+func (p *Provider) options(ctx context.Context, s *stack.Session, spec app.MachineSpec, w wished) (servers.CreateOpts, error) {
+	drive := true // Rackspace hands user data over in no other way
+	opts := servers.CreateOpts{Name: spec.Hostname, Metadata: spec.Tags, ConfigDrive: &drive}
+	flavor, err := p.catalog.Flavor(ctx, s, spec.Flavor.Flavor)
+	if err != nil {
+		return opts, err
+	}
+	image, err := p.catalog.Image(ctx, s, spec.Image.Image)
+	if err != nil {
+		return opts, err
+	}
+	// Flavors such as I/O have a second disk, which comes without a file system.
+	data, _, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: flavor.Ephemeral > 0})
+	if err != nil {
+		return opts, err
+	}
+	opts.FlavorRef, opts.UserData = flavor.ID, []byte(data)
+	w.disks(flavor).Put(&opts, image.ID)
+	var on []servers.Network
+	for _, id := range w.networks {
+		on = append(on, servers.Network{UUID: id})
+	}
+	if on != nil {
+		opts.Networks = on
+	}
+	return opts, nil
+}
+
+// machine gives a server in the family's words. With RackConnect, it has started when the automation is done, and that says also how it is reached.
+func (p *Provider) machine(one *stack.Server) app.Machine {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(one.Addresses)), func(n string) bool { return n == "public" || n == "private" })
+	m := one.Machine(append(names, "private", "public")) // isolated networks first: what is on them is the account's alone
+	m.Zone, m.Note = p.region, "Rackspace Cloud Server, "+one.Status
+	if one.Fault.Message != "" {
+		m.Note += ": " + one.Fault.Message
+	}
+	if one.AccessIPv4 != "" {
+		m.Addresses[app.AddressAccess] = one.AccessIPv4
+	}
+	if !p.waits || m.State != app.MachineRunning {
+		return m
+	}
+	switch status := one.Metadata["rackconnect_automation_status"]; status {
+	case "DEPLOYED":
+	case "FAILED", "UNPROCESSABLE":
+		m.State, m.Note = app.MachineStopped, m.Note+", RackConnect "+status
+	default:
+		m.State, m.Note = app.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "has not begun")
+		delete(m.Addresses, app.AddressAccess)
+	}
+	return m
+}

@@ -1,0 +1,82 @@
+package rackspace
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v2/tokens"
+
+	"muster/app"
+	stack "muster/providers/internal/openstack"
+)
+
+// way is how the account gets in.
+type way struct{ url, username, key, password, tenant string }
+
+var _ tokens.AuthOptionsBuilder = way{}
+
+// ToTokenV2CreateMap writes what the identity service is asked with: an API key is Rackspace's own extension.
+func (w way) ToTokenV2CreateMap() (map[string]any, error) {
+	auth := map[string]any{"passwordCredentials": map[string]string{"username": w.username, "password": w.password}}
+	if w.key != "" {
+		auth = map[string]any{"RAX-KSKEY:apiKeyCredentials": map[string]string{"username": w.username, "apiKey": w.key}}
+	}
+	if w.tenant != "" {
+		auth["tenantId"] = w.tenant
+	}
+	return map[string]any{"auth": auth}, nil
+}
+
+// CanReauth is false: tokens are renewed by the sessions.
+func (way) CanReauth() bool { return false }
+
+func (w way) auth(client *http.Client) stack.Auth {
+	return func(ctx context.Context) (stack.Token, error) {
+		made := tokens.Create(ctx, &gophercloud.ServiceClient{ProviderClient: stack.Unauthenticated(client), Endpoint: w.url + "/", Type: "identity"}, w)
+		if made.Err != nil {
+			return stack.Token{}, refused(made.Err)
+		}
+		t, err := made.ExtractToken()
+		if err != nil {
+			return stack.Token{}, refused(err)
+		}
+		catalog, err := made.ExtractServiceCatalog()
+		if err != nil {
+			return stack.Token{}, refused(err)
+		}
+		user, err := tokens.GetResult{CreateResult: made}.ExtractUser()
+		if err != nil {
+			return stack.Token{}, refused(err)
+		}
+		out := stack.Token{ID: t.ID, Expires: t.ExpiresAt, Project: t.Tenant.ID}
+		for _, r := range user.Roles {
+			out.Roles = append(out.Roles, r.Name)
+		}
+		for _, service := range catalog.Entries {
+			for _, e := range service.Endpoints {
+				if e.Region != "" { // the servers of the first generation have none
+					out.Catalog = append(out.Catalog, stack.Endpoint{Type: service.Type, Region: e.Region, URL: e.PublicURL})
+				}
+			}
+		}
+		return out, nil
+	}
+}
+
+// refused says more of what the identity service said no to.
+func refused(err error) error {
+	err = stack.Coded(err)
+	e := *app.AsError(err)
+	switch e.Code {
+	case app.ECredentials:
+		e.Message = "Rackspace's identity service refused the credentials: " + e.Message
+		e.Reason, e.Hint = "", "Look at the user and the API key in the control panel, and whether the user is enabled. A password does not do for users with a second factor."
+	case app.ENotFound:
+		e.Code, e.Field = app.EInvalid, "settings.auth_url"
+		e.Message, e.Hint = "at the identity service's address there is none that speaks version 2: "+e.Message, "Leave auth_url as it is by itself, "+identity+"."
+	case app.EInternal:
+		return err // a failure of the network
+	}
+	return &e
+}

@@ -1,0 +1,179 @@
+package rackspace
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/providers/internal/account"
+	stack "muster/providers/internal/openstack"
+)
+
+const identity = "https://identity.api.rackspacecloud.com/v2.0"
+
+// Descriptor describes the member.
+var Descriptor = app.Descriptor{
+	Name:        "rackspace",
+	Description: "Cloud Servers of Rackspace's public cloud.",
+	Sleeps:      true,
+	Fields: []app.Field{
+		{Name: "username", Label: "User", Type: app.FieldText, Required: true},
+		{Name: "api_key", Label: "API key", Type: app.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
+		{Name: "password", Label: "Password", Type: app.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
+		{Name: "tenant", Label: "Account number", Type: app.FieldText, Help: "Needed where the user belongs to several."},
+		{Name: "region", Label: "Region", Type: app.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
+		networksField, bootField,
+		{Name: "rackconnect_wait", Label: "Wait for RackConnect", Type: app.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
+		{Name: "auth_url", Label: "Identity service", Type: app.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
+	},
+	FlavorFields: []app.Field{networksField, bootField},
+	ImageFields:  []app.Field{bootField},
+}
+
+var (
+	networksField = app.Field{Name: "networks", Label: "Networks", Type: app.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
+	bootField     = app.Field{Name: "boot_volume_gb", Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
+)
+
+// Provider is one account in one region.
+type Provider struct {
+	settings account.Settings
+	region   string
+	waits    bool // for RackConnect
+	sessions *stack.Sessions
+	pace     stack.Pace
+	turns    *stack.Turns
+	asked    stack.Asked
+	catalog  *stack.Catalog
+}
+
+var (
+	_ app.Provider       = (*Provider)(nil)
+	_ app.ProviderCloser = (*Provider)(nil)
+	_ app.LateLister     = (*Provider)(nil)
+	_ app.Sleeper        = (*Provider)(nil)
+	_ app.Adopter        = (*Provider)(nil)
+	_ app.AccountChecker = (*Provider)(nil)
+	_ app.Offerer        = (*Provider)(nil)
+)
+
+// Open opens an account, without asking Rackspace anything yet.
+func Open(settings map[string]any) (*Provider, error) {
+	s := account.Settings(settings)
+	in := way{url: strings.TrimRight(s.Or("auth_url", identity), "/"), username: s.Text("username"), key: s.Text("api_key"), password: s.Text("password"), tenant: s.Text("tenant")}
+	at, err := url.Parse(in.url)
+	switch {
+	case err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && at.Scheme != "http":
+		return nil, account.Invalid("auth_url", "the identity service's address is not an http or https address without a user")
+	case in.username == "":
+		return nil, account.Invalid("username", "nothing says who comes in")
+	case in.key == "" && in.password == "":
+		e := account.Invalid("api_key", "neither an API key nor a password is given")
+		e.Hint = "Give api_key, from the control panel, Account, My Profile."
+		return nil, e
+	case in.key != "" && in.password != "":
+		return nil, account.Invalid("password", "an API key and a password are given, and just one of them can be used")
+	case s.Text("region") == "":
+		return nil, account.Invalid("region", "nothing says in which region machines are made")
+	}
+	waits, err := s.Bool("rackconnect_wait", false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := wish(s); err != nil {
+		return nil, err
+	}
+	client, err := stack.NewClient("")
+	if err != nil {
+		return nil, err
+	}
+	region := s.Text("region")
+	return &Provider{settings: s, region: region, waits: waits, pace: stack.Usual, turns: stack.NewTurns(), catalog: stack.NewCatalog(),
+		sessions: stack.NewSessions(stack.Options{Auth: in.auth(client), Region: region, Client: client})}, nil
+}
+
+// Check looks at settings more closely than the descriptor can.
+func Check(settings map[string]any) error {
+	p, err := Open(settings)
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// Close lets go of connections.
+func (p *Provider) Close() error { p.sessions.Close(); return nil }
+
+// ListsLate implements app.LateLister.
+func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
+
+// Describe gives a server as it is now.
+func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+		one, err := stack.Get(ctx, s, id)
+		if err != nil {
+			return app.Machine{}, err
+		}
+		return p.machine(one), nil
+	})
+}
+
+// List gives the servers of the region that carry all of the tags.
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]app.Machine, error) {
+		all, err := stack.All(ctx, s, tags)
+		out := make([]app.Machine, 0, len(all))
+		for _, one := range all {
+			out = append(out, p.machine(one))
+		}
+		return out, err
+	})
+}
+
+// Delete removes a server. Its boot volume goes with it.
+func (p *Provider) Delete(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, p.remove(ctx, s, id) })
+	return err
+}
+
+func (p *Provider) remove(ctx context.Context, s *stack.Session, id string) error {
+	return stack.Remove(ctx, s, p.pace, id, func() error { return nil })
+}
+
+// Sleep stops a server.
+func (p *Provider) Sleep(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, stack.Sleep(ctx, s, id) })
+	return err
+}
+
+// Wake starts it again.
+func (p *Provider) Wake(ctx context.Context, id string) error {
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, stack.Wake(ctx, s, p.pace, id) })
+	return err
+}
+
+// Adopt gives a server other tags and another name.
+func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	if err := p.makeable(spec); err != nil {
+		return err
+	}
+	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) {
+		one, err := stack.Get(ctx, s, id)
+		if err != nil {
+			return nil, err
+		}
+		return nil, stack.Retag(ctx, s, one, spec)
+	})
+	return err
+}
+
+// Offers gives flavors and images; flavors go by their ids, such as general1-4.
+func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Offers, error) {
+		offers, err := stack.Offers(ctx, s, true)
+		offers.Zones = []string{p.region}
+		return offers, err
+	})
+}

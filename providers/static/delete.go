@@ -1,0 +1,114 @@
+package static
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// errChanged says that somebody else has changed the machine's record: look again.
+var errChanged = app.Errorf(app.ETransient, "Somebody else has changed the machine's record meanwhile.")
+
+func changed(err error) bool { return errors.Is(err, errChanged) }
+
+// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that whoever comes back goes on there.
+func (p *provider) Delete(ctx context.Context, id string) error {
+	for range rounds {
+		v, err := p.find(ctx, id)
+		if app.CodeOf(err) == app.ENotFound {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if v.out {
+			e := app.Errorf(app.ETransient, "Machine %s is out of service, so it cannot be wiped.", v.name)
+			e.Hint = "Take the word out from its line when it answers again, or the whole line when it is gone for good."
+			return e
+		}
+		if v.silent != nil {
+			return v.silent
+		}
+		if err = p.giveBack(ctx, v); !changed(err) {
+			return err
+		}
+	}
+	return errChanged
+}
+
+// giveBack marks, wipes and frees a machine, from wherever its record says that it is.
+func (p *provider) giveBack(ctx context.Context, v *view) error {
+	var err error
+	if v.rec.State != wiping || v.rec.Failed != "" {
+		next := v.rec.with(func(r *record) { r.State, r.Failed = wiping, "" })
+		// Nobody of those who had it comes in from here on.
+		if v, err = p.change(ctx, v, next, "", letIn("", next.Token, next.Keys)); err != nil {
+			return err
+		}
+		if err := p.after("marked"); err != nil {
+			return err
+		}
+	}
+	if p.wipe != "" {
+		out, exit, err := p.run(ctx, v.machine, runScript(v.line, letIn("", v.rec.Token, v.rec.Keys), p.wipe, p.wipeTime))
+		switch {
+		case err != nil:
+			return err
+		case exit == exitChanged:
+			return errChanged
+		case exit == exitFailed:
+			why := tail(out)
+			if _, err := p.change(ctx, v, v.rec.with(func(r *record) { r.Failed = why }), "", ""); err != nil {
+				p.log.Warn("a machine was not wiped, and cannot be told so", "machine", v.name, "error", err)
+			}
+			e := app.Errorf(app.ETransient, "Machine %s was given back, but the script wipe failed on it: %s.", v.name, why)
+			e.Reason, e.Hint = "wipe_failed", "It stays out of use. See to the script or to the machine, and delete it again."
+			return e
+		}
+		if err := p.after("wiped"); err != nil {
+			return err
+		}
+	}
+	_, exit, err := p.run(ctx, v.machine, finishScript(v.line, v.rec))
+	if err != nil {
+		return err
+	}
+	if exit == exitChanged {
+		return errChanged
+	}
+	return p.memory.note(v.machine, nil)
+}
+
+// Adopt implements app.Adopter.
+func (p *provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+	w := new(wish)
+	if err := p.who(w, spec); err != nil {
+		return err
+	}
+	for range rounds {
+		v, err := p.find(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case v.silent != nil:
+			return v.silent
+		case v.rec.Intent != spec.Intent || spec.Tags[app.TagIntent] != v.rec.Intent:
+			return app.Errorf(app.EInvalid, "Machine %s was made for another intent.", id)
+		case v.out || v.rec.State != ready:
+			return app.Errorf(app.ETransient, "Machine %s is not ready to be adopted.", v.name)
+		}
+		if v.rec.Hostname == spec.Hostname && maps.Equal(v.rec.Tags, spec.Tags) && slices.Equal(v.rec.Keys, []string{w.key}) {
+			return nil
+		}
+		// Keys that go stand in the record until they are gone, which is when it is written.
+		next := v.rec.with(func(r *record) { r.Hostname, r.Tags, r.Keys = spec.Hostname, maps.Clone(spec.Tags), []string{w.key} })
+		_, err = p.change(ctx, v, next, letIn(w.key, next.Token, v.rec.Keys)+"name "+app.ShellQuote(shortEnough(next.Hostname))+"\n", "")
+		if !changed(err) {
+			return err
+		}
+	}
+	return errChanged
+}

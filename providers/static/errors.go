@@ -1,0 +1,94 @@
+package static
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/app"
+	"muster/providers/static/internal/shell"
+)
+
+// heard gives what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for the caller to tell.
+func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
+	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")
+	said := lastLine(string(r.Errors))
+	if !greeted {
+		return "", r.Exit, p.speechless(m, said, r.Exit)
+	}
+	var e *app.Error
+	switch r.Exit {
+	case 0, exitChanged, exitFailed:
+		return out, r.Exit, nil
+	case exitBusy:
+		e = app.Errorf(app.ETransient, "Machine %s is being worked on by somebody else.", m.name)
+		e.Hint = "A script of another Muster process may still run there."
+	case exitRoom:
+		e = app.Errorf(app.ETransient, "Machine %s cannot keep its record: %s.", m.name, said)
+		e.Hint = "See to the file system that holds /var/lib/muster there: it may be full or read-only."
+	case exitKeys:
+		e = app.Errorf(app.EInvalid, "The authorized_keys of %s on machine %s cannot be written: %s.", m.user, m.name, said)
+		e.Hint = "See to the user's home there."
+	case exitName:
+		e = app.Errorf(app.EInvalid, "Machine %s does not take a host name: %s.", m.name, said)
+		e.Hint = "Containers whose host name is fixed cannot be handed out."
+	case exitTools:
+		e = app.Errorf(app.EInvalid, "Machine %s lacks flock, timeout or mktemp.", m.name)
+		e.Hint = "Install util-linux and coreutils, or busybox with them."
+	default:
+		e = app.Errorf(app.ETransient, "A script on machine %s ended with exit code %d: %s.", m.name, r.Exit, said)
+		e.Hint = "See the machine's own log."
+	}
+	return out, r.Exit, e
+}
+
+// speechless is the error of a machine on which no script ran.
+func (p *provider) speechless(m *machine, said string, exit int) error {
+	if p.sudo && m.user != "root" && strings.Contains(said, "sudo") {
+		e := app.Errorf(app.ECredentials, "The user %s of machine %s cannot become root by sudo without a password: %s.", m.user, m.name, said)
+		e.Reason, e.Hint = "sudo", "Allow it with NOPASSWD in sudoers, or set sudo to false."
+		return e
+	}
+	e := app.Errorf(app.EInvalid, "Machine %s lets us in, but runs no sh (exit code %d): %s.", m.name, exit, said)
+	e.Reason, e.Hint = "no_shell", "The user's login shell must run commands, and sh must be in its path."
+	return e
+}
+
+// lastLine gives the end of what was said, for a sentence.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
+		s = s[i+1:]
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if s = strings.TrimRight(s, ". "); s == "" {
+		return "it said nothing"
+	}
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+// tail gives the last two lines of an admin's script.
+func tail(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) > 2 {
+		lines = lines[len(lines)-2:]
+	}
+	for i := range lines {
+		lines[i] = lastLine(lines[i])
+	}
+	return strings.Join(lines, "; ")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

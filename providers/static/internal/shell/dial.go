@@ -1,0 +1,135 @@
+package shell
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"muster/app"
+)
+
+// Target is where a machine is and what it must prove.
+type Target struct {
+	Name    string // for people
+	Address string // host:port
+	User    string
+	HostKey string // authorized_keys form
+	// Pin is asked for a machine whose HostKey is "": it is given the key that the machine shows, keeps it, and gives the one that counts.
+	Pin func(key string) (string, error)
+}
+
+// dial gives a connection whose both sides are proven. slots bounds those that compute; a machine that has not greeted yet takes none.
+func dial(ctx context.Context, t Target, key Key, limit time.Duration, slots chan struct{}) (*ssh.Client, error) {
+	var known ssh.PublicKey
+	if t.HostKey != "" {
+		var err error
+		if known, _, _, _, err = ssh.ParseAuthorizedKey([]byte(t.HostKey)); err != nil {
+			return nil, app.Errorf(app.EInternal, "the host key of %s cannot be read", t.Name)
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	raw, err := (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext(limited, "tcp", t.Address)
+	if err != nil {
+		return nil, unreachable(ctx, t, err)
+	}
+	// A deadline in the past wakes every read and write at once.
+	stop := context.AfterFunc(limited, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
+	c, err := handshake(limited, t, raw, key, known, slots)
+	if !stop() && err == nil {
+		err = limited.Err()
+		_ = c.Close()
+	}
+	if err != nil {
+		_ = raw.Close()
+		return nil, unreachable(ctx, t, err)
+	}
+	return c, nil
+}
+
+func handshake(ctx context.Context, t Target, raw net.Conn, key Key, known ssh.PublicKey, slots chan struct{}) (*ssh.Client, error) {
+	in := bufio.NewReaderSize(raw, 512)
+	if _, err := in.Peek(1); err != nil {
+		return nil, fmt.Errorf("no greeting: %w", err)
+	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	conf := &ssh.ClientConfig{
+		User: t.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(key.signer)}, HostKeyAlgorithms: algorithms(known),
+		HostKeyCallback: func(_ string, _ net.Addr, shown ssh.PublicKey) error {
+			if known != nil {
+				if !bytes.Equal(shown.Marshal(), known.Marshal()) {
+					return impostor(t, known, ssh.FingerprintSHA256(shown))
+				}
+				return nil
+			}
+			if t.Pin == nil {
+				return app.Errorf(app.EHostKey, "The host key of machine %s is not known.", t.Name)
+			}
+			kept, err := t.Pin(written(shown))
+			if err != nil {
+				return err
+			}
+			if kept != written(shown) {
+				return app.Errorf(app.EHostKey, "Machine %s shows another host key than at the first contact.", t.Name)
+			}
+			return nil
+		},
+	}
+	conn, chans, reqs, err := ssh.NewClientConn(&peeked{raw, in}, t.Address, conf)
+	if err != nil {
+		var none *ssh.AlgorithmNegotiationError
+		if known != nil && errors.As(err, &none) && none.What == "host key" {
+			err = impostor(t, known, "a key of another kind ("+strings.Join(none.RequestedAlgorithms, ", ")+")")
+		}
+		return nil, err
+	}
+	return ssh.NewClient(conn, chans, reqs), nil
+}
+
+// peeked is a connection of which the first bytes wait in a buffer.
+type peeked struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (p *peeked) Read(b []byte) (int, error) { return p.in.Read(b) }
+
+func impostor(t Target, known ssh.PublicKey, shown string) error {
+	e := app.Errorf(app.EHostKey, "The machine at %s did not prove that it is %s: the host key on record is %s, it showed %s.", t.Address, t.Name, ssh.FingerprintSHA256(known), shown)
+	e.Hint = "Compare with the key on the machine's console. If it was set up anew, correct host_key in the inventory, or take the pinned key out of the account's data directory."
+	return e
+}
+
+// unreachable says in one sentence why there is no connection. ctx is the caller's.
+func unreachable(ctx context.Context, t Target, err error) error {
+	var coded *app.Error
+	switch {
+	case errors.As(err, &coded):
+		return coded
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.Contains(err.Error(), "unable to authenticate"): // x/crypto has no type for this one
+		e := app.Errorf(app.ECredentials, "Machine %s refuses the account's key for the user %s.", t.Name, t.User)
+		e.Hint = "Put the public half of ssh_key into that user's authorized_keys, or correct user= on the machine's line."
+		return e
+	}
+	e := app.Errorf(app.ETransient, "Machine %s does not answer at %s: %w.", t.Name, t.Address, err)
+	e.Reason = NoAnswer
+	e.Hint = "See whether it runs and whether Muster may reach its SSH port. A machine that is out of service takes the word out on its line."
+	return e
+}
+
+// NoAnswer is the reason of errors of machines that cannot be reached, or were lost.
+const NoAnswer = "no_answer"

@@ -1,0 +1,227 @@
+package static
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/providers/internal/account"
+	"muster/providers/static/internal/shell"
+)
+
+// machine is a line of the inventory.
+type machine struct {
+	name, address, bind, user string
+	port                      int
+	flavor, image, zone       string
+	hostKey                   string // authorized_keys form, "" where it is to be pinned
+	labels                    map[string]string
+	size                      map[string]float64 // by the words of capacities, what the line says; such pairs are labels, too
+	out                       bool
+}
+
+const (
+	defaultFlavor = "standard"
+	defaultImage  = "installed"
+	mostMachines  = 2000
+)
+
+var (
+	nameForm  = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+	userForm  = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
+	wordForm  = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]{0,62}$`)
+	sizeForm  = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,2})?$`)
+	sizeWords = []string{"cpu", "memory_gb", "disk_gb"}
+	keyWords  = []string{"bind", "flavor", "host_key", "image", "port", "user", "zone"}
+	forbidden = []string{"pass", "passwd", "password", "secret", "ssh_key", "private_key", "token"}
+)
+
+// readInventory reads the setting machines. An error names the line and what would be right; of the line it quotes no more than names.
+func readInventory(text string, pinning bool) ([]*machine, error) {
+	var out []*machine
+	lines := map[string]int{}
+	for i, line := range strings.Split(text, "\n") {
+		wrong := func(hint, format string, args ...any) error {
+			e := account.Invalid("machines", "line %d: %s", i+1, fmt.Sprintf(format, args...))
+			e.Hint = cmp.Or(hint, `Write a line as: db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..." ssd`)
+			return e
+		}
+		ws, err := words(line)
+		if err != nil {
+			return nil, wrong(`Quote as in a shell: host_key="ssh-ed25519 AAAA..."`, "%v", err)
+		}
+		if len(ws) == 0 {
+			continue
+		}
+		m, err := readMachine(ws, pinning, wrong)
+		if err != nil {
+			return nil, err
+		}
+		for _, what := range []string{"name " + m.name, "address " + m.at()} {
+			if before := lines[what]; before != 0 {
+				return nil, wrong("A machine has one line.", "the %s stands in line %d already", what, before)
+			}
+			lines[what] = i + 1
+		}
+		if out = append(out, m); len(out) > mostMachines {
+			return nil, wrong("Make several accounts of them.", "an account has at most %d machines", mostMachines)
+		}
+	}
+	return out, nil
+}
+
+func readMachine(ws []string, pinning bool, wrong func(hint, format string, args ...any) error) (*machine, error) {
+	m := &machine{name: ws[0], user: "root", port: 22, flavor: defaultFlavor, image: defaultImage, labels: map[string]string{}, size: map[string]float64{}}
+	if !nameForm.MatchString(m.name) || strings.Contains(m.name, "=") {
+		return nil, wrong("", "the first word is no name of a machine: letters, digits, dots, hyphens and underscores, at most 63")
+	}
+	if len(ws) < 2 || strings.Contains(ws[1], "=") {
+		return nil, wrong("", "the second word must be the machine's address")
+	}
+	var err error
+	if m.address, err = readAddress(ws[1]); err != nil {
+		return nil, wrong("Write an IPv4 address such as 192.0.2.11; a port goes into port=, and names change without being noticed.", "the second word is not the address of machine %s: %v", m.name, err)
+	}
+	m.bind = m.address
+	seen := map[string]bool{}
+	for _, w := range ws[2:] {
+		key, value, pair := strings.Cut(w, "=")
+		if seen[key] {
+			return nil, wrong("Leave one of them.", "machine %s has %s twice", m.name, known(key))
+		}
+		seen[key] = true
+		if !pair && key == "out" {
+			m.out = true
+			continue
+		}
+		if err := m.set(key, value, pair, wrong); err != nil {
+			return nil, err
+		}
+	}
+	if m.hostKey == "" && !pinning && !m.out {
+		return nil, wrong("Take it from the machine's console, /etc/ssh/ssh_host_ed25519_key.pub, or set unknown_host_keys to pin.", "machine %s has no host_key, by which it proves that it is the one", m.name)
+	}
+	return m, nil
+}
+
+// known shows a key that an inventory may have, and nothing else.
+func known(key string) string {
+	if slices.Contains(keyWords, key) || slices.Contains(sizeWords, key) || key == "out" {
+		return key
+	}
+	return "one word"
+}
+
+func (m *machine) set(key, value string, pair bool, wrong func(hint, format string, args ...any) error) error {
+	var err error
+	switch {
+	case pair && slices.Contains(forbidden, strings.ToLower(key)):
+		return wrong("Put the key that opens the machines into the setting ssh_key, as ${secret:NAME}.", "machine %s has a secret on its line, where it is not safe", m.name)
+	case !pair || !slices.Contains(keyWords, key):
+		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
+			return wrong("A label is a word such as ssd, or a pair such as gpu=a100.", "machine %s has a word that is neither a key nor a label", m.name)
+		}
+		if near := app.Nearest(key, keyWords); pair && near != "" && app.EditDistance(app.FoldName(key), app.FoldName(near)) <= 1 {
+			return wrong(fmt.Sprintf("Did you mean %s=? Call the label otherwise where it is meant to be one.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
+		}
+		m.labels[key] = value
+		// What a machine has is a label as well, and any label that is called so is one: they were before they told sizes, and hardware types ask for them.
+		if n, err := strconv.ParseFloat(value, 64); slices.Contains(sizeWords, key) && sizeForm.MatchString(value) && err == nil && n > 0 {
+			m.size[key] = n
+		}
+	case key == "user":
+		if m.user = value; !userForm.MatchString(value) {
+			return wrong("", "user= of machine %s is not the name of a user", m.name)
+		}
+	case key == "port":
+		if m.port, err = strconv.Atoi(value); err != nil || m.port < 1 || m.port > 65535 {
+			return wrong("", "port= of machine %s is not a number from 1 to 65535", m.name)
+		}
+	case key == "bind":
+		if m.bind, err = readAddress(value); err != nil {
+			return wrong("", "bind= of machine %s is not an address: %v", m.name, err)
+		}
+	case key == "host_key":
+		if m.hostKey, err = shell.PublicKey(value); err != nil {
+			return wrong(`Write host_key="ssh-ed25519 AAAA...", as it stands in /etc/ssh/ssh_host_ed25519_key.pub.`, "host_key= of machine %s is %v", m.name, err)
+		}
+	case !wordForm.MatchString(value):
+		return wrong("", "%s= of machine %s must be one word of letters, digits, dots, hyphens and underscores", key, m.name)
+	default:
+		*map[string]*string{"flavor": &m.flavor, "image": &m.image, "zone": &m.zone}[key] = value
+	}
+	return nil
+}
+
+func readAddress(text string) (string, error) {
+	a, err := netip.ParseAddr(text)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("it is no IPv4 address")
+	case !a.Is4():
+		return "", fmt.Errorf("machines are reached by IPv4")
+	case a.IsUnspecified(), a.IsMulticast(), a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return "", fmt.Errorf("%s is not that of a machine", a)
+	}
+	return a.String(), nil
+}
+
+// sizes gives the capacities of a flavor: the least that any of its machines says. Differs names those of them that its machines do not all say alike.
+func sizes(machines []*machine, flavor string) (f app.Flavor, differs []string) {
+	f.Flavor = flavor
+	for _, word := range sizeWords {
+		least, most, says, all := 0.0, 0.0, 0, 0
+		for _, m := range machines {
+			if m.flavor != flavor {
+				continue
+			}
+			all++
+			n, said := m.size[word]
+			if !said {
+				continue
+			}
+			if says++; says == 1 {
+				least = n
+			}
+			least, most = min(least, n), max(most, n)
+		}
+		if says > 0 && (least != most || says < all) {
+			differs = append(differs, word)
+		}
+		*map[string]*float64{"cpu": &f.CPU, "memory_gb": &f.MemoryGB, "disk_gb": &f.DiskGB}[word] = least
+	}
+	return f, differs
+}
+
+func (m *machine) at() string { return net.JoinHostPort(m.address, strconv.Itoa(m.port)) }
+
+// carries tells whether a machine has all of the labels that are asked for.
+func (m *machine) carries(labels map[string]string) bool {
+	for k, v := range labels {
+		if has, ok := m.labels[k]; !ok || has != v {
+			return false
+		}
+	}
+	return true
+}
+
+// readLabels reads what a hardware type asks for: ssd,gpu=a100.
+func readLabels(text string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }) {
+		key, value, pair := strings.Cut(w, "=")
+		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
+			e := app.Errorf(app.EInvalid, "The labels of the hardware type cannot be read.")
+			e.Field, e.Hint = "extra.labels", "Write labels as ssd,gpu=a100."
+			return nil, e
+		}
+		out[key] = value
+	}
+	return out, nil
+}

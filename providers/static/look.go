@@ -1,0 +1,170 @@
+package static
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"muster/app"
+)
+
+// look asks a machine what it is used for. Where it cannot be asked, the view says why and holds what was known last; an error is that of ctx or of our own disk.
+func (p *provider) look(ctx context.Context, m *machine) (*view, error) {
+	v := &view{machine: m}
+	if !m.out {
+		limited, cancel := context.WithTimeout(ctx, lookLimit)
+		out, _, err := p.run(limited, m, looking)
+		cancel()
+		if err == nil {
+			err = v.understand(out)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if limited.Err() != nil && err != nil && app.CodeOf(err) == app.EInternal {
+			err = app.Errorf(app.ETransient, "Machine %s was asked, and did not answer for %s.", m.name, lookLimit)
+		}
+		v.silent = err
+	}
+	key, err := p.memory.hostKey(m)
+	if err != nil {
+		return nil, err
+	}
+	v.hostKey = key
+	if !m.out && v.silent == nil {
+		return v, p.memory.note(m, v.rec)
+	}
+	rec, seen, err := p.memory.last(m)
+	v.rec, v.unknown = rec, !seen
+	return v, err
+}
+
+// understand reads the answer to a look.
+func (v *view) understand(out string) error {
+	line := strings.TrimRight(out, "\n")
+	if line == "" {
+		return nil
+	}
+	rec, err := readRecord(line)
+	if err != nil {
+		e := app.Errorf(app.EInvalid, "The record of machine %s cannot be read: %w.", v.name, err)
+		e.Reason, e.Hint = "record", "See to /var/lib/muster/checkout/record there. Remove it only if nobody uses the machine."
+		return e
+	}
+	v.rec, v.line = rec, line
+	return nil
+}
+
+// lookAll asks all machines, in the order of the inventory.
+func (p *provider) lookAll(ctx context.Context) ([]*view, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	views, errs := make([]*view, len(p.machines)), make([]error, len(p.machines))
+	each(len(p.machines), func(i int) { views[i], errs[i] = p.look(ctx, p.machines[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+// each does something for the numbers below n, for so many at once as may be asked.
+func each(n int, do func(int)) {
+	var work sync.WaitGroup
+	turns := make(chan struct{}, asked)
+	for i := range n {
+		turns <- struct{}{}
+		work.Go(func() {
+			defer func() { <-turns }()
+			do(i)
+		})
+	}
+	work.Wait()
+}
+
+// unseen is the error of machines of which nothing is known, nil where there is none: what they are used for nobody can tell.
+func unseen(views []*view) error {
+	var names []string
+	var first *app.Error
+	for _, v := range views {
+		if v.unknown && !v.out {
+			if names = append(names, v.name); first == nil {
+				first = app.AsError(v.silent)
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	if len(names) == 1 {
+		return first
+	}
+	e := *first
+	e.Message = strings.TrimRight(e.Message, ".") + "; nothing is known of " + strings.Join(names[1:min(len(names), 6)], ", ") + " either."
+	return &e
+}
+
+// List implements app.Provider.
+func (p *provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	views, err := p.lookAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := unseen(views); err != nil {
+		return nil, err
+	}
+	var out []app.Machine
+	for _, v := range views {
+		if v.rec != nil && carries(v.rec.Tags, tags) {
+			out = append(out, p.machine(v))
+		}
+	}
+	return out, nil
+}
+
+func carries(has, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if got, ok := has[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Describe implements app.Provider.
+func (p *provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+	v, err := p.find(ctx, id)
+	if err != nil {
+		return app.Machine{}, err
+	}
+	return p.machine(v), nil
+}
+
+// find looks at the machine of a checkout; ENotFound where it is another's by now, or free.
+func (p *provider) find(ctx context.Context, id string) (*view, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m, token := p.byID(id)
+	if m == nil {
+		return nil, app.Errorf(app.ENotFound, "There is no machine %q.", id)
+	}
+	v, err := p.look(ctx, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.out && v.unknown:
+		e := app.Errorf(app.ETransient, "Machine %s is out of service, and nobody here knows what it was used for.", m.name)
+		e.Hint = "Take the word out from its line when it answers again, or the whole line when it is gone for good."
+		return nil, e
+	case v.rec == nil || v.rec.Token != token:
+		// What was known last may be older than the checkout that is asked for.
+		if v.silent != nil {
+			return nil, v.silent
+		}
+		return nil, app.Errorf(app.ENotFound, "Machine %s is not used for %q any more.", m.name, id)
+	}
+	return v, nil
+}

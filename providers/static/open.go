@@ -1,0 +1,80 @@
+package static
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+	"muster/providers/internal/account"
+	"muster/providers/static/internal/shell"
+)
+
+// Env is what the provider may know of the process that it runs in.
+type Env struct {
+	DataDir string       // a directory for this account alone; made when it is needed
+	Logger  *slog.Logger // nil means no logging
+}
+
+const (
+	handshakes = 16               // under way at once
+	asked      = 64               // machines that are asked at once
+	lookLimit  = 15 * time.Second // for the answer to a look
+)
+
+type provider struct {
+	settings
+	pool   *shell.Pool
+	memory *memory
+	log    *slog.Logger
+	locks  locks
+
+	// after is called between the parts of what takes several; in tests, an error is a crash there.
+	after func(part string) error
+}
+
+var (
+	_ app.Provider       = (*provider)(nil)
+	_ app.ProviderCloser = (*provider)(nil)
+	_ app.Adopter        = (*provider)(nil)
+	_ app.AccountChecker = (*provider)(nil)
+	_ app.Offerer        = (*provider)(nil)
+)
+
+// Open gives the machines of the settings. It asks none of them yet.
+func Open(raw map[string]any, env Env) (app.Provider, error) { return open(raw, env) }
+
+func open(raw map[string]any, env Env) (*provider, error) {
+	s, err := read(account.Settings(raw))
+	if err != nil {
+		return nil, err
+	}
+	if s.pinning && env.DataDir == "" {
+		return nil, account.Invalid("unknown_host_keys", "host keys cannot be pinned without a directory to keep them in")
+	}
+	if env.Logger == nil {
+		env.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &provider{settings: s, pool: shell.NewPool(s.key, handshakes), memory: newMemory(env.DataDir), log: env.Logger,
+		after: func(string) error { return nil }}, nil
+}
+
+// Close ends the connections.
+func (p *provider) Close() error { return p.pool.Close() }
+
+// run has a machine run a body, and gives what it says after the greeting. An exit code that is not 0 is an error with a code.
+func (p *provider) run(ctx context.Context, m *machine, body string) (string, int, error) {
+	key, err := p.memory.hostKey(m)
+	if err != nil {
+		return "", 0, err
+	}
+	t := shell.Target{Name: m.name, Address: m.at(), User: m.user, HostKey: key}
+	if key == "" && p.pinning {
+		t.Pin = func(shown string) (string, error) { return p.memory.pin(m, shown) }
+	}
+	r, err := p.pool.Run(ctx, t, p.command(m), p.script(m, body))
+	if err != nil {
+		return "", 0, err
+	}
+	return p.heard(m, r)
+}
