@@ -59,7 +59,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 	phone.post("/signin/tenant", url.Values{"tenant": {"acme"}})
 	b.Open("/account")
 	b.Shoot("account")
-	b.Do(chromedp.Click(chromedp.CSS(".who button")))
+	b.Do(chromedp.Click(chromedp.CSS(".house-menu > summary")), chromedp.Click(chromedp.CSS(".who button")))
 	b.Until(`location.pathname=="/signin"&&document.querySelector("#notice")`)
 	b.Shoot("signed-out")
 	b.Do(chromedp.Click(chromedp.CSS(`a[href$="/leave"]`)))

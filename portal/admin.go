@@ -1,7 +1,11 @@
 package portal
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"muster/app"
 	"muster/portal/page"
@@ -12,17 +16,25 @@ func (p *Portal) sections() []page.Section {
 	all := []page.Section{
 		{Path: "/queue", Name: "Queue", Text: "What waits in this tenant, and why.", Group: page.GroupMoney, UseCase: "Queue"},
 	}
+	if p.cataloging() != nil {
+		all = append(all, page.Section{Path: "/admin/catalog", Name: "Catalog", Text: "Templates, services, images, hardware and providers: the installation's, and your own.",
+			Group: page.GroupCatalog, UseCase: "CatalogItems"})
+	}
 	if p.ruling() != nil {
 		all = append(all, page.Section{Path: "/admin/policies", Name: "Policies", Text: "Which requests are refused, changed, or wait for approval.",
 			Group: page.GroupPeople, UseCase: "PolicyList"})
 	}
 	if p.hooking() != nil {
 		all = append(all, page.Section{Path: "/admin/hooks", Name: "Hooks", Text: "Where notices are sent to: chats, mail, programs of your own.",
-			Group: page.GroupPeople, UseCase: "SaveHook"})
+			Group: page.GroupConnections, UseCase: "SaveHook"})
+	}
+	if p.building() != nil && p.rules != nil {
+		all = append(all, page.Section{Path: "/admin/builds", Name: "Builds", Text: "Where build systems tell of their builds, and which cluster each gets.",
+			Group: page.GroupConnections, UseCase: "BuildHooks"})
 	}
 	if p.chatting() != nil {
 		all = append(all, page.Section{Path: "/admin/slack", Name: "Slack", Text: "Workspaces, channels, and where requests are approved.",
-			Group: page.GroupPeople, UseCase: "ChatHouse"})
+			Group: page.GroupConnections, UseCase: "ChatHouse"})
 	}
 	if p.money() != nil {
 		all = append(all,
@@ -42,6 +54,15 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/provisioners", Name: "Provisioners", Text: "Who carries out the work, with which slots for whom.",
 			Group: page.GroupInstallation, UseCase: "Provisioners"})
 	}
+	if p.installation() != nil {
+		all = append(all,
+			page.Section{Path: "/admin/queues", Name: "All queues", Text: "What waits in which tenant, why, since when, and what would help.",
+				Group: page.GroupInstallation, UseCase: "Queues"},
+			page.Section{Path: "/admin/provider-health", Name: "Provider health", Text: "How calls to accounts end, and what their rates leave.",
+				Group: page.GroupInstallation, UseCase: "ProviderHealth"},
+			page.Section{Path: "/admin/settings", Name: "Settings", Text: "What the server was told, and what it leans on.",
+				Group: page.GroupInstallation, UseCase: "Settings"})
+	}
 	if p.people() != nil {
 		all = append(all,
 			page.Section{Path: "/admin/users", Name: "Users", Text: "Who works in this tenant, and as what.", Group: page.GroupPeople, UseCase: "Users"},
@@ -52,9 +73,13 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/tenants", Name: "Tenants", Text: "The parts of the installation, with clusters, slots and users.",
 			Group: page.GroupInstallation, UseCase: "Tenants"})
 	}
+	if p.resourcing() != nil {
+		all = append(all, page.Section{Path: "/admin/resources", Name: "Resources", Text: "Archives and files that automators bring to nodes, in versions.",
+			Group: page.GroupCatalog, UseCase: "Resources"})
+	}
 	if p.secreting() != nil {
 		all = append(all, page.Section{Path: "/admin/secrets", Name: "Secrets", Text: "Values that catalogs refer to, and nobody reads back.",
-			Group: page.GroupPeople, UseCase: "Secrets"})
+			Group: page.GroupCatalog, UseCase: "Secrets"})
 	}
 	if p.auditing() != nil {
 		all = append(all, page.Section{Path: "/admin/audit", Name: "Audit", Text: "Who did what, when and from where.",
@@ -63,13 +88,31 @@ func (p *Portal) sections() []page.Section {
 	return all
 }
 
-// adminHome leads to all of them.
-func (p *Portal) adminHome(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
-	f := p.frame(r, "Admin")
+// adminFrame is frame for the pages of sections: with the navigation of all sections beside the page, and that one marked which
+// the address belongs to. Where there is no room for it, the crumbs of the page lead back to all of them.
+func (p *Portal) adminFrame(r *http.Request, title string) page.Frame {
+	f := p.frame(r, title)
 	f.At = "admin"
+	for _, s := range f.All {
+		if at := r.URL.Path; (at == s.Path || strings.HasPrefix(at, s.Path+"/")) && len(s.Path) > len(f.Side) {
+			f.Side = s.Path
+		}
+	}
+	f.Side = cmp.Or(f.Side, "/admin")
+	return f
+}
+
+// adminHome says what wants attention, and leads to all of them.
+func (p *Portal) adminHome(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	f := p.adminFrame(r, "Admin")
 	if len(f.Sections()) == 0 {
 		return &app.Error{Code: app.EForbidden, Message: "There is nothing for you to look after here.", Hint: "Ask an admin of your tenant."}
 	}
-	p.render(w, r, http.StatusOK, page.Admin(f))
+	f.Live = true
+	p.render(w, r, http.StatusOK, page.Admin(f, p.needs(r.Context(), a)))
 	return nil
+}
+
+func (p *Portal) adminLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
+	return []liveOne{{ID: "needs", HTML: page.AdminNeeds(p.needs(ctx, a))}}, nil
 }

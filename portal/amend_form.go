@@ -69,7 +69,7 @@ func (p *Portal) newAmendForm(ctx context.Context, a app.Actor, cluster string, 
 	case app.OperationAddServices, app.OperationRemoveServices:
 		f.services(in)
 		f.whole = len(f.ask.Services) > 0
-	case app.OperationStart, app.OperationStop, app.OperationRestart:
+	case app.OperationStart, app.OperationStop, app.OperationRestart, app.OperationCompare:
 		f.services(in)
 		f.nodes(in)
 	case app.OperationRepair:
@@ -136,6 +136,7 @@ func (f *amendForm) readOnFailure(in url.Values) {
 	f.ask.OnFailure = app.FailureChoice(in.Get("on_failure"))
 	makes := f.ask.Kind == app.OperationResize
 	f.page.Form.OnFailures = failureChoices(string(f.ask.OnFailure), makes, nil)
+	f.page.Form.AtLeast = strings.TrimSpace(in.Get("at_least"))
 	if !choosesFailure(string(f.ask.OnFailure)) {
 		f.complain("There is no such choice for what happens if it fails.", "Choose one from the list.")
 		return
@@ -143,7 +144,6 @@ func (f *amendForm) readOnFailure(in url.Values) {
 	if !makes {
 		return
 	}
-	f.page.Form.AtLeast = strings.TrimSpace(in.Get("at_least"))
 	f.ask.AtLeast = app.NodeShare(f.page.Form.AtLeast)
 	if err := f.ask.Survival.Check(f.ask.OnFailure); err != nil {
 		e := app.AsError(err)

@@ -38,7 +38,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
 		"Superadmins act in another tenant with the header Muster-Tenant."
 	c.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
-	c.Servers = []*huma.Server{{URL: "/api/v1"}}
+	c.Servers = []*huma.Server{{URL: apiPath}}
 	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
 	c.RejectUnknownQueryParameters = true
@@ -59,7 +59,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
 	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
 
-	api.UseMiddleware(p.boundTime, p.bearer(api))
+	api.UseMiddleware(p.boundTime, p.bearer(api), p.tagged, p.matching, p.repeatable)
 	return api
 }
 
@@ -84,11 +84,23 @@ func about(summary string) func(*huma.Operation) {
 		if o.Security == nil {
 			o.Security = []map[string][]string{{"token": {}}}
 		}
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
-		if o.Method != http.MethodGet {
-			o.Errors = append(o.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge)
+		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests)
+		switch o.Method {
+		case http.MethodGet:
+			o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
+		default:
+			o.Errors = append(o.Errors, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge)
+			o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
+		}
+		switch o.Method {
+		case http.MethodPut, http.MethodPatch, http.MethodDelete:
+			o.Parameters = append(o.Parameters, header("If-Match", "The ETag of what you have read at this address: where it is another by now, nothing is changed and the answer is 412"))
 		}
 	}
+}
+
+func header(name, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: "header", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 }
 
 func answers(status int) func(*huma.Operation) {
@@ -136,6 +148,11 @@ type actorKey struct{}
 func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if len(ctx.Operation().Security) == 0 {
+			r, w := humachi.Unwrap(ctx)
+			if err := p.strangerTooOften(w, r); err != nil {
+				p.writeProblem(w, r, err)
+				return
+			}
 			next(ctx)
 			return
 		}
@@ -159,6 +176,10 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 		}
 		requestOf(ctx.Context()).user = a.Tenant + "/" + a.Name()
 		if a, err = p.actingIn(ctx.Context(), a, headerTenant(r)); err != nil {
+			p.writeProblem(w, r, err)
+			return
+		}
+		if err := p.tooOften(w, r, a); err != nil {
 			p.writeProblem(w, r, err)
 			return
 		}

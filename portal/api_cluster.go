@@ -19,10 +19,14 @@ type clusterListInput struct {
 	Deleted bool   `query:"deleted" doc:"Also those that are gone"`
 	Name    string `query:"name" maxLength:"128" doc:"Only this exact name"`
 	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 200"`
-}
 
-type clusterList struct {
-	Clusters []app.ClusterSummary `json:"clusters" nullable:"false"`
+	Owner    string            `query:"owner" maxLength:"255" doc:"Only those of this user; me is who asks"`
+	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only those of this status"`
+	Template string            `query:"template" maxLength:"255" doc:"Only those of this template"`
+	Provider string            `query:"provider" maxLength:"255" doc:"Only those at this provider"`
+	Text     string            `query:"q" maxLength:"100" doc:"Only those that have it in name, id, owner or template"`
+	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by the end of the lease, or by cost with the dearest first; the newest first where it is left out"`
+	After    string            `query:"after" maxLength:"128" doc:"Go on after this: what the page before gave as next"`
 }
 
 type clusterKey struct {
@@ -46,12 +50,18 @@ func (p *Portal) apiExplain(ctx context.Context, in *requestInput) (*body[app.Ex
 	return &body[app.Explanation]{x}, nil
 }
 
-func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*body[clusterList], error) {
-	cs, err := p.muster.Clusters(ctx, caller(ctx), app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit})
+func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*body[app.ClusterPage], error) {
+	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
+		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
+	if f.Owner == "me" {
+		f.Owner = caller(ctx).Name()
+	}
+	cs, err := p.muster.ClusterPage(ctx, caller(ctx), f)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[clusterList]{clusterList{orEmpty(cs)}}, nil
+	cs.Clusters = orEmpty(cs.Clusters)
+	return &body[app.ClusterPage]{cs}, nil
 }
 
 func (p *Portal) apiClusterShow(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {

@@ -40,12 +40,15 @@ func (p *Portal) apiEventList(ctx context.Context, in *eventListInput) (*huma.St
 		}
 		after = n
 	}
-	free, err := p.streams.take(a)
-	if err != nil {
-		return nil, p.fail(ctx, err)
+	end, changed := func() {}, (<-chan struct{})(nil)
+	if streamed || in.Wait > 0 {
+		free, err := p.streams.takeAsk(a)
+		if err != nil {
+			return nil, p.fail(ctx, err)
+		}
+		woken, stop := p.muster.Watch(a, in.ID)
+		end, changed = func() { stop(); free() }, woken
 	}
-	changed, stop := p.muster.Watch(a, in.ID)
-	end := func() { stop(); free() }
 
 	first, err := p.events(ctx, a, in.ID, after)
 	if err == nil && !streamed && len(first) == 0 && in.Wait > 0 {
@@ -104,7 +107,7 @@ func (p *Portal) awaitEvents(ctx context.Context, a app.Actor, id string, after 
 
 // streamEvents sends events until the reader leaves or the portal closes.
 func (p *Portal) streamEvents(ctx context.Context, w http.ResponseWriter, a app.Actor, id string, after int64, events []app.Event, changed <-chan struct{}) error {
-	out, err := openStream(w)
+	out, err := openStream(w, p.meter)
 	if err != nil {
 		return err
 	}

@@ -28,21 +28,33 @@ type logListInput struct {
 	Operation int64  `query:"operation" minimum:"0" doc:"Only this operation; 0 means all"`
 	Node      string `query:"node" maxLength:"64" doc:"Only this node"`
 	Step      string `query:"step" maxLength:"256" doc:"Only this step"`
+	Stream    string `query:"stream" enum:"stdout,stderr,muster" doc:"Only what was said there; muster is what Muster itself said"`
+	Q         string `query:"q" maxLength:"200" doc:"Only lines that have this text, whatever its case"`
 	After     int64  `query:"after" minimum:"0" doc:"Only lines after this number"`
+	Before    int64  `query:"before" minimum:"0" doc:"Only lines before this number; 0 means all"`
 	Tail      bool   `query:"tail" doc:"The last lines instead of the first"`
 	Limit     int    `query:"limit" minimum:"0" maximum:"5000" doc:"At most so many; 0 means 500"`
 }
 
 type logList struct {
 	Lines []app.LogLine `json:"lines" nullable:"false"`
+	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; not there at the end"`
 }
 
 func (p *Portal) apiLogList(ctx context.Context, in *logListInput) (*body[logList], error) {
-	lines, err := p.muster.Logs(ctx, caller(ctx), in.ID, app.LogFilter{
-		Operation: in.Operation, Node: in.Node, Step: in.Step, After: in.After, Tail: in.Tail, Limit: in.Limit,
-	})
+	f := app.LogFilter{
+		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
+		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,
+	}
+	var found app.LogPage
+	var err error
+	if p.searching() != nil {
+		found, err = p.searching().SearchLogs(ctx, caller(ctx), in.ID, f)
+	} else if found.Lines, err = p.muster.Logs(ctx, caller(ctx), in.ID, f); f.Text != "" && err == nil {
+		err = app.Errorf(app.EInvalid, "This server cannot look for a text in logs.")
+	}
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[logList]{logList{orEmpty(lines)}}, nil
+	return &body[logList]{logList{orEmpty(found.Lines), found.Next}}, nil
 }

@@ -89,3 +89,16 @@ func (p *Portal) apiQueue(ctx context.Context, _ *struct{}) (*body[app.Queue], e
 	q.Groups, q.Operations = orEmpty(q.Groups), orEmpty(q.Operations)
 	return &body[app.Queue]{q}, nil
 }
+
+func (p *Portal) apiQueues(ctx context.Context, _ *struct{}) (*body[app.Queues], error) {
+	q, err := p.installation().Queues(ctx, caller(ctx))
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	q.Tenants = orEmpty(q.Tenants)
+	for i := range q.Tenants {
+		t := &q.Tenants[i]
+		t.Groups, t.Operations = orEmpty(t.Groups), orEmpty(t.Operations)
+	}
+	return &body[app.Queues]{q}, nil
+}

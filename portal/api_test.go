@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestAPI(t *testing.T) {
 		t.Errorf("the cluster is %+v", v)
 	}
 	s.f.advance("c01", 4)
-	if l := as[clusterList](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
+	if l := as[app.ClusterPage](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
 		t.Errorf("the list is %+v", l)
 	}
 	if l := as[stepList](s.call("GET", "/clusters/c01/steps", ""), 200); len(l.Steps) != 26 || l.Steps[0].State != app.StepSucceeded {
@@ -186,7 +187,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Paths) != 18 {
+	if len(doc.Paths) != 19 {
 		t.Errorf("%d paths are described", len(doc.Paths))
 	}
 	for _, want := range []string{`"hint"`, `"kind"`, "application/problem+json", `"Event"`, "bearer"} {
@@ -214,4 +215,21 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	refs(all)
+}
+
+func TestAPIRate(t *testing.T) {
+	s := visit(t, func(c *Config) { c.APIRate = 5 })
+	for i := range 5 {
+		if a := s.call("GET", "/clusters", ""); a.status != 200 || a.header.Get("RateLimit-Limit") != "5" || a.header.Get("RateLimit-Remaining") != strconv.Itoa(4-i) {
+			t.Errorf("request %d is answered %d, %v", i, a.status, a.header)
+		}
+	}
+	a := s.call("GET", "/clusters", "")
+	if p := as[problem](a, 429); p.Code != app.ERateLimit || a.header.Get("Retry-After") != "5" {
+		t.Errorf("one too many is answered %s, %v", a.body, a.header)
+	}
+	// Others are not kept waiting by that.
+	if b := s.do(s.request("GET", "/api/v1/clusters", "", "Authorization", "Bearer token-of-root")); b.status != 200 {
+		t.Errorf("somebody else is answered %d %s", b.status, b.body)
+	}
 }

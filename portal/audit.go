@@ -87,8 +87,7 @@ func (p *Portal) auditList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 			return err
 		}
 	}
-	frame := p.frame(r, "Audit")
-	frame.At = "admin"
+	frame := p.adminFrame(r, "Audit")
 	p.render(w, r, status, page.AuditListPage(frame, l))
 	return nil
 }

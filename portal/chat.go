@@ -52,8 +52,7 @@ func (p *Portal) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Slack")
-	f.At = "admin"
+	f := p.adminFrame(r, "Slack")
 	p.render(w, r, status, page.SlackPage(f, page.Slack{Now: p.now(), House: house, Form: form, Tenant: a.Tenant, Has: p.chat != nil, Installs: p.chat != nil && p.chat.Installs(),
 		Done: p.sessions.PopString(r.Context(), keyDone), May: a.May("SetApprovals")}))
 	return nil

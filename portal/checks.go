@@ -31,9 +31,8 @@ func (p *Portal) clusterChecks(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Nodes of "+v.Name)
-	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ChecksPage(f, page.Checks{Cluster: v.Cluster, Now: p.now(), Reports: reports, Nodes: len(v.Nodes)}))
+	f := p.clusterFrame(r, "Nodes of "+v.Name)
+	p.render(w, r, http.StatusOK, page.ChecksPage(f, page.Checks{Tabs: p.clusterTabs(a, v, "health"), Cluster: v.Cluster, Now: p.now(), Reports: reports, Nodes: len(v.Nodes)}))
 	return nil
 }
 

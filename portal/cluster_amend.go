@@ -108,7 +108,7 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		status = max(status, http.StatusUnprocessableEntity)
 	}
 	frame := p.frame(r, page.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)
-	frame.At = "clusters"
+	frame.At, frame.Styles = "clusters", []string{"plan.css"}
 	p.render(w, r, status, page.AmendPage(frame, f.page))
 	return nil
 }
@@ -129,7 +129,7 @@ func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView
 		return nil, err
 	}
 	n := &clusterForm{catalog: c}
-	panel := page.NewChangePanel(v, c.Templates[v.Template], addable(n, v, nil), n.title)
+	panel := page.NewChangePanel(v, c.Templates[v.Template], addable(n, v, nil))
 	op := (*app.Operation)(nil)
 	if len(v.Operations) > 0 {
 		op = &v.Operations[0]

@@ -36,12 +36,12 @@ func (a seen) hidden() url.Values {
 func TestGrowOnThePage(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	if text := s.get("/clusters/" + id).at("change"); text != "Operations each shows first what it would do Something is under way. When it has ended, more can be asked." {
+	if text := s.get("/clusters/" + id).at("change"); text != "Change it each shows first what it would do Something is under way. When it has ended, more can be asked." {
 		t.Errorf("while it is made, the page offers %q", text)
 	}
 	s.rest(id)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Operations", "2 to 50 nodes", "Name node n1 Restart Stop Start Remove", "Data node n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
+	a.reads(http.StatusOK, "Change it", "2 to 50 nodes", "Name node started n1 Restart Stop Start Remove", "Data node started n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
 	a.lacks("The catalog has something newer", "lost or sick")
 
 	// The button for one more leads there without a script.

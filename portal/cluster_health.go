@@ -16,6 +16,7 @@ type Watching interface {
 	Health(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
 	// Drift tells where a cluster is not what it should be.
 	Drift(ctx context.Context, a app.Actor, cluster string) (app.Drift, error)
+	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]app.NodeFact, error)
 }
 
 // watching gives the power; nil where there is none.
@@ -30,7 +31,7 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	c := page.ClusterHealth{Now: p.now(), View: view, Amends: p.amending() != nil && a.May("Amend", view.Owner)}
+	c := page.ClusterHealth{Tabs: p.clusterTabs(a, view, "health"), Checks: p.checking() != nil, Now: p.now(), View: view, Amends: p.amending() != nil && a.May("Amend", view.Owner)}
 	if c.Health, err = p.watching().Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}
@@ -41,8 +42,7 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 		}
 		c.Drift = &d
 	}
-	f := p.frame(r, "Health of "+view.Name)
-	f.At = "clusters"
+	f := p.clusterFrame(r, "Health of "+view.Name)
 	p.render(w, r, http.StatusOK, page.ClusterHealthPage(f, c))
 	return nil
 }
@@ -61,4 +61,12 @@ func (p *Portal) apiClusterDrift(ctx context.Context, in *IDInput) (*body[app.Dr
 		return nil, p.fail(ctx, err)
 	}
 	return &body[app.Drift]{d}, nil
+}
+
+func (p *Portal) apiClusterFacts(ctx context.Context, in *IDInput) (*body[[]app.NodeFact], error) {
+	list, err := p.watching().ClusterFacts(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[[]app.NodeFact]{list}, nil
 }

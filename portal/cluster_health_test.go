@@ -39,6 +39,10 @@ func (f *watching) Health(ctx context.Context, a app.Actor, id string) (app.Clus
 	return f.sick(), err
 }
 
+func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]app.NodeFact, error) {
+	return []app.NodeFact{}, nil
+}
+
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (app.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
 	return app.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []app.DriftItem{
@@ -54,7 +58,7 @@ func TestHealthPage(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Looked at 60 s ago.", "Health")
-	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 1 || strings.Count(a.body, `<small class="health"`) != 1 {
+	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 2 || strings.Count(a.body, `<small class="health"`) != 1 {
 		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
 	}
 	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Looked at 60 s ago", "Repaired by itself",

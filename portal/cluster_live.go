@@ -1,37 +1,26 @@
 package portal
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
 	"muster/portal/page"
 )
 
-// clusterLive is the event stream of a cluster's page. It begins with how things are, so a reader that was away misses
-// nothing; log lines go on after the number in Last-Event-ID, or in the query where the page was just loaded. When
-// nothing more will happen by itself it says "end", and the page closes it. Events: head, questions, waiting, plan, nodes, change, more (HTML that
-// replaces the element of that id), steps (JSON), log (JSON), end.
+// clusterLive is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
+// already, so a reader that was away misses nothing; log lines go on after the number in Last-Event-ID, or in the query where the
+// page was just loaded. A cluster at rest keeps it open, so that a page learns of what somebody else asks for; only one that is gone
+// for good ends it by "end". Events: part (HTML of elements with ids, which take the place of those), steps (JSON), log (JSON), end.
 func (p *Portal) clusterLive(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	q := r.URL.Query()
-	l := &live{
-		p: p, a: a, id: chi.URLParam(r, "id"), node: q.Get("node"), step: q.Get("step"),
-		sent: map[string]string{}, states: map[int]cell{},
-	}
-	for _, s := range []string{r.Header.Get("Last-Event-ID"), q.Get("after")} {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 {
-			l.after = n
-			break
-		}
-	}
-	l.operation, _ = strconv.ParseInt(q.Get("operation"), 10, 64)
+	l := &live{p: p, a: a, id: chi.URLParam(r, "id")}
+	again := r.Header.Get("Last-Event-ID")
+	l.begin(r.URL.Query(), again)
 
 	free, err := p.streams.take(a)
 	if err != nil {
@@ -39,199 +28,145 @@ func (p *Portal) clusterLive(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	defer free()
 	// Watching begins before the first look, so that nothing falls between the two.
-	changed, stop := p.muster.Watch(a, l.id)
+	changed, stop := p.rooms.enter(l.id, func() (<-chan struct{}, func()) { return p.muster.Watch(a, l.id) })
 	defer stop()
 	c, err := l.read(r.Context())
 	if err != nil {
 		return err
 	}
-	out, err := openStream(w)
+	out, err := openStream(w, p.meter)
 	if err != nil {
 		return nil // the reader is gone; there is nobody to tell
 	}
-	if err := l.run(r.Context(), out, c, changed); err != nil {
+	out.add(strconv.FormatInt(l.after, 10), "open", []byte("open"))
+	rest, err := l.send(r.Context(), out, c)
+	if err == nil {
+		err = l.run(r.Context(), out, rest, changed)
+	}
+	if err != nil {
 		p.log.DebugContext(r.Context(), "live page ended", "error", err, "cluster", l.id)
 	}
 	return nil
 }
 
-// live is one open page.
-type live struct {
-	p          *Portal
-	a          app.Actor
-	id         string
-	node, step string // the log's filter
-	operation  int64  // whose plan the page shows
-	after      int64  // the last log line sent
-	sent       map[string]string
-	states     map[int]cell
+// rest is whether something will happen by itself.
+type rest int
+
+const (
+	moving  rest = iota
+	resting      // nothing happens until somebody asks for something
+	over         // nothing will ever happen again
+)
+
+func (l *live) restOf(c page.ClusterShow) rest {
+	switch {
+	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
+		return over
+	case c.Running():
+		return moving
+	case c.View.Status == app.ClusterDeleted:
+		return over
+	}
+	return resting
 }
 
-// cell is what a page knows of a step.
-type cell struct {
-	state   app.StepState
-	attempt int
-}
-
-// run sends updates until the cluster comes to rest, the reader leaves, or the portal closes.
-func (l *live) run(ctx context.Context, out *stream, c page.ClusterShow, changed <-chan struct{}) error {
-	look := time.NewTicker(streamLook)
+// run sends updates until the cluster is gone, the reader leaves, or the portal closes. It keeps nothing of what was read
+// between two looks, since there may be hundreds of pages that wait all night.
+func (l *live) run(ctx context.Context, out *stream, now rest, changed <-chan struct{}) error {
+	look, ping := time.NewTimer(lookEvery(now)), time.NewTicker(streamPing)
 	defer look.Stop()
-	for {
-		begun := time.Now()
-		if err := l.send(ctx, out, c); err != nil {
-			return err
-		}
-		if !c.Running() {
-			out.add("", "end", []byte("end"))
-			return out.flush()
-		}
+	defer ping.Stop()
+	var cost time.Duration
+	for now != over {
 		// What costs us much is done less often.
-		if err := l.wait(ctx, streamGap+2*time.Since(begun), nil, nil); err != nil {
+		if err := l.pause(ctx, streamGap+2*cost); err != nil {
 			return err
 		}
-		if err := l.wait(ctx, 0, changed, look.C); err != nil {
-			return err
+		ticked := false
+		for waiting := true; waiting; {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-l.p.closing:
+				return http.ErrServerClosed
+			case <-ping.C:
+				out.ping()
+				if err := out.flush(); err != nil {
+					return err
+				}
+			case <-look.C:
+				waiting, ticked = false, true
+			case <-changed:
+				waiting = false
+			}
 		}
+		begun := time.Now()
+		was := now
 		var err error
-		if c, err = l.read(ctx); err != nil {
+		if now, err = l.look(ctx, out); err != nil {
 			return err
 		}
-		out.ping()
+		if cost = 0; l.mine {
+			cost = time.Since(begun)
+		}
+		if ticked || now != was {
+			look.Reset(lookEvery(now))
+		}
 	}
+	out.add("", "end", []byte("end"))
+	return out.flush()
 }
 
-// wait pauses for a time, or, where d is 0, until one of the channels has something to say.
-func (l *live) wait(ctx context.Context, d time.Duration, changed <-chan struct{}, look <-chan time.Time) error {
-	var over <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		over = t.C
+// lookEvery is after how long is looked without being woken, as words about times go stale. It is never the same: hundreds of pages that were
+// opened at once, as after a restart, would look at once again and again, and what happens meanwhile would come late.
+func lookEvery(now rest) time.Duration {
+	d := streamRest
+	if now == moving {
+		d = streamMove
 	}
+	return d - rand.N(d/2)
+}
+
+// pause waits for a time.
+func (l *live) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-l.p.closing:
 		return http.ErrServerClosed
-	case <-over:
-	case <-look:
-	case <-changed:
-	}
-	return nil
-}
-
-func (l *live) read(ctx context.Context) (page.ClusterShow, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	c, err := l.p.readCluster(ctx, l.a, l.id)
-	c.Node, c.Step = l.node, l.step
-	return c, err
-}
-
-// send says what is new since the last time.
-func (l *live) send(ctx context.Context, out *stream, c page.ClusterShow) error {
-	if err := l.part(ctx, out, "head", page.ClusterHead(c)); err != nil {
-		return err
-	}
-	if err := l.part(ctx, out, "questions", page.ClusterQuestions(c)); err != nil {
-		return err
-	}
-	if err := l.part(ctx, out, "waiting", page.ClusterWait(c)); err != nil {
-		return err
-	}
-	if op := c.Operation(); op != nil && op.ID != l.operation {
-		l.operation, l.states = op.ID, map[int]cell{}
-		if err := l.part(ctx, out, "plan", page.ClusterPlan(c)); err != nil {
-			return err
-		}
-	}
-	if err := l.steps(out, c); err != nil {
-		return err
-	}
-	if err := l.part(ctx, out, "nodes", page.ClusterNodes(c)); err != nil {
-		return err
-	}
-	if err := l.part(ctx, out, "change", page.ClusterChange(c)); err != nil {
-		return err
-	}
-	if err := l.part(ctx, out, "more", page.ClusterMore(c)); err != nil {
-		return err
-	}
-	if err := l.log(ctx, out); err != nil {
-		return err
-	}
-	return out.flush()
-}
-
-// part sends a piece of the page when it is not what was sent before.
-func (l *live) part(ctx context.Context, out *stream, name string, c templ.Component) error {
-	var b bytes.Buffer
-	if err := c.Render(ctx, &b); err != nil {
-		return err
-	}
-	if html := b.String(); html != l.sent[name] {
-		l.sent[name] = html
-		out.add("", name, b.Bytes())
-	}
-	return nil
-}
-
-// steps sends the cells that changed as {"c12": ["running", 1], …} and how many steps are in each state.
-func (l *live) steps(out *stream, c page.ClusterShow) error {
-	cells := map[string][2]any{}
-	counts := map[app.StepState]int{}
-	for _, s := range page.States {
-		counts[s] = 0
-	}
-	for _, s := range c.Steps {
-		if s.Join {
-			continue
-		}
-		counts[s.State]++
-		now := cell{s.State, s.Attempt}
-		if l.states[s.Index] != now {
-			l.states[s.Index] = now
-			cells[page.CellID(s.Index)] = [2]any{s.State, s.Attempt}
-		}
-	}
-	if len(cells) == 0 {
+	case <-t.C:
 		return nil
 	}
-	b, err := json.Marshal(map[string]any{"cells": cells, "counts": counts})
-	if err != nil {
-		return err
-	}
-	out.add("", "steps", b)
-	return nil
 }
 
-// How many log lines go into one event, and how many events into one update. What is more comes with the next update.
-const (
-	logBatch   = 500
-	logBatches = 10
-)
-
-// log sends the lines after the last one.
-func (l *live) log(ctx context.Context, out *stream) error {
-	for range logBatches {
-		lines, err := l.p.muster.Logs(ctx, l.a, l.id, app.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
-		if err != nil || len(lines) == 0 {
-			return err
-		}
-		rows := make([][4]string, len(lines))
-		for i, line := range lines {
-			rows[i] = [4]string{line.At.UTC().Format("15:04:05"), line.Step, page.StreamClass(line.Stream), line.Text}
-			l.after = max(l.after, line.Seq)
-		}
-		b, err := json.Marshal(rows)
-		if err != nil {
-			return err
-		}
-		out.add(strconv.FormatInt(l.after, 10), "log", b)
-		if len(lines) < logBatch {
-			return nil
-		}
+// look reads how things are and sends what is new.
+func (l *live) look(ctx context.Context, out *stream) (rest, error) {
+	c, err := l.read(ctx)
+	if err != nil {
+		return resting, err
 	}
-	return nil
+	return l.send(ctx, out, c)
+}
+
+// read gives what the page shows. A page of logs needs no more than whether something happens.
+func (l *live) read(ctx context.Context) (c page.ClusterShow, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	l.mine = true
+	switch l.view {
+	case "operation":
+		return l.p.readOperation(ctx, l.a, l.id, l.operation, l.drawn)
+	case "logs":
+		c = page.ClusterShow{Now: l.p.now(), Actor: l.a}
+		c.View, err = l.p.muster.Cluster(ctx, l.a, l.id)
+		return c, err
+	}
+	k, mine, err := l.shareLook(ctx)
+	if err != nil {
+		return c, err
+	}
+	l.shared, l.mine = k, mine
+	return k.c, nil
 }

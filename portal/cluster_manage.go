@@ -15,12 +15,11 @@ func (p *Portal) clusterManage(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	m := page.ClusterManage{Now: p.now(), Actor: a, View: v}
+	m := page.ClusterManage{Tabs: p.clusterTabs(a, v, "manage"), Now: p.now(), Actor: a, View: v}
 	if err := p.manage(r.Context(), a, &m); err != nil {
 		return err
 	}
-	f := p.frame(r, "Manage "+v.Name)
-	f.At = "clusters"
+	f := p.clusterFrame(r, "Manage "+v.Name)
 	p.render(w, r, http.StatusOK, page.ClusterManagePage(f, m))
 	return nil
 }

@@ -40,7 +40,8 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	if r.Header.Get("HX-Request") != "" {
-		n.view.Left = p.quotaLeft(r, a)
+		p.weighQuota(r, a, n)
+		n.view.Link = n.share()
 		p.render(w, r, http.StatusOK, page.ClusterNewPart(n.view, n.changed))
 		return nil
 	}
@@ -54,9 +55,13 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 
 func (p *Portal) showClusterNew(w http.ResponseWriter, r *http.Request, status int, n *clusterForm) {
 	f := p.frame(r, "New cluster")
-	f.At, f.Htmx = "new", true
+	f.At, f.Htmx, f.Styles, f.Scripts = "new", true, []string{"user.css", "plan.css"}, []string{"new.js"}
 	if f.Actor != nil {
-		n.view.Left = p.quotaLeft(r, *f.Actor)
+		p.weighQuota(r, *f.Actor, n)
+	}
+	n.view.Link = n.share()
+	if status >= http.StatusBadRequest {
+		n.view.Summary = n.summary()
 	}
 	p.render(w, r, status, page.ClusterNewPage(f, n.view))
 }
@@ -106,23 +111,30 @@ func (n *clusterForm) options(in url.Values) {
 	of := in.Get("options_of")
 	n.changed = of != "" && of != t.Name
 	typed := of == t.Name
-	if typed {
+	said := of == "" && in.Get("template") == t.Name // a link, which says only what it wants
+	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
-		v.Services = in["services"]
-	} else {
+		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
+	}
+	if !typed && !(said && in.Has("services")) {
 		v.Services = slices.Clone(t.Defaults.Services)
 	}
 	for _, s := range allowed(n.catalog.Services, t.Compatibility.Services, t.Defaults.Services) {
 		v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: n.title("service", s), Help: n.description(s)})
+	}
+	for _, s := range v.Services[:min(len(v.Services), mostLinked)] {
+		if !slices.ContainsFunc(v.AllServices, func(c page.Choice) bool { return c.Value == s }) {
+			v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: s + notOffered})
+		}
 	}
 	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
-	n.parameters(in, typed)
-	v.Open = typed && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+	n.parameters(in, typed, said)
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
 // choices makes the options of a select; the first one leaves the choice to the template.
@@ -137,7 +149,20 @@ func (n *clusterForm) choices(kind string, names []string, standard, chosen stri
 			out = append(out, page.Choice{Value: name, Label: n.title(kind, name), Chosen: name == chosen})
 		}
 	}
-	return out
+	return withChosen(out, chosen)
+}
+
+// mostLinked bounds what a link may name beside what is offered.
+const mostLinked = 200
+
+const notOffered = " (not offered)"
+
+// withChosen adds what was chosen where it is not among the options, so that it is not lost: what is wrong with it is said beside it.
+func withChosen(out []page.Choice, chosen string) []page.Choice {
+	if chosen == "" || slices.ContainsFunc(out, func(c page.Choice) bool { return c.Value == chosen }) {
+		return out
+	}
+	return append(out, page.Choice{Value: chosen, Label: chosen + notOffered, Chosen: true})
 }
 
 // preferences offers what makes one layout better than another.
@@ -150,7 +175,7 @@ func preferences(chosen string) []page.Choice {
 	for i := range out {
 		out[i].Chosen = out[i].Value == chosen
 	}
-	return out
+	return withChosen(out, chosen)
 }
 
 // failureChoices offers what happens by itself when an operation does not go well. Where it makes machines, it can be gone on with those
@@ -169,7 +194,7 @@ func failureChoices(chosen string, makes bool, survivors *app.Survivors) []page.
 	for i := range out {
 		out[i].Chosen = out[i].Value == chosen
 	}
-	return out
+	return withChosen(out, chosen)
 }
 
 // choosesFailure tells whether there is such a choice.
@@ -183,7 +208,10 @@ func leases(l app.Lease, chosen string) []page.Choice {
 	for _, d := range l.Lengths() {
 		out = append(out, page.Choice{Value: d.String(), Label: page.Lease(d), Chosen: chosen == d.String()})
 	}
-	return out
+	if d, err := time.ParseDuration(chosen); err == nil && d > 0 && !slices.ContainsFunc(out, func(c page.Choice) bool { return c.Chosen }) {
+		return append(out, page.Choice{Value: chosen, Label: page.Lease(d), Chosen: true})
+	}
+	return withChosen(out, chosen)
 }
 
 // read makes the request, and complains about what cannot be part of one.
@@ -203,6 +231,12 @@ func (n *clusterForm) read() {
 	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
 		e := app.AsError(err)
 		n.complain("at_least", page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+	if v.Name != "" { // said while it is typed; that there is none, once it is asked for
+		if err := app.CheckClusterName(v.Name); err != nil {
+			e := app.AsError(err)
+			n.complain("name", page.Complaint{Message: e.Message, Hint: e.Hint})
+		}
 	}
 	size, err := strconv.Atoi(v.Size)
 	switch {

@@ -1,7 +1,9 @@
 package portal
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
@@ -32,20 +34,45 @@ func (p *Portal) clusterWaiting(w http.ResponseWriter, r *http.Request, a app.Ac
 
 // queueShow tells admins what waits in their tenant.
 func (p *Portal) queueShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	q, err := p.muster.Queue(r.Context(), a)
+	q, err := p.queue(r.Context(), a)
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Queue")
-	f.At = "admin"
-	part := page.QueueShow{Now: p.now(), Queue: q}
-	if r.Header.Get("Muster-Part") != "" {
-		p.render(w, r, http.StatusOK, page.QueuePart(part))
-		return nil
-	}
-	if part.Moving() {
+	f := p.adminFrame(r, "Queue")
+	f.Live = true
+	if q.Moving() {
 		f.Refresh = 5
 	}
-	p.render(w, r, http.StatusOK, page.QueuePage(f, part))
+	p.render(w, r, http.StatusOK, page.QueuePage(f, q))
 	return nil
+}
+
+func (p *Portal) queue(ctx context.Context, a app.Actor) (page.QueueShow, error) {
+	q, err := p.muster.Queue(ctx, a)
+	return page.QueueShow{Now: p.now(), Queue: q}, err
+}
+
+func (p *Portal) queueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
+	q, err := p.queue(ctx, a)
+	return []liveOne{{ID: "list", HTML: page.QueuePart(q)}}, err
+}
+
+// queuesShow tells superadmins what waits in which tenant.
+func (p *Portal) queuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q, err := p.installation().Queues(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	f := p.adminFrame(r, "All queues")
+	f.Live = true
+	if len(q.Tenants) > 0 {
+		f.Refresh = 5
+	}
+	p.render(w, r, http.StatusOK, page.QueuesPage(f, page.QueuesShow{Now: p.now(), Queues: q}))
+	return nil
+}
+
+func (p *Portal) queuesLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
+	q, err := p.installation().Queues(ctx, a)
+	return []liveOne{{ID: "queues", HTML: page.QueuesPart(page.QueuesShow{Now: p.now(), Queues: q})}}, err
 }

@@ -24,6 +24,10 @@ var (
 	errStreamsFull = &app.Error{
 		Code: app.ERateLimit, Reason: "streams", Message: "Too many live pages are open.", Hint: "Close some of them.", RetryAfter: 10 * time.Second,
 	}
+	errAsksFull = &app.Error{
+		Code: app.ERateLimit, Reason: "streams", Message: "Too many of your programs wait for events or read streams of them at the same time.",
+		Hint: "End some of them, or ask with wait=0, which takes no place.", RetryAfter: 10 * time.Second,
+	}
 )
 
 // answer is what a code means over HTTP: the status, and the title of the page that says so.
@@ -71,6 +75,8 @@ func known(err error) (*app.Error, answer) {
 	switch e.Reason {
 	case "method":
 		a.status = http.StatusMethodNotAllowed
+	case "precondition":
+		a.status = http.StatusPreconditionFailed
 	case "malformed":
 		a.status = http.StatusBadRequest
 	case "quota": // ours, and not one of a cloud
@@ -113,6 +119,15 @@ func (p *Portal) showError(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		p.render(w, r, a.status, page.ProblemPage(p.frame(r, a.title), words))
 	}
+}
+
+// answerError answers whoever asked, a program or a person.
+func (p *Portal) answerError(w http.ResponseWriter, r *http.Request, err error) {
+	if forPrograms(r) {
+		p.writeProblem(w, r, err)
+		return
+	}
+	p.showError(w, r, err)
 }
 
 func retryAfter(h http.Header, e *app.Error) {

@@ -227,3 +227,13 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (app.Queue, error) {
 	}
 	return q, nil
 }
+
+// failStepAfter marks a cluster at rest as failed, as a look at its account may do.
+func (f *fake) failStepAfter(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.find(id)
+	c.Status, c.Message = app.ClusterFailed, "A machine is gone."
+	c.Operations[0].Status = app.OperationFailed
+	f.tell(id, app.Event{Kind: app.EventCluster, Status: string(c.Status)})
+}

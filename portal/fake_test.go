@@ -301,6 +301,7 @@ func (f *fake) advance(id string, n int) bool {
 				continue
 			}
 			s.State, s.Attempt, moved = app.StepSucceeded, max(1, s.Attempt), true
+			s.StartedAt, s.EndedAt = cmp.Or(s.StartedAt, f.now()), f.now()
 			if s.Join {
 				continue
 			}
@@ -409,6 +410,7 @@ func (f *fake) tell(id string, e app.Event) {
 	e.Seq, e.At, e.Cluster = f.seq, f.now(), id
 	f.events[id] = append(f.events[id], e)
 	f.wake(id)
+	f.wake(app.WatchTenant(app.DefaultTenant))
 }
 
 func (f *fake) wake(id string) {
@@ -459,6 +461,40 @@ func (f *fake) Clusters(_ context.Context, _ app.Actor, filter app.ClusterFilter
 		out = append(out, s)
 	}
 	return out, f.broken
+}
+
+func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterFilter) (p app.ClusterPage, err error) {
+	if !slices.Contains(app.ClusterSorts, filter.Sort) {
+		return p, &app.Error{Code: app.EInvalid, Field: "sort", Message: "Clusters cannot be sorted by that."}
+	}
+	all, err := f.Clusters(ctx, a, app.ClusterFilter{Deleted: filter.Deleted || filter.Status == app.ClusterDeleted})
+	past := filter.After == ""
+	for _, c := range all {
+		if past && (filter.Status == "" || c.Status == filter.Status) && (filter.Owner == "" || c.Owner == filter.Owner) &&
+			(filter.Template == "" || c.Template == filter.Template) && strings.Contains(c.Name, filter.Text) &&
+			(filter.IDs == nil || slices.Contains(filter.IDs, c.ID)) {
+			p.Clusters = append(p.Clusters, c)
+		}
+		past = past || c.ID == filter.After
+	}
+	if limit := cmp.Or(filter.Limit, 200); len(p.Clusters) > limit {
+		p.Clusters = p.Clusters[:limit]
+		p.Next = p.Clusters[limit-1].ID
+	}
+	return p, err
+}
+
+func (f *fake) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
+	filter.Status, filter.After, filter.Limit = "", "", 100000
+	p, err := f.ClusterPage(ctx, a, filter)
+	c := app.ClusterCounts{By: map[app.ClusterStatus]int{}}
+	for _, s := range p.Clusters {
+		c.By[s.Status]++
+		if s.Status != app.ClusterDeleted {
+			c.CostPerHour += s.CostPerHour
+		}
+	}
+	return c, err
 }
 
 func (f *fake) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
@@ -548,7 +584,8 @@ func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFil
 	var out []app.LogLine
 	for _, l := range f.logs[id] {
 		if l.Seq <= filter.After || filter.Node != "" && l.Node != filter.Node || filter.Step != "" && l.Step != filter.Step ||
-			filter.Operation != 0 && l.Operation != filter.Operation {
+			filter.Operation != 0 && l.Operation != filter.Operation || filter.Stream != "" && l.Stream != filter.Stream ||
+			filter.Before != 0 && l.Seq >= filter.Before {
 			continue
 		}
 		out = append(out, l)
@@ -558,6 +595,24 @@ func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFil
 		out = out[len(out)-limit:]
 	}
 	return out[:min(len(out), limit)], nil
+}
+
+func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter app.LogFilter) (app.LogPage, error) {
+	limit := cmp.Or(filter.Limit, 500)
+	filter.Limit = 1 << 20
+	lines, err := f.Logs(ctx, a, id, filter)
+	lines = slices.DeleteFunc(lines, func(l app.LogLine) bool {
+		return !strings.Contains(strings.ToLower(l.Text), strings.ToLower(filter.Text))
+	})
+	p := app.LogPage{Lines: lines}
+	if len(lines) > limit && filter.Tail {
+		p.Lines = lines[len(lines)-limit:]
+		p.Next = p.Lines[0].Seq
+	} else if len(lines) > limit {
+		p.Lines = lines[:limit]
+		p.Next = p.Lines[limit-1].Seq
+	}
+	return p, err
 }
 
 func (f *fake) Watch(_ app.Actor, id string) (<-chan struct{}, func()) {

@@ -19,8 +19,7 @@ func (p *Portal) showGroups(w http.ResponseWriter, r *http.Request, status int, 
 		return err
 	}
 	l.Done = p.sessions.PopString(r.Context(), keyDone)
-	f := p.frame(r, "Groups")
-	f.At = "admin"
+	f := p.adminFrame(r, "Groups")
 	p.render(w, r, status, page.GroupListPage(f, l))
 	return nil
 }

@@ -39,5 +39,7 @@ func TestHookPagesInABrowser(t *testing.T) {
 	// A delivery that waits is followed until it has ended.
 	b.Open("/admin/hooks/old")
 	b.Do(chromedp.Click(chromedp.CSS(`form[action$="/test"] button`)))
-	b.Until(`document.querySelector("#list").dataset.refresh`)
+	b.Until(`location.hash=="#list" && document.querySelector("#list").textContent.includes("waiting")`)
+	f.arrives("old")
+	b.Until(`document.querySelector("#list").textContent.includes("delivered")`)
 }

@@ -1,7 +1,11 @@
 package portal
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +56,7 @@ func (p *Portal) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Hooks")
-	f.At = "admin"
+	f := p.adminFrame(r, "Hooks")
 	p.render(w, r, status, page.HookListPage(f, page.HookList{Now: p.now(), Hooks: all, Form: form}))
 	return nil
 }
@@ -81,17 +84,29 @@ func (p *Portal) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if s.Deliveries, err = p.hooking().HookDeliveries(r.Context(), a, name, before, page.HookPage); err != nil {
 		return err
 	}
-	if r.Header.Get("Muster-Part") == "list" {
-		p.render(w, r, http.StatusOK, page.HookDeliveriesPart(s))
-		return nil
-	}
-	f := p.frame(r, "Hook "+name)
-	f.At = "admin"
-	if s.Busy() && r.Method == http.MethodGet {
+	f := p.adminFrame(r, "Hook "+name)
+	// What was refused, or is shown once, stands at an address that is another page when it is asked for again.
+	f.Live = r.Method == http.MethodGet
+	if s.Busy() && f.Live {
 		f.Refresh = 3
 	}
 	p.render(w, r, status, page.HookShowPage(f, s))
 	return nil
+}
+
+func (p *Portal) hookLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
+	before, err := strconv.ParseInt(cmp.Or(at.Query().Get("before"), "0"), 10, 64)
+	if err != nil || before < 0 || p.hooking() == nil {
+		return nil, errNotLive
+	}
+	name := path.Base(at.Path)
+	h, err := p.hooking().Hook(ctx, a, name)
+	if err != nil {
+		return nil, err
+	}
+	s := page.HookShow{Now: p.now(), Hook: h, Before: before}
+	s.Deliveries, err = p.hooking().HookDeliveries(ctx, a, name, before, page.HookPage)
+	return []liveOne{{ID: "list", HTML: page.HookDeliveriesPart(s)}}, err
 }
 
 // hookSave makes a hook, or changes one; what is wrong with it is said beside the field.
@@ -183,8 +198,7 @@ func (p *Portal) hookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Delete "+h.Name)
-	f.At = "admin"
+	f := p.adminFrame(r, "Delete "+h.Name)
 	p.render(w, r, http.StatusOK, page.HookDeletePage(f, h))
 	return nil
 }
@@ -215,8 +229,7 @@ func (p *Portal) hookDelivery(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Delivery "+strconv.FormatInt(id, 10))
-	f.At = "admin"
+	f := p.adminFrame(r, "Delivery "+strconv.FormatInt(id, 10))
 	p.render(w, r, http.StatusOK, page.HookDeliveryPage(f, page.HookDelivery{Now: p.now(), Delivery: d}))
 	return nil
 }

@@ -83,11 +83,24 @@ func (f *hooked) DeleteHook(_ context.Context, a app.Actor, name string) error {
 
 func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (app.HookDelivery, error) {
 	d := app.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "This is a test", State: app.DeliveryWaiting, QueuedAt: f.now()}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.sent[name] = append([]app.HookDelivery{d}, f.sent[name]...)
 	return d, f.admin(a)
 }
 
+// arrives lets the newest delivery to a hook be made.
+func (f *hooked) arrives(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d := &f.sent[name][0]
+	d.State, d.Status, d.Attempts, d.EndedAt = app.DeliveryMade, 200, 1, f.now()
+	f.wake(app.WatchTenant(app.DefaultTenant))
+}
+
 func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []app.HookDelivery, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, d := range f.sent[hook] {
 		if (before == 0 || d.ID < before) && len(list) < limit {
 			list = append(list, d)
@@ -187,9 +200,17 @@ func TestHookPages(t *testing.T) {
 		t.Errorf("test: %d", a.status)
 	}
 	s.get("/admin/hooks/chat").reads(http.StatusOK, "This is a test test waiting")
-	part := s.get("/admin/hooks/chat", "Muster-Part", "list")
-	if !strings.HasPrefix(part.body, "<section") || !strings.Contains(part.body, `data-refresh="/admin/hooks/chat"`) {
-		t.Errorf("the part is %.200s", part.body)
+	parts, err := s.p.hookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
+	if err != nil || len(parts) != 1 || parts[0].ID != "list" {
+		t.Fatalf("the page moves as %+v, %v", parts, err)
+	}
+	if html, err := rendered(t.Context(), parts[0].HTML); err != nil || !strings.Contains(html, "This is a test") {
+		t.Errorf("the part is %.200s, %v", html, err)
+	}
+	for _, at := range []*url.URL{{Path: "/admin/hooks/none"}, {Path: "/admin/hooks/chat", RawQuery: "before=x"}} {
+		if _, err := s.p.hookLive(t.Context(), root, at); app.CodeOf(err) != app.ENotFound {
+			t.Errorf("%s moves: %v", at, err)
+		}
 	}
 	for path, want := range map[string]app.HookState{"off": app.HookOff, "on": app.HookActive} {
 		if a := s.post("/admin/hooks/chat/"+path, nil); a.status != http.StatusSeeOther || f.hooks[0].State != want {

@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/go-chi/chi/v5"
 
@@ -33,22 +34,32 @@ func (p *Portal) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Receipt of "+receipt.Name)
-	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ReceiptPage(f, page.Receipt{Receipt: receipt, Now: p.now()}))
+	f := p.clusterFrame(r, "Receipt of "+receipt.Name)
+	p.render(w, r, http.StatusOK, page.ReceiptPage(f, page.Receipt{Tabs: p.clusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history"), Receipt: receipt, Now: p.now()}))
 	return nil
 }
 
 func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	l := page.OrphanList{Now: p.now(), Gone: r.URL.Query().Get("gone") == "true"}
-	var err error
-	if l.Report, err = p.machines().Orphans(r.Context(), a, l.Gone); err != nil {
+	l, err := p.orphans(r.Context(), a, r.URL)
+	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Orphans")
-	f.At = "admin"
+	f := p.adminFrame(r, "Orphans")
+	f.Live = true
 	p.render(w, r, http.StatusOK, page.OrphanListPage(f, l))
 	return nil
+}
+
+func (p *Portal) orphans(ctx context.Context, a app.Actor, at *url.URL) (page.OrphanList, error) {
+	l := page.OrphanList{Now: p.now(), Gone: at.Query().Get("gone") == "true"}
+	var err error
+	l.Report, err = p.machines().Orphans(ctx, a, l.Gone)
+	return l, err
+}
+
+func (p *Portal) orphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
+	l, err := p.orphans(ctx, a, at)
+	return []liveOne{{ID: "summary", HTML: page.OrphanSummary(l)}, {ID: "lists", HTML: page.OrphanListPart(l)}}, err
 }
 
 func (p *Portal) orphanDecide(d app.OrphanDecision) memberHandler {

@@ -79,8 +79,8 @@ func accounts(t *testing.T, user string) (*site, *accounting) {
 func TestReceiptPage(t *testing.T) {
 	s, _ := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	if a := s.get("/clusters/" + id); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
-		t.Error("the cluster's page does not lead to its receipt")
+	if a := s.get("/clusters/" + id + "/history"); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
+		t.Error("the cluster's history does not lead to its receipt")
 	}
 	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt of lake", "1 machine of 2 machines in use until now.", "Machines 2 Left 1 Lifetime in all 2 h Cost in all 0.50",
 		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "still there")

@@ -46,17 +46,14 @@ func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 		}
 	}
 	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := errForeign
-		if forPrograms(r) {
-			p.writeProblem(w, r, err)
-			return
-		}
-		p.showError(w, r, err)
+		p.answerError(w, r, errForeign)
 	}))
 	return c.Handler(next)
 }
 
-func forPrograms(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+func forPrograms(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, hooksPath)
+}
 
 type requestKey struct{}
 
@@ -113,20 +110,21 @@ func (p *Portal) rescue(next http.Handler) http.Handler {
 				// Part of an answer is out; breaking the connection is the only honest end.
 				panic(http.ErrAbortHandler)
 			}
-			if forPrograms(r) {
-				p.writeProblem(ww, r, errBug)
-				return
-			}
-			p.showError(ww, r, errBug)
+			p.answerError(ww, r, errBug)
 		}()
 		next.ServeHTTP(ww, r)
 	})
 }
 
-// limit bounds the body of every request.
-func limit(n int64) func(http.Handler) http.Handler {
+// limit bounds the body of every request. One that says beforehand that it is longer is refused before it is read.
+func (p *Portal) limit(n int64) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > n {
+				w.Header().Set("Connection", "close") // what is still to come would have to be read
+				p.answerError(w, r, &http.MaxBytesError{Limit: n})
+				return
+			}
 			r.Body = http.MaxBytesReader(w, r.Body, n)
 			next.ServeHTTP(w, r)
 		})

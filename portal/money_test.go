@@ -19,12 +19,22 @@ type treasurer struct {
 	*fake
 	quotas []app.QuotaUse
 	usage  app.Usage
+	ahead  *app.UsageAhead
 	asked  []app.UsageFilter
+	many   int // clusters beside those that there are
 	moved  []app.LeaseRequest
 	rules  app.Lease
 }
 
 var _ Money = (*treasurer)(nil)
+
+func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
+	c, err := f.fake.ClusterCounts(ctx, a, filter)
+	if err == nil && f.many > 0 {
+		c.By[app.ClusterDeleted] += f.many
+	}
+	return c, err
+}
 
 func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]app.QuotaUse, error) {
 	if !a.May("Quotas") {
@@ -124,6 +134,22 @@ func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q app.UsageFilt
 		return app.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	return f.Usage(ctx, a, q)
+}
+
+func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (app.UsageAhead, error) {
+	if f.ahead == nil {
+		return app.UsageAhead{User: "nobody"}, nil
+	}
+	return *f.ahead, nil
+}
+
+func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (app.UsageAhead, error) {
+	if !a.May("UsageAheadOfAll") {
+		return app.UsageAhead{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
+	}
+	u, err := f.UsageAhead(ctx, a)
+	u.Budget = nil
+	return u, err
 }
 
 // treasury signs somebody in to a portal that counts money.
@@ -241,7 +267,7 @@ func TestUsagePage(t *testing.T) {
 	if !last.From.Equal(time.Date(2030, 4, 28, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 2, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("a day as the end is not meant with all of it: %+v", last)
 	}
-	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, "cannot be added up by that", "Say user.")
+	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `cannot be added up by "colour"`, "Say none, tenant, user,")
 	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "is not a moment")
 	a = s.get("/usage?by=user&format=csv")
 	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {

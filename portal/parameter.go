@@ -4,17 +4,29 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"muster/app"
 	"muster/portal/page"
 )
 
 // parameters makes the fields of the template's parameters: with what was typed, or else with the template's own values.
-func (n *clusterForm) parameters(in url.Values, typed bool) {
+// A link (said) may set some of them; what it sets and there is not, is complained about.
+func (n *clusterForm) parameters(in url.Values, typed, said bool) {
+	if said {
+		for key := range in {
+			name, is := strings.CutPrefix(key, "set-")
+			if is && !slices.ContainsFunc(n.view.Template.Parameters, func(p app.Parameter) bool { return p.Name == name }) {
+				n.complain("", page.Complaint{Message: fmt.Sprintf("The link sets %.40q, which this template does not have.", name), Hint: "Everything else was filled in."})
+			}
+		}
+	}
 	for _, p := range n.view.Template.Parameters {
 		f := page.ParameterField{Parameter: p}
 		switch {
 		case typed && (in.Has(f.Field()) || p.Type == app.ParameterBoolean):
+			f.Value = in.Get(f.Field())
+		case said && in.Has(f.Field()):
 			f.Value = in.Get(f.Field())
 		case p.Default != nil:
 			f.Value = fmt.Sprint(p.Default)

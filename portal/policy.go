@@ -28,8 +28,7 @@ func (p *Portal) showPolicies(w http.ResponseWriter, r *http.Request, a app.Acto
 		}
 	}
 	l.Edit = a.May("SavePolicy")
-	f := p.frame(r, "Policies")
-	f.At = "admin"
+	f := p.adminFrame(r, "Policies")
 	p.render(w, r, status, page.PolicyListPage(f, l))
 	return nil
 }
@@ -92,8 +91,7 @@ func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor,
 	if e.New {
 		title = "New policy"
 	}
-	f := p.frame(r, title)
-	f.At = "admin"
+	f := p.adminFrame(r, title)
 	p.render(w, r, status, page.PolicyEditPage(f, e))
 	return nil
 }

@@ -46,8 +46,7 @@ func (p *Portal) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if l.Form.Catalog, err = p.muster.Catalog(r.Context(), a); err != nil {
 		return err
 	}
-	f := p.frame(r, "Pools")
-	f.At = "admin"
+	f := p.adminFrame(r, "Pools")
 	p.render(w, r, status, page.PoolListPage(f, l))
 	return nil
 }
@@ -68,8 +67,7 @@ func (p *Portal) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if form == nil {
 		form = &page.PoolForm{Count: strconv.Itoa(v.Count), MaxAge: page.AgeField(v.MaxAge)}
 	}
-	f := p.frame(r, v.Name)
-	f.At = "admin"
+	f := p.adminFrame(r, v.Name)
 	if v.Making+v.Leaving+v.Promised > 0 {
 		f.Refresh = 5
 	}
@@ -168,8 +166,7 @@ func (p *Portal) poolDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Delete "+v.Name)
-	f.At = "admin"
+	f := p.adminFrame(r, "Delete "+v.Name)
 	p.render(w, r, http.StatusOK, page.PoolDeletePage(f, v))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/httprate"
 
 	"muster/app"
 )
@@ -41,6 +42,9 @@ type Clusters interface {
 	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
 	CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error)
 	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	// ClusterPage gives those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
+	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterPage, error)
+	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
@@ -103,31 +107,56 @@ type Config struct {
 	Proxies []netip.Prefix
 	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
 	Providers []IdentityProvider
+	// Texts reads and changes texts of the catalog; nil: there are no pages of the catalog.
+	Texts app.CatalogTexts
+	// Rules reads and writes rules of build hooks; nil: there are no pages of them.
+	Rules RuleTexts
 	// Chat is the chat into whose workspaces Muster can be installed; nil: there is none.
 	Chat Chat
+	// APIRate is how many requests of the REST API a user may send in a minute; 0: as many as there are.
+	APIRate int
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
+	// Meter counts requests and streams, and Tracer follows requests; nil: nobody does.
+	Meter  app.Meter
+	Tracer app.Tracer
 }
 
 // Portal is the web face as an http.Handler. Make it with New, and Close it before the HTTP server is shut down, since
 // event streams would otherwise keep the server waiting.
 type Portal struct {
-	muster    Muster
-	log       *slog.Logger
-	sessions  *scs.SessionManager
-	attempts  *attempts
-	streams   *streams
-	version   string
-	note      string
-	ca        string
-	secure    bool
-	url       string
-	proxies   proxies
-	elsewhere []IdentityProvider
-	chat      Chat
-	attend    time.Duration // between two looks whether a stream's sign-in still counts
-	now       func() time.Time
-	handler   http.Handler
+	muster     Muster
+	log        *slog.Logger
+	sessions   *scs.SessionManager
+	attempts   *attempts
+	streams    *streams
+	rooms      rooms                // clusters whose pages are open
+	looks      joint[*sharedLook]   // at clusters, by person
+	facts      joint[clusterFacts]  // of clusters, by role
+	logs       joint[[]app.LogLine] // that pages follow, by role
+	drawn      joint[*drawnPage]    // of other pages, by sign-in and address
+	live       map[string]livePage
+	attendance attendance // of the sign-ins that opened pages which are kept up to date
+	version    string
+	note       string
+	ca         string
+	secure     bool
+	url        string
+	proxies    proxies
+	elsewhere  []IdentityProvider
+	chat       Chat
+	limiter    *httprate.RateLimiter // nil: no limit
+	perMinute  int
+	changing   *turns
+	api        http.Handler // the REST API, without its prefix
+	texts      app.CatalogTexts
+	rules      RuleTexts
+	schema     entrySchema
+	attend     time.Duration // between two looks whether a stream's sign-in still counts
+	now        func() time.Time
+	meter      app.Meter
+	tracer     app.Tracer
+	handler    http.Handler
 
 	closing chan struct{}
 	once    sync.Once
@@ -142,8 +171,9 @@ func New(c Config) *Portal {
 	}
 	p := &Portal{
 		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
-		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, chat: c.Chat, attend: attendEvery,
-		closing: make(chan struct{}), streams: newStreams(),
+		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, chat: c.Chat, texts: c.Texts, rules: c.Rules, attend: attendEvery,
+		closing: make(chan struct{}), streams: newStreams(), meter: app.MeterOf(c.Meter), tracer: c.Tracer,
+		limiter: newLimiter(c.APIRate), perMinute: c.APIRate, changing: newTurns(),
 	}
 	if p.log == nil {
 		p.log = slog.Default()
@@ -154,8 +184,10 @@ func New(c Config) *Portal {
 	if c.Sessions == nil {
 		c.Sessions = newMemory()
 	}
+	p.streams.meter = p.meter
 	p.attempts = newAttempts(p.now)
 	p.sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
+	p.live = p.livePages()
 	p.handler = p.routes()
 	return p
 }

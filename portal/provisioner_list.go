@@ -1,7 +1,9 @@
 package portal
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/go-chi/chi/v5"
 
@@ -10,19 +12,24 @@ import (
 )
 
 func (p *Portal) provisionerList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	all, err := p.provisioning().Provisioners(r.Context(), a)
+	l, err := p.provisioners(r.Context(), a)
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Provisioners")
-	f.At, f.Refresh = "admin", 5
-	l := page.ProvisionerList{Now: p.now(), Provisioners: all}
-	if r.Header.Get("Muster-Part") == "list" {
-		p.render(w, r, http.StatusOK, page.ProvisionerListPart(l))
-		return nil
-	}
+	f := p.adminFrame(r, "Provisioners")
+	f.Refresh, f.Live = 10, true
 	p.render(w, r, http.StatusOK, page.ProvisionerListPage(f, l))
 	return nil
+}
+
+func (p *Portal) provisioners(ctx context.Context, a app.Actor) (page.ProvisionerList, error) {
+	all, err := p.provisioning().Provisioners(ctx, a)
+	return page.ProvisionerList{Now: p.now(), Provisioners: all}, err
+}
+
+func (p *Portal) provisionersLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
+	l, err := p.provisioners(ctx, a)
+	return []liveOne{{ID: "summary", HTML: page.ProvisionerSummary(l)}, {ID: "list", HTML: page.ProvisionerListPart(l)}}, err
 }
 
 func (p *Portal) provisionerDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {

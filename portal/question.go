@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ func (p *Portal) asking(ctx context.Context, a app.Actor) int {
 	if m == nil {
 		return 0
 	}
-	list, err := m.Questions(ctx, a, app.QuestionQuery{Mine: true})
+	list, err := m.Questions(ctx, a, app.QuestionQuery{Mine: true, Limit: inboxShown})
 	if err != nil {
 		return 0
 	}
@@ -29,28 +30,45 @@ func (p *Portal) questionList(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.questionPage(w, r, a, http.StatusOK, nil)
 }
 
-// questionPage shows all questions, with what was typed into one of them.
+// questionsShown is how many forms a page has, and how many questions of others; those that come next are shown once these are answered.
+const questionsShown = 50
+
+// questionPage shows the oldest questions, with what was typed into one of them.
 func (p *Portal) questionPage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *page.QuestionForm) error {
-	list, err := p.questioning().Questions(r.Context(), a, app.QuestionQuery{})
+	l, err := p.questions(r.Context(), a, typed)
 	if err != nil {
 		return err
 	}
+	f := p.frame(r, "Waiting for you")
+	f.At, f.Live = "questions", typed == nil
+	p.render(w, r, status, page.QuestionListPage(f, l))
+	return nil
+}
+
+func (p *Portal) questions(ctx context.Context, a app.Actor, typed *page.QuestionForm) (page.QuestionList, error) {
 	l := page.QuestionList{Now: p.now()}
+	list, err := p.questioning().Questions(ctx, a, app.QuestionQuery{})
 	for _, q := range list {
 		f := page.NewQuestionForm(q)
 		if typed != nil && typed.ID() == f.ID() {
 			f = *typed
 		}
-		if f.Back, f.Named = "questions", true; q.Mine {
+		f.Back, f.Named = "questions", true
+		switch {
+		case q.Mine && (len(l.Mine) < questionsShown || typed != nil && typed.ID() == f.ID()):
 			l.Mine = append(l.Mine, f)
-		} else {
+		case !q.Mine && len(l.Others) < questionsShown:
 			l.Others = append(l.Others, f)
+		default:
+			l.More++
 		}
 	}
-	f := p.frame(r, "Waiting for you")
-	f.At = "questions"
-	p.render(w, r, status, page.QuestionListPage(f, l))
-	return nil
+	return l, err
+}
+
+func (p *Portal) questionsLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
+	l, err := p.questions(ctx, a, nil)
+	return []liveOne{{ID: "lists", HTML: page.QuestionListPart(l)}}, err
 }
 
 // questionsOf gives the forms of a cluster's page.
@@ -96,7 +114,7 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 			f = found
 		}
 	}
-	f.Reason, f.Errors = s.Refuse, map[string]page.Complaint{}
+	f.Reason, f.Errors = strings.TrimSpace(in.Get("refuse")), map[string]page.Complaint{}
 	for i, field := range f.Fields {
 		value := in.Get(field.Field())
 		if field.Type == app.ParameterBoolean && value == "" {
@@ -142,17 +160,22 @@ func (p *Portal) questionAgain(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
+	if c.Log, err = p.muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
+		return err
+	}
+	if err := p.draw(r.Context(), a, &c, drawn{}); err != nil {
+		return err
+	}
+	// The stream is told that the page has the questions as they are, so it leaves alone what was typed.
+	if c.Have, err = digests(r.Context(), c); err != nil {
+		return err
+	}
 	for i := range c.Questions {
 		if c.Questions[i].ID() == f.ID() {
 			c.Questions[i] = f
 		}
 	}
-	c.Typing = true
-	if c.Log, err = p.muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
-		return err
-	}
-	frame := p.frame(r, c.View.Name)
-	frame.At = "clusters"
+	frame := p.clusterFrame(r, c.View.Name)
 	p.render(w, r, http.StatusUnprocessableEntity, page.ClusterShowPage(frame, c))
 	return nil
 }

@@ -19,10 +19,9 @@ func (p *Portal) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor,
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Quotas")
-	f.At = "admin"
+	f := p.adminFrame(r, "Quotas")
 	l := page.QuotaList{Now: p.now(), Quotas: all, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
-	if form.Scope == "" {
+	if form.Scope == "" && form.Error.Message == "" {
 		l.Form = editedQuota(all, r.URL.Query())
 	}
 	p.render(w, r, status, page.QuotaListPage(f, l))

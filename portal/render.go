@@ -12,7 +12,8 @@ import (
 
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil}
+	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil,
+		Catalog: p.templating() != nil, Usage: p.money() != nil, Search: true}
 	if a, ok := p.actor(r); ok {
 		f.Actor, f.Asks, f.Inbox = &a, p.requesting() != nil, p.inbox(r.Context(), a)
 		f.Questions, f.Asked = p.questioning() != nil, p.asking(r.Context(), a)
@@ -30,8 +31,7 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, c te
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(buf.Bytes())
+	writePage(w, r, status, buf.Bytes())
 }
 
 // form reads a posted form; too much of it is ETooLarge.

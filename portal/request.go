@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (p *Portal) inbox(ctx context.Context, a app.Actor) int {
 	if m == nil {
 		return 0
 	}
-	list, err := m.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: inboxShown})
+	list, err := m.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: inboxShown, Bare: true})
 	if err != nil {
 		return 0
 	}
@@ -62,7 +63,19 @@ func (p *Portal) inbox(ctx context.Context, a app.Actor) int {
 const pageOfRequests = 50
 
 func (p *Portal) requestList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	q := r.URL.Query()
+	l, err := p.requests(r.Context(), a, r.URL)
+	if err != nil {
+		return err
+	}
+	frame := p.frame(r, "Requests")
+	frame.At, frame.Live = "requests", true
+	p.render(w, r, http.StatusOK, page.RequestListPage(frame, l))
+	return nil
+}
+
+// requests reads a page of the list.
+func (p *Portal) requests(ctx context.Context, a app.Actor, at *url.URL) (page.RequestList, error) {
+	q := at.Query()
 	l := page.RequestList{Now: p.now(), All: q.Get("view") == "all", Actor: a}
 	f := app.RequestFilter{View: app.RequestsMine, Limit: pageOfRequests + 1}
 	if l.All {
@@ -70,22 +83,22 @@ func (p *Portal) requestList(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
 	var err error
-	if l.Requests, err = p.requesting().Requests(r.Context(), a, f); err != nil {
-		return err
+	if l.Requests, err = p.requesting().Requests(ctx, a, f); err != nil {
+		return l, err
 	}
 	if len(l.Requests) > pageOfRequests {
 		l.Requests = l.Requests[:pageOfRequests]
 		l.Older = l.Requests[pageOfRequests-1].ID
 	}
 	if f.Before == 0 {
-		if l.Inbox, err = p.requesting().Requests(r.Context(), a, app.RequestFilter{View: app.RequestsInbox, Limit: 100}); err != nil {
-			return err
-		}
+		l.Inbox, err = p.requesting().Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: 100})
 	}
-	frame := p.frame(r, "Requests")
-	frame.At = "requests"
-	p.render(w, r, http.StatusOK, page.RequestListPage(frame, l))
-	return nil
+	return l, err
+}
+
+func (p *Portal) requestsLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
+	l, err := p.requests(ctx, a, at)
+	return []liveOne{{ID: "waits", HTML: page.RequestListSummary(l)}, {ID: "lists", HTML: page.RequestListPart(l)}}, err
 }
 
 func (p *Portal) requestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {

@@ -48,7 +48,7 @@ func TestRequestsInABrowser(t *testing.T) {
 		b.Until(`location.pathname=="/requests"`)
 	}
 	out := func() {
-		b.Do(chromedp.Click(chromedp.CSS(`form[action="/signout"] button`)))
+		b.Do(chromedp.Click(chromedp.CSS(".house-menu > summary")), chromedp.Click(chromedp.CSS(`form[action="/signout"] button`)))
 		b.Until(`location.pathname=="/signin"`)
 	}
 	look := func(name, path string) {

@@ -203,7 +203,7 @@ func TestBodiesAreBounded(t *testing.T) {
 // panicky is a Muster with a bug.
 type panicky struct{ *fake }
 
-func (panicky) Clusters(context.Context, app.Actor, app.ClusterFilter) ([]app.ClusterSummary, error) {
+func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (app.ClusterPage, error) {
 	panic("a bug with password=hunter2")
 }
 

@@ -20,8 +20,7 @@ func (p *Portal) showSecrets(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Secrets")
-	f.At = "admin"
+	f := p.adminFrame(r, "Secrets")
 	l := page.SecretList{Now: p.now(), Secrets: all, Name: name}
 	status := http.StatusOK
 	if problem != nil {

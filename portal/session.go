@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/alexedwards/scs/v2"
 
@@ -150,36 +149,6 @@ func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 		}
 		return err
 	})
-}
-
-// attendEvery is how soon a page that is kept up to date learns that its sign-in was ended.
-const attendEvery = 10 * time.Second
-
-// attended ends a stream when the sign-in that opened it does not count any more. Looking does not count as use.
-func (p *Portal) attended(h memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		ctx, cancel := context.WithCancel(r.Context())
-		id, visit := p.signInOf(r), visitOf(r)
-		visit.Looking = true
-		var looking sync.WaitGroup
-		looking.Go(func() {
-			t := time.NewTicker(p.attend)
-			defer t.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-t.C:
-					if _, err := p.muster.ActorOfSession(ctx, id, visit); app.CodeOf(err) == app.EUnauthorized {
-						cancel()
-					}
-				}
-			}
-		})
-		defer looking.Wait()
-		defer cancel()
-		return h(w, r.WithContext(ctx), a)
-	}
 }
 
 // isPart tells that a script asks for a part of a page, which cannot be led elsewhere.

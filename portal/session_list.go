@@ -22,8 +22,7 @@ func (p *Portal) userSignIns(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Sign-ins of "+user)
-	f.At = "admin"
+	f := p.adminFrame(r, "Sign-ins of "+user)
 	p.render(w, r, http.StatusOK, page.UserSignInsPage(f, user, page.Account{Actor: a, Sessions: sessions, Identities: identities, Labels: p.labels(), Now: p.now(),
 		Done: p.sessions.PopString(r.Context(), keyDone)}))
 	return nil

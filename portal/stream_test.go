@@ -90,12 +90,12 @@ func TestLive(t *testing.T) {
 	s.f.advance(id, 2)
 	after := attr(s.get("/clusters/"+id).find("live"), "data-after")
 	r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
-	r.until("head", "2 of 25 steps done")
+	r.until("part", "2 of 25 steps done")
 	r.until("steps", `"c0":["succeeded",1]`)
-	r.until("nodes", "n3")
+	r.until("part", "n3-c01")
 
 	s.f.advance(id, 3)
-	r.until("head", "5 of 25 steps done")
+	r.until("part", "5 of 25 steps done")
 	var d struct {
 		Cells  map[string][2]any
 		Counts map[string]int
@@ -114,7 +114,7 @@ func TestLive(t *testing.T) {
 	t.Run("who was away is told what was missed", func(t *testing.T) {
 		s.f.advance(id, 2)
 		r := s.follow("/clusters/"+id+"/live?operation=1&after="+after, "Last-Event-ID", e.id)
-		r.until("head", "7 of 25")
+		r.until("part", "7 of 25")
 		got := r.until("log", "")
 		if strings.Contains(got.data, "n1.namenode.install") || !strings.Contains(got.data, "n1.namenode.initialize") {
 			t.Errorf("the lines are %s", got.data)
@@ -123,12 +123,12 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("a page with an old plan is given the new one, and the end", func(t *testing.T) {
 		r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
-		r.until("head", "7 of 25")
+		r.until("part", "7 of 25")
 		s.post("/clusters/"+id+"/delete", nil)
-		r.until("plan", "to delete, asked by ada")
+		r.until("part", "to delete, asked by ada")
 		for s.f.advance(id, 1) {
 		}
-		r.until("head", "Gone: every machine was given back")
+		r.until("part", "Gone: every machine was given back")
 		r.until("end", "")
 		if e, ok := r.next(); ok {
 			t.Errorf("after the end comes %v", e)
@@ -166,10 +166,10 @@ func TestLiveIsCoalesced(t *testing.T) {
 	heads := 0
 	for {
 		e, ok := r.next()
-		if !ok || e.name == "end" {
+		if !ok || e.name == "part" && strings.Contains(e.data, "as it was asked for") {
 			break
 		}
-		if e.name == "head" {
+		if e.name == "part" && strings.Contains(e.data, `id="now"`) {
 			heads++
 		}
 	}
@@ -182,7 +182,7 @@ func TestStreamsEndAtClose(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	page := s.follow("/clusters/" + id + "/live")
-	page.until("head", "")
+	page.until("part", "")
 	api := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")
 	api.next()
 	polled := make(chan seen, 1)
@@ -210,28 +210,64 @@ func TestStreamsEndAtClose(t *testing.T) {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	s := newStreams()
-	var free []func()
-	for range streamsByUser {
-		f, err := s.take(ada)
+	for _, x := range []struct {
+		name   string
+		most   int
+		take   func(*streams, app.Actor) (func(), error)
+		others func(*streams, app.Actor) (func(), error)
+	}{
+		{"pages", streamsByUser, (*streams).take, (*streams).takeAsk},
+		{"programs", asksByUser, (*streams).takeAsk, (*streams).take},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := newStreams()
+			var free []func()
+			for range x.most {
+				f, err := x.take(s, ada)
+				if err != nil {
+					t.Fatal(err)
+				}
+				free = append(free, f)
+			}
+			if _, err := x.take(s, ada); app.CodeOf(err) != app.ERateLimit {
+				t.Errorf("one more is answered %v", err)
+			}
+			if f, err := x.take(s, root); err != nil {
+				t.Errorf("somebody else is answered %v", err)
+			} else {
+				f()
+			}
+			if f, err := x.others(s, ada); err != nil {
+				t.Errorf("the other kind is answered %v", err)
+			} else {
+				f()
+			}
+			for _, f := range free {
+				f()
+			}
+			if len(s.open) != 0 {
+				t.Errorf("%v are still counted", s.open)
+			}
+		})
+	}
+}
+
+// A program that does not wait takes no place, so it can always ask.
+func TestAsksThatDoNotWaitAreNotCounted(t *testing.T) {
+	s := visit(t)
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	for range asksByUser {
+		free, err := s.p.streams.takeAsk(ada)
 		if err != nil {
 			t.Fatal(err)
 		}
-		free = append(free, f)
+		defer free()
 	}
-	if _, err := s.take(ada); app.CodeOf(err) != app.ERateLimit {
-		t.Errorf("one more is answered %v", err)
+	if a := s.call("GET", "/clusters/"+id+"/events?wait=1", ""); a.status != http.StatusTooManyRequests || !strings.Contains(a.body, "wait=0") {
+		t.Errorf("one that would wait is answered %d %s", a.status, a.body)
 	}
-	if f, err := s.take(root); err != nil {
-		t.Errorf("somebody else is answered %v", err)
-	} else {
-		f()
-	}
-	for _, f := range free {
-		f()
-	}
-	if len(s.open) != 0 {
-		t.Errorf("%v are still counted", s.open)
+	if a := s.call("GET", "/clusters/"+id+"/events?wait=0", ""); a.status != http.StatusOK {
+		t.Errorf("one that does not wait is answered %d %s", a.status, a.body)
 	}
 }
 
@@ -307,7 +343,7 @@ func TestStreamsOutliveDeadlines(t *testing.T) {
 	s.srv.URL = "http://" + ln.Addr().String()
 	s.signIn("ada")
 	r := s.follow("/clusters/" + id + "/live")
-	r.until("head", "0 of 25")
+	r.until("part", "0 of 25")
 	polled := make(chan seen, 1)
 	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=1", "", "Authorization", "Bearer token-of-ada")
 	go func() { polled <- s.do(poll) }()
@@ -316,5 +352,5 @@ func TestStreamsOutliveDeadlines(t *testing.T) {
 		t.Errorf("a long poll answers %d %s", a.status, a.body)
 	}
 	s.f.advance(id, 4)
-	r.until("head", "4 of 25")
+	r.until("part", "4 of 25")
 }

@@ -10,17 +10,6 @@ import (
 	"muster/portal/page"
 )
 
-func (p *Portal) templateList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	c, err := p.muster.Catalog(r.Context(), a)
-	if err != nil {
-		return err
-	}
-	f := p.frame(r, "Templates")
-	f.At = "templates"
-	p.render(w, r, http.StatusOK, page.TemplateListPage(f, c.Offered()))
-	return nil
-}
-
 // templateShow tells all about a template. With from and to, which are numbers of versions, it compares those two; else the
 // newest with the one before.
 func (p *Portal) templateShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {

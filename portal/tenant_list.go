@@ -72,8 +72,7 @@ func (p *Portal) showTenants(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	l.Now, l.Here, l.Home, l.Done = p.now(), a.Tenant, cmp.Or(a.Home, a.Tenant), p.sessions.PopString(r.Context(), keyDone)
-	f := p.frame(r, "Tenants")
-	f.At = "admin"
+	f := p.adminFrame(r, "Tenants")
 	p.render(w, r, status, page.TenantListPage(f, l))
 	return nil
 }

@@ -33,8 +33,7 @@ func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, 
 			l.Robots = append(l.Robots, u.Name)
 		}
 	}
-	f := p.frame(r, "API tokens")
-	f.At = "admin"
+	f := p.adminFrame(r, "API tokens")
 	p.render(w, r, status, page.TokenListPage(f, l))
 	return nil
 }

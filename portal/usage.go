@@ -82,7 +82,7 @@ func usageFilter(q url.Values) (f app.UsageFilter, err error) {
 
 func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	v := page.Usage{Now: p.now(), Actor: a, From: q.Get("from"), To: q.Get("to"), All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
+	v := page.Usage{Now: p.now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
 	if !q.Has("by") {
 		q.Set("by", string(app.UsageByTemplate))
 		if v.Everybody {
@@ -93,13 +93,26 @@ func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		q.Set("step", string(app.UsageDay))
 	}
 	v.By, v.Step = app.UsageBy(q.Get("by")), app.UsageStep(q.Get("step"))
-	f, err := usageFilter(q)
+	var err error
+	v.Range, err = usageRange(q, p.now())
+	v.From, v.To = q.Get("from"), q.Get("to")
+	var f app.UsageFilter
 	if err == nil {
+		f, err = usageFilter(q)
+	}
+	part := r.Header.Get("Muster-Part") != ""
+	if err == nil && !part && q.Get("format") != "csv" && q.Get("whole") != "true" {
+		// What cannot be answered is said at once, all the same.
+		if err = f.Check(p.now()); err == nil {
+			v.Later = p.usageLater(r, a)
+		}
+	}
+	if err == nil && !v.Later {
 		v.Usage, err = p.usage(r.Context(), a, f, v.All)
 	}
 	status := http.StatusOK
 	if e := app.AsError(err); err != nil && (e.Code == app.EInvalid || e.Code == app.ETooLarge) {
-		status, v.Error = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}
+		status, v.Error, v.ErrorAt = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}, e.Field
 	} else if err != nil {
 		return err
 	}
@@ -109,10 +122,38 @@ func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		_, _ = w.Write(v.Usage.CSV())
 		return nil
 	}
+	if err == nil && !v.Later {
+		if v.Ahead, err = p.ahead(r.Context(), a, v); err != nil {
+			return err
+		}
+	}
 	fr := p.frame(r, "Usage")
-	fr.At = "clusters"
+	fr.At = "usage"
+	if v.Later {
+		fr.Scripts = []string{"home.js"}
+	}
+	if part && status == http.StatusOK {
+		p.render(w, r, status, page.UsageSums(v))
+		return nil
+	}
 	p.render(w, r, status, page.UsagePage(fr, v))
 	return nil
+}
+
+// usageSums is how many clusters there may be for the page of usage to wait for its sums: with more, a script fetches them. Without one,
+// a link leads to the page with all.
+const usageSums = 1000
+
+func (p *Portal) usageLater(r *http.Request, a app.Actor) bool {
+	counts, err := p.muster.ClusterCounts(r.Context(), a, app.ClusterFilter{Deleted: true})
+	if err != nil {
+		p.logError(r, err, http.StatusInternalServerError)
+	}
+	all := 0
+	for _, n := range counts.By {
+		all += n
+	}
+	return all > usageSums
 }
 
 // monthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth

@@ -23,8 +23,7 @@ func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Users")
-	f.At = "admin"
+	f := p.adminFrame(r, "Users")
 	p.render(w, r, http.StatusOK, page.UserListPage(f, l))
 	return nil
 }
@@ -60,8 +59,7 @@ func (p *Portal) userCreate(w http.ResponseWriter, r *http.Request, a app.Actor)
 
 // showOnce shows a secret, this once.
 func (p *Portal) showOnce(w http.ResponseWriter, r *http.Request, o page.Once) error {
-	f := p.frame(r, o.Title)
-	f.At = "admin"
+	f := p.adminFrame(r, o.Title)
 	p.render(w, r, http.StatusOK, page.OncePage(f, o))
 	return nil
 }
@@ -117,8 +115,7 @@ func (p *Portal) showUser(w http.ResponseWriter, r *http.Request, status int, a 
 	if !e.New {
 		title = e.User.Name
 	}
-	f := p.frame(r, title)
-	f.At = "admin"
+	f := p.adminFrame(r, title)
 	p.render(w, r, status, page.UserEditPage(f, e))
 	return nil
 }

@@ -45,6 +45,7 @@ type WorkerAPI struct {
 	office Office
 	log    *slog.Logger
 	mux    *http.ServeMux
+	serve  http.Handler
 
 	mu     sync.Mutex
 	claims map[string]*claimAnswer // by worker and nonce
@@ -64,8 +65,8 @@ type claimAnswer struct {
 	err    error
 }
 
-// NewWorkerAPI makes it. Close it.
-func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
+// NewWorkerAPI makes it. Meter counts its requests; nil: nobody does. Close it.
+func NewWorkerAPI(o Office, log *slog.Logger, m app.Meter) *WorkerAPI {
 	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
 	a.open, a.close = context.WithCancel(context.Background())
 
@@ -85,10 +86,15 @@ func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
 	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, a.await))
 	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.hurry))
 
+	a.mux.Handle("POST "+WorkerPath+"resource", http.HandlerFunc(a.resource))
+	a.mux.Handle("POST "+WorkerPath+"resource_held", workerCall(a, messageLimit, workerHolds))
+
 	a.mux.Handle("POST "+WorkerPath+"round", workerCall(a, messageLimit, a.round))
 	a.mux.Handle("POST "+WorkerPath+"round_end", workerCall(a, messageLimit, workerRoundEnd))
 
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, errNoSuchPage) })
+	// Their requests begin no traces: each carries many steps, which have their own.
+	a.serve = Watched(m, nil, func(r *http.Request) string { return strings.TrimPrefix(r.Pattern, "POST ") }, a.mux)
 	return a
 }
 
@@ -96,7 +102,7 @@ func NewWorkerAPI(o Office, log *slog.Logger) *WorkerAPI {
 func (a *WorkerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	a.mux.ServeHTTP(w, r)
+	a.serve.ServeHTTP(w, r)
 }
 
 func registryCall[Q, A any](a *WorkerAPI, act func(app.Registry, context.Context, Q) (A, error)) http.Handler {

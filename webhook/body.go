@@ -34,6 +34,9 @@ func Body(d app.DueDelivery, base string) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, base)
 	}
+	if d.Told != nil {
+		return buildBody(*d.Told, base)
+	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)
 	n.Users, n.Groups = n.Users[:min(len(n.Users), mostNames)], n.Groups[:min(len(n.Groups), mostNames)]

@@ -42,6 +42,7 @@ type Deliverer struct {
 	Base   func() string // the portal's address, for links; "" where it is not known
 	Log    *slog.Logger
 	Now    func() time.Time
+	Meter  app.Meter      // nil: nobody counts
 	Chance func() float64 // from 0 to 1, to spread retries; nil: at random
 }
 
@@ -143,6 +144,7 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(body)
 	}
 	e.At, e.Err = d.Now(), err
+	d.count(a, err)
 	if err != nil {
 		if one.Holds {
 			e.Veto = veto(a)
@@ -158,6 +160,18 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 		}
 	}
 	d.write(ctx, e)
+}
+
+// count counts an attempt.
+func (d *Deliverer) count(a Answer, failed *app.Error) {
+	var err error
+	if failed != nil { // a nil *Error would be an error
+		err = failed
+	}
+	app.MeterOf(d.Meter).Add(app.MetricDeliveries, 1, app.CodeLabel(err))
+	if a.Status > 0 {
+		app.MeterOf(d.Meter).Took(app.MetricDeliveryTime, a.Took)
+	}
 }
 
 func (d *Deliverer) chance() float64 {

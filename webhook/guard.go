@@ -195,3 +195,8 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	return nil, err
 }
+
+// Dial connects as deliveries do, for others who speak to addresses that tenants name; plain says that it will be without TLS.
+func (g *Guard) Dial(ctx context.Context, plain bool, address string) (net.Conn, error) {
+	return g.dial(context.WithValue(ctx, plainKey{}, plain), "tcp", address)
+}

@@ -14,13 +14,15 @@ type Section struct {
 
 // The groups of sections, in the order in which they are shown.
 const (
+	GroupCatalog      = "Catalog"
 	GroupPeople       = "People and rules"
 	GroupMoney        = "Work and money"
-	GroupInstallation = "The installation"
+	GroupConnections  = "Connections"
+	GroupInstallation = "Installation"
 )
 
 // SectionGroups are the groups in order.
-var SectionGroups = []string{GroupMoney, GroupPeople, GroupInstallation}
+var SectionGroups = []string{GroupCatalog, GroupPeople, GroupMoney, GroupConnections, GroupInstallation}
 
 // Sections are those that the actor may see.
 func (f Frame) Sections() []Section {
@@ -30,4 +32,19 @@ func (f Frame) Sections() []Section {
 // SectionsOf are those of a group.
 func (f Frame) SectionsOf(group string) []Section {
 	return slices.DeleteFunc(f.Sections(), func(s Section) bool { return s.Group != group })
+}
+
+// Need is a number of things that want somebody's attention.
+type Need struct {
+	Count     int
+	One, Many string // what they are, after the number
+	Path      string // where to see to them
+}
+
+// Words are what they are.
+func (n Need) Words() string {
+	if n.Count == 1 {
+		return n.One
+	}
+	return n.Many
 }

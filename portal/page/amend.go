@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -73,6 +72,8 @@ func (f AmendForm) help() string {
 		return "They are stopped and removed. What depends on them has to go with them."
 	case app.OperationReconfigure:
 		return "Only services that read what has changed are touched."
+	case app.OperationCompare:
+		return "What sets services up says what it would change. Nothing is changed; what it said stands on the page Health until something else is done."
 	case app.OperationStart:
 		return "What they need is started with them."
 	case app.OperationStop:
@@ -278,20 +279,13 @@ func (p AmendPreview) fields() []Field {
 
 // ChangePanel is what can be asked of a cluster that stands.
 type ChangePanel struct {
-	View     app.ClusterView
-	Busy     bool   // something is under way, so nothing else can be asked
-	Mend     bool   // only what mends it can be asked
-	Sizes    string // how many nodes the template allows, in words; "" where it is not known any more
-	Services []ServiceLine
-	Addable  []Choice
-	Newer    string   // what the catalog has that is newer, in a few words; "" for nothing
-	Sick     []string // nodes that a repair would make anew
-}
-
-// ServiceLine is a service with the nodes that have it.
-type ServiceLine struct {
-	Name, Title string
-	Nodes       []string
+	View    app.ClusterView
+	Busy    bool   // something is under way, so nothing else can be asked
+	Mend    bool   // only what mends it can be asked
+	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
+	Addable []Choice
+	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
+	Sick    []string // nodes that a repair would make anew
 }
 
 // link leads to the preview of an amendment, with more of it as names and values.
@@ -317,23 +311,11 @@ func standingNodes(v app.ClusterView) []app.Node {
 }
 
 // NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
-func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice, title func(kind, name string) string) *ChangePanel {
+func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {
 		p.Sizes = Sizes(t.Constraints.Size)
 	}
-	at := map[string]int{}
-	for _, n := range standingNodes(v) {
-		for _, s := range n.Services {
-			if _, ok := at[s]; !ok {
-				at[s] = len(p.Services)
-				p.Services = append(p.Services, ServiceLine{Name: s, Title: title("service", s)})
-			}
-			l := &p.Services[at[s]]
-			l.Nodes = append(l.Nodes, n.Name)
-		}
-	}
-	slices.SortFunc(p.Services, func(a, b ServiceLine) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }
 

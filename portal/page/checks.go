@@ -10,6 +10,7 @@ import (
 
 // Checks is the page that tells what the nodes of a cluster were found to be.
 type Checks struct {
+	Tabs    ClusterTabs
 	Cluster app.Cluster
 	Now     time.Time
 	Reports []app.NodeReport

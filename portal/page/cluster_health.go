@@ -11,6 +11,8 @@ import (
 
 // ClusterHealth is the page that tells how a cluster is, and where it is not what it should be.
 type ClusterHealth struct {
+	Tabs   ClusterTabs
+	Checks bool // there is a page of what its nodes were found to be
 	Now    time.Time
 	View   app.ClusterView
 	Health app.ClusterHealth
@@ -61,9 +63,6 @@ func (c ClusterHealth) counts() string {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
 		}
-	}
-	if len(parts) == 0 {
-		return "none"
 	}
 	return strings.Join(parts, ", ")
 }

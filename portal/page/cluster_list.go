@@ -2,69 +2,186 @@ package page
 
 import (
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"muster/app"
 )
 
-// ClusterList is the page of all clusters.
+// ClusterList is the page of all clusters, or of those that a filter lets through.
 type ClusterList struct {
-	Now      time.Time
-	Clusters []app.ClusterSummary
-	Deleted  bool          // those that are gone are shown too
-	New      bool          // the actor may create one
-	Month    *app.UsageSum // what the actor's machines cost this month so far; nil where that is not known
+	Now       time.Time
+	Actor     app.Actor
+	Query     url.Values // as it was asked for
+	Filter    app.ClusterFilter
+	Page      app.ClusterPage
+	Counts    app.ClusterCounts // by status, of what the filter lets through otherwise
+	Templates []string          // to choose from
+	Providers []string
+	New       bool          // the actor may create one
+	Month     *app.UsageSum // what the actor's machines cost this month so far; nil where that is not known
+	Error     Complaint     // what is wrong with the filter
+}
+
+// Offer takes what can be chosen from a catalog; what is chosen now can be, whatever it is.
+func (l *ClusterList) Offer(c *app.Catalog) {
+	with := func(names []string, chosen string) []string {
+		if chosen != "" && !slices.Contains(names, chosen) {
+			names = append(names, chosen)
+		}
+		slices.Sort(names)
+		return names
+	}
+	l.Templates = with(slices.Collect(maps.Keys(c.Templates)), l.Filter.Template)
+	l.Providers = with(slices.Collect(maps.Keys(c.Providers)), l.Filter.Provider)
 }
 
 // Moving tells whether anything on the page is about to change by itself.
 func (l ClusterList) Moving() bool {
-	for _, c := range l.Clusters {
-		if running(c.Operation) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Page.Clusters, func(c app.ClusterSummary) bool { return running(c.Operation) })
 }
+
+// Narrowed tells whether a filter leaves something out.
+func (l ClusterList) Narrowed() bool {
+	f := l.Filter
+	return f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
+}
+
+// clusterStates are the statuses in the order in which they are shown, with a word for people.
+var clusterStates = []struct {
+	Status app.ClusterStatus
+	Word   string
+}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}}
 
 // Summary says in one sentence what is there: "3 clusters: 2 active and 1 in progress. 1.24 per hour in all."
 func (l ClusterList) Summary() string {
-	count := map[app.ClusterStatus]int{}
-	live, cost := 0, 0.0
-	for _, c := range l.Clusters {
-		count[c.Status]++
-		if c.Status != app.ClusterDeleted {
-			live++
-			cost += c.CostPerHour
-		}
+	live := l.Counts.Live()
+	if live == 0 && (l.Filter.Owner != "" || l.Filter.Template != "" || l.Filter.Provider != "" || l.Filter.Text != "") {
+		return "No cluster that stands fits."
 	}
 	if live == 0 {
 		return "No cluster is standing."
 	}
 	var parts []string
-	for _, p := range []struct {
-		s    app.ClusterStatus
-		word string
-	}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}} {
-		if count[p.s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[p.s], p.word))
+	for _, s := range clusterStates {
+		if n := l.Counts.By[s.Status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.Word))
 		}
 	}
 	out := Count(live, "cluster") + ": " + List(parts) + "."
-	if cost > 0 {
-		out += " " + Cost(cost) + " per hour in all."
+	if l.Counts.CostPerHour > 0 {
+		out += " " + Cost(l.Counts.CostPerHour) + " per hour in all."
 	}
 	return out
 }
 
-// Here is the address of the page as it is shown.
-func (l ClusterList) Here() string {
-	if l.Deleted {
-		return "/clusters?deleted=true"
+// At is the address of the list with one thing changed and from its beginning; an empty value leaves it out.
+func (l ClusterList) At(name, value string) string {
+	q := maps.Clone(l.Query)
+	if q == nil {
+		q = url.Values{}
 	}
-	return "/clusters"
+	q.Del("after")
+	q.Del("format")
+	if name == "status" {
+		q.Del("deleted")
+	}
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
+	for k, v := range q {
+		if len(v) == 0 || v[0] == "" {
+			q.Del(k)
+		}
+	}
+	if len(q) == 0 {
+		return "/clusters"
+	}
+	return "/clusters?" + q.Encode()
+}
+
+// Then is the address of what comes after the page.
+func (l ClusterList) Then() string { return l.At("after", l.Page.Next) }
+
+// MayDelete tells whether the actor may ask for a cluster to be deleted; the use case has the last word.
+func (l ClusterList) MayDelete(c app.ClusterSummary) bool {
+	deleting := running(c.Operation) && c.Operation.Kind == app.OperationDelete
+	return c.Status != app.ClusterDeleted && !deleting && l.Actor.May("DeleteCluster", c.Owner)
+}
+
+// Ticks tells whether there is anything to tick.
+func (l ClusterList) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MayDelete) }
+
+// owner is what stands in the field for the owner.
+func (l ClusterList) owner() string {
+	if l.Filter.Owner == l.Actor.Name() {
+		return "me"
+	}
+	return l.Filter.Owner
+}
+
+// ClusterRowID is the id of a cluster's row.
+func ClusterRowID(c app.ClusterSummary) string { return "r-" + c.ID }
+
+func sortWords(s app.ClusterSort) string {
+	switch s {
+	case app.SortName:
+		return "name"
+	case app.SortLease:
+		return "end of the lease"
+	case app.SortCost:
+		return "cost"
+	}
+	return "newest first"
 }
 
 func running(op *app.Operation) bool { return op != nil && !op.Status.Ended() }
 
 func servicesLine(s []string) string { return strings.Join(s, ", ") }
+
+// ClustersDelete asks whether several clusters are to be deleted, or tells what became of it.
+type ClustersDelete struct {
+	Now      time.Time
+	Clusters []app.ClusterSummary // that will be, or are being, deleted
+	Not      []ClusterNot
+	Done     bool
+}
+
+// ClusterNot is a cluster that is not deleted, and why.
+type ClusterNot struct{ ID, Name, Why string }
+
+// Nodes and CostPerHour are those of all of them.
+func (d ClustersDelete) Nodes() (n int) {
+	for _, c := range d.Clusters {
+		n += c.Size
+	}
+	return n
+}
+
+// CostPerHour is what they cost together.
+func (d ClustersDelete) CostPerHour() (x float64) {
+	for _, c := range d.Clusters {
+		x += c.CostPerHour
+	}
+	return x
+}
+
+// Busy is how many of them something is at work on.
+func (d ClustersDelete) Busy() (n int) {
+	for _, c := range d.Clusters {
+		if running(c.Operation) {
+			n++
+		}
+	}
+	return n
+}
+
+func (d ClustersDelete) title() string {
+	if d.Done {
+		return CountOf(len(d.Clusters), "cluster is being deleted", "clusters are being deleted")
+	}
+	return "Delete " + Count(len(d.Clusters), "cluster") + "?"
+}

@@ -10,6 +10,7 @@ import (
 
 // ClusterManage is the page of what can be done with a cluster besides its plans.
 type ClusterManage struct {
+	Tabs  ClusterTabs
 	Now   time.Time
 	Actor app.Actor
 	View  app.ClusterView

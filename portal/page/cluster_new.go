@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/app"
@@ -27,6 +28,11 @@ type ClusterNew struct {
 	Preview *Preview
 	Open    bool // the advanced part is unfolded
 
+	Link    string       // to the form as it is filled in
+	Summary []FieldError // what is to be put right, of a form that was sent
+	Adds    app.Amounts  // what the cluster would take of quotas
+	Fit     *Fix         // what the quota leaves room for, where that is less
+
 	Explanation *Explanation    // why there is no preview; nil where that is not known
 	Left        []app.QuotaLine // what is left for the actor, the tightest limit of each measure
 }
@@ -48,6 +54,50 @@ func (x Explanation) folded() []Complaint { return x.Conflict[len(x.shown()):] }
 
 // Fix is a change that makes a layout possible. Link fills in the form; it is "" where the template must change.
 type Fix struct{ Text, Link string }
+
+// FieldError is what is wrong with a field, for the list above a form.
+type FieldError struct{ Field, Title, Message string }
+
+// foldTemplates is from how many templates on the choice is folded behind the chosen one.
+const foldTemplates = 6
+
+// others are the templates beside the chosen one.
+func (f ClusterNew) others() (list []*app.Template) {
+	for _, t := range f.Templates {
+		if t != f.Template {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// QuotaChange is a limit before and after.
+type QuotaChange struct {
+	QuotaBar
+	After float64
+}
+
+// changes are the limits that apply, with what the cluster would take of each.
+func (f ClusterNew) changes() (list []QuotaChange) {
+	for _, l := range f.Left {
+		list = append(list, QuotaChange{QuotaBar{l.Measure, l.Used, l.Limit}, l.Used + f.Adds.Of(l.Measure)})
+	}
+	return list
+}
+
+// Over tells whether the limit would be broken.
+func (q QuotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
+
+// Words say what is used, what would be, and of how much.
+func (q QuotaChange) Words() string {
+	s := Amount(q.Used) + " → " + Amount(q.After) + " of " + Amount(q.Limit)
+	if q.Over() {
+		s += ", too much"
+	}
+	return s
+}
+
+func (q QuotaChange) afterWidth() string { return QuotaBar{Used: q.After, Limit: q.Limit}.Width() }
 
 // Choice is an option of a select or a checkbox.
 type Choice struct {
@@ -126,6 +176,42 @@ type Rack struct {
 
 // rackTiles is how many machines of a group are drawn one by one.
 const rackTiles = 48
+
+// mostGridCells is how many machines of a large group are drawn; of a larger one, each stands for several.
+const mostGridCells = 1200
+
+// Grid is a large group of machines as a picture of equal cells, drawn as a pattern so that it weighs little.
+type Grid struct {
+	Columns, Rows, Last int // Last is how many cells the last row has
+	Per                 int // machines for each cell
+}
+
+// gridPitch is from one cell to the next, in the picture's units.
+const gridPitch = 10
+
+// Grid gives the picture of a group that is too large for tiles.
+func (r Rack) Grid() Grid {
+	g := Grid{Columns: 40, Per: (r.Count + mostGridCells - 1) / mostGridCells}
+	cells := (r.Count + g.Per - 1) / g.Per
+	g.Rows = (cells + g.Columns - 1) / g.Columns
+	g.Last = cells - (g.Rows-1)*g.Columns
+	return g
+}
+
+// Large tells whether a group is drawn as a grid.
+func (r Rack) Large() bool { return r.Count > rackTiles }
+
+func (g Grid) viewBox() string {
+	return "0 0 " + strconv.Itoa(g.Columns*gridPitch) + " " + strconv.Itoa(g.Rows*gridPitch)
+}
+
+func pitches(n int) string { return strconv.Itoa(n * gridPitch) }
+
+// stripe is where the mark of a cell's service i of n stands, and how high it is.
+func stripe(i, n int) (y, height string) {
+	h := 6.0 / float64(max(n, 1))
+	return decimal(1 + float64(i)*h), decimal(h)
+}
 
 // Tiles is how many machines are drawn, and Rest how many more there are.
 func (r Rack) Tiles() int { return min(r.Count, rackTiles) }

@@ -24,16 +24,27 @@ type ClusterShow struct {
 	Step     string // the log shows only this step; "" for all
 	Failures []Failure
 	// Change is what can be asked of it; nil for nothing.
-	Change   *ChangePanel
-	Manage   bool        // there is a page to manage it
-	Receipts bool        // there is a page that accounts for its machines
-	Checks   bool        // there is a page that tells what its nodes were found to be
-	Waiting  app.Waiting // the groups only; empty where nothing waits
-	Lease    *LeaseBox   // nil where it is not known
+	Change    *ChangePanel
+	Services  []ServiceLine
+	Tabs      ClusterTabs
+	Have      string // the digests of what the page shows, for its event stream
+	NodesFrom int    // the first node that is shown
+	Opened    bool   // the plan is unfolded, whatever the cluster does
+
+	// The picture of a plan: "graph", "timeline" or "matrix", whose, and from which row on.
+	Picture   string
+	PlanOf    int64
+	PlanFrom  int
+	Graph     Graph
+	Gantt     Gantt
+	GanttSpan time.Duration // at least so long
+	Tries     Tries
+	Pinned    *app.Operation // the page is about this one; nil: about the cluster
+	Compare   bool           // it can be compared with other moments
+	Waiting   app.Waiting    // the groups only; empty where nothing waits
+	Lease     *LeaseBox      // nil where it is not known
 	// Questions are what people are asked at the moment.
 	Questions []QuestionForm
-	// Typing tells that what somebody has typed stands in the page, so that it does not change by itself.
-	Typing bool
 }
 
 // Failure is a step that failed, with the last that it said.
@@ -88,14 +99,24 @@ func (c ClusterShow) After() int64 {
 // LiveURL is where the page's event stream is.
 func (c ClusterShow) LiveURL() string {
 	q := url.Values{}
-	if c.Node != "" {
-		q.Set("node", c.Node)
+	set := func(name, value string) {
+		if value != "" && value != "0" {
+			q.Set(name, value)
+		}
 	}
-	if c.Step != "" {
-		q.Set("step", c.Step)
+	set("node", c.Node)
+	set("step", c.Step)
+	set("from", strconv.Itoa(c.NodesFrom))
+	set("plan", c.Picture)
+	if c.Picture == "timeline" {
+		set("rows", strconv.Itoa(c.PlanFrom))
+		set("span", strconv.FormatInt(int64(c.Gantt.Span/time.Second), 10))
 	}
-	if op := c.Operation(); op != nil {
-		q.Set("operation", strconv.FormatInt(op.ID, 10))
+	if op := c.PlanOperation(); op != nil {
+		set("operation", strconv.FormatInt(op.ID, 10))
+	}
+	if c.Pinned != nil {
+		set("view", "operation")
 	}
 	return "/clusters/" + c.View.ID + "/live?" + q.Encode()
 }
@@ -179,7 +200,10 @@ func (c ClusterShow) progress(op *app.Operation) string {
 	}
 	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, Count(op.Total, "step"))
 	if left, ok := remaining(c.Now, *op, c.Steps); ok {
-		s += ", about " + Span(max(left, time.Second)) + " to go"
+		s += ", about " + Span(max(left, time.Second)) + " left"
+		if slip := slipped(c.Now, *op, left); slip > 0 {
+			s += ", " + Span(slip) + " more than expected"
+		}
 		if from := op.Expects.From(); from != "" {
 			s += " (" + from + ")"
 		}
@@ -329,16 +353,26 @@ func (c ClusterShow) filterURL(node, step string) string {
 	return u + "#log"
 }
 
-// steps lists the steps that the log can be narrowed to.
-func (c ClusterShow) steps() []app.Step {
-	var out []app.Step
-	for _, s := range c.Steps {
-		if !s.Join && (c.Node == "" || s.Node == c.Node) {
-			out = append(out, s)
-		}
-	}
-	return out
+// logsURL is the page of the log, narrowed as this one.
+func (c ClusterShow) logsURL() string {
+	return LogQuery{Node: c.Node, Step: c.Step}.URL(c.View.ID)
 }
+
+// only says what the log is narrowed to.
+func (c ClusterShow) only() string {
+	if c.Step != "" {
+		return c.Step
+	}
+	return c.Node
+}
+
+// busy tells whether what is being done is what the page is about.
+func (c ClusterShow) busy() bool {
+	return c.Running() || c.View.Status == app.ClusterFailed || c.View.Status == app.ClusterPending
+}
+
+// lately is how many operations the cluster's page lists.
+const lately = 3
 
 // waits tells whether there is something to say of why steps wait.
 func (c ClusterShow) waits() bool { return len(c.Waiting.Groups) > 0 }
@@ -361,16 +395,23 @@ func opTook(now time.Time, o app.Operation) string {
 	return "took " + Span(o.EndedAt.Sub(o.StartedAt))
 }
 
-// links are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
-func (c ClusterShow) links() []app.Link {
+// followable are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
+func followable(v app.ClusterView) []app.Link {
 	var out []app.Link
-	for _, l := range c.View.Links {
+	for _, l := range v.Links {
 		u, err := url.Parse(l.URL)
-		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && c.View.Status != app.ClusterDeleted {
+		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && v.Status != app.ClusterDeleted {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// links are those that no service of the catalog declares; the others stand with their services.
+func (c ClusterShow) links() []app.Link {
+	return slices.DeleteFunc(followable(c.View), func(l app.Link) bool {
+		return slices.ContainsFunc(c.Services, func(s ServiceLine) bool { return slices.Contains(s.Links, l) })
+	})
 }
 
 func linkHost(u string) string {

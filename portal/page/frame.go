@@ -7,10 +7,18 @@ type Frame struct {
 	Title   string
 	Actor   *app.Actor // nil: nobody is signed in
 	Version string
-	Note    string // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
-	Refresh int    // seconds after which a browser without JavaScript loads the page again; 0: never
-	Htmx    bool   // the page has a form that updates itself
-	At      string // the part of the portal that the page belongs to: "clusters", "new", "admin"
+	Note    string   // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
+	Refresh int      // seconds after which a browser without JavaScript loads the page again; 0: never
+	Htmx    bool     // the page has a form that updates itself
+	Live    bool     // the page moves by itself; see portal/live.go
+	Styles  []string // what the page loads beside the look of all: files of static/assets
+	Scripts []string // likewise
+	At      string   // the part of the portal that the page belongs to: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices"
+	Side    string   // on pages for admins, the path of the section; "/admin" on the one that leads to all; "" elsewhere
+	Catalog bool     // there are pages of templates
+	Usage   bool     // there is a page of usage
+	Search  bool     // there is a page that searches
+	Sought  string   // what was searched for
 	All     []Section
 	Tenants []string // between which the actor may switch; none for most people
 	Inbox   int      // how many requests wait for the actor

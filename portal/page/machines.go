@@ -9,6 +9,7 @@ import (
 
 // Receipt is the page that tells what a cluster has had at its provider.
 type Receipt struct {
+	Tabs ClusterTabs
 	app.Receipt
 	Now time.Time
 }

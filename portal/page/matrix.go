@@ -56,13 +56,13 @@ var States = []app.StepState{
 
 // order is the order of actions within a group of columns.
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
-	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionStop, app.ActionRemove, app.ActionDelete}
+	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionStop, app.ActionRemove, app.ActionDelete}
 
 // anew is the order within a group where something is ended before it begins again, as in a restart or a repair.
 var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
 
 // matrixRows is how many nodes are drawn; a page with more helps nobody. Nodes in trouble are drawn first.
-const matrixRows = 200
+const matrixRows = 60
 
 // NewMatrix lays the steps of one operation out. Groups come in the order in which their first steps stand in the
 // plan, which is the order in which they are worked on.
@@ -198,4 +198,16 @@ func remaining(now time.Time, op app.Operation, steps []app.Step) (left time.Dur
 		left = time.Duration(pace * float64(left))
 	}
 	return left, true
+}
+
+// slipped is by how much an operation takes longer than expected when so much of it is left; 0 where that is little.
+func slipped(now time.Time, op app.Operation, left time.Duration) time.Duration {
+	if op.StartedAt.IsZero() || op.Expected <= 0 {
+		return 0
+	}
+	slip := now.Sub(op.StartedAt) + left - op.Expected
+	if slip < 20*time.Second || slip < op.Expected/4 {
+		return 0
+	}
+	return slip
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strconv"
 
 	"muster/app"
@@ -16,6 +17,43 @@ type ParameterField struct {
 
 // Field is the name of the field. It has no dot, since it is looked for by its id.
 func (f ParameterField) Field() string { return f.Prefix + "set-" + f.Name }
+
+// standard is the value where nobody says one, as a form has it.
+func (f ParameterField) standard() string {
+	switch {
+	case f.Default != nil:
+		return fmt.Sprint(f.Default)
+	case f.Type == app.ParameterBoolean:
+		return "false"
+	}
+	return ""
+}
+
+// Typed tells whether the value is another than the template's own.
+func (f ParameterField) Typed() bool { return f.Shared() != f.standard() }
+
+// Shared is the value as a link carries it.
+func (f ParameterField) Shared() string {
+	if f.Type == app.ParameterBoolean && f.Value == "" {
+		return "false"
+	}
+	return f.Value
+}
+
+// origin says where the value comes from; "" where there is none.
+func (f ParameterField) origin() string {
+	switch {
+	case f.Secret:
+		return ""
+	case f.Typed() && f.Default != nil && len(f.standard()) <= 40:
+		return "yours; default " + f.standard()
+	case f.Typed():
+		return "yours"
+	case f.Default != nil:
+		return "default"
+	}
+	return ""
+}
 
 func (f ParameterField) describedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
 

@@ -68,4 +68,5 @@ type QuestionList struct {
 	Now    time.Time
 	Mine   []QuestionForm
 	Others []QuestionForm
+	More   int // that are not shown
 }

@@ -68,3 +68,9 @@ func since(now time.Time, g app.WaitGroup) string {
 	}
 	return Ago(now, g.Oldest)
 }
+
+// QueuesShow is what waits in all tenants.
+type QueuesShow struct {
+	Now    time.Time
+	Queues app.Queues
+}

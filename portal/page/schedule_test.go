@@ -145,7 +145,7 @@ func TestMatrix(t *testing.T) {
 	}
 	steps[229].State = app.StepFailed
 	m = NewMatrix(steps)
-	if len(m.Rows) != 200 || m.Hidden != 30 || m.Rows[199].Node != "n230" {
+	if len(m.Rows) != matrixRows || m.Hidden != 230-matrixRows || m.Rows[matrixRows-1].Node != "n230" {
 		t.Errorf("of 230 nodes %d are drawn, the last is %s; the one in trouble must be", len(m.Rows), m.Rows[len(m.Rows)-1].Node)
 	}
 }

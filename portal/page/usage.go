@@ -22,12 +22,19 @@ type Usage struct {
 	Step      app.UsageStep
 	All       bool // of all tenants
 	MayAll    bool
-	Everybody bool // the actor sees what others use
+	Everybody bool            // the actor sees what others use
+	Range     string          // of UsageRanges, "" for another
+	Ahead     *app.UsageAhead // what is to come this month; nil where that is not told
+	Later     bool            // there is so much to add up that it is fetched when the rest of the page stands
 	Error     Complaint
+	ErrorAt   string // the field that it is about
 }
 
 // Sentence says what it is that is shown.
 func (u Usage) Sentence() string {
+	if u.Later {
+		return "What machines have used, in UTC. It is counted from when a machine was made until it was proven gone, at the price of when it was made."
+	}
 	whose := "everybody in " + u.Actor.Tenant
 	switch {
 	case u.All:
@@ -49,7 +56,12 @@ func dayWords(t time.Time) string {
 // Link is this page with something changed.
 func (u Usage) Link(key, value string) string {
 	q := url.Values{"by": {string(u.By)}, "step": {string(u.Step)}}
-	for k, v := range map[string]string{"from": u.From, "to": u.To} {
+	from, to := u.From, u.To
+	if u.Range != "" || key == "range" {
+		from, to = "", ""
+		q.Set("range", u.Range)
+	}
+	for k, v := range map[string]string{"from": from, "to": to} {
 		if v != "" {
 			q.Set(k, v)
 		}
@@ -75,6 +87,9 @@ type Chart struct {
 	Keys   []Hue
 	Top    string // what the height stands for
 	Hidden int    // parts of the time before those that are drawn
+	First  string // the ends of its axis
+	Last   string
+	Ahead  bool // what is to come is in it
 }
 
 // ChartBar is one part of the time. X and Width are percentages of the picture's width.
@@ -82,6 +97,7 @@ type ChartBar struct {
 	X, Width string
 	Title    string
 	Parts    []ChartPart
+	Ahead    ChartPart // what is to come; without a height where there is nothing
 }
 
 // ChartPart is what one key has of a bar, in the units of the picture's height.
@@ -93,8 +109,8 @@ type ChartPart struct {
 // ChartHeight is the height of the picture.
 const ChartHeight = 160
 
-// NewChart draws one measure of usage.
-func (u Usage) NewChart(measure func(app.UsageSum) float64) Chart {
+// NewChart draws one measure of usage, and over it what is to come, which may be nil.
+func (u Usage) NewChart(measure func(app.UsageSum) float64, ahead []app.UsageLine) Chart {
 	totals := map[string]float64{}
 	for _, l := range u.Usage.Lines {
 		totals[l.Key] += measure(l.UsageSum)
@@ -112,6 +128,13 @@ func (u Usage) NewChart(measure func(app.UsageSum) float64) Chart {
 		c.Keys = append(c.Keys, Hue{Name: fmt.Sprintf("%d others", len(keys)-mostHues), Index: mostHues})
 	}
 	starts := u.parts()
+	coming := map[time.Time]float64{}
+	for _, l := range ahead {
+		coming[l.Start] = measure(l.UsageSum)
+		if len(starts) == 0 || l.Start.After(starts[len(starts)-1]) {
+			starts = append(starts, l.Start)
+		}
+	}
 	c.Hidden = max(len(starts)-mostBars, 0)
 	starts = starts[c.Hidden:]
 	sums := map[time.Time]map[int]float64{}
@@ -123,16 +146,20 @@ func (u Usage) NewChart(measure func(app.UsageSum) float64) Chart {
 		sums[l.Start][hue[l.Key]] += measure(l.UsageSum)
 	}
 	for _, s := range starts {
-		highest = max(highest, sumOf(sums[s]))
+		highest = max(highest, sumOf(sums[s])+coming[s])
 	}
 	c.Top = Amount2(highest)
 	for i, s := range starts {
-		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], highest))
+		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], coming[s], highest))
 	}
+	if len(starts) > 0 {
+		c.First, c.Last = u.PartWords(starts[0]), u.PartWords(starts[len(starts)-1])
+	}
+	c.Ahead = len(ahead) > 0
 	return c
 }
 
-func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, highest float64) ChartBar {
+func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, highest float64) ChartBar {
 	pitch := 100 / float64(n)
 	b := ChartBar{X: decimal(float64(i)*pitch+pitch*0.1) + "%", Width: decimal(pitch*0.8) + "%",
 		Title: u.PartWords(start) + ": " + Amount2(sumOf(parts))}
@@ -140,9 +167,14 @@ func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, highest flo
 	for h := range mostHues + 1 {
 		if v := parts[h]; v > 0 && highest > 0 {
 			height := v / highest * ChartHeight
-			y -= height
+			y = max(y-height, 0) // sums of parts are not exact
 			b.Parts = append(b.Parts, ChartPart{Hue: h, Y: decimal(y), Height: decimal(height)})
 		}
+	}
+	if ahead > 0 && highest > 0 {
+		height := ahead / highest * ChartHeight
+		b.Ahead = ChartPart{Y: decimal(max(y-height, 0)), Height: decimal(height)}
+		b.Title += ", and " + Amount2(ahead) + " to come"
 	}
 	return b
 }
@@ -193,12 +225,6 @@ func (u Usage) Rows() []app.UsageLine {
 // More is how many lines there was no room for.
 func (u Usage) More() int { return max(len(u.Usage.Lines)-mostRows, 0) }
 
-// Ends are the first and the last part of the time that a chart draws, for its axis.
-func (u Usage) Ends(c Chart) (first, last string) {
-	starts := u.parts()[c.Hidden:]
-	return u.PartWords(starts[0]), u.PartWords(starts[len(starts)-1])
-}
-
 func keyWords(by app.UsageBy, key string) string {
 	switch {
 	case by == app.UsageByNothing || by == "":
@@ -231,8 +257,11 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
 // UsageByWords names what usage is added up by.
 func UsageByWords(b app.UsageBy) string {
-	if b == app.UsageByNothing {
+	switch b {
+	case app.UsageByNothing:
 		return "nothing"
+	case app.UsageByUser:
+		return "owner"
 	}
 	return string(b)
 }

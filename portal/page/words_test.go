@@ -55,7 +55,7 @@ func TestSentence(t *testing.T) {
 		want string
 	}{
 		{"creating", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
-			"Being created: 14 of 42 steps done, about 2 min to go."},
+			"Being created: 14 of 42 steps done, about 2 min left."},
 		{"waiting", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
 			"Waiting for the operation before it to end."},
 		{"stopping", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
@@ -71,7 +71,7 @@ func TestSentence(t *testing.T) {
 		{"paused", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
 			"Paused after 14 of 42 steps. Resume lets it go on."},
 		{"rolling back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
-			"Being rolled back: 14 of 42 steps done, about 2 min to go."},
+			"Being rolled back: 14 of 42 steps done, about 2 min left."},
 		{"about to be rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
 			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
 			"The create stopped after 3 of 9 steps and is about to be rolled back."},

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Browser is Chromium on one tab. MUSTER_SCREENSHOTS names a folder for pictures of the pages, MUSTER_CHROMIUM the browser
@@ -24,8 +26,12 @@ type Browser struct {
 	url string
 }
 
-// Open starts Chromium for the site at url. It ends with the test; a browser that does not start fails the test.
-func Open(t testing.TB, url string) *Browser {
+// Open starts Chromium for the site at url. It ends with the test, or after three minutes; a browser that does not start fails the test.
+func Open(t testing.TB, url string) *Browser { t.Helper(); return OpenFor(t, url, 3*time.Minute) }
+
+// OpenFor is Open for a test that takes longer than others: the browser ends after limit.
+func OpenFor(t testing.TB, url string, limit time.Duration) *Browser {
+	t.Helper()
 	opts := []chromedp.ExecAllocatorOption{
 		chromedp.Flag("headless", true), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
@@ -38,11 +44,82 @@ func Open(t testing.TB, url string) *Browser {
 	}
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, cancel := chromedp.NewContext(alloc)
-	ctx, over := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, over := context.WithTimeout(ctx, limit)
 	t.Cleanup(func() { over(); cancel(); stop() })
 	b := &Browser{t: t, Ctx: ctx, url: url}
 	b.Size(1280, 900)
 	return b
+}
+
+// Another is somebody else in the same Chromium: a tab of a browser context of its own, which shares no cookie with the first. It ends with it.
+func (b *Browser) Another() *Browser {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.Ctx, chromedp.WithNewBrowserContext())
+	b.t.Cleanup(cancel)
+	other := &Browser{t: b.t, Ctx: ctx, url: b.url}
+	other.Size(1280, 900)
+	return other
+}
+
+// Type puts a text in the place of what stands in the field of an id, key by key.
+func (b *Browser) Type(id, text string) {
+	b.t.Helper()
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById(`+quote(id)+`).select()`), chromedp.SendKeys(chromedp.ID(id), text))
+}
+
+// Keys presses the keys of a text one after another, as a keyboard does: where a page keeps what a key does from happening, nothing comes
+// of its letter either. chromedp's own keys send the letter all the same.
+func (b *Browser) Keys(text string) {
+	b.t.Helper()
+	b.Do(chromedp.KeyEvent(text, func(k *input.DispatchKeyEventParams) {
+		if k.Type == kb.KeyDown {
+			k.Type = kb.KeyRawDown
+		}
+	}))
+}
+
+// Tab presses Tab until what css finds has the focus, as somebody does who has no mouse. It fails where that cannot be reached, and where on
+// the way the focus is on nothing that can be seen.
+func (b *Browser) Tab(css string) {
+	b.t.Helper()
+	for range 150 {
+		b.Keys("\t")
+		at := b.Eval(`(e => {
+			if (!e || e === document.body) return "lost";
+			if (e.matches(` + quote(css) + `)) e.dataset.reached = "yes"; else delete e.dataset.reached;
+			const box = e.closest("label") || e, seen = [e, box].some((x) => {
+				const s = getComputedStyle(x), r = x.getBoundingClientRect();
+				return r.width > 0 && r.height > 0 && (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none");
+			});
+			return (e.dataset.reached ? "there " : "on the way ") + (seen ? "seen " : "unseen ") + e.outerHTML.slice(0, 160);
+		})(document.activeElement)`)
+		if strings.Contains(at, " unseen ") && !strings.HasPrefix(at, "on the way unseen <html") {
+			b.t.Errorf("the focus cannot be seen: %s", at)
+		}
+		if strings.HasPrefix(at, "there ") {
+			return
+		}
+	}
+	b.t.Fatalf("Tab does not lead to %s", css)
+}
+
+// Value gives what is typed or chosen in the field of an id.
+func (b *Browser) Value(id string) string {
+	b.t.Helper()
+	return b.Eval(`document.getElementById(` + quote(id) + `).value`)
+}
+
+// Focused gives the id of the element that has the focus, "" where it has none.
+func (b *Browser) Focused() string { b.t.Helper(); return b.Eval(`document.activeElement.id`) }
+
+// Eval gives what an expression comes to, which must be a text.
+func (b *Browser) Eval(js string) string {
+	b.t.Helper()
+	s, err := chromedp.Run(b.Ctx, chromedp.Evaluate[string](js))
+	if err != nil {
+		b.t.Fatalf("%s: %v", js, err)
+	}
+	return s
 }
 
 // Do runs actions.
@@ -71,7 +148,20 @@ func (b *Browser) Scheme(dark bool) {
 }
 
 // Open goes to a path of the site.
-func (b *Browser) Open(path string) { b.t.Helper(); b.Do(chromedp.Navigate(b.url + path)) }
+func (b *Browser) Open(path string) {
+	b.t.Helper()
+	for try := 0; ; try++ {
+		err := chromedp.Do(b.Ctx, chromedp.Navigate(b.url+path))
+		if err == nil {
+			return
+		}
+		// What the page before it was about to open came between.
+		if try == 5 || !strings.Contains(err.Error(), "net::ERR_ABORTED") {
+			b.t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
 
 // Text gives what stands in the first element that css finds, with single spaces; "" where there is none.
 func (b *Browser) Text(css string) string {
@@ -84,10 +174,10 @@ func (b *Browser) Text(css string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// Until waits for an expression to become true.
+// Until waits for an expression to become true. It waits long, since machines that test have much to do.
 func (b *Browser) Until(js string) {
 	b.t.Helper()
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for {
 		ok, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool]("!!("+js+")"))
 		if err == nil && ok {

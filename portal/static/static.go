@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -27,10 +28,15 @@ type asset struct {
 	gzipped []byte // nil where it would not be smaller
 }
 
-var byName, byURL = load()
+// assets are all files, by name and by address. They are packed when the first is wanted: only servers want any.
+var assets = sync.OnceValues(load)
 
 func load() (names, urls map[string]*asset) {
 	names, urls = map[string]*asset{}, map[string]*asset{}
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression) // one for all: it is large
+	if err != nil {
+		panic("static: " + err.Error())
+	}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		panic("static: the embedded files cannot be read: " + err.Error())
@@ -48,20 +54,17 @@ func load() (names, urls map[string]*asset) {
 			kind:  mime.TypeByExtension(ext),
 			plain: body,
 		}
-		if z := shrink(body); len(z) < len(body) {
-			a.gzipped = z
+		if small := shrink(z, body); len(small) < len(body) {
+			a.gzipped = small
 		}
 		names[name], urls[a.url] = a, a
 	}
 	return names, urls
 }
 
-func shrink(b []byte) []byte {
+func shrink(z *gzip.Writer, b []byte) []byte {
 	var buf bytes.Buffer
-	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
-	if err != nil {
-		panic("static: " + err.Error())
-	}
+	z.Reset(&buf)
 	// Writing to a bytes.Buffer cannot fail.
 	_, _ = z.Write(b)
 	_ = z.Close()
@@ -71,7 +74,8 @@ func shrink(b []byte) []byte {
 // URL is the address of a file of the assets folder. It panics where there is no such file, which a test of any page
 // that names it will find.
 func URL(name string) string {
-	a, ok := byName[name]
+	names, _ := assets()
+	a, ok := names[name]
 	if !ok {
 		panic("static: there is no file " + name)
 	}
@@ -80,8 +84,9 @@ func URL(name string) string {
 
 // Handler serves the files under their hashed addresses, and 404 for any other.
 func Handler() http.Handler {
+	_, urls := assets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := byURL[r.URL.Path]
+		a, ok := urls[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
 			return

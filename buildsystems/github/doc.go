@@ -1,0 +1,2 @@
+// Package github understands the webhooks of GitHub and GitHub Enterprise: workflow jobs and runs, pushes, pull requests and deployments.
+package github

@@ -1,0 +1,73 @@
+package seal
+
+import (
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// The headers of Standard Webhooks.
+const (
+	StandardID        = "Webhook-Id"
+	StandardTimestamp = "Webhook-Timestamp"
+	StandardSignature = "Webhook-Signature"
+)
+
+// StandardScheme is how it is called in docs.
+const StandardScheme = "Standard Webhooks: HMAC-SHA256 over id, time and body in webhook-signature"
+
+const maxSignatures = 10
+
+// Standard verifies a delivery that is signed as Standard Webhooks has it, and gives its id and time, which are signed with it. Secrets that
+// are not in its form, whsec_ and base64, never fit.
+func (r Request) Standard() (id string, at time.Time, err error) {
+	given := r.Header(StandardSignature)
+	if given == "" {
+		return "", time.Time{}, Missing(StandardSignature, "Sign it as standardwebhooks.com says, with the secret of this hook.")
+	}
+	id, stamp := r.Header(StandardID), r.Header(StandardTimestamp)
+	for _, h := range [][2]string{{StandardID, id}, {StandardTimestamp, stamp}} {
+		if h[1] == "" {
+			return "", time.Time{}, Missing(h[0], "")
+		}
+	}
+	// Without a dot in it, what is signed can be taken apart in one way only.
+	if len(id) > 256 || strings.ContainsFunc(id, notInID) {
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: StandardID, Message: "The id in " + StandardID + " may have up to 256 letters, digits, - and _."}
+	}
+	if strings.HasPrefix(id, app.BuildCallbackMark) {
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: StandardID, Message: "The id in " + StandardID + " is that of one of Muster's own callbacks."}
+	}
+	if at, err = Time(StandardTimestamp, stamp); err != nil {
+		return "", time.Time{}, err
+	}
+	fits := false
+	for i, one := range strings.Split(given, " ") {
+		mac, v1 := strings.CutPrefix(one, "v1,")
+		if !v1 || mac == "" || i >= maxSignatures {
+			continue
+		}
+		one := r.Fits(mac, func(secret string) string {
+			text, marked := strings.CutPrefix(secret, app.HookSecretMark)
+			key, err := base64.StdEncoding.DecodeString(text)
+			if !marked || err != nil || len(key) == 0 {
+				return "" // mac is not empty
+			}
+			return base64.StdEncoding.EncodeToString(Sum(key, []byte(id+"."+stamp+"."), r.Body))
+		})
+		fits = fits || one
+	}
+	if !fits {
+		return "", time.Time{}, Wrong(StandardSignature)
+	}
+	if err := r.Fresh(StandardTimestamp, at); err != nil {
+		return "", time.Time{}, err
+	}
+	return id, at, nil
+}
+
+func notInID(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+}

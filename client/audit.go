@@ -1,0 +1,25 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"muster/app"
+)
+
+// Expect compares one entry with a hash that was kept.
+func (c *Client) Expect(ctx context.Context, p *app.AuditProof, number int64, hash string) error {
+	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
+	var out struct {
+		Entries []app.Deed `json:"entries"`
+	}
+	if err := c.CallInto(ctx, "/audit", q, &out); err != nil {
+		return err
+	}
+	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
+		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("Entry %d has not the hash that was kept.", number)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+func buildPath(id int64, rest ...string) string {
+	return strings.Join(append([]string{"/builds", strconv.FormatInt(id, 10)}, rest...), "/")
+}
+
+func buildHookPath(name string, rest ...string) string {
+	return strings.Join(append([]string{"/build-hooks", url.PathEscape(name)}, rest...), "/")
+}
+
+// BuildHooks are the build hooks of a tenant, and the build systems that there can be some for.
+type BuildHooks struct {
+	Hooks   []app.BuildHook   `json:"hooks"`
+	Systems []app.BuildSystem `json:"systems"`
+}
+
+// BuildHooks lists where build systems tell of their builds.
+func (c *Client) BuildHooks(ctx context.Context) (out BuildHooks, err error) {
+	err = c.CallInto(ctx, "/build-hooks", nil, &out)
+	return out, err
+}
+
+// BuildHook gives one with its rules.
+func (c *Client) BuildHook(ctx context.Context, name string) (h app.BuildHook, err error) {
+	err = c.CallInto(ctx, buildHookPath(name), nil, &h)
+	return h, err
+}
+
+// SaveBuildHook makes a build hook, or changes the one of that name.
+func (c *Client) SaveBuildHook(ctx context.Context, r app.BuildHookRequest) (s app.SavedBuildHook, err error) {
+	err = c.Call(ctx, http.MethodPut, buildHookPath(r.Name), nil, r, &s)
+	return s, err
+}
+
+// SetBuildRules gives a build hook other rules.
+func (c *Client) SetBuildRules(ctx context.Context, name string, rules []app.BuildRule) (h app.BuildHook, err error) {
+	err = c.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
+	return h, err
+}
+
+// DeleteBuildHook deletes a build hook, and gives back the clusters of its builds.
+func (c *Client) DeleteBuildHook(ctx context.Context, name string) error {
+	return c.Call(ctx, http.MethodDelete, buildHookPath(name), nil, nil, nil)
+}
+
+// TryBuild says what rules would do, without doing it.
+func (c *Client) TryBuild(ctx context.Context, name string, t app.BuildTrial) (out app.BuildTried, err error) {
+	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
+	return out, err
+}
+
+// BuildDeliveries lists what was sent to a build hook before a delivery, newest first; next is 0 at the end.
+func (c *Client) BuildDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.BuildTaken, next int64, err error) {
+	var out struct {
+		Deliveries []app.BuildTaken `json:"deliveries"`
+		Next       int64            `json:"next"`
+	}
+	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
+	err = c.CallInto(ctx, buildHookPath(name, "deliveries"), q, &out)
+	return out.Deliveries, out.Next, err
+}
+
+// BuildDelivery gives one delivery with its body.
+func (c *Client) BuildDelivery(ctx context.Context, name string, id int64) (d app.BuildTaken, err error) {
+	err = c.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
+	return d, err
+}
+
+// ReplayBuild runs a delivery again, against today's rules.
+func (c *Client) ReplayBuild(ctx context.Context, name string, id int64) (d app.BuildTaken, err error) {
+	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
+	return d, err
+}
+
+// Builds lists builds and how they stand, newest first; next is 0 at the end.
+func (c *Client) Builds(ctx context.Context, f app.BuildFilter) (list []app.Build, next int64, err error) {
+	q := url.Values{"limit": {strconv.Itoa(f.Limit)}, "before": {strconv.FormatInt(f.Before, 10)}}
+	for name, value := range map[string]string{"hook": f.Hook, "key": f.Key, "build": f.Build, "cluster": f.Cluster} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if f.Live {
+		q.Set("live", "true")
+	}
+	var out struct {
+		Builds []app.Build `json:"builds"`
+		Next   int64       `json:"next"`
+	}
+	err = c.CallInto(ctx, "/builds", q, &out)
+	return out.Builds, out.Next, err
+}
+
+// Build gives a build with its cluster; it is waited for, for at most so many seconds.
+func (c *Client) Build(ctx context.Context, id int64, wait int) (v app.BuildView, err error) {
+	err = c.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
+	return v, err
+}
+
+// EndBuild ends a build.
+func (c *Client) EndBuild(ctx context.Context, id int64) (v app.BuildView, err error) {
+	err = c.Call(ctx, http.MethodPost, buildPath(id, "end"), nil, nil, &v)
+	return v, err
+}
+
+// ExtendBuild moves the end of the lease of its cluster, such as by 1h.
+func (c *Client) ExtendBuild(ctx context.Context, id int64, by string) (v app.BuildView, err error) {
+	err = c.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
+	return v, err
+}

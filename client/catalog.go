@@ -1,0 +1,66 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"muster/app"
+)
+
+func entryPath(k app.CatalogKey) string {
+	return "/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
+}
+
+// CatalogItems lists the entries of the tenant's catalog of a kind that have a text; "" for each leaves it open.
+func (c *Client) CatalogItems(ctx context.Context, kind, query string) ([]app.CatalogItem, error) {
+	var out struct{ Items []app.CatalogItem }
+	err := c.CallInto(ctx, "/catalog", url.Values{"kind": {kind}, "query": {query}}, &out)
+	return out.Items, err
+}
+
+// CatalogSource gives an entry as it is written.
+func (c *Client) CatalogSource(ctx context.Context, k app.CatalogKey) (s app.CatalogSource, err error) {
+	err = c.CallInto(ctx, entryPath(k), nil, &s)
+	return s, err
+}
+
+// CatalogHistory gives the versions of an own entry, newest first.
+func (c *Client) CatalogHistory(ctx context.Context, k app.CatalogKey) ([]app.CatalogRevision, error) {
+	var out struct{ Versions []app.CatalogRevision }
+	err := c.CallInto(ctx, entryPath(k)+"/history", nil, &out)
+	return out.Versions, err
+}
+
+// ChangeCatalog checks a change, or applies it where save is said.
+func (c *Client) ChangeCatalog(ctx context.Context, change app.CatalogChange, save bool) (r app.CatalogReport, err error) {
+	path := "/catalog/check"
+	if save {
+		path = "/catalog/apply"
+	}
+	err = c.Call(ctx, http.MethodPost, path, nil, change, &r)
+	return r, err
+}
+
+// RevertCatalog saves an older version of an own entry again; number 0 takes the own entry out.
+func (c *Client) RevertCatalog(ctx context.Context, k app.CatalogKey, number int, note string) (r app.CatalogReport, err error) {
+	err = c.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
+	return r, err
+}
+
+// TryCatalog works out a cluster as if a change were saved. Nothing is.
+func (c *Client) TryCatalog(ctx context.Context, change app.CatalogChange, request app.ClusterRequest) (p app.Preview, err error) {
+	err = c.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
+	return p, err
+}
+
+// ExportCatalog gives the tenant's own entries as files, or with all the installation's, too.
+func (c *Client) ExportCatalog(ctx context.Context, all bool) ([]app.CatalogFile, error) {
+	q := url.Values{}
+	if all {
+		q.Set("all", "true")
+	}
+	var out struct{ Files []app.CatalogFile }
+	err := c.CallInto(ctx, "/catalog/export", q, &out)
+	return out.Files, err
+}

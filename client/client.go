@@ -1,0 +1,81 @@
+package client
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// Settings say where a server is and how to prove who asks.
+type Settings struct {
+	URL   string `json:"url"` // of the portal, without /api
+	Token string `json:"token"`
+	CA    string `json:"ca_fingerprint,omitempty"` // sha256:… of the server's own CA; "" where the host trusts its certificate
+}
+
+// Client speaks to one server. Its fields are set before it is used; then it serves any number of goroutines.
+type Client struct {
+	HTTP  *http.Client
+	ActIn string // the tenant in which a superadmin acts; "": that of the token
+	Agent string // what the program says that it is; "": what net/http says
+	// Reload finds the settings anew; nil where they cannot change. A server that was started again may have another address or token.
+	Reload func() (Settings, error)
+
+	mu       sync.Mutex
+	settings Settings
+}
+
+// Limits of one call. A long poll may take its own wait on top.
+const (
+	callTimeout = 30 * time.Second
+	answerLimit = 256 << 20 // bytes
+
+	// What reads is tried again after each of these, doubled from the first to the last: for 3 s in all.
+	readPause        = 200 * time.Millisecond
+	longestReadPause = 1600 * time.Millisecond
+)
+
+// ListLimit is the greatest number of clusters that a server tells at once.
+const ListLimit = 1000
+
+// New gives a client for a server. It does not reach out yet. Settings that cannot be right are EInvalid.
+func New(s Settings) (*Client, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, &app.Error{Code: app.EInvalid, Reason: "usage", Field: "server", Message: `"` + s.URL + `" is not the URL of a server`,
+			Hint: "It looks like https://muster.example.com or http://localhost:8080."}
+	}
+	t, err := Trust(s.CA)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = t
+	return &Client{HTTP: &http.Client{Transport: transport}, settings: s}, nil
+}
+
+// Settings gives those in use.
+func (c *Client) Settings() Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings
+}
+
+// Renew finds the settings anew and tells whether they have changed; those that cannot be found stay. The CA stays in any case.
+func (c *Client) Renew() bool {
+	if c.Reload == nil {
+		return false
+	}
+	s, err := c.Reload()
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.settings
+	c.settings = s
+	return s != old
+}

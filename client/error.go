@@ -1,0 +1,62 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// refusal reads a problem document (RFC 9457) with our members; anything else is judged by its status.
+func refusal(resp *http.Response, body []byte) error {
+	var p struct {
+		Title, Detail     string
+		Code              app.Code
+		Kind, Hint, Field string
+		Errors            []struct{ Message, Location string }
+	}
+	_ = json.Unmarshal(body, &p) // not JSON: all stays empty
+	e := &app.Error{Code: p.Code, Reason: p.Kind, Message: cmp.Or(p.Detail, p.Title), Hint: p.Hint, Field: p.Field}
+	for _, more := range p.Errors[min(1, len(p.Errors)):] { // the first is what detail says
+		e.Message += fmt.Sprintf("; %s: %s", more.Location, more.Message)
+	}
+	if e.Code == "" {
+		e.Code = codeOfStatus(resp.StatusCode)
+	}
+	if e.Message == "" {
+		e.Message = "the server answered " + resp.Status
+	}
+	if e.Code == app.EUnauthorized && e.Hint == "" {
+		e.Hint = "Give a token with --token or MUSTER_TOKEN."
+	}
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
+}
+
+func codeOfStatus(status int) app.Code {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return app.EInvalid
+	case http.StatusUnauthorized:
+		return app.EUnauthorized
+	case http.StatusForbidden:
+		return app.EForbidden
+	case http.StatusNotFound:
+		return app.ENotFound
+	case http.StatusConflict:
+		return app.EConflict
+	case http.StatusRequestEntityTooLarge:
+		return app.ETooLarge
+	case http.StatusTooManyRequests:
+		return app.ERateLimit
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return app.ETransient
+	}
+	return app.EInternal
+}

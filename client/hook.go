@@ -1,0 +1,64 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"muster/app"
+)
+
+func hookPath(name string, rest ...string) string {
+	return strings.Join(append([]string{"/hooks", url.PathEscape(name)}, rest...), "/")
+}
+
+// Hooks lists the hooks of the tenant.
+func (c *Client) Hooks(ctx context.Context) ([]app.Hook, error) {
+	var out struct {
+		Hooks []app.Hook `json:"hooks"`
+	}
+	err := c.CallInto(ctx, "/hooks", nil, &out)
+	return out.Hooks, err
+}
+
+// SaveHook makes a hook, or changes the one of that name.
+func (c *Client) SaveHook(ctx context.Context, r app.HookRequest) (s app.SavedHook, err error) {
+	err = c.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
+	return s, err
+}
+
+// DeleteHook deletes a hook with the list of its deliveries.
+func (c *Client) DeleteHook(ctx context.Context, name string) error {
+	return c.Call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
+}
+
+// TestHook sends a test notice and says what became of it.
+func (c *Client) TestHook(ctx context.Context, name string) (d app.HookDelivery, err error) {
+	err = c.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
+	return d, err
+}
+
+// HookDeliveries lists what was sent to a hook before a delivery, newest first; next is 0 at the end.
+func (c *Client) HookDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.HookDelivery, next int64, err error) {
+	var out struct {
+		Deliveries []app.HookDelivery `json:"deliveries"`
+		Next       int64              `json:"next"`
+	}
+	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
+	err = c.CallInto(ctx, hookPath(name, "deliveries"), q, &out)
+	return out.Deliveries, out.Next, err
+}
+
+// HookDelivery gives one delivery with every answer.
+func (c *Client) HookDelivery(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+	err = c.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
+	return d, err
+}
+
+// Resend sends a delivery again, under the same message id.
+func (c *Client) Resend(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+	err = c.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
+	return d, err
+}

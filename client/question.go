@@ -1,0 +1,31 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"muster/app"
+)
+
+// Questions lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
+func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]app.Question, error) {
+	q := url.Values{}
+	if cluster != "" {
+		q.Set("cluster", cluster)
+	}
+	if mine {
+		q.Set("mine", "true")
+	}
+	var out struct {
+		Questions []app.Question `json:"questions"`
+	}
+	err := c.CallInto(ctx, "/questions", q, &out)
+	return out.Questions, err
+}
+
+// Answer answers a question.
+func (c *Client) Answer(ctx context.Context, cluster string, s app.StepAnswer) (q app.Question, err error) {
+	err = c.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
+	return q, err
+}

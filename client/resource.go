@@ -1,0 +1,202 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+func resourcePath(id app.ResourceID, rest ...string) string {
+	return strings.Join(append([]string{"/resources", url.PathEscape(id.Path())}, rest...), "/")
+}
+
+// Resources lists resources, in as many calls as that takes.
+func (c *Client) Resources(ctx context.Context, f app.ResourceFilter) (list []app.ResourceInfo, err error) {
+	q := url.Values{}
+	for name, v := range map[string]string{"family": string(f.Family), "member": f.Member, "type": f.Type, "search": f.Search} {
+		if v != "" {
+			q.Set(name, v)
+		}
+	}
+	for {
+		var out struct {
+			Resources []app.ResourceInfo `json:"resources"`
+			Next      string             `json:"next"`
+		}
+		if err := c.CallInto(ctx, "/resources", q, &out); err != nil {
+			return nil, err
+		}
+		list = append(list, out.Resources...)
+		if out.Next == "" {
+			return list, nil
+		}
+		q.Set("after", out.Next)
+	}
+}
+
+// ResourceTypes lists the types of resources that there are.
+func (c *Client) ResourceTypes(ctx context.Context) ([]app.ResourceTypes, error) {
+	var out struct {
+		Types []app.ResourceTypes `json:"types"`
+	}
+	err := c.CallInto(ctx, "/resource-types", nil, &out)
+	return out.Types, err
+}
+
+// Resource gives a resource with its versions.
+func (c *Client) Resource(ctx context.Context, id app.ResourceID) (r app.ResourceInfo, err error) {
+	err = c.CallInto(ctx, resourcePath(id), nil, &r)
+	return r, err
+}
+
+// MarkResource stages or recalls a version: mark is one of stage and recall.
+func (c *Client) MarkResource(ctx context.Context, id app.ResourceID, number int64, mark string) (r app.ResourceInfo, err error) {
+	err = c.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
+	return r, err
+}
+
+// DeleteResource deletes a version that is not in use.
+func (c *Client) DeleteResource(ctx context.Context, id app.ResourceID, number int64) error {
+	return c.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
+}
+
+// SyncResources puts what is staged into use, and takes what is recalled out of it; dry only tells what would be.
+func (c *Client) SyncResources(ctx context.Context, member string, dry bool) (s app.ResourceSync, err error) {
+	err = c.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
+	return s, err
+}
+
+// DiffResource tells how two versions differ.
+func (c *Client) DiffResource(ctx context.Context, id app.ResourceID, from, to int64) (d app.ResourceDiff, err error) {
+	err = c.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
+	return d, err
+}
+
+// ImportResource has the server fetch a version from git.
+func (c *Client) ImportResource(ctx context.Context, p app.ResourcePush) (v app.ResourceVersion, err error) {
+	in := map[string]any{"git": p.Source.Git, "ref": p.Source.Ref, "folder": p.Source.Folder, "secret": p.Source.Secret, "note": p.Note, "stage": p.Stage}
+	_, err = c.do(ctx, http.MethodPost, resourcePath(p.ResourceID, "import"), nil, in, &v)
+	return v, err
+}
+
+// PushResource streams a file. The server is told its hash, so that a content that was changed on its way is refused.
+func (c *Client) PushResource(ctx context.Context, p app.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v app.ResourceVersion, err error) {
+	q := url.Values{"file": {filepath.Base(p.Source.File)}}
+	if p.Note != "" {
+		q.Set("note", p.Note)
+	}
+	if p.Stage {
+		q.Set("stage", "true")
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return v, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return v, err
+	}
+	q.Set("sha256", hex.EncodeToString(h.Sum(nil)))
+	req, err := c.newRequest(ctx, http.MethodPut, resourcePath(p.ResourceID, "content"), q, io.NopCloser(&counted{r: io.LimitReader(f, size), seen: seen}))
+	if err != nil {
+		return v, err
+	}
+	req.ContentLength = size
+	req.Header.Set("Content-Type", "application/octet-stream")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return v, c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return v, c.unreachable(err)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return v, refusal(resp, b)
+	}
+	return v, json.Unmarshal(b, &v)
+}
+
+// PullResource writes a content, and finds out whether it is what it should be. What is cut off is gone on with.
+func (c *Client) PullResource(ctx context.Context, id app.ResourceID, v app.ResourceVersion, w io.Writer, seen func(int64)) error {
+	h := sha256.New()
+	var have int64
+	for try := 1; ; try++ {
+		n, err := c.pullFrom(ctx, id, v.Number, have, io.MultiWriter(w, h), func(n int64) { seen(have + n) })
+		have += n
+		if err == nil && have == v.Size {
+			break
+		}
+		if err == nil {
+			err = &app.Error{Code: app.ETransient, Message: fmt.Sprintf("the download ended after %d of %d bytes", have, v.Size)}
+		}
+		if app.CodeOf(err) != app.ETransient || try == 5 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	if hex.EncodeToString(h.Sum(nil)) != v.Hash {
+		return &app.Error{Code: app.EInternal, Message: "what came is not what was pushed: its SHA-256 is another one"}
+	}
+	return nil
+}
+
+func (c *Client) pullFrom(ctx context.Context, id app.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
+	req, err := c.newRequest(ctx, http.MethodGet, resourcePath(id, "versions", strconv.FormatInt(number, 10), "content"), nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return 0, c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return 0, refusal(resp, b)
+	}
+	read := &counted{r: resp.Body, seen: seen}
+	n, err := io.Copy(w, read)
+	if err != nil && read.err != nil && !errors.Is(read.err, io.EOF) {
+		return n, c.unreachable(read.err)
+	}
+	return n, err
+}
+
+// counted tells how much was read.
+type counted struct {
+	r    io.Reader
+	n    int64
+	seen func(int64)
+	err  error
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	if c.n += int64(n); c.seen != nil {
+		c.seen(c.n)
+	}
+	c.err = err
+	return n, err
+}

@@ -1,0 +1,23 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"muster/app"
+)
+
+// SlackPath is the path of a Slack workspace, or of something of it.
+func SlackPath(team string, rest ...string) string {
+	path := "/slack/workspaces/" + url.PathEscape(team)
+	for _, r := range rest {
+		path += "/" + url.PathEscape(r)
+	}
+	return path
+}
+
+// Slack tells how Muster stands in Slack.
+func (c *Client) Slack(ctx context.Context) (h app.ChatHouse, err error) {
+	err = c.CallInto(ctx, "/slack", nil, &h)
+	return h, err
+}

@@ -1,0 +1,132 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"muster/app"
+)
+
+// Repeats is a power that a Muster may have: to carry out a request once that is sent twice. See app.IdempotencyStore for what it gives.
+type Repeats interface {
+	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
+	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
+	ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error
+}
+
+const (
+	onceHeader   = "Idempotency-Key"
+	onceReplayed = "Idempotency-Replayed" // true on an answer that was given before
+	onceTime     = 10 * time.Second       // for what is kept after an answer, whose sender may be gone
+)
+
+// repeatable lets requests that carry a key of their sender's be carried out once, however often they come. Answers that say that it was done are
+// kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
+func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
+	key, m := ctx.Header(onceHeader), ctx.Method()
+	kept, able := p.muster.(Repeats)
+	if key == "" || !able || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
+		ctx.Operation().MaxBodyBytes != apiLimit || ctx.Operation().Metadata[metaStream] == true { // a large body is not held
+		next(ctx)
+		return
+	}
+	r, w := humachi.Unwrap(ctx)
+	a := caller(ctx.Context())
+	k := app.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
+	// What is longer than this is refused by what comes next.
+	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), apiLimit+1))
+	if err != nil {
+		p.writeProblem(w, r, err)
+		return
+	}
+	before, err := kept.BeginOnce(ctx.Context(), k, fingerprint(r, body))
+	if err != nil {
+		p.writeProblem(w, r, err)
+		return
+	}
+	if before != nil {
+		w.Header().Set(onceReplayed, "true")
+		writeKept(w, *before)
+		return
+	}
+	rec := &recorded{humaContext: huma.WithContext(ctx, app.Once(ctx.Context(), k)), in: bytes.NewReader(body)}
+	settled := false
+	settle := func() {
+		settled = true
+		// Whoever asked may be gone; what was done stays done.
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), onceTime)
+		defer cancel()
+		err := error(nil)
+		if rec.status >= 200 && rec.status < 300 {
+			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes()})
+		} else {
+			err = kept.ReleaseOnce(after, k)
+		}
+		if err != nil {
+			p.log.ErrorContext(ctx.Context(), "the answer to a request with an idempotency key is not kept", "error", err, "request", requestOf(ctx.Context()).id)
+		}
+	}
+	defer func() {
+		if !settled { // it panics
+			settle()
+		}
+	}()
+	next(rec)
+	settle()
+	if rec.status != 0 {
+		ctx.SetStatus(rec.status)
+	}
+	_, _ = ctx.BodyWriter().Write(rec.out.Bytes())
+}
+
+// fingerprint tells a request from all others: method, address, query and body.
+func fingerprint(r *http.Request, body []byte) []byte {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(r.Method), []byte(r.URL.Path), []byte(r.URL.RawQuery), body} {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(part)))
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
+func writeKept(w http.ResponseWriter, a app.KeptAnswer) {
+	if a.ContentType != "" {
+		w.Header().Set("Content-Type", a.ContentType)
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body)
+}
+
+type humaContext = huma.Context
+
+// recorded holds an answer back until it is kept.
+type recorded struct {
+	humaContext
+	in     io.Reader
+	out    bytes.Buffer
+	status int
+	kind   string
+}
+
+// Unwrap gives the context that it stands before, for humachi.
+func (c *recorded) Unwrap() huma.Context { return c.humaContext }
+
+func (c *recorded) BodyReader() io.Reader { return c.in }
+func (c *recorded) BodyWriter() io.Writer { return &c.out }
+func (c *recorded) SetStatus(status int)  { c.status = status }
+func (c *recorded) Status() int           { return c.status }
+
+func (c *recorded) SetHeader(name, value string) {
+	if http.CanonicalHeaderKey(name) == "Content-Type" {
+		c.kind = value
+	}
+	c.humaContext.SetHeader(name, value)
+}

@@ -1,0 +1,248 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
+
+	"muster/app"
+)
+
+// Building is a power that a Muster may have: to give clusters to builds. Hooks are for admins.
+type Building interface {
+	BuildSystems() []app.BuildSystem
+	BuildHooks(ctx context.Context, a app.Actor) ([]app.BuildHook, error)
+	BuildHook(ctx context.Context, a app.Actor, name string) (app.BuildHook, error)
+	// SaveBuildHook makes a hook or changes the one of the name, and gives the secret where one was made.
+	SaveBuildHook(ctx context.Context, a app.Actor, r app.BuildHookRequest) (app.SavedBuildHook, error)
+	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
+	CheckBuildRules(ctx context.Context, a app.Actor, rules []app.BuildRule) error
+	TryBuild(ctx context.Context, a app.Actor, hook string, t app.BuildTrial) (app.BuildTried, error)
+	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]app.BuildTaken, error)
+	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
+	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
+	BuildList(ctx context.Context, a app.Actor, f app.BuildFilter) ([]app.Build, error)
+	Build(ctx context.Context, a app.Actor, id int64) (app.BuildView, error)
+	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (app.BuildView, error)
+	EndBuild(ctx context.Context, a app.Actor, id int64) (app.BuildView, error)
+	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (app.BuildView, error)
+
+	// What build systems and builds ask for, who have no account.
+	TakeBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (app.BuildReceipt, error)
+	AwaitBuildBy(ctx context.Context, k app.BuildKey, wait time.Duration) (app.BuildView, error)
+	EndBuildBy(ctx context.Context, k app.BuildKey) (app.BuildView, error)
+	ExtendBuildBy(ctx context.Context, k app.BuildKey, by time.Duration) (app.BuildView, error)
+	BuildClusterBy(ctx context.Context, k app.BuildKey) (app.ClusterView, error)
+	BuildKeyBy(ctx context.Context, k app.BuildKey) (user string, pem []byte, err error)
+	BuildCertificateBy(ctx context.Context, k app.BuildKey, publicKey string, ttl time.Duration) (app.Certificate, error)
+}
+
+func (p *Portal) building() Building {
+	b, _ := p.muster.(Building)
+	return b
+}
+
+// RuleTexts reads and writes rules of build hooks as people write them.
+type RuleTexts interface {
+	// Read gives the rules of a text; EInvalid, with the place, where it is none.
+	Read(text string) ([]app.BuildRule, error)
+	Write(rules []app.BuildRule) (string, error)
+}
+
+// hooksPath is where build systems and their builds speak to us, without an account.
+const hooksPath = "/hooks/"
+
+// How often may be spoken in a minute: at one hook, and from one address. Both are counted before anything is verified.
+const (
+	perBuildHook    = 600
+	perBuildAddress = 1200
+)
+
+// buildDoor keeps those away who knock too often.
+type buildDoor struct{ hook, address *httprate.RateLimiter }
+
+func newBuildDoor() buildDoor {
+	return buildDoor{httprate.NewRateLimiter(perBuildHook, time.Minute), httprate.NewRateLimiter(perBuildAddress, time.Minute)}
+}
+
+// buildRoutes is the site map of those who have no account.
+func (p *Portal) buildRoutes(r chi.Router) {
+	door := newBuildDoor()
+	knock := func(h func(w http.ResponseWriter, r *http.Request) (any, int, error)) http.HandlerFunc {
+		return within(requestTime, func(w http.ResponseWriter, r *http.Request) {
+			if door.address.OnLimit(w, r, neighbourhood(address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
+				p.writeProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: rateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
+				return
+			}
+			answer, status, err := h(w, r)
+			if err != nil {
+				p.writeProblem(w, r, err)
+				return
+			}
+			if answer == nil {
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(answer)
+		})
+	}
+	r.Post("/hooks/{hook}", knock(p.buildTake))
+	r.Get("/hooks/{hook}/builds/{build}", knock(p.buildAwait))
+	r.Get("/hooks/{hook}/builds/{build}/inventory", knock(p.buildInventory))
+	r.Get("/hooks/{hook}/builds/{build}/key", knock(p.buildKey))
+	r.Post("/hooks/{hook}/builds/{build}/certificate", knock(p.buildCertificate))
+	r.Post("/hooks/{hook}/builds/{build}/end", knock(p.buildEnd))
+	r.Post("/hooks/{hook}/builds/{build}/extend", knock(p.buildExtend))
+}
+
+func (p *Portal) buildTake(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	tooLarge := &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d KiB.", app.MaxBuildBody>>10), Hint: "Let the build system send fewer kinds of events."}
+	if r.ContentLength > app.MaxBuildBody {
+		return nil, 0, tooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, app.MaxBuildBody))
+	if err != nil {
+		if _, answer := known(err); answer.status == http.StatusRequestEntityTooLarge {
+			return nil, 0, tooLarge
+		}
+		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
+	}
+	receipt, err := p.building().TakeBuild(r.Context(), chi.URLParam(r, "hook"), r.Header.Get, body, address(r))
+	if err != nil {
+		return nil, 0, err
+	}
+	if receipt.URL != "" && p.url != "" {
+		receipt.URL = strings.TrimSuffix(p.url, "/") + receipt.URL
+	}
+	return receipt, http.StatusAccepted, nil
+}
+
+// buildKeyOf reads which build is asked for, and the token.
+func buildKeyOf(r *http.Request) (app.BuildKey, error) {
+	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
+	if err != nil || id <= 0 {
+		return app.BuildKey{}, errNoSuchPage
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return app.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
+}
+
+// byBuild gives a handler's answer about the build that a request names.
+func byBuild[T any](r *http.Request, ask func(k app.BuildKey) (T, error)) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := ask(k)
+	return v, http.StatusOK, err
+}
+
+func (p *Portal) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, error) {
+	wait := 0
+	if text := r.URL.Query().Get("wait"); text != "" {
+		var err error
+		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > int(app.MaxBuildAwait/time.Second) {
+			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "The wait is from 0 to 25, in seconds."}
+		}
+	}
+	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) {
+		return p.building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
+	})
+}
+
+func (p *Portal) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
+	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().EndBuildBy(r.Context(), k) })
+}
+
+// smallJSON reads a body of a few fields; an empty one is nothing.
+func smallJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body is not the JSON that is wanted here."}
+	}
+	return nil
+}
+
+func (p *Portal) buildExtend(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	in := buildExtension{By: "1h"}
+	if err := smallJSON(w, r, &in); err != nil {
+		return nil, 0, err
+	}
+	by, err := app.ParseLength(in.By)
+	if err != nil {
+		return nil, 0, err
+	}
+	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().ExtendBuildBy(r.Context(), k, by) })
+}
+
+func (p *Portal) buildInventory(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := p.building().BuildClusterBy(r.Context(), k)
+	if err != nil {
+		return nil, 0, err
+	}
+	q := r.URL.Query()
+	format := app.InventoryFormat(q.Get("format"))
+	if format == "" {
+		format = app.InventoryJSON
+	}
+	text, _, kind, err := inventoryFile(v, format, q.Get("key"))
+	if err != nil {
+		return nil, 0, err
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = io.WriteString(w, text)
+	return nil, 0, nil
+}
+
+func (p *Portal) buildKey(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, pem, err := p.building().BuildKeyBy(r.Context(), k)
+	if err != nil {
+		return nil, 0, err
+	}
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	_, _ = w.Write(pem)
+	return nil, 0, nil
+}
+
+func (p *Portal) buildCertificate(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	var in struct {
+		PublicKey string `json:"public_key"`
+		TTL       string `json:"ttl"`
+	}
+	if err := smallJSON(w, r, &in); err != nil {
+		return nil, 0, err
+	}
+	var ttl time.Duration
+	if in.TTL != "" {
+		var err error
+		if ttl, err = app.ParseLength(in.TTL); err != nil {
+			return nil, 0, err
+		}
+	}
+	return byBuild(r, func(k app.BuildKey) (app.Certificate, error) {
+		return p.building().BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
+	})
+}

@@ -1,0 +1,208 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Cataloging is a power that a Muster may have: to look after what a tenant lays over the installation's catalog. All of it is for admins.
+// A portal without it, or without something that reads texts, has no pages of the catalog.
+type Cataloging interface {
+	// CatalogItems lists entries; kind "" is all. Query narrows by name, label or description.
+	CatalogItems(ctx context.Context, a app.Actor, kind, query string) ([]app.CatalogItem, error)
+	// CatalogSource gives one entry with its text; ENotFound where there is none.
+	CatalogSource(ctx context.Context, a app.Actor, k app.CatalogKey) (app.CatalogSource, error)
+	// CatalogHistory gives the versions of an own entry, newest first; none is no error.
+	CatalogHistory(ctx context.Context, a app.Actor, k app.CatalogKey) ([]app.CatalogRevision, error)
+	// CheckCatalog says what a change would do. Nothing is saved.
+	CheckCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error)
+	// ApplyCatalog saves it, all or nothing. Wrong texts are no error but problems of the report, which is not Saved then. EConflict, reason
+	// catalog_changed, where somebody has saved meanwhile.
+	ApplyCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error)
+	// RevertCatalog saves an older version again.
+	RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (app.CatalogReport, error)
+	// TryCatalog solves and plans a request as if the change were saved.
+	TryCatalog(ctx context.Context, a app.Actor, c app.CatalogChange, r app.ClusterRequest) (app.Preview, error)
+	// ExportCatalog gives own entries as files; with all, the installation's too.
+	ExportCatalog(ctx context.Context, a app.Actor, all bool) ([]app.CatalogFile, error)
+	// CatalogFamilies says what entries can be made of.
+	CatalogFamilies(ctx context.Context, a app.Actor) (app.Families, error)
+}
+
+// cataloging gives the power; nil where there is none.
+func (p *Portal) cataloging() Cataloging {
+	c, _ := p.muster.(Cataloging)
+	if p.texts == nil {
+		return nil
+	}
+	return c
+}
+
+// catalogKind reads the kind of an address; those that there are, are in the route.
+func catalogKind(r *http.Request) string { return chi.URLParam(r, "kind") }
+
+func catalogKey(r *http.Request) app.CatalogKey {
+	return app.CatalogKey{Kind: catalogKind(r), Name: chi.URLParam(r, "name")}
+}
+
+// catalogFrame is the frame of all of these pages, which have a style sheet of their own.
+func (p *Portal) catalogFrame(r *http.Request, title string) page.Frame {
+	f := p.adminFrame(r, title)
+	f.Styles = []string{"catalog.css", "plan.css"}
+	return f
+}
+
+func (p *Portal) catalogList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	l := page.CatalogList{Kind: catalogKind(r), Query: strings.TrimSpace(q.Get("q")), Own: q.Get("own") == "true", Now: p.now(), Edit: a.May("ApplyCatalog"), Page: 1, Total: map[string]int{}}
+	if len(l.Query) > 200 {
+		l.Query = l.Query[:200]
+	}
+	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 1 && n < 1e6 {
+		l.Page = n
+	}
+	items, err := p.cataloging().CatalogItems(r.Context(), a, "", l.Query)
+	if err != nil {
+		return err
+	}
+	for _, i := range items {
+		if i.Own {
+			l.Ours++
+		}
+		if !l.Own || i.Own {
+			l.Total[i.Kind]++
+		}
+	}
+	l.Items = slices.DeleteFunc(items, func(i app.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
+	if l.Kind != "" {
+		from := min((l.Page-1)*page.CatalogPage, len(l.Items))
+		to := min(from+page.CatalogPage, len(l.Items))
+		l.More = to < len(l.Items)
+		l.Items = l.Items[from:to]
+	}
+	title := "Catalog"
+	if l.Kind != "" {
+		title = page.CatalogKindTitle(l.Kind)
+	}
+	p.render(w, r, http.StatusOK, page.CatalogListPage(p.catalogFrame(r, title), l))
+	return nil
+}
+
+// catalogShow tells all about an entry. One that was taken out still has its versions.
+func (p *Portal) catalogShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	if k.Name == "" {
+		k.Name = "new" // the entry of that name, beside the page for a new one
+	}
+	s := page.CatalogShow{Now: p.now(), Edit: a.May("ApplyCatalog"), Saved: r.URL.Query().Has("saved")}
+	var err error
+	if s.Versions, err = p.cataloging().CatalogHistory(r.Context(), a, k); err != nil && app.CodeOf(err) != app.ENotFound {
+		return err
+	}
+	if s.Source, err = p.cataloging().CatalogSource(r.Context(), a, k); err != nil {
+		if app.CodeOf(err) != app.ENotFound || len(s.Versions) == 0 {
+			return err
+		}
+		s.Gone, s.Source.CatalogKey = true, k
+	}
+	if err := p.catalogFacts(r.Context(), a, &s); err != nil {
+		return err
+	}
+	if s.From, s.To = versionNumber(r, "from"), versionNumber(r, "to"); s.To > 0 {
+		before, after, ok := versionTexts(s.Versions, s.From, s.To)
+		if !ok {
+			return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
+		}
+		s.Diff = p.catalogDiff(before, after)
+	}
+	p.render(w, r, http.StatusOK, page.CatalogShowPage(p.catalogFrame(r, k.Name), s))
+	return nil
+}
+
+// catalogFacts makes the form of the text, of which what is said is shown.
+func (p *Portal) catalogFacts(ctx context.Context, a app.Actor, s *page.CatalogShow) error {
+	if s.Gone {
+		return nil
+	}
+	tree, err := p.texts.Tree(s.Source.Text)
+	if err != nil {
+		return nil // it is shown as it is written
+	}
+	families, err := p.cataloging().CatalogFamilies(ctx, a)
+	if err != nil {
+		return err
+	}
+	s.Form = newCatalogForm(s.Source.Kind, tree, p.schema.of(families.Schema, s.Source.Kind), families, nil, true)
+	return nil
+}
+
+// versionTexts finds two versions; number 0 is nothing.
+func versionTexts(all []app.CatalogRevision, from, to int) (before, after string, ok bool) {
+	text := func(n int) (string, bool) {
+		if n == 0 {
+			return "", true
+		}
+		at := slices.IndexFunc(all, func(v app.CatalogRevision) bool { return v.Number == n })
+		if at < 0 {
+			return "", false
+		}
+		return all[at].Text, true
+	}
+	before, first := text(from)
+	after, second := text(to)
+	return before, after, first && second
+}
+
+// catalogDiff compares two texts by line, and by value where both can be read.
+func (p *Portal) catalogDiff(before, after string) *page.CatalogDiff {
+	d := page.NewCatalogDiff(before, after)
+	was, err := p.texts.Tree(before)
+	if err != nil {
+		return d
+	}
+	is, err := p.texts.Tree(after)
+	if err != nil {
+		return d
+	}
+	old, now := map[string]string{}, map[string]string{}
+	var order []string
+	leavesOf(was, nil, func(place, value string) { old[place] = value; order = append(order, place) })
+	leavesOf(is, nil, func(place, value string) {
+		now[place] = value
+		if _, had := old[place]; !had {
+			order = append(order, place)
+		}
+	})
+	for _, place := range order {
+		if old[place] != now[place] && len(d.Fields) < 200 {
+			d.Fields = append(d.Fields, app.FieldChange{Path: place, Before: old[place], After: now[place]})
+		}
+	}
+	return d
+}
+
+// leavesOf walks all plain values; a list of plain values is one.
+func leavesOf(n *app.CatalogNode, at []any, do func(place, value string)) {
+	switch {
+	case n.List && !slices.ContainsFunc(n.Items, func(x *app.CatalogNode) bool { return x.Map || x.List }):
+		do(dotted(at), strings.Join(n.Names(), ", "))
+	case n.Map || n.List:
+		for i, x := range n.Items {
+			var p any = i
+			if n.Map {
+				p = n.Keys[i]
+			}
+			leavesOf(x, append(slices.Clone(at), p), do)
+		}
+	default:
+		do(dotted(at), n.Value)
+	}
+}

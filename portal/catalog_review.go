@@ -1,0 +1,157 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func catalogNote(in url.Values) string {
+	return strings.TrimSpace(strings.ReplaceAll(in.Get("note"), "\r\n", "\n"))
+}
+
+// showReview shows a change before it is made.
+func (p *Portal) showReview(w http.ResponseWriter, r *http.Request, status int, v page.CatalogReview) {
+	p.render(w, r, status, page.CatalogReviewPage(p.catalogFrame(r, v.Title), v))
+}
+
+// catalogRefused puts an answer into the page that it belongs to; any other error is given back.
+func catalogRefused(err error) (page.Complaint, error) {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.EConflict, app.ETooLarge, app.EForbidden, app.ENotFound, app.EQuota:
+		if e.Reason == app.StepUpReason {
+			return page.Complaint{}, err
+		}
+		return page.Complaint{Message: e.Message, Hint: e.Hint}, nil
+	}
+	return page.Complaint{}, err
+}
+
+// catalogRemove shows what would become of others, and removes.
+func (p *Portal) catalogRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	v := page.CatalogReview{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: page.CatalogActPath(k, "remove"), Back: page.CatalogPath(k), Danger: true}
+	change := app.CatalogChange{Remove: []app.CatalogKey{k}}
+	s, err := p.cataloging().CatalogSource(r.Context(), a, k)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		if err := form(r); err != nil {
+			return err
+		}
+		v.Note, v.AsOf = catalogNote(r.PostForm), r.PostForm.Get("as_of")
+		change.Note, change.AsOf = v.Note, v.AsOf
+		v.Report, err = p.cataloging().ApplyCatalog(r.Context(), a, change)
+		if err == nil && v.Report.Saved {
+			http.Redirect(w, r, "/admin/catalog/"+k.Kind, http.StatusSeeOther)
+			return nil
+		}
+		status = http.StatusUnprocessableEntity
+		if err != nil {
+			status = statusOf(err)
+		}
+		if v.Problem, err = orNone(err); err != nil {
+			return err
+		}
+		change.AsOf, change.Note = "", "" // what is shown next is what is now
+	}
+	if v.Report, err = p.cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+		return err
+	}
+	v.AsOf = v.Report.Revision
+	if s.Replaces {
+		v.Save = "Use the installation's again"
+	}
+	v.Diff = page.NewCatalogDiff(s.Text, "")
+	p.showReview(w, r, status, v)
+	return nil
+}
+
+func orNone(err error) (page.Complaint, error) {
+	if err == nil {
+		return page.Complaint{}, nil
+	}
+	return catalogRefused(err)
+}
+
+// catalogRevert shows what an older version would change, and saves it again.
+func (p *Portal) catalogRevert(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	number, err := strconv.Atoi(chi.URLParam(r, "number"))
+	if err != nil {
+		return errNoSuchPage
+	}
+	all, err := p.cataloging().CatalogHistory(r.Context(), a, k)
+	if err != nil {
+		return err
+	}
+	_, text, ok := versionTexts(all, 0, number)
+	if !ok || number == 0 {
+		return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
+	}
+	v := page.CatalogReview{Key: k, Title: "Bring back version " + strconv.Itoa(number) + " of " + k.Name, Save: "Bring it back", Number: number,
+		Action: page.CatalogActPath(k, "revert/"+strconv.Itoa(number)), Back: page.CatalogPath(k)}
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		if err := form(r); err != nil {
+			return err
+		}
+		v.Note = catalogNote(r.PostForm)
+		v.Report, err = p.cataloging().RevertCatalog(r.Context(), a, k, number, v.Note)
+		if err == nil && v.Report.Saved {
+			http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
+			return nil
+		}
+		status = http.StatusUnprocessableEntity
+		if err != nil {
+			status = statusOf(err)
+		}
+		if v.Problem, err = orNone(err); err != nil {
+			return err
+		}
+	}
+	change, gone := app.CatalogChange{Files: []app.CatalogFile{catalogFile(k, text)}}, false
+	for _, x := range all {
+		gone = gone || x.Number == number && x.Gone
+	}
+	if gone {
+		change = app.CatalogChange{Remove: []app.CatalogKey{k}}
+		text, v.Danger = "", true
+	}
+	if v.Report, err = p.cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+		return err
+	}
+	now := ""
+	if s, err := p.cataloging().CatalogSource(r.Context(), a, k); err == nil {
+		now = s.Text
+	}
+	v.Diff = p.catalogDiff(now, text)
+	p.showReview(w, r, status, v)
+	return nil
+}
+
+// catalogFile is an entry as a file of a change.
+func catalogFile(k app.CatalogKey, text string) app.CatalogFile {
+	name := k.Name
+	if name == "" {
+		name = "new"
+	}
+	return app.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
+}
+
+func savedPath(k app.CatalogKey) string {
+	to := page.CatalogPath(k)
+	if strings.Contains(to, "?") {
+		return to + "&saved"
+	}
+	return to + "?saved"
+}

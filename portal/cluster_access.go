@@ -1,0 +1,94 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// clusterAccess is the page of all ways into a cluster's machines.
+func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	c := page.ClusterAccess{
+		View: v, Tabs: p.clusterTabs(a, v, "access"), Format: app.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
+		May: a.May("ClusterKey", v.Owner), URL: p.url,
+	}
+	if !slices.Contains(app.InventoryFormats, c.Format) {
+		c.Format = app.InventorySSH
+	}
+	status := http.StatusOK
+	i, err := app.NewInventory(v, c.Key)
+	if e := app.AsError(err); err != nil && e.Field == "key" {
+		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
+		i, err = app.NewInventory(v, "")
+	}
+	if err != nil {
+		return err
+	}
+	c.Inventory = i
+	if c.Text, _, _, err = i.File(c.Format); err != nil {
+		return err
+	}
+	f := p.clusterFrame(r, "Access to "+v.Name)
+	p.render(w, r, status, page.ClusterAccessPage(f, c))
+	return nil
+}
+
+// clusterInventory is an inventory as a file.
+func (p *Portal) clusterInventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	text, name, kind, err := inventoryFile(v, app.InventoryFormat(q.Get("format")), q.Get("key"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	_, _ = w.Write([]byte(text))
+	return nil
+}
+
+func inventoryFile(v app.ClusterView, f app.InventoryFormat, key string) (text, name, kind string, err error) {
+	i, err := app.NewInventory(v, key)
+	if err != nil {
+		return "", "", "", err
+	}
+	return i.File(f)
+}
+
+type inventoryInput struct {
+	IDInput
+	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"In which form"`
+	Key    string `query:"key" maxLength:"255" doc:"Where the cluster's private key is kept; it is named in the file, never part of it"`
+}
+
+func (p *Portal) apiInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
+	v, err := p.muster.Cluster(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	text, _, kind, err := inventoryFile(v, app.InventoryFormat(in.Format), in.Key)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humachi.Unwrap(hc)
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write([]byte(text))
+	}}, nil
+}

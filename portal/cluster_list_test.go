@@ -1,0 +1,107 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+func TestClusterListIsNarrowed(t *testing.T) {
+	s := signedIn(t, "ada")
+	for i := range 60 {
+		s.cluster(ada, fmt.Sprintf("c%02d", i), "web", 2)
+	}
+	s.cluster(root, "his", "hadoop", 3)
+
+	a := s.get("/clusters")
+	a.reads(http.StatusOK, "61 clusters: 61 in progress.", "All 61", "his creating", "c11 creating", "More")
+	a.lacks("c10 creating")
+	next := ""
+	for d := range a.find("under").Descendants() {
+		if attr(d, "rel") == "next" {
+			next = attr(d, "href")
+		}
+	}
+	if next == "" {
+		t.Fatal("there is no link to more")
+	}
+	a = s.get(next)
+	a.reads(http.StatusOK, "c10 creating", "c00 creating", "From the beginning")
+	a.lacks("c11 creating")
+
+	a = s.get("/clusters?owner=me&template=hadoop")
+	a.reads(http.StatusOK, "No cluster that stands fits.", "No cluster fits", "Show all")
+	a = s.get("/clusters?owner=root&sort=name")
+	a.reads(http.StatusOK, "his creating", "1 cluster: 1 in progress.")
+	a.lacks("c01 creating")
+	if !strings.Contains(a.body, `/clusters?owner=root&amp;sort=name&amp;status=failed`) {
+		t.Error("a state forgets the rest of the filter")
+	}
+	a = s.get("/clusters?q=c5&status=active")
+	a.reads(http.StatusOK, "No cluster fits", "in progress 10")
+
+	a = s.get("/clusters?sort=zz&q=c5")
+	a.reads(http.StatusUnprocessableEntity, "Clusters cannot be sorted by that.")
+	if in := a.fields(); !slices.Contains(in["q"], "c5") {
+		t.Errorf("what was typed is gone: %v", in)
+	}
+
+	csv := s.get("/clusters?format=csv&q=c5")
+	if lines := strings.Split(strings.TrimSpace(csv.body), "\n"); len(lines) != 11 || !strings.HasPrefix(lines[0], "id,name,owner") || !strings.Contains(lines[1], ",c59,ada,web,") {
+		t.Errorf("the file is %.300s", csv.body)
+	}
+	if ct := csv.header.Get("Content-Type"); !strings.HasPrefix(ct, "text/csv") {
+		t.Errorf("the file is %s", ct)
+	}
+}
+
+func TestClustersAreDeletedTogether(t *testing.T) {
+	s := signedIn(t, "ada")
+	one, two, his := s.cluster(ada, "one", "web", 2), s.cluster(ada, "two", "web", 3), s.cluster(root, "his", "web", 2)
+	if a := s.get("/clusters"); strings.Contains(a.body, "Choose his") || !strings.Contains(a.body, "Choose one") {
+		t.Error("what can be ticked is not what may be deleted")
+	}
+	if a := s.get("/clusters/delete"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
+		t.Errorf("a list of nothing answers %d", a.status)
+	}
+	a := s.get("/clusters/delete?id=" + one + "&id=" + two + "&id=" + his + "&id=none&id=" + one)
+	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and everything on them will be gone.", "Not deleted", "his It belongs to root; only its owner and admins may delete it.")
+	if got := a.fields()["id"]; len(got) != 2 {
+		t.Errorf("the form has %v", got)
+	}
+	a = s.post("/clusters/delete", url.Values{"id": {one, two, his}})
+	a.reads(http.StatusOK, "2 clusters are being deleted", "Not deleted", "his")
+	for id, want := range map[string]app.OperationKind{one: app.OperationDelete, two: app.OperationDelete, his: app.OperationCreate} {
+		if v, err := s.f.Cluster(t.Context(), ada, id); err != nil || v.Operations[0].Kind != want {
+			t.Errorf("%s: %v, %v", id, v.Operations[0].Kind, err)
+		}
+	}
+	s.get("/clusters/delete?id="+one).reads(http.StatusOK, "Nothing is deleted", "It is being deleted already.")
+	s.post("/clusters/delete", url.Values{}).reads(http.StatusOK, "Nothing is deleted")
+}
+
+func TestLiveClusters(t *testing.T) {
+	s := signedIn(t, "ada")
+	one := s.cluster(ada, "one", "web", 2)
+	two := s.cluster(ada, "two", "web", 2)
+	r := s.follow("/live?page=" + url.QueryEscape("/clusters?owner=me"))
+	c := changes(t, r.until("change", "two"))
+	if len(c.Lists) != 1 || strings.Join(c.Lists[0].Order, " ") != "r-"+two+" r-"+one || len(c.Lists[0].Rows) != 2 {
+		t.Fatalf("it begins with %+v", c.Lists)
+	}
+	s.f.advance(one, 2)
+	c = changes(t, r.until("change", "2 of"))
+	if len(c.Lists) != 1 || len(c.Lists[0].Rows) != 1 || c.Lists[0].Rows["r-"+one] == "" || len(c.Parts) != 0 {
+		t.Errorf("a change of one row sends %+v", c)
+	}
+	three := s.cluster(ada, "three", "web", 2)
+	c = changes(t, r.until("change", "three"))
+	if len(c.Lists) != 1 || c.Lists[0].Order[0] != "r-"+three || len(c.Lists[0].Rows) != 1 {
+		t.Errorf("a new cluster sends %+v", c.Lists)
+	}
+}

@@ -1,0 +1,89 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// deviceLogin is a power that a Muster may have: programs are let in by people who say yes at the portal.
+type deviceLogin interface {
+	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (app.DeviceCodes, error)
+	PollDevice(ctx context.Context, code string) (app.Token, string, error)
+	ShowDevice(ctx context.Context, a app.Actor, code string) (app.Device, error)
+	AnswerDevice(ctx context.Context, a app.Actor, code string, yes bool, scopes []app.Scope) error
+	EndToken(ctx context.Context, a app.Actor) (app.Token, error)
+}
+
+func (p *Portal) devices() deviceLogin {
+	m, _ := p.muster.(deviceLogin)
+	return m
+}
+
+// deviceAsk asks for the code, or shows who asks by it. It changes nothing: links are opened by more than people.
+func (p *Portal) deviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	code := strings.TrimSpace(r.URL.Query().Get("code"))
+	if code == "" {
+		return p.showDevice(w, r, http.StatusOK, page.Device{})
+	}
+	d, status, err := p.deviceOf(r, a, code)
+	if err != nil {
+		return err
+	}
+	d.Scopes = app.ScopesOf(a.Role)
+	return p.showDevice(w, r, status, d)
+}
+
+// deviceOf finds who asks by a code. Codes that are made up are few: who tries many has to wait.
+func (p *Portal) deviceOf(r *http.Request, a app.Actor, code string) (d page.Device, status int, err error) {
+	d.Code = code
+	key := attemptKey{address(r), "\x00device " + homeOf(a) + "/" + a.User}
+	if wait := p.attempts.begin(key, true); wait > 0 {
+		d.Complaint = page.Complaint{Message: "Too many wrong codes.", Hint: "Try again in " + page.Span(wait) + "."}
+		return d, http.StatusTooManyRequests, nil
+	}
+	found, err := p.devices().ShowDevice(r.Context(), a, code)
+	if e := app.AsError(err); err != nil && e.Code == app.ENotFound {
+		d.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+		return d, http.StatusNotFound, nil
+	}
+	p.attempts.forget(key)
+	d.Device, d.Ago, d.Ends = &found, p.now().Sub(found.At), found.ExpiresAt.Sub(p.now())
+	return d, http.StatusOK, err
+}
+
+func (p *Portal) showDevice(w http.ResponseWriter, r *http.Request, status int, d page.Device) error {
+	f := p.frame(r, "Sign a program in")
+	f.At = "account"
+	p.render(w, r, status, page.DevicePage(f, d))
+	return nil
+}
+
+func (p *Portal) deviceAnswer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	code, said := r.PostForm.Get("code"), r.PostForm.Get("answer")
+	if said != "yes" && said != "no" {
+		return &app.Error{Code: app.EInvalid, Field: "answer", Message: "Say yes or no."}
+	}
+	d, status, err := p.deviceOf(r, a, code)
+	if err != nil {
+		return err
+	}
+	if d.Device == nil {
+		return p.showDevice(w, r, status, d)
+	}
+	scopes := []app.Scope{}
+	for _, s := range r.PostForm["scopes"] {
+		scopes = append(scopes, app.Scope(s))
+	}
+	if err := p.devices().AnswerDevice(r.Context(), a, code, said == "yes", scopes); err != nil {
+		return err
+	}
+	d.Answered = said
+	return p.showDevice(w, r, http.StatusOK, d)
+}

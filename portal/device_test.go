@@ -1,0 +1,146 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// asks has a program begin its sign-in.
+func (w *town) asks() app.DeviceCodes {
+	w.t.Helper()
+	c, err := w.app.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// reason says why a program does not get its token; "" where it does.
+func (w *town) reason(code string) string {
+	w.t.Helper()
+	_, _, err := w.app.PollDevice(w.t.Context(), code)
+	if err == nil {
+		return ""
+	}
+	return app.AsError(err).Reason
+}
+
+func TestDeviceIsLetIn(t *testing.T) {
+	w := newTown(t)
+	c := w.asks()
+	path := "/device?code=" + c.User
+	if a := w.get(path); a.header.Get("Location") != "/signin?next="+url.QueryEscape(path) {
+		t.Fatalf("a stranger is led to %q", a.header.Get("Location"))
+	}
+	w.enter("ada")
+	wantClean(t, w.get("/device"))
+	a := w.get("/device?code=" + strings.ToLower(strings.ReplaceAll(c.User, "-", "")))
+	if a.status != http.StatusOK {
+		t.Fatalf("%d: %s", a.status, a.text())
+	}
+	wantClean(t, a)
+	for _, want := range []string{"ada-laptop", "muster 1.0 on linux", "192.0.2.7", "act as ada of default"} {
+		if !strings.Contains(strings.Join(strings.Fields(a.text()), " "), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	// Looking at the page lets nobody in.
+	if got := w.reason(c.Device); got != "authorization_pending" {
+		t.Errorf("before the answer: %q", got)
+	}
+	if got := w.reason(c.Device); got != "slow_down" {
+		t.Errorf("at once again: %q", got)
+	}
+	w.clock.pass(app.DeviceInterval)
+	if got := w.reason(c.Device); got != "authorization_pending" {
+		t.Errorf("later: %q", got)
+	}
+	a = w.post("/device", url.Values{"code": {c.User}, "answer": {"yes"}, "scopes": {"cluster"}})
+	wantClean(t, a)
+	if a.status != http.StatusOK || !strings.Contains(a.text(), "is signed in") {
+		t.Fatalf("%d: %s", a.status, a.text())
+	}
+	token, secret, err := w.app.PollDevice(t.Context(), c.Device)
+	if err != nil || token.Label != "CLI on ada-laptop" || token.User != "ada" || token.ExpiresAt.IsZero() {
+		t.Fatalf("%+v, %v", token, err)
+	}
+	actor, err := w.app.ActorOfToken(t.Context(), secret, "192.0.2.7")
+	if err != nil || actor.User != "ada" || !actor.May("Ask") || actor.May("Review") {
+		t.Errorf("%+v, %v", actor, err)
+	}
+	if got := w.reason(c.Device); got != "expired_token" {
+		t.Errorf("a second time: %q", got)
+	}
+	if a := w.get("/device?code=" + c.User); a.status != http.StatusNotFound {
+		t.Errorf("the code is shown again: %d", a.status)
+	}
+	if !strings.Contains(w.get("/account").text(), "CLI on ada-laptop") {
+		t.Error("the token is not on the account's page")
+	}
+	if _, err := w.app.EndToken(t.Context(), actor); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.app.ActorOfToken(t.Context(), secret, ""); app.CodeOf(err) != app.EUnauthorized {
+		t.Errorf("the token holds after its end: %v", err)
+	}
+}
+
+func TestDeviceIsTurnedAway(t *testing.T) {
+	w := newTown(t)
+	w.enter("ada")
+	denied, over := w.asks(), w.asks()
+	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "is not signed in") {
+		t.Errorf("%d: %s", a.status, a.text())
+	}
+	if got := w.reason(denied.Device); got != "access_denied" {
+		t.Errorf("after a no: %q", got)
+	}
+	// More than a viewer may is not given.
+	w.another().enter("vera")
+	if a := w.post("/device", url.Values{"code": {over.User}, "answer": {"yes"}, "scopes": {"admin"}}); a.status != http.StatusForbidden {
+		t.Errorf("a user gives the scope admin: %d", a.status)
+	}
+	// A yes takes a fresh proof.
+	w.clock.pass(app.FreshWithin + time.Second)
+	late := w.asks()
+	if a := w.post("/device", url.Values{"code": {late.User}, "answer": {"yes"}}); !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
+		t.Errorf("a stale session gives %d to %q", a.status, a.header.Get("Location"))
+	}
+	if got := w.reason(over.Device); got != "expired_token" {
+		t.Errorf("after its time: %q", got)
+	}
+	if a := w.get("/device?code=" + over.User); a.status != http.StatusNotFound {
+		t.Errorf("a code that is over gives %d", a.status)
+	}
+	// Codes that are made up are few.
+	status := 0
+	for range 8 {
+		status = w.get("/device?code=BBBBBBBB").status
+	}
+	if status != http.StatusTooManyRequests {
+		t.Errorf("many wrong codes give %d", status)
+	}
+}
+
+func TestDevicesAreFew(t *testing.T) {
+	w := newTown(t)
+	for range 20 {
+		w.asks()
+	}
+	_, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil)
+	if app.CodeOf(err) != app.ERateLimit {
+		t.Errorf("one address may begin any number: %v", err)
+	}
+	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
+		t.Errorf("and then nobody else: %v", err)
+	}
+	w.clock.pass(app.DeviceLife)
+	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {
+		t.Errorf("what is over counts: %v", err)
+	}
+}

@@ -1,0 +1,354 @@
+package portal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"muster/app"
+	"muster/app/catalog"
+)
+
+// withCatalog is a fake whose tenant lays own entries over the installation's. Texts are understood as the server understands them.
+type withCatalog struct {
+	*fake
+	base    string
+	own     map[app.CatalogKey][]app.CatalogRevision // oldest first
+	rev     int
+	changed map[app.CatalogKey]int // the revision of the last change
+	secrets map[string]string
+	tried   []app.ClusterRequest
+}
+
+const installation = `kind: provider
+name: sandbox
+type: sandbox
+---
+kind: hardware
+name: small
+providers: {sandbox: {flavor: small, cost_per_hour: 0.01}}
+---
+kind: image
+name: host
+providers: {sandbox: {image: host}}
+---
+kind: service
+name: hello
+label: Hello
+description: Says good morning.
+actions:
+  install: |
+    echo hello
+---
+kind: service
+name: bye
+runtime: {requires: [hello]}
+actions: {install: "true"}
+---
+kind: template
+name: greet
+label: Greeting
+description: One node that greets.
+defaults: {services: [hello], provider: sandbox, hardware: small, image: host}
+constraints: {size: {min: 1, max: 5}}
+`
+
+// catalogHouse is a portal with a catalog, and whoever has signed in.
+func catalogHouse(t *testing.T, user string) (*site, *withCatalog) {
+	t.Helper()
+	var f *withCatalog
+	s := visit(t, func(c *Config) {
+		f = &withCatalog{fake: c.Muster.(*fake), base: installation, own: map[app.CatalogKey][]app.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
+		f.fake.catalog = f.read(nil).Catalog
+		c.Muster, c.Texts = f, catalog.Texts{}
+	})
+	s.signIn(user)
+	return s, f
+}
+
+// read lays own entries and files over the installation's.
+func (f *withCatalog) read(files []app.CatalogFile, without ...app.CatalogKey) catalog.Report {
+	own, change := fstest.MapFS{}, fstest.MapFS{}
+	for k, all := range f.own {
+		if last := all[len(all)-1]; !last.Gone && !slices.Contains(without, k) {
+			own[k.Kind+"/"+k.Name+".yaml"] = &fstest.MapFile{Data: []byte(last.Text)}
+		}
+	}
+	for _, x := range files {
+		change[x.Name] = &fstest.MapFile{Data: []byte(x.Text)}
+	}
+	sources := []catalog.Source{{FS: fstest.MapFS{"installation.yaml": {Data: []byte(f.base)}}}}
+	for _, s := range []fstest.MapFS{own, change} {
+		if len(s) > 0 {
+			sources = append(sources, catalog.Source{FS: s})
+		}
+	}
+	return catalog.LintFS(catalog.Options{ProviderTypes: []string{"sandbox", "cloud"}, Automators: []string{"shell"}}, sources...)
+}
+
+// entries takes texts apart.
+func entries(name, text string) (out []app.CatalogText) {
+	for _, doc := range strings.Split(text, "\n---\n") {
+		tree, err := catalog.Texts{}.Tree(doc)
+		if err == nil && tree.At("name").String() != "" {
+			out = append(out, app.CatalogText{CatalogKey: app.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
+		}
+	}
+	return out
+}
+
+func (f *withCatalog) item(k app.CatalogKey) (s app.CatalogSource, ok bool) {
+	for _, e := range entries("installation.yaml", f.base) {
+		if e.CatalogKey == k {
+			s.Text, s.Origin, ok = e.Text, "installation.yaml:1", true
+		}
+	}
+	s.Replaces = ok
+	if all := f.own[k]; len(all) > 0 && !all[len(all)-1].Gone {
+		last := all[len(all)-1]
+		s.Own, s.Number, s.At, s.By, s.Text, s.Origin, ok = true, last.Number, last.At, last.By, last.Text, "", true
+	}
+	s.Replaces = s.Replaces && s.Own
+	s.CatalogKey, s.Revision = k, strconv.Itoa(f.rev)
+	if tree, err := (catalog.Texts{}).Tree(s.Text); err == nil {
+		s.Label, s.Description, s.Type, s.State = tree.At("label").String(), tree.At("description").String(), tree.At("type").String(), app.TemplateState(tree.At("state").String())
+	}
+	return s, ok
+}
+
+func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query string) (out []app.CatalogItem, err error) {
+	if err := refused(a, "CatalogItems"); err != nil {
+		return nil, err
+	}
+	keys := map[app.CatalogKey]bool{}
+	for _, e := range entries("", f.base) {
+		keys[e.CatalogKey] = true
+	}
+	for k := range f.own {
+		keys[k] = true
+	}
+	for k := range keys {
+		s, ok := f.item(k)
+		if ok && (kind == "" || k.Kind == kind) && strings.Contains(strings.ToLower(s.Name+" "+s.Label+" "+s.Description), strings.ToLower(query)) {
+			out = append(out, s.CatalogItem)
+		}
+	}
+	slices.SortFunc(out, func(a, b app.CatalogItem) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
+	return out, f.broken
+}
+
+func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.CatalogKey) (app.CatalogSource, error) {
+	if err := refused(a, "CatalogSource"); err != nil {
+		return app.CatalogSource{}, err
+	}
+	s, ok := f.item(k)
+	if !ok {
+		return s, app.Errorf(app.ENotFound, "There is no %s %q.", k.Kind, k.Name)
+	}
+	return s, nil
+}
+
+func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k app.CatalogKey) ([]app.CatalogRevision, error) {
+	if err := refused(a, "CatalogHistory"); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(f.own[k])
+	slices.Reverse(out)
+	return out, nil
+}
+
+func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error) {
+	if err := refused(a, "CheckCatalog"); err != nil {
+		return app.CatalogReport{}, err
+	}
+	r := app.CatalogReport{Revision: strconv.Itoa(f.rev)}
+	found := f.read(c.Files, c.Remove...)
+	for _, p := range found.Problems {
+		r.Problems = append(r.Problems, app.CatalogProblem{File: strings.TrimPrefix(p.Origin.File, "/"), Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: p.Message, Hint: p.Hint})
+		if m := named.FindStringSubmatch(p.Message); m != nil {
+			r.Problems[len(r.Problems)-1].Field = m[1]
+		}
+	}
+	held := map[app.CatalogKey]bool{}
+	for _, x := range c.Files {
+		for _, e := range entries(x.Name, x.Text) {
+			held[e.CatalogKey] = true
+			was, ok := f.item(e.CatalogKey)
+			act := "add"
+			if was.Own {
+				act = "change"
+			}
+			if ok && was.Text == e.Text {
+				r.Same++
+				continue
+			}
+			r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
+		}
+	}
+	for _, k := range c.Remove {
+		r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: k, Act: "remove", Warnings: []string{"2 clusters stand by it."}})
+	}
+	if c.Prune {
+		for k := range f.own {
+			if !held[k] {
+				r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: k, Act: "remove"})
+			}
+		}
+	}
+	return r, f.broken
+}
+
+func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error) {
+	if err := refused(a, "ApplyCatalog"); err != nil {
+		return app.CatalogReport{}, err
+	}
+	r, err := f.CheckCatalog(ctx, a, c)
+	if err != nil || !r.OK() {
+		return r, err
+	}
+	if len(c.Note) > 1000 {
+		return r, &app.Error{Code: app.EInvalid, Field: "note", Message: "A note has at most 1,000 characters."}
+	}
+	for _, x := range r.Changes {
+		if asOf, _ := strconv.Atoi(c.AsOf); c.AsOf != "" && f.changed[x.CatalogKey] > asOf {
+			return r, &app.Error{Code: app.EConflict, Reason: "catalog_changed", Message: fmt.Sprintf("%s %s was changed meanwhile.", x.Kind, x.Name)}
+		}
+	}
+	f.rev++
+	for _, x := range r.Changes {
+		v := app.CatalogRevision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
+		for _, file := range c.Files {
+			for _, e := range entries(file.Name, file.Text) {
+				if e.CatalogKey == x.CatalogKey {
+					v.Text = e.Text
+				}
+			}
+		}
+		f.own[x.CatalogKey] = append(f.own[x.CatalogKey], v)
+		f.changed[x.CatalogKey] = f.rev
+	}
+	f.mu.Lock()
+	f.catalog = f.read(nil).Catalog
+	f.mu.Unlock()
+	r.Saved, r.Revision = true, strconv.Itoa(f.rev)
+	return r, nil
+}
+
+func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (app.CatalogReport, error) {
+	if err := refused(a, "RevertCatalog"); err != nil {
+		return app.CatalogReport{}, err
+	}
+	v := f.own[k][number-1]
+	if v.Gone {
+		return f.ApplyCatalog(ctx, a, app.CatalogChange{Remove: []app.CatalogKey{k}, Note: note})
+	}
+	return f.ApplyCatalog(ctx, a, app.CatalogChange{Files: []app.CatalogFile{catalogFile(k, v.Text)}, Note: note})
+}
+
+func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c app.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
+	if err := refused(a, "TryCatalog"); err != nil {
+		return app.Preview{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tried = append(f.tried, r)
+	was := f.catalog
+	defer func() { f.catalog = was }()
+	f.catalog = f.read(c.Files).Catalog
+	return f.preview(r)
+}
+
+func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, app.CatalogChange, app.ClusterRequest) (app.Explanation, error) {
+	return app.Explanation{Conflict: []app.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []app.Fix{{Text: "5 nodes instead of 9"}}}, nil
+}
+
+func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []app.CatalogFile, err error) {
+	if err := refused(a, "ExportCatalog"); err != nil {
+		return nil, err
+	}
+	for k := range maps.Keys(f.own) {
+		if s, ok := f.item(k); ok {
+			out = append(out, catalogFile(k, s.Text))
+		}
+	}
+	if all {
+		out = append(out, app.CatalogFile{Name: "installation.yaml", Text: f.base})
+	}
+	return out, nil
+}
+
+func (f *withCatalog) CatalogFamilies(_ context.Context, a app.Actor) (app.Families, error) {
+	if err := refused(a, "CatalogFamilies"); err != nil {
+		return app.Families{}, err
+	}
+	return app.Families{
+		Providers: []app.Descriptor{
+			{Name: "cloud", Description: "Machines elsewhere.", Fields: []app.Field{{Name: "token", Label: "Token", Required: true, Secret: true}, {Name: "region", Label: "Region", Options: []string{"eu", "us"}}}},
+			{Name: "sandbox", Description: "Machines on this host.", Fields: []app.Field{{Name: "max_machines", Label: "Most machines", Default: "64"}}},
+			{Name: "typed", Description: "One field of each type.", Fields: []app.Field{
+				{Name: "project", Label: "Project", Type: app.FieldText, Required: true}, {Name: "key", Label: "Private key", Type: app.FieldLines, Secret: true, Help: "In PEM form."},
+				{Name: "machines", Label: "Machines", Type: app.FieldLines, Help: "One in each line."}, {Name: "disk_gb", Label: "Disk (GB)", Type: app.FieldInt, Default: "20"},
+				{Name: "public", Label: "Public address", Type: app.FieldBool, Default: "true"}, {Name: "spot", Label: "Spot", Type: app.FieldBool},
+				{Name: "size", Label: "Size", Type: app.FieldChoice, Default: "small", Options: []string{"small", "large"}}, {Name: "networks", Label: "Networks", Type: app.FieldList}}},
+		},
+		Automators: []app.Descriptor{{Name: "shell", Fields: []app.Field{{Name: "script", Label: "Script", Type: app.FieldLines, Required: true}, {Name: "args", Label: "Arguments"}}}},
+		Schema:     string(catalog.Schema()),
+	}, nil
+}
+
+func (f *withCatalog) Secrets(context.Context, app.Actor) (out []app.Secret, err error) {
+	for n := range f.secrets {
+		out = append(out, app.Secret{Name: n})
+	}
+	return out, nil
+}
+
+func (f *withCatalog) SetSecret(_ context.Context, _ app.Actor, name string, value []byte) error {
+	f.secrets[name] = string(value)
+	return nil
+}
+
+func (f *withCatalog) DeleteSecret(context.Context, app.Actor, string) error { return nil }
+
+// named finds the place in a problem's words.
+var named = regexp.MustCompile(`^[a-z]+ "[^"]*": ([a-z_]+[][a-z_.0-9]*)`)
+
+func refused(a app.Actor, useCase string) error {
+	if a.May(useCase) {
+		return nil
+	}
+	return &app.Error{Code: app.EForbidden, Message: "This is for admins."}
+}
+
+// multipartBody is a form with files as a browser sends it.
+func multipartBody(t *testing.T, fields url.Values, files map[string]string) (body, kind string) {
+	t.Helper()
+	var buf bytes.Buffer
+	w := multipart.NewWriter(&buf)
+	for name, values := range fields {
+		for _, v := range values {
+			if name != "files" {
+				_ = w.WriteField(name, v)
+			}
+		}
+	}
+	for name, text := range files {
+		to, err := w.CreateFormFile("files", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = to.Write([]byte(text))
+	}
+	_ = w.Close()
+	return buf.String(), w.FormDataContentType()
+}

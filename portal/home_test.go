@@ -1,0 +1,246 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// homely is a Muster with all that a home shows.
+type homely struct {
+	*treasurer
+	Requesting
+	Questioning
+	prices  map[string]float64
+	inbox   []app.Request
+	mine    []app.Request
+	asks    []app.Question
+	notices []app.Notice
+	fails   error // of all but what a person has
+	more    int   // live clusters that are not listed
+}
+
+func newHomely(f *fake) *homely {
+	return &homely{treasurer: &treasurer{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
+}
+
+func (h *homely) Home(_ context.Context, a app.Actor) (app.Home, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := app.Home{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
+	for _, status := range []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep} {
+		for _, c := range h.clusters {
+			if c.Owner != a.User || c.Status != status {
+				continue
+			}
+			out.Standing[status]++
+			out.CostPerHour += c.CostPerHour
+			out.Clusters = append(out.Clusters, app.ClusterSummary{Cluster: c.Cluster, Operation: &c.Operations[0]})
+			if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(h.now().Add(72*time.Hour)) {
+				out.Ending = append(out.Ending, c.Cluster)
+			}
+		}
+	}
+	if h.more > 0 {
+		out.Standing[app.ClusterActive] += h.more
+	}
+	return out, h.broken
+}
+
+func (h *homely) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) ([]app.Request, error) {
+	if f.View == app.RequestsInbox {
+		return h.inbox, h.fails
+	}
+	if !f.Open || f.Limit > 10 {
+		return nil, app.Errorf(app.EInvalid, "A home reads only a few open ones.")
+	}
+	return h.mine, h.fails
+}
+
+func (h *homely) Questions(_ context.Context, _ app.Actor, q app.QuestionQuery) ([]app.Question, error) {
+	if !q.Mine {
+		return nil, app.Errorf(app.EInvalid, "A home asks only for what waits for oneself.")
+	}
+	return h.asks, h.fails
+}
+
+func (h *homely) Notices(context.Context, app.Actor, int64, int) ([]app.Notice, error) {
+	return h.notices, h.fails
+}
+
+func (h *homely) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+	return h.prices, nil
+}
+
+// furnish gives ada a cluster of each kind, and much that waits for her.
+func (h *homely) furnish() error {
+	ctx, now := context.Background(), h.now()
+	for i, r := range []app.ClusterRequest{
+		{Name: "lake", LayoutRequest: app.LayoutRequest{Template: "hadoop", Size: 5}},
+		{Name: "shop-staging", LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}},
+		{Name: "orders-db", LayoutRequest: app.LayoutRequest{Template: "single", Size: 1}},
+		{Name: "theirs", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}},
+	} {
+		who := ada
+		if i == 3 {
+			who = root
+		}
+		v, err := h.CreateCluster(ctx, who, r)
+		if err != nil {
+			return err
+		}
+		for h.advance(v.ID, 9) && i != 0 {
+		}
+	}
+	h.advance("c01", 12)
+	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
+	layout := app.Layout{CostPerHour: 0.96, Groups: []app.NodeGroup{{Count: 8, Services: []string{"web"}}}}
+	h.inbox = []app.Request{{ID: 7, Status: app.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
+		Asked: app.ClusterRequest{Name: "load-test", LayoutRequest: app.LayoutRequest{Template: "web"}}, Terms: app.Terms{Layout: layout}}}
+	h.mine = []app.Request{{ID: 9, Status: app.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
+		Asked: app.ClusterRequest{Name: "big-lake", LayoutRequest: app.LayoutRequest{Template: "hadoop"}}, Terms: app.Terms{Layout: layout},
+		Needs: []app.Need{{Approval: app.Approval{Group: "finance", Count: 2}}}}}
+	h.asks = []app.Question{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
+		Person: app.Person{Ask: "Is the disk of n2 wiped?"}}}
+	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", Path: "/clusters/c01", Users: []string{"ada"}},
+		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, Path: "https://elsewhere.example/", Users: []string{"ada"}}}
+	month := app.MonthOf(now).Start
+	for i := 0; !month.AddDate(0, 0, i).After(now); i++ {
+		cost := float64(1+(i*7)%5) / 2
+		h.usage.Lines = append(h.usage.Lines, app.UsageLine{Start: month.AddDate(0, 0, i), UsageSum: app.UsageSum{Cost: cost, NodeHours: cost * 10}})
+		h.usage.Total.Cost += cost
+		h.usage.Total.NodeHours += cost * 10
+	}
+	return nil
+}
+
+func homeSite(t *testing.T) (*site, *homely) {
+	t.Helper()
+	var h *homely
+	s := visit(t, func(c *Config) {
+		h = newHomely(c.Muster.(*fake))
+		c.Muster = h
+	})
+	s.clock.pass(20 * 24 * time.Hour)
+	return s, h
+}
+
+func TestHome(t *testing.T) {
+	s, h := homeSite(t)
+	if err := h.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	s.signIn("ada")
+	a := s.get("/")
+	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20 per hour in all.",
+		"Waits for you 2", "load-test bob asks for 8 nodes of web, 0.96 per hour; 1 h ago. Decide", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
+		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Being created: 21 of 43 steps done.", "48 %", "orders-db active",
+		"Leases that end soon lake ends in 24 h Extend orders-db ends in 8 h Extend", "Your requests", "big-lake", "Your machines this month", "node hours", "Your quota what is used of it Nodes 38 of 50",
+		"What you were told", "The lease of lake ends in 22 hours.", "Start something", "Web with a load balancer", "from 0.24")
+	a.lacks("theirs", "Muster your first cluster", "All of default")
+	if text := a.text(); strings.Index(text, "shop-staging failed") > strings.Index(text, "lake creating") || strings.Index(text, "lake creating") > strings.Index(text, "orders-db active") {
+		t.Error("what needs a look does not come first")
+	}
+	for _, want := range []string{`href="/clusters/c01#lease"`, `href="/requests/7"`, `aria-label="Cost by day in May: at most 2.50, on 3 May; today 0.50 so far."`} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("%s is not to be found", want)
+		}
+	}
+	if strings.Contains(a.body, "elsewhere.example") || strings.Contains(a.body, "approved <b>") {
+		t.Error("a notice leads elsewhere, or gets into the page as it is")
+	}
+	if got := s.get("/home/cost?of=tenant", "Muster-Part", "cost"); got.status != http.StatusForbidden {
+		t.Errorf("a user sees what everybody's machines cost: %d", got.status)
+	}
+	if got := s.get("/home/cost"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/usage" {
+		t.Errorf("a person who follows the address of a part comes to %d %s", got.status, got.header.Get("Location"))
+	}
+}
+
+func TestHomeOfSomebodyNew(t *testing.T) {
+	s, h := homeSite(t)
+	s.signIn("ada")
+	a := s.get("/")
+	a.reads(http.StatusOK, "Muster your first cluster", "Create the first cluster", "One database", "You have no cluster at the moment.")
+	a.lacks("Your clusters", "Waits for you", "Start something")
+	if a.find("home-waits") == nil || !has(a.find("home-waits"), "hidden") {
+		t.Error("what waits is shown where nothing does, or has no place to come to")
+	}
+	h.catalog = app.NewCatalog()
+	s.get("/").reads(http.StatusOK, "There is no template yet")
+	s.signIn("vera")
+	a = s.get("/")
+	a.reads(http.StatusOK, "You may look at clusters here, but not create them.")
+	a.lacks("Create")
+}
+
+func TestHomeOfAnAdmin(t *testing.T) {
+	s, h := homeSite(t)
+	if err := h.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	s.signIn("root")
+	h.treasurer.asked = nil
+	a := s.get("/")
+	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "All of default this month See usage")
+	if len(h.treasurer.asked) != 1 || !h.treasurer.asked[0].Mine {
+		t.Errorf("the page adds up what everybody's machines cost before it answers: %v", h.treasurer.asked)
+	}
+	n := a.find("home-cost-tenant")
+	if n == nil || attr(n, "data-fill") != "/home/cost?of=tenant" {
+		t.Fatal("nothing fetches what everybody's machines cost")
+	}
+	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
+	part.reads(http.StatusOK, "All of default this month", "node hours")
+	if strings.Contains(part.body, "<html") || h.treasurer.asked[1].Mine {
+		t.Error("the part is a page, or only the admin's own")
+	}
+	h.more = 10_000
+	h.treasurer.asked = nil
+	s.get("/").reads(http.StatusOK, "You have 10001 clusters: 10001 active.", "All of yours 10000 more", "Your machines this month See usage")
+	if len(h.treasurer.asked) != 0 {
+		t.Error("somebody with very many clusters waits for the sum of their costs")
+	}
+}
+
+func TestHomeMoves(t *testing.T) {
+	s, h := homeSite(t)
+	if err := h.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	s.signIn("ada")
+	r := s.follow("/live?page=%2F")
+	e := r.until("change", "21 of 43")
+	for _, part := range changes(t, e).Parts {
+		if a := s.get("/"); a.find(part[0]) == nil {
+			t.Errorf("the page has no place for %s", part[0])
+		}
+	}
+	h.advance("c01", 3)
+	if c := changes(t, r.until("change", "24 of 43")); len(c.Parts) != 1 || c.Parts[0][0] != "home-clusters" {
+		t.Errorf("more than what moved is sent: %d parts", len(c.Parts))
+	}
+	r.close()
+}
+
+// Without the rest, what a person has is worth showing.
+func TestHomeWhenSomethingIsBroken(t *testing.T) {
+	s, h := homeSite(t)
+	if err := h.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	s.signIn("ada")
+	h.broken = fmt.Errorf("the disk is full")
+	s.get("/").reads(http.StatusInternalServerError)
+	h.broken = nil
+	s.get("/").reads(http.StatusOK, "Hello, ada")
+	plain := signedIn(t, "ada")
+	if a := plain.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
+		t.Errorf("a portal without homes begins with %d %s", a.status, a.header.Get("Location"))
+	}
+}

@@ -1,0 +1,115 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// operated is a Muster that also tells how the installation is.
+type operated struct{ *fake }
+
+func (o operated) Settings(_ context.Context, a app.Actor) (app.ServerFacts, error) {
+	if !a.May("Settings") {
+		return app.ServerFacts{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
+	}
+	return app.ServerFacts{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
+		Settings: []app.Setting{
+			{Name: "--workers", Value: "3", From: "flag", Default: "16", Set: true, About: "steps at the same time"},
+			{Name: "--listen", Value: "127.0.0.1:8420", From: "default", About: "address"},
+			{Name: "MUSTER_SECRET_KEY", Secret: true, Set: true, From: "environment", About: "the key"},
+		}}, nil
+}
+
+func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]app.ProviderHealth, error) {
+	if !a.May("ProviderHealth") {
+		return nil, app.Errorf(app.EForbidden, "Only superadmins see that.")
+	}
+	return []app.ProviderHealth{
+		{Name: "ocean", Type: "digitalocean", Rate: app.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: app.AccountCalls{
+			LastAt: o.now().Add(-time.Minute), LastError: "ocean: create: too many", ErrorCode: app.ERateLimit, ErrorAt: o.now().Add(-time.Minute),
+			Hour: map[app.Code]int{"": 90, app.ERateLimit: 10}, Day: map[app.Code]int{"": 200, app.ERateLimit: 11, app.ETimeout: 12}, Left: 1.2}},
+		{Name: "sandbox", Type: "sandbox"},
+	}, nil
+}
+
+func (o operated) Queues(_ context.Context, a app.Actor) (app.Queues, error) {
+	if !a.May("Queues") {
+		return app.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
+	}
+	q := app.TenantQueue{Queue: app.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
+		Groups: []app.WaitGroup{{Reason: app.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
+		Operations: []app.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
+			Queued: 4, Total: 25, Text: "No worker is connected."}}, More: 7},
+		Oldest: o.now().Add(-time.Hour), Help: "Let a provisioner serve the tenant."}
+	return app.Queues{Text: "8 operations are under way in 1 tenant.", Tenants: []app.TenantQueue{q}}, nil
+}
+
+// TestQueuesOfAllTenants finds on the page, and in the answer, which tenant waits, since when, why, and what would help.
+func TestQueuesOfAllTenants(t *testing.T) {
+	s := visit(t, func(c *Config) { c.Muster = operated{c.Muster.(*fake)} })
+	s.signIn("ada")
+	s.get("/admin/queues").reads(http.StatusForbidden)
+	s.post("/signout", nil)
+	s.signIn("root")
+	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research since 1 h ago", "What would help: Let a provisioner serve the tenant.",
+		"4 steps: No worker is connected.", "the oldest operation 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
+	parts, err := s.p.queuesLive(t.Context(), root, nil)
+	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
+		t.Errorf("the page moves as %+v, %v", parts, err)
+	}
+}
+
+func TestInstallationPages(t *testing.T) {
+	s := visit(t, func(c *Config) { c.Muster = operated{c.Muster.(*fake)} })
+	s.signIn("ada")
+	s.get("/admin/settings").reads(http.StatusForbidden)
+	s.get("/admin/provider-health").reads(http.StatusForbidden)
+	s.post("/signout", nil)
+	s.signIn("root")
+	a := s.get("/admin/settings")
+	a.reads(http.StatusOK, "SQLite 3.50", "20ms behind the database", "Leads yes", "--workers 3 otherwise 16 flag", "MUSTER_SECRET_KEY set, secret environment", "--listen")
+	a = s.get("/admin/settings?set=true")
+	a.reads(http.StatusOK, "--workers")
+	a.lacks("--listen")
+	a = s.get("/admin/provider-health")
+	a.reads(http.StatusOK, "ocean digitalocean 10 % of the calls fail", "Calls in an hour 100", "Not well 10 rate limit", "Not well 12 timeout, 11 rate limit", "Left now 1 of 5",
+		"Steps that wait 7", "Last error, 60 s ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
+
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	a = s.get("/admin")
+	a.reads(http.StatusOK, "Nothing wants your attention.", "Provider health", "Overview")
+	s.f.advance(id, 2)
+	s.f.failStep(id, "n2.create", "No machine came.")
+	a = s.get("/admin")
+	a.reads(http.StatusOK, "1 cluster has failed")
+	if !strings.Contains(a.body, `aria-current="page"`) {
+		t.Error("no page is marked as the current one")
+	}
+}
+
+func TestSearch(t *testing.T) {
+	s := signedIn(t, "ada")
+	lake, shop := s.cluster(ada, "lake", "hadoop", 3), s.cluster(ada, "lakeside", "web", 2)
+	for q, want := range map[string]string{"lake": lake, "lakeside": shop} {
+		if a := s.get("/search?q=" + q); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+want {
+			t.Errorf("%s leads to %d %s", q, a.status, a.header.Get("Location"))
+		}
+	}
+	a := s.get("/search?q=lak")
+	a.reads(http.StatusOK, "What fits “lak”.", "lake", "lakeside")
+	if in := a.fields(); in.Get("q") != "lak" || len(in["q"]) != 2 {
+		t.Errorf("the field has %q", in.Get("q"))
+	}
+	s.get("/search?q=%3Cb%3E").reads(http.StatusOK, "Nothing was found for “<b>”.")
+	s.get("/search").reads(http.StatusOK, "Look for clusters")
+	s.get("/search?q="+strings.Repeat("x", 5000)).reads(http.StatusOK, "Nothing was found")
+	s.post("/signout", nil)
+	if a := s.get("/search?q=lake"); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/signin") {
+		t.Errorf("a stranger is led to %s", a.header.Get("Location"))
+	}
+}

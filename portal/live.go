@@ -1,0 +1,335 @@
+package portal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"muster/app"
+)
+
+// How live pages behave.
+const (
+	liveGap  = time.Second // between two updates of a page
+	liveLook = time.Minute // look again even when nothing happened: a page says how long ago things were
+)
+
+// A page whose parts move by themselves is made live in three steps; without a script it stays as it was loaded.
+//
+//  1. Its templ parts have an element with an id each, of the same id as the liveOne. A long list is one liveOne with rows: an
+//     element with the id whose children are the rows, each with an id of its own; then only rows that changed are sent.
+//  2. A reader of those parts is added to livePages, under the path of the page. It gets the page's own address, and only reads.
+//  3. The handler sets f.Live = true before it renders, so that list.js is loaded.
+//
+// list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while nobody looks, replaces what is not as it was, and
+// keeps focus, ticks and unfolded details. The stream is woken by the store, at most once a second; tenants in which
+// nothing happens cost nothing but one look a minute for each page that somebody looks at.
+type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error)
+
+// liveOne is what stands in the element of an id. With Rows its HTML is not used.
+type liveOne struct {
+	ID   string
+	HTML templ.Component
+	Rows []liveRow // not nil: the children of the element, in order
+}
+
+type liveRow struct {
+	ID   string
+	HTML templ.Component
+}
+
+// livePage is a page that moves by itself.
+type livePage struct {
+	read liveRead
+	// wakes is what it is woken by; nil: by all that changes in the actor's tenant.
+	wakes func(a app.Actor) []string
+	every time.Duration // 0: liveLook
+}
+
+// ofInstallation wakes pages of the installation by what happens in any tenant, and to any provisioner.
+func ofInstallation(app.Actor) []string { return []string{app.WatchEverything, app.WatchShares} }
+
+// livePages are the pages that move by themselves, by path; in one, * stands for a part that differs.
+func (p *Portal) livePages() map[string]livePage {
+	return map[string]livePage{
+		"/":      {read: p.homeLive},
+		"/admin": {read: p.adminLive, wakes: func(a app.Actor) []string { return []string{app.WatchTenant(a.Tenant), app.WatchShares} }},
+		// Calls wake nobody.
+		"/admin/provider-health": {read: p.providerHealthLive, wakes: ofInstallation, every: 10 * time.Second},
+		"/admin/queues":          {read: p.queuesLive, wakes: ofInstallation},
+		"/admin/hooks/*":         {read: p.hookLive},
+		"/clusters":              {read: p.clustersLive},
+		"/orphans":               {read: p.orphansLive, wakes: ofInstallation},
+		// It says when each was heard of.
+		"/provisioners": {read: p.provisionersLive, wakes: ofInstallation, every: 10 * time.Second},
+		"/questions":    {read: p.questionsLive},
+		"/queue":        {read: p.queueLive},
+		"/requests":     {read: p.requestsLive},
+	}
+}
+
+func (p *Portal) livePage(at string) (livePage, bool) {
+	if one, ok := p.live[at]; ok {
+		return one, true
+	}
+	for pattern, one := range p.live {
+		if ok, err := path.Match(pattern, at); ok && err == nil {
+			return one, true
+		}
+	}
+	return livePage{}, false
+}
+
+var errNotLive = &app.Error{Code: app.ENotFound, Message: "This page does not move by itself."}
+
+// liveStream keeps a page up to date. Events: version (which version of Muster serves), change (JSON, see liveChange), still
+// (nothing happened, but the line stands). The id of a change is a sum of all that is shown: who comes back with it and finds
+// the same is sent nothing.
+func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	at, err := url.Parse(r.URL.Query().Get("page"))
+	if err != nil || at.IsAbs() || at.Host != "" {
+		return errNotLive
+	}
+	one, ok := p.livePage(at.Path)
+	if !ok {
+		return errNotLive
+	}
+	if r.Header.Get("Muster-Part") == "probe" { // a script wants to know why its stream was refused
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	free, err := p.streams.take(a)
+	if err != nil {
+		return err
+	}
+	defer free()
+	l := &liveState{p: p, a: a, at: at, page: one, counts: p.navCounts, sent: map[string]string{}, seen: r.Header.Get("Last-Event-ID")}
+	wakes := []string{app.WatchTenant(a.Tenant)}
+	if one.wakes != nil {
+		wakes = one.wakes(a)
+	}
+	l.room = liveRoom(a, wakes)
+	// Watching begins before the first look, so that nothing falls between the two. Pages that are woken by the same share a watch, which
+	// may outlive the one that began it.
+	changed, stop := p.rooms.enter(l.room, func() (<-chan struct{}, func()) {
+		return p.watchAll(context.WithoutCancel(r.Context()), a, wakes)
+	})
+	defer stop()
+	first, err := l.look(r.Context())
+	if err != nil {
+		return err
+	}
+	out, err := openStream(w, p.meter)
+	if err != nil {
+		return nil // the reader is gone; there is nobody to tell
+	}
+	out.add("", "version", []byte(p.version))
+	if err := l.run(r.Context(), out, first, changed); err != nil {
+		p.log.DebugContext(r.Context(), "live page ended", "error", err, "page", at.Path)
+	}
+	return nil
+}
+
+// watchAll is Watch for several things at once.
+func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []string) (<-chan struct{}, func()) {
+	if len(what) == 1 {
+		return p.muster.Watch(a, what[0])
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	all := make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	for _, w := range what {
+		changed, stop := p.muster.Watch(a, w)
+		wg.Go(func() {
+			defer stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-changed:
+				}
+				select {
+				case all <- struct{}{}:
+				default:
+				}
+			}
+		})
+	}
+	return all, func() { cancel(); wg.Wait() }
+}
+
+// liveState is one open page.
+type liveState struct {
+	p      *Portal
+	a      app.Actor
+	at     *url.URL
+	page   livePage
+	counts func(context.Context, app.Actor) map[string]int
+	sent   map[string]string // by id, the sum of what was sent; rows under the id of their list, a slash, and their own
+	orders map[string]string // by id of a list, its rows in order
+	seen   string            // the sum of all that the reader has from before
+	room   string            // what wakes it
+	mine   bool              // the last look was made for this page
+}
+
+// liveChange is what changed. A reader puts new HTML in the place of the elements of those ids; of lists, it makes new rows of
+// the HTML it is given, takes the others as they are, and puts all in order. Counts stand beside entries of the navigation.
+type liveChange struct {
+	Parts  [][2]string    `json:"parts,omitempty"`
+	Lists  []liveList     `json:"lists,omitempty"`
+	Counts map[string]int `json:"counts,omitempty"`
+}
+
+type liveList struct {
+	ID    string            `json:"id"`
+	Order []string          `json:"order"`
+	Rows  map[string]string `json:"rows,omitempty"`
+}
+
+func (c liveChange) empty() bool { return len(c.Parts)+len(c.Lists)+len(c.Counts) == 0 }
+
+// liveLooked is what one look found.
+type liveLooked struct {
+	change liveChange
+	sum    string
+}
+
+func (l *liveState) run(ctx context.Context, out *stream, found liveLooked, changed <-chan struct{}) error {
+	every := l.page.every
+	if every == 0 {
+		every = liveLook
+	}
+	look, still := time.NewTicker(every), time.NewTicker(streamPing)
+	defer look.Stop()
+	defer still.Stop()
+	var cost time.Duration
+	for {
+		if !found.change.empty() && found.sum != l.seen {
+			b, err := json.Marshal(found.change)
+			if err != nil {
+				return err
+			}
+			out.add(found.sum, "change", b)
+		}
+		l.seen = ""
+		if err := out.flush(); err != nil {
+			return err
+		}
+		// What costs us much is done less often.
+		if err := l.p.pauseFor(ctx, liveGap+2*cost); err != nil {
+			return err
+		}
+	waiting:
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-l.p.closing:
+				return http.ErrServerClosed
+			case <-still.C:
+				out.add("", "still", []byte("still"))
+				if err := out.flush(); err != nil {
+					return err
+				}
+			case <-look.C:
+				break waiting
+			case <-changed:
+				break waiting
+			}
+		}
+		begun := time.Now()
+		var err error
+		if found, err = l.look(ctx); err != nil {
+			return err
+		}
+		if cost = 0; l.mine {
+			cost = time.Since(begun)
+		}
+	}
+}
+
+// pauseFor waits for a time, unless the stream is to end before.
+func (p *Portal) pauseFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.closing:
+		return http.ErrServerClosed
+	case <-t.C:
+		return nil
+	}
+}
+
+// look reads the page and gives what is not as it was sent.
+func (l *liveState) look(ctx context.Context) (liveLooked, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	d, err := l.drawn(ctx)
+	if err != nil {
+		return liveLooked{}, err
+	}
+	var c liveChange
+	now, orders := map[string]string{}, map[string]string{}
+	all := sha256.New()
+	note := func(key, text string) (changed bool) {
+		sum := sha256.Sum256([]byte(text))
+		now[key] = string(sum[:12])
+		all.Write([]byte(key))
+		all.Write(sum[:])
+		return l.sent[key] != now[key]
+	}
+	for _, one := range d.parts {
+		if one.rows == nil {
+			if note(one.id, one.html) {
+				c.Parts = append(c.Parts, [2]string{one.id, one.html})
+			}
+			continue
+		}
+		list := liveList{ID: one.id, Order: []string{}, Rows: map[string]string{}}
+		for _, row := range one.rows {
+			if note(one.id+"/"+row.id, row.html) {
+				list.Rows[row.id] = row.html
+			}
+			list.Order = append(list.Order, row.id)
+		}
+		orders[one.id] = strings.Join(list.Order, " ")
+		if before, known := l.orders[one.id]; !known || before != orders[one.id] || len(list.Rows) > 0 {
+			c.Lists = append(c.Lists, list)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.counts)) {
+		if note("count:"+name, strconv.Itoa(d.counts[name])) {
+			if c.Counts == nil {
+				c.Counts = map[string]int{}
+			}
+			c.Counts[name] = d.counts[name]
+		}
+	}
+	l.sent, l.orders = now, orders
+	return liveLooked{c, base64.RawURLEncoding.EncodeToString(all.Sum(nil)[:12])}, nil
+}
+
+func rendered(ctx context.Context, c templ.Component) (string, error) {
+	var b strings.Builder
+	err := c.Render(ctx, &b)
+	return b.String(), err
+}
+
+// navCounts are the numbers beside entries of the navigation.
+func (p *Portal) navCounts(ctx context.Context, a app.Actor) map[string]int {
+	return map[string]int{"requests": p.inbox(ctx, a), "questions": p.asking(ctx, a)}
+}

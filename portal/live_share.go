@@ -1,0 +1,67 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"muster/app"
+)
+
+// drawnPage is a page that moves by itself as it was found once, for all pages of the same sign-in and address: what happened is read and
+// drawn once for them. People do not share it, since each sees what that person may. What it holds is not to be changed.
+type drawnPage struct {
+	parts  []drawnOne
+	counts map[string]int
+}
+
+// drawnOne is a liveOne, drawn.
+type drawnOne struct {
+	id, html string
+	rows     []drawnRow // not nil: the children of the element, in order; then html is not used
+}
+
+type drawnRow struct{ id, html string }
+
+// liveRoom names what wakes a page, for an actor.
+func liveRoom(a app.Actor, wakes []string) string {
+	return fmt.Sprintf("%q %q", a.Tenant, strings.Join(wakes, " "))
+}
+
+// drawn gives the page as it is, as far as is known that something happened.
+func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
+	// The actor with all that there is to it: whoever may something else sees something else.
+	d, mine, err := l.p.drawn.get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.rooms.now(l.room), func(ctx context.Context) (*drawnPage, error) {
+		return drawPage(ctx, l.a, l.at, l.page.read, l.counts)
+	})
+	l.mine = mine
+	return d, err
+}
+
+func drawPage(ctx context.Context, a app.Actor, at *url.URL, read liveRead, counts func(context.Context, app.Actor) map[string]int) (*drawnPage, error) {
+	parts, err := read(ctx, a, at)
+	if err != nil {
+		return nil, err
+	}
+	d := &drawnPage{parts: make([]drawnOne, len(parts))}
+	for i, one := range parts {
+		d.parts[i].id = one.ID
+		if one.Rows == nil {
+			if d.parts[i].html, err = rendered(ctx, one.HTML); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		d.parts[i].rows = make([]drawnRow, len(one.Rows))
+		for j, row := range one.Rows {
+			html, err := rendered(ctx, row.HTML)
+			if err != nil {
+				return nil, err
+			}
+			d.parts[i].rows[j] = drawnRow{row.ID, html}
+		}
+	}
+	d.counts = counts(ctx, a)
+	return d, nil
+}

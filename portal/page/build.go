@@ -1,0 +1,203 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// BuildHookList is the page of a tenant's build hooks, with the form for a new one and the builds that live.
+type BuildHookList struct {
+	Now     time.Time
+	Hooks   []app.BuildHook
+	Systems []app.BuildSystem
+	Builds  []app.Build
+	Form    BuildHookForm
+}
+
+func (l BuildHookList) title(system string) string {
+	for _, s := range l.Systems {
+		if s.Name == system {
+			return s.Title
+		}
+	}
+	return system
+}
+
+// BuildHookForm is what was typed of a new hook, and what is wrong with it.
+type BuildHookForm struct {
+	Name, System, Owner string
+	Field               string // where the complaint belongs
+	Complaint           Complaint
+}
+
+// Error gives the complaint about a field.
+func (f BuildHookForm) Error(field string) Complaint {
+	if f.Field == field {
+		return f.Complaint
+	}
+	return Complaint{}
+}
+
+// BuildHookShow is the page of one build hook.
+type BuildHookShow struct {
+	Now        time.Time
+	Hook       app.BuildHook
+	System     app.BuildSystem
+	URL        string // where deliveries go to, the whole of it
+	Secret     string // that was made just now; "" else
+	Deliveries []app.BuildTaken
+	Builds     []app.Build
+	Before     int64 // the list shows what came before this delivery; 0: the newest
+	Rules      BuildRulesForm
+	// SecretTyped complains about a secret that was brought here.
+	SecretTyped Complaint
+}
+
+// Older is where the next part of the deliveries begins; 0: there is none.
+func (s BuildHookShow) Older() int64 {
+	if len(s.Deliveries) < HookPage {
+		return 0
+	}
+	return s.Deliveries[len(s.Deliveries)-1].ID
+}
+
+// BuildRulesForm is the editor of rules: the text as it was typed, what is wrong with it, and what a trial of it said.
+type BuildRulesForm struct {
+	Text      string
+	Saved     bool
+	Complaint Complaint
+	Delivery  int64 // that was tried
+	Tried     *app.BuildTried
+}
+
+// BuildDelivery is the page of one delivery.
+type BuildDelivery struct {
+	Now      time.Time
+	Hook     string
+	Delivery app.BuildTaken
+}
+
+func buildHookMark(h app.BuildHook) (mark, word string) {
+	switch {
+	case h.Why != "":
+		return string(app.StepFailed), "cannot act"
+	case !h.Enabled:
+		return "dropped", "off"
+	case h.Refused != "" && h.RefusedAt.After(h.LastAt):
+		return string(app.StepAsked), "refused the latest"
+	case h.LastAt.IsZero():
+		return string(app.StepWaiting), "not heard of yet"
+	}
+	return string(app.StepSucceeded), "heard"
+}
+
+func outcomeMark(o app.BuildOutcome) (mark, word string) {
+	switch o {
+	case app.BuildTakenBegun, app.BuildTakenExtended, app.BuildTakenEnded:
+		return string(app.StepSucceeded), string(o)
+	case app.BuildTakenRefused, app.BuildTakenUnreadable:
+		return string(app.StepFailed), string(o)
+	}
+	return "dropped", string(o)
+}
+
+func buildMark(b app.Build) (mark, word string) {
+	switch b.State {
+	case app.BuildReady:
+		return string(app.StepSucceeded), "ready"
+	case app.BuildCreating, app.BuildEnding:
+		return string(app.StepRunning), string(b.State)
+	case app.BuildWaiting, app.BuildAsking:
+		return string(app.StepWaiting), string(b.State)
+	case app.BuildRefused, app.BuildFailed:
+		return string(app.StepFailed), string(b.State)
+	}
+	return "dropped", string(b.State)
+}
+
+// eventWords says what a delivery was about.
+func eventWords(event, action string) string {
+	return strings.TrimSpace(strings.ReplaceAll(event, "_", " ") + " " + action)
+}
+
+// aboutBuild says whose build it is, in a line.
+func aboutBuild(e app.BuildEvent) string {
+	var words []string
+	for _, w := range []string{e.Repository, e.Branch, e.Tag, e.Job} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if e.PullRequest > 0 {
+		words = append(words, "#"+strconv.FormatInt(e.PullRequest, 10))
+	}
+	if e.Actor != "" {
+		words = append(words, "by "+e.Actor)
+	}
+	return strings.Join(words, " · ")
+}
+
+// safeLink is a build's own address where a browser may be led there.
+func safeLink(url string) string {
+	if strings.HasPrefix(url, "https://") {
+		return url
+	}
+	return ""
+}
+
+func buildHookPath(name string) string { return "/admin/builds/" + name }
+
+func buildDeliveryPath(hook string, id int64) string {
+	return buildHookPath(hook) + "/deliveries/" + strconv.FormatInt(id, 10)
+}
+
+func lookWords(l app.BuildLook) string {
+	switch {
+	case l.Words != "":
+		return l.Words
+	case l.Matched:
+		return "It matches."
+	}
+	return "It does not match."
+}
+
+// triedWords says in the end of a sentence what a trial found.
+func triedWords(t app.BuildTried) string {
+	switch app.BuildAct(t.Do) {
+	case app.BuildCreate:
+		words := "ask for a cluster"
+		if t.Ask != nil {
+			words += " of " + t.Ask.Template
+			if t.Ask.Size > 0 {
+				words += " with " + counted(t.Ask.Size, "node", "nodes")
+			}
+		}
+		return words + ", by rule " + t.Rule + "."
+	case app.BuildDelete:
+		return "give clusters back, by rule " + t.Rule + "."
+	case app.BuildExtend:
+		return "move a lease, by rule " + t.Rule + "."
+	}
+	if len(t.Ends) > 0 {
+		return "end what the build has."
+	}
+	return "do nothing."
+}
+
+func firstWord(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// buildFate says what the end of a build means for its cluster.
+func buildFate(s app.ClusterStatus) string {
+	if s == app.ClusterDeleted {
+		return "which has ended."
+	}
+	return "and given back when it ends."
+}

@@ -1,0 +1,69 @@
+package page
+
+import (
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// ClusterLogs is the page of a cluster's log.
+type ClusterLogs struct {
+	Now       time.Time
+	View      app.ClusterView
+	Tabs      ClusterTabs
+	Query     LogQuery
+	Lines     []app.LogLine
+	Line      int64 // the one that a link is to; 0 for none
+	Missing   bool  // that line is not there, or not any more
+	Earlier   int64 // there may be more before this number; 0: there is not
+	Later     int64 // the same after it
+	Live      bool  // what comes is shown
+	Complaint Complaint
+}
+
+func (c ClusterLogs) with(name string, n int64) string {
+	v := c.Query.Values()
+	v.Set(name, strconv.FormatInt(n, 10))
+	return "/clusters/" + c.View.ID + "/logs?" + v.Encode()
+}
+
+func (c ClusterLogs) downloadURL() string {
+	u := "/clusters/" + c.View.ID + "/logs/download"
+	if v := c.Query.Values(); len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
+}
+
+// LiveURL is the event stream of the page.
+func (c ClusterLogs) LiveURL() string {
+	v := c.Query.Values()
+	v.Set("view", "logs")
+	return "/clusters/" + c.View.ID + "/live?" + v.Encode()
+}
+
+// after is the number of the last line that is shown.
+func (c ClusterLogs) after() int64 {
+	if len(c.Lines) == 0 {
+		return 0
+	}
+	return c.Lines[len(c.Lines)-1].Seq
+}
+
+func (c ClusterLogs) narrowed() bool { return len(c.Query.Values()) > 0 }
+
+// logsOf is the log of something of an operation.
+func logsOf(cluster string, operation int64, node, step string) string {
+	return LogQuery{Operation: operation, Node: node, Step: step}.URL(cluster)
+}
+
+func streamWord(s app.Stream) string {
+	switch s {
+	case app.StreamErr:
+		return "errors"
+	case app.StreamSystem:
+		return "Muster"
+	}
+	return "output"
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+type picture struct{ kind, word string }
+
+// pictures are the forms in which a plan is shown.
+var pictures = []picture{{"graph", "Graph"}, {"timeline", "Timeline"}, {"matrix", "Steps by node"}}
+
+// matrixCells is up to how many steps the page of a cluster shows each of them at first.
+const matrixCells = 240
+
+// Draw prepares the picture that an address asks for; "" is what suits the plan.
+func (c *ClusterShow) Draw(kind string, op app.Operation, from int) {
+	c.PlanOf, c.PlanFrom = op.ID, from
+	acts := 0
+	for _, s := range c.Steps {
+		if !s.Join {
+			acts++
+		}
+	}
+	switch {
+	case kind == "graph" || kind == "timeline" || kind == "matrix":
+		c.Picture = kind
+	case c.Pinned != nil || acts > matrixCells:
+		c.Picture = "graph"
+	default:
+		c.Picture = "matrix"
+	}
+	switch c.Picture {
+	case "graph":
+		c.Graph = NewGraph(c.Steps)
+	case "timeline":
+		c.Gantt = NewGantt(c.Now, op, c.Steps, c.Tries, GanttQuery{From: from, Span: c.GanttSpan})
+	}
+}
+
+// PlanOperation is the operation whose plan is shown; nil where there is none.
+func (c ClusterShow) PlanOperation() *app.Operation {
+	if c.Pinned != nil {
+		return c.Pinned
+	}
+	return c.Operation()
+}
+
+func (c ClusterShow) planPath() string {
+	if c.Pinned != nil {
+		return operationURL(c.View.ID, c.Pinned.ID)
+	}
+	return "/clusters/" + c.View.ID
+}
+
+func (c ClusterShow) pictureURL(kind string) string {
+	return c.planPath() + "?" + url.Values{"plan": {kind}}.Encode() + "#plan"
+}
+
+func (c ClusterShow) ganttPages() Pages {
+	_, all, size := GanttNodes(c.Steps, c.PlanFrom)
+	return Pages{From: c.PlanFrom, Size: size, All: all, Noun: "node", URL: func(from int) string {
+		return c.planPath() + "?" + url.Values{"plan": {"timeline"}, "rows": {strconv.Itoa(from)}}.Encode() + "#plan"
+	}}
+}
+
+// NewMatrixCounts counts steps by state, for a legend.
+func NewMatrixCounts(steps []app.Step) []StateCount {
+	counts := map[app.StepState]int{}
+	for _, s := range steps {
+		if !s.Join {
+			counts[s.State]++
+		}
+	}
+	var out []StateCount
+	for _, st := range States {
+		out = append(out, StateCount{st, counts[st]})
+	}
+	return out
+}
+
+// shorten cuts a text that has no room.
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func tookWords(now time.Time, o app.Operation) string {
+	if o.EndedAt.IsZero() {
+		return Span(now.Sub(o.StartedAt)) + " so far"
+	}
+	return Span(o.EndedAt.Sub(o.StartedAt))
+}
+
+// operationSentence says how an operation went, or how far it is.
+func (c ClusterShow) operationSentence(o app.Operation) string {
+	if c.Operation() != nil && c.Operation().ID == o.ID && !o.Status.Ended() {
+		return c.progress(&o)
+	}
+	s := fmt.Sprintf("The %s %s", o.Kind.Words(), o.Status)
+	switch o.Status {
+	case app.OperationSucceeded:
+	case app.OperationCancelled:
+		s = fmt.Sprintf("The %s was cancelled after %d of %s", o.Kind.Words(), o.Done, Count(o.Total, "step"))
+	default:
+		s = fmt.Sprintf("The %s is %s, %d of %s", o.Kind.Words(), o.Status, o.Done, Count(o.Total, "step"))
+		if o.Status == app.OperationFailed {
+			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, Count(o.Total, "step"))
+		}
+	}
+	if t := opTook(c.Now, o); t != "" {
+		s += "; it " + t
+		if d := o.EndedAt.Sub(o.StartedAt); !o.EndedAt.IsZero() && o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
+			s += ", " + Span(d-o.Expected) + " more than expected"
+		}
+	}
+	return s + "."
+}
+
+// Still is the same without the line that shows where now is: that moves by itself.
+func (c ClusterShow) Still() ClusterShow {
+	c.Gantt.NowX = -1
+	return c
+}

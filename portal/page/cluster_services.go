@@ -1,0 +1,160 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"muster/app"
+)
+
+// ServiceLine is a service of a cluster: where it is, how it is, and where it is reached.
+type ServiceLine struct {
+	Name, Title string
+	Nodes       []string // that have it
+	Ready       int      // of them, how many answer
+	Stopped     []string // of them, where somebody has stopped it
+	Sick        []string // of them, where its check fails or the machine is lost
+	Why         string   // what is wrong on the first of those
+	Links       []app.Link
+}
+
+// NewServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
+func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name string) string) []ServiceLine {
+	var list []ServiceLine
+	at := map[string]int{}
+	for _, n := range standingNodes(v) {
+		health := app.NodeHealth{}
+		if v.Health != nil && n.Status == app.NodeReady {
+			health = v.Health.Of(n.Name)
+		}
+		for _, s := range n.Services {
+			if _, ok := at[s]; !ok {
+				at[s] = len(list)
+				list = append(list, ServiceLine{Name: s, Title: title("service", s)})
+			}
+			l := &list[at[s]]
+			l.Nodes = append(l.Nodes, n.Name)
+			if n.Status == app.NodeReady {
+				l.Ready++
+			}
+			if slices.Contains(n.Stopped, s) {
+				l.Stopped = append(l.Stopped, n.Name)
+			} else if why := serviceTrouble(health, s); why != "" {
+				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
+					l.Why = why
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b ServiceLine) int { return strings.Compare(a.Name, b.Name) })
+	for i := range list {
+		list[i].Links = linksOfService(v, c, list[i].Name)
+	}
+	return list
+}
+
+// serviceTrouble says what is wrong with a service of a node that is ill; "" for nothing.
+func serviceTrouble(h app.NodeHealth, service string) string {
+	if !h.Ill() {
+		return ""
+	}
+	for _, r := range h.Reasons {
+		if why, ok := strings.CutPrefix(r, service+": "); ok {
+			return why
+		}
+	}
+	if h.State == app.HealthUnreachable {
+		return h.Words()
+	}
+	return ""
+}
+
+// linksOfService are those of the cluster's links that a service of the catalog declares.
+func linksOfService(v app.ClusterView, c *app.Catalog, service string) []app.Link {
+	if c == nil || c.Services[service] == nil {
+		return nil
+	}
+	var out []app.Link
+	for _, l := range followable(v) {
+		if slices.ContainsFunc(c.Services[service].Links, func(d app.Link) bool { return d.Label == l.Label }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// state is a mark and a few words on how a service is.
+func (l ServiceLine) state(c ClusterShow) (mark, words string) {
+	switch {
+	case c.View.Status == app.ClusterAsleep:
+		return "ready", "asleep"
+	case len(l.Sick) > 0:
+		return "failed", "sick on " + app.NodesInWords(l.Sick)
+	case len(l.Stopped) == len(l.Nodes):
+		return "dropped", "stopped"
+	case len(l.Stopped) > 0:
+		return "queued", "stopped on " + app.NodesInWords(l.Stopped)
+	case running(c.Operation()):
+		done, all := c.serviceSteps(l.Name)
+		if all > done {
+			return "running", fmt.Sprintf("%d of %s", done, Count(all, "step"))
+		}
+	}
+	switch {
+	case l.Ready < len(l.Nodes):
+		return "waiting", "not ready yet"
+	case c.View.Health != nil && c.View.Health.State != app.HealthUnknown:
+		return "succeeded", "healthy"
+	case c.View.Status == app.ClusterFailed:
+		return "waiting", "not known"
+	}
+	return "succeeded", "started"
+}
+
+// serviceSteps counts the steps of the latest operation that are about a service.
+func (c ClusterShow) serviceSteps(service string) (done, all int) {
+	for _, s := range c.Steps {
+		if s.Service == service && !s.Join {
+			all++
+			if s.State.Ended() {
+				done++
+			}
+		}
+	}
+	return done, all
+}
+
+// Part is a piece of a page that changes by itself; its root element has the id.
+type Part struct {
+	ID        string
+	Component templ.Component
+}
+
+// Parts are the pieces of the cluster's page that change by themselves, besides its plan, its nodes and its log.
+func (c ClusterShow) Parts() []Part {
+	if c.Pinned != nil {
+		return []Part{{"now", OperationNow(c)}}
+	}
+	return []Part{
+		{"head", ClusterHead(c)}, {"now", ClusterNow(c)}, {"questions", ClusterQuestions(c)}, {"waiting", ClusterWait(c)}, {"facts", ClusterFacts(c)},
+		{"services", ClusterServices(c)}, {"change", ClusterChange(c)}, {"more", ClusterMore(c)},
+	}
+}
+
+// nodesInWords counts the nodes by how they are.
+func (c ClusterShow) nodesInWords() string {
+	count := map[app.NodeStatus]int{}
+	for _, n := range c.View.Nodes {
+		count[n.Status]++
+	}
+	var parts []string
+	for _, s := range []app.NodeStatus{app.NodeReady, app.NodeCreated, app.NodePlanned, app.NodeDeleted} {
+		if count[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

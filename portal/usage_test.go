@@ -1,0 +1,87 @@
+package portal
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// foresee gives a treasurer a forecast of the month, and a budget.
+func (f *treasurer) foresee(perHour, budget float64) {
+	now := f.now()
+	u := app.LookAhead([]app.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
+	u.Budget = &budget
+	f.ahead = &u
+	f.usage.From = app.MonthOf(now).Start
+}
+
+func TestUsageForecast(t *testing.T) {
+	s, f := treasury(t, "root")
+	f.foresee(0.1, 100)
+	a := s.get("/usage")
+	a.reads(http.StatusOK, "This month Last month Last 7 days", "Cost so far 9.50", "Forecast", "Budget left 90.50", "of the budget of 100.00 will be left", "spent so far forecast budget of 100.00", "to come", "if nobody makes, deletes or extends one", "The month by then")
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(app.MonthOf(f.now()).Start) || !last.To.IsZero() {
+		t.Errorf("this month is %+v", last)
+	}
+	f.foresee(9, 100)
+	s.get("/usage?step=week").reads(http.StatusOK, "Forecast", "Budget left")
+	s.get("/usage").reads(http.StatusOK, "By the forecast the budget of 100.00 will be exceeded")
+	s.get("/usage?all=true").reads(http.StatusOK, "Forecast")
+	s.get("/usage?all=true").lacks("Budget left")
+	a = s.get("/usage?range=last-month&by=provider")
+	a.reads(http.StatusOK, "Cost 9.50")
+	a.lacks("Forecast")
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 1, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)) || last.By != app.UsageByProvider {
+		t.Errorf("the last month is %+v", last)
+	}
+	s.get("/usage?range=week").lacks("Forecast")
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 25, 0, 0, 0, 0, time.UTC)) || !last.To.IsZero() {
+		t.Errorf("the last seven days are %+v", last)
+	}
+	// A user who looks at the sums of the tenant gets no forecast of only the own clusters.
+	f.usage.User = "ada"
+	s.get("/usage").lacks("Forecast")
+}
+
+func TestUsageRefusesBesideTheField(t *testing.T) {
+	s, _ := treasury(t, "root")
+	a := s.get("/usage?from=yester%3Cday&to=2030-05-01&by=provider&step=week")
+	a.reads(http.StatusUnprocessableEntity, "is not a moment")
+	got := a.fields()
+	if got.Get("from") != "yester<day" || got.Get("to") != "2030-05-01" {
+		t.Errorf("what was typed is lost: %v", got)
+	}
+	field := a.body[strings.Index(a.body, `id="err-from"`):]
+	if field = field[:strings.Index(field, "</p>")]; !strings.Contains(field, "is not a moment") || !strings.Contains(a.body, `type="text" name="from"`) {
+		t.Errorf("the message is not beside the field: %s", field)
+	}
+	s.get("/usage?range=century").reads(http.StatusUnprocessableEntity, "There is no such range of time.")
+}
+
+// With very many clusters the page stands before anything was added up; a script fetches the sums, and a link leads to all of it.
+func TestUsageOfManyClustersComesLater(t *testing.T) {
+	s, f := treasury(t, "root")
+	f.many = usageSums + 1
+	f.asked = nil
+	a := s.get("/usage?by=provider")
+	a.reads(http.StatusOK, "it takes a moment to add up", "Add it up")
+	a.lacks("Node hours", "Cost so far")
+	n := a.find("usage-sums")
+	if n == nil || len(f.asked) != 0 {
+		t.Fatalf("nothing is to be filled in, or it was added up: %v", f.asked)
+	}
+	where := attr(n, "data-fill")
+	part := s.get(where, "Muster-Part", "cost")
+	part.reads(http.StatusOK, "Node hours", "In figures")
+	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != app.UsageByProvider {
+		t.Errorf("the part is a page, or something else: %v", f.asked)
+	}
+	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "In figures")
+	s.get("/usage?from=2031-01-01").reads(http.StatusUnprocessableEntity)
+	if csv := s.get("/usage?format=csv"); !strings.HasPrefix(csv.header.Get("Content-Type"), "text/csv") {
+		t.Errorf("a file is %s", csv.header.Get("Content-Type"))
+	}
+}

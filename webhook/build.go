@@ -1,0 +1,53 @@
+package webhook
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// buildEvent is what a build is told.
+type buildEvent struct {
+	Type      string    `json:"type"` // build.ready, build.refused, build.failed, build.ended
+	Timestamp time.Time `json:"timestamp"`
+	Data      buildData `json:"data"`
+}
+
+type buildData struct {
+	Build   int64           `json:"build"`
+	Hook    string          `json:"hook"`
+	Key     string          `json:"key"`
+	Name    string          `json:"name,omitempty"` // the build, as its events name it
+	Job     string          `json:"job,omitempty"`
+	State   app.BuildState  `json:"state"`
+	Words   string          `json:"words,omitempty"`
+	Cluster string          `json:"cluster,omitempty"`
+	URL     string          `json:"url,omitempty"` // where it is to be looked at, with its token
+	Nodes   []app.BuildNode `json:"nodes,omitempty"`
+	// More is how many nodes there are beside those that there was room for.
+	More int `json:"more_nodes,omitempty"`
+}
+
+// buildBody gives what a build is told. A cluster with more nodes than there is room for is told of with fewer of them.
+func buildBody(n app.BuildNews, base string) ([]byte, *app.Error) {
+	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes}
+	if base != "" {
+		d.URL = strings.TrimSuffix(base, "/") + n.Path
+	}
+	for {
+		b, err := json.Marshal(buildEvent{Type: "build." + string(n.State), Timestamp: n.At, Data: d})
+		if err != nil {
+			return nil, app.Errorf(app.EInternal, "What the build is told cannot be written down: %w", err)
+		}
+		if len(b) <= app.MaxHookBody {
+			return b, nil
+		}
+		if len(d.Nodes) == 0 {
+			return nil, app.Errorf(app.ETooLarge, "What the build is told is larger than %d KiB.", app.MaxHookBody>>10)
+		}
+		d.Nodes = d.Nodes[:len(d.Nodes)/2]
+		d.More = len(n.Nodes) - len(d.Nodes)
+	}
+}
