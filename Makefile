@@ -2,7 +2,11 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-BUILD    = $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+BUILD    = $(GO) build -ldflags "-s -w -X main.version=$(VERSION)"
+# Everything is compiled with the same flags, tests as well as what is shipped: all the libraries for clouds take minutes each time.
+# Of theirs nothing is inlined, which halves that, and no page into what shows it, which made portal's compilation three times as long.
+export GOFLAGS := $(GOFLAGS) -trimpath $(foreach p,github.com/aws/aws-sdk-go-v2/... google.golang.org/api/... cloud.google.com/... \
+  github.com/envoyproxy/...,-gcflags=$p=-l) -gcflags=muster/portal/...=-d=inlfuncswithclosures=0
 # The race detector needs a C compiler; without one Go says so here, and the tests run without it. CI insists on it. It does not look into
 # SQLite, which is C made into Go and takes its locks itself, nor into goose, which runs alone: with them, tests took ten times as long.
 RACE    ?= $(if $(CI)$(filter 1,$(shell $(GO) env CGO_ENABLED)),-race $(UNRACED))
@@ -16,10 +20,20 @@ ROUNDS         ?= 500
 SANDBOX_ROUNDS ?= $(if $(filter 500,$(ROUNDS)),50,0)
 MANY_ROUNDS    ?= 0
 
-# What is tried with the race detector against real parts, too; all the rest is so in `make test`. With everything the gate took 24 minutes of its 30.
-RACED := ./jobs/... ./providers/... ./automators/... ./webhook/... ./bot/...
+# Of every run of tests. `make check` has vetted all before.
+TEST := -vet=off -parallel 6 -timeout 20m
 
-.PHONY: build demo test test-real chaos bench bench-go generate check clean
+# What `make test` has not tried of cmd: tests with real parts, and those that are shorter there. TestRealPartsAreNamed holds files to it.
+REAL := ^Test(Real|Browser|NothingForeign|SlackStory|Screenshots)
+
+# What is tried with the race detector against real parts: what speaks to machines and other hosts. The libraries of the large clouds take minutes to be
+# compiled once more, and pages and PostgreSQL take twice their time: they are tried without, and with it by `make test-race`. A new machine has to have
+# the whole gate done in half an hour.
+LARGE := ./blob ./kms ./providers ./providers/aws ./providers/google
+RACED  = $$($(GO) list ./app ./app/ledger ./jobs/... ./webhook/... ./bot/... ./automators/... ./providers/... | grep -v -x -F "$$($(GO) list $(LARGE))")
+REST   = $$($(GO) list ./... | grep -v -x -F "$$($(GO) list ./cmd/... ./app ./app/ledger ./jobs/... ./webhook/... ./bot/... ./automators/... ./providers/...)")
+
+.PHONY: build demo test test-real test-race check-deploy chaos bench bench-go screenshots generate check clean
 
 build: ## the binary, bin/muster
 	@mkdir -p bin
@@ -29,12 +43,19 @@ demo: build ## a real cluster on this host, from nothing; ONCE=1 stops after its
 	@bin/muster demo --catalog examples/catalog $(if $(filter-out 0,$(ONCE)),--once)
 
 test: check ## all tests that need nothing but Go and make; the longest random ones in fewer rounds than test-real
-	$(GO) test $(RACE) -short -timeout 10m ./...
+	$(GO) test -short $(TEST) ./...
 
 test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
-	$(GO) test $(RACE) -tags real -timeout 15m $(RACED)
-	$(GO) test -tags real -timeout 15m $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(RACED))")
+	$(GO) test -tags real $(TEST) -run '$(REAL)' ./cmd/...
+	$(GO) test -tags real $(TEST) $(REST)
+	$(GO) test $(RACE) -tags real $(TEST) $(RACED)
 	bin/muster demo --catalog examples/catalog --once
+
+test-race: ## everything with the race detector, in its shorter form; takes long where nothing is compiled yet
+	$(GO) test $(RACE) -short $(TEST) ./...
+
+check-deploy: build ## the files of deploy, by what reads them: Compose, Helm, Kubernetes, nginx, systemd
+	cd deploy/check && MUSTER=$(CURDIR)/bin/muster $(GO) test -count=1 ./...
 
 chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
 	@mkdir -p bin
@@ -52,6 +73,9 @@ bench: ## what solver, planner and engine cost here, beside their limits and wha
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+screenshots: ## pictures of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
+	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
+
 generate: ## pages from their templates, and docs/openapi.json from the API
 	$(GO) tool templ generate -path portal
 	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
@@ -59,7 +83,7 @@ generate: ## pages from their templates, and docs/openapi.json from the API
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
+	$(GO) vet -tags real ./...
 
 clean:
 	rm -rf bin

@@ -57,7 +57,7 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 func previewLines(p app.Preview, left app.QuotaLeft) []string {
 	lines := p.Layout.Lines(2 * mostLayout)
 	var facts []string
-	if cost := perHour(p.Layout.CostPerHour); cost != "" {
+	if cost := priceOf(p.Layout); cost != "" {
 		facts = append(facts, cost)
 	}
 	switch {
@@ -76,6 +76,9 @@ func previewLines(p app.Preview, left app.QuotaLeft) []string {
 		facts = append(facts, people)
 	}
 	lines = append(lines, strings.Join(facts, ", "))
+	if words := p.Plan.FallbackWords(); words != "" {
+		lines = append(lines, words)
+	}
 	if p.FromPools != nil {
 		lines = append(lines, p.FromPools.Words())
 	}

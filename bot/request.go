@@ -26,7 +26,7 @@ func terms(q app.Request) []string {
 	}
 	lines := []string{fmt.Sprintf("%s asks to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{several(q.Terms.Layout.Size(), "node")}
-	if p := perHour(q.Terms.Layout.CostPerHour); p != "" {
+	if p := priceOf(q.Terms.Layout); p != "" {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {

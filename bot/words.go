@@ -22,6 +22,14 @@ func perHour(cost float64) string {
 	return fmt.Sprintf("%.2f an hour", cost)
 }
 
+// priceOf is perHour of a layout, or from what to what, where machines may be of other hardware.
+func priceOf(l app.Layout) string {
+	if l.MostPerHour > l.CostPerHour && l.CostPerHour > 0 {
+		return fmt.Sprintf("%.2f to %.2f an hour", l.CostPerHour, l.MostPerHour)
+	}
+	return perHour(l.CostPerHour)
+}
+
 // moment is a time for people in many time zones.
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,7 +57,7 @@ type scenario struct {
 func runEngine(ctx context.Context, w io.Writer, only string) (over, wrong int) {
 	fmt.Fprintf(w, "\nthe engine, with a real Redis, SQLite on disk and workers in this process; CPU in user and system mode, Redis included\n\n")
 	fmt.Fprintf(w, "%-62s %9s %-8s %12s  %s\n", "figure", "value", "unit", "limit", "compared with")
-	for _, s := range scenarios {
+	for _, s := range slices.Concat(scenarios, portalScenarios) {
 		if !strings.Contains(s.name, only) || ctx.Err() != nil {
 			continue
 		}

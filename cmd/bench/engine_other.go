@@ -11,6 +11,10 @@ import (
 
 const farmVariable = "MUSTER_BENCH_FARM"
 
+const readersVariable = "MUSTER_BENCH_READERS"
+
+func runReaders() error { return errors.New("readers need Linux") }
+
 func runFarm(string) error { return errors.New("farms need Linux") }
 
 // runEngine measures nothing: processes and memory are looked at in Linux's own way.

@@ -111,7 +111,7 @@ func (f *farm) used() (time.Duration, error) {
 
 // runFarm is the farm's process: it ends with its standard input.
 func runFarm(kind string) error {
-	dir, err := os.MkdirTemp("", "muster-farm-")
+	dir, err := os.MkdirTemp(memoryDir(), "muster-farm-")
 	if err != nil {
 		return err
 	}
@@ -161,6 +161,17 @@ func runFarm(kind string) error {
 	return server.Shutdown(context.Background())
 }
 
+// memoryDir is where files of machines are: in memory, where this host has such a place. What all machines of a run have written is
+// deleted at its end, and for minutes a file system such as ext4 looks at every place of a file that was deleted before it makes
+// another one: then a run would pay for those before it.
+func memoryDir() string {
+	const shm = "/dev/shm"
+	if f, err := os.Stat(shm); err != nil || !f.IsDir() {
+		return ""
+	}
+	return shm
+}
+
 // sshd answers at many addresses of this host with the sshd of OpenSSH, one process for each connection, as sshd does by
 // itself.
 type sshd struct {
@@ -200,9 +211,9 @@ func newSSHD(dir string) (*sshd, error) {
 	if err := os.WriteFile(filepath.Join(dir, "host"), host, 0o600); err != nil {
 		return nil, err
 	}
-	// A home of its own: what this user's shell does at its start is no cost of ours.
-	config := fmt.Sprintf("SetEnv HOME=%s\nHostKey %s/host\nAuthorizedKeysFile %s/keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
-		"PermitRootLogin prohibit-password\nMaxSessions 64\nLogLevel QUIET\nPidFile none\n", dir, dir, dir)
+	// A home of its own: what this user's shell does at its start is no cost of ours. What machines remember of claims must not be this host's.
+	config := fmt.Sprintf("SetEnv HOME=%s MUSTER_STATE_ROOT=%s/state\nHostKey %s/host\nAuthorizedKeysFile %s/keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
+		"PermitRootLogin prohibit-password\nMaxSessions 64\nLogLevel QUIET\nPidFile none\n", dir, dir, dir, dir)
 	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,13 @@ const cores = 2
 const patience = 15 * time.Second
 
 func main() {
+	if os.Getenv(readersVariable) != "" {
+		if err := runReaders(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: readers:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if kind := os.Getenv(farmVariable); kind != "" {
 		if err := runFarm(kind); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: farm:", err)

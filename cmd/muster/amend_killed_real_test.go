@@ -14,6 +14,7 @@ import (
 // A server with its workers is killed with -9 in the middle of every kind of amendment, again and again, a little later each time;
 // what comes of it is what was shown before.
 func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t)
 	v := p.await(p.create(3).ID, 60*time.Second)
 	if v.Status != app.ClusterActive {
@@ -29,12 +30,12 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 		{Kind: app.OperationRepair, Nodes: []string{"n1", "n3"}},
 		{Kind: app.OperationResize, Size: 3},
 	} {
-		shown, err := p.client().amendPreview(t.Context(), v.ID, a)
+		shown, err := p.client().AmendPreview(t.Context(), v.ID, a)
 		if err != nil {
 			t.Fatalf("%s: %v", a.Kind, err)
 		}
 		a.PlanHash = shown.PlanHash
-		answer, err := p.client().amend(t.Context(), v.ID, a)
+		answer, err := p.client().Amend(t.Context(), v.ID, a)
 		if err != nil {
 			t.Fatalf("%s: %v", a.Kind, err)
 		}
@@ -63,7 +64,7 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 // ranAsShown holds the steps of the latest operation to the plan that was shown before.
 func (p *process) ranAsShown(v app.ClusterView, shown app.AmendPreview) {
 	p.t.Helper()
-	steps, err := p.client().steps(p.t.Context(), v.ID, v.Operations[0].ID)
+	steps, err := p.client().Steps(p.t.Context(), v.ID, v.Operations[0].ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -58,7 +55,7 @@ func auditListCommand(c *cli) *cobra.Command {
 				Entries []app.Deed `json:"entries"`
 				More    bool       `json:"more"`
 			}
-			if err := cl.callInto(cmd.Context(), "/audit", q, &out); err != nil {
+			if err := cl.CallInto(cmd.Context(), "/audit", q, &out); err != nil {
 				return err
 			}
 			if c.json() {
@@ -68,7 +65,7 @@ func auditListCommand(c *cli) *cobra.Command {
 			for _, d := range out.Entries {
 				t.add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
 	f.declare(cmd.Flags())
@@ -89,7 +86,7 @@ func auditExportCommand(c *cli) *cobra.Command {
 			}
 			q := f.query()
 			q.Set("format", form)
-			return cl.download(cmd.Context(), "/audit/export", q, c.stdout)
+			return cl.Download(cmd.Context(), "/audit/export", q, c.stdout)
 		},
 	}
 	f.declare(cmd.Flags())
@@ -118,12 +115,12 @@ func auditVerifyCommand(c *cli) *cobra.Command {
 			var out struct {
 				Chains []app.AuditProof `json:"chains"`
 			}
-			if err := cl.callInto(cmd.Context(), "/audit/verify", url.Values{"tenant": {tenant}}, &out); err != nil {
+			if err := cl.CallInto(cmd.Context(), "/audit/verify", url.Values{"tenant": {tenant}}, &out); err != nil {
 				return err
 			}
 			if expect != "" {
 				for i := range out.Chains {
-					if err := cl.expect(cmd.Context(), &out.Chains[i], n, hash); err != nil {
+					if err := cl.Expect(cmd.Context(), &out.Chains[i], n, hash); err != nil {
 						return err
 					}
 				}
@@ -157,42 +154,6 @@ func (c *cli) printProofs(all []app.AuditProof) error {
 	}
 	if !whole {
 		return &app.Error{Code: app.EConflict, Reason: "broken", Message: "the audit is not what was written"}
-	}
-	return nil
-}
-
-// expect compares one entry with a hash that was kept.
-func (c *client) expect(ctx context.Context, p *app.AuditProof, number int64, hash string) error {
-	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
-	var out struct {
-		Entries []app.Deed `json:"entries"`
-	}
-	if err := c.callInto(ctx, "/audit", q, &out); err != nil {
-		return err
-	}
-	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
-		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("Entry %d has not the hash that was kept.", number)
-	}
-	return nil
-}
-
-// download writes an answer as it comes, however long it is.
-func (c *client) download(ctx context.Context, path string, q url.Values, to io.Writer) error {
-	req, err := c.newRequest(ctx, http.MethodGet, path, q, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return c.unreachable(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusBadRequest {
-		b, _ := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
-		return refusal(resp, b)
-	}
-	if _, err := io.Copy(to, resp.Body); err != nil {
-		return c.unreachable(err)
 	}
 	return nil
 }

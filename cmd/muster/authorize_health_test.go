@@ -12,6 +12,10 @@ var healthTries = map[string]func(ctx context.Context, a *app.App, s *scene) err
 		_, err := a.Health(ctx, s.actor, s.cluster())
 		return err
 	},
+	"ClusterFacts": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ClusterFacts(ctx, s.actor, s.cluster())
+		return err
+	},
 	"Drift": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Drift(ctx, s.actor, s.cluster())
 		return err

@@ -112,6 +112,13 @@ func (s *scene) request() int64 {
 	return a.Request.ID
 }
 
+// device has a program ask, and gives the code that its person would type.
+func (s *scene) device() string {
+	c, err := s.server.app.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
+	s.must(err)
+	return c.User
+}
+
 // byRule are use cases of which not the role alone decides who may: their own tests try who does.
 var byRule = map[string]string{
 	"AnswerStep":        "whom the question names",
@@ -124,6 +131,9 @@ var byRule = map[string]string{
 	"StepUpBy":          "it takes the identity provider",
 	"ShowLink":          "it takes the link",
 	"ConfirmLink":       "it takes the link",
+	"ShowDevice":        "it takes the code",
+	"AnswerDevice":      "it takes the code, and a fresh proof",
+	"EndToken":          "it takes the token",
 	"RemoveIdentity":    "there has to be one",
 	"CreateToken":       "it takes a session",
 	"CreateRobotToken":  "there has to be a robot",
@@ -179,6 +189,18 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 	},
 	"RevokeToken": func(ctx context.Context, a *app.App, s *scene) error { return a.RevokeToken(ctx, s.actor, s.token()) },
 
+	"EndToken": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.EndToken(ctx, s.actor)
+		return err
+	},
+	"ShowDevice": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ShowDevice(ctx, s.actor, s.device())
+		return err
+	},
+	"AnswerDevice": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.AnswerDevice(ctx, s.actor, s.device(), true, nil)
+	},
+
 	"Sessions": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Sessions(ctx, s.actor, s.user())
 		return err
@@ -226,6 +248,18 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 	},
 	"CreateTenant": func(ctx context.Context, a *app.App, s *scene) error {
 		_, _, err := a.CreateTenant(ctx, s.actor, app.NewTenant{Name: s.fresh("tenant")})
+		return err
+	},
+	"ExportTenant": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ExportTenant(ctx, s.actor)
+		return err
+	},
+	"CheckTenant": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CheckTenant(ctx, s.actor, groupFile(s.fresh("group")))
+		return err
+	},
+	"ImportTenant": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ImportTenant(ctx, s.actor, groupFile(s.fresh("group")))
 		return err
 	},
 	"ChangeTenant": func(ctx context.Context, a *app.App, s *scene) error {
@@ -340,6 +374,14 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 		_, err := a.UsageOfAll(ctx, s.actor, app.UsageFilter{By: app.UsageByTenant})
 		return err
 	},
+	"UsageAhead": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.UsageAhead(ctx, s.actor)
+		return err
+	},
+	"UsageAheadOfAll": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.UsageAheadOfAll(ctx, s.actor)
+		return err
+	},
 	"LeaseOutlook": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.LeaseOutlook(ctx, s.actor, s.cluster())
 		return err
@@ -351,9 +393,14 @@ func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)
+	maps.Copy(all, homeTries)
+	maps.Copy(all, listTries)
 	maps.Copy(all, goOnTries)
 	maps.Copy(all, healthTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)
+	maps.Copy(all, buildTries)
+	maps.Copy(all, resourceTries)
+	maps.Copy(all, catalogTries)
 	return all
 }

@@ -161,6 +161,14 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.Events(ctx, s.actor, s.cluster(), 0, 10)
 		return err
 	},
+	"SearchLogs": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.SearchLogs(ctx, s.actor, s.cluster(), app.LogFilter{})
+		return err
+	},
+	"StepGraph": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.StepGraph(ctx, s.actor, s.cluster(), 0)
+		return err
+	},
 	"Logs": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Logs(ctx, s.actor, s.cluster(), app.LogFilter{})
 		return err
@@ -243,7 +251,8 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.RollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
-	"Queue": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
+	"Queue":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
+	"Queues": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queues(ctx, s.actor); return err },
 	"Orphans": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Orphans(ctx, s.actor, true)
 		return err
@@ -339,6 +348,7 @@ func TestEveryUseCaseIsInTheTable(t *testing.T) {
 }
 
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	m := newMatrix(t)
 	tries, decisions, cases := allTries(), 0, 0
 	for _, p := range app.Permissions() {

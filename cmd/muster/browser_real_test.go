@@ -15,16 +15,17 @@ import (
 
 // TestBrowserStory is a person's way through the whole of Muster: a real server, real machines, a real browser.
 func TestBrowserStory(t *testing.T) {
+	t.Parallel()
 	const password = "correct horse battery"
 	p := newProcess(t, "MUSTER_ADMIN_PASSWORD="+password)
-	b := portaltest.Open(t, p.client().settings.URL)
+	b := portaltest.Open(t, p.client().Settings().URL)
 	b.Scheme(false)
 
 	b.Open("/")
 	b.Until(`location.pathname=="/signin"`)
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "admin"), chromedp.SendKeys(chromedp.ID("password"), password), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
-	b.Shoot("story-1-empty")
+	b.Until(`location.pathname=="/" && document.querySelector(".welcome")`)
+	b.Shoot("story-1-home")
 
 	b.Open("/clusters/new?template=web")
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "shop"))
@@ -39,7 +40,7 @@ func TestBrowserStory(t *testing.T) {
 	b.Until(`document.querySelectorAll("#lines li").length > 15`)
 	b.Shoot("story-4-active")
 
-	list, err := p.client().clusters(t.Context(), app.ClusterFilter{})
+	list, err := p.client().Clusters(t.Context(), app.ClusterFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d clusters: %v", len(list), err)
 	}

@@ -2,21 +2,30 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"muster/app"
 	"muster/app/catalog"
+	"muster/automators"
+	"muster/providers"
 )
 
 func catalogCommand(c *cli) *cobra.Command {
-	return family("catalog", "Check catalog files and look at them", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c))
+	return family("catalog", "Check catalog files, and look after the tenant's own entries", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c),
+		catalogListCommand(c), catalogGetCommand(c), catalogApplyCommand(c), catalogDiffCommand(c), catalogExportCommand(c), catalogHistoryCommand(c),
+		catalogRevertCommand(c), catalogTryCommand(c))
 }
 
 func catalogLintCommand(c *cli) *cobra.Command {
 	var (
 		f   catalogFlag
 		env bool
+
+		plugins pluginConfig
+		tooling automatorConfig
 	)
 	cmd := &cobra.Command{
 		Use:   "lint [DIR...]",
@@ -24,7 +33,19 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		Long: "Say all that is wrong with a catalog, by file, line and column. The exit code is 1 when there are errors;\n" +
 			"warnings are only said. Of several directories, entries of the later replace those of the earlier.",
 		Example: "  muster catalog lint examples/catalog",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left providers.Plugin) {
+				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+			})
+			if err != nil {
+				return err
+			}
+			err = tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left automators.Plugin) {
+				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+			})
+			if err != nil {
+				return err
+			}
 			f.dirs = append(f.dirs, args...)
 			dirs, err := f.directories()
 			if err != nil {
@@ -38,6 +59,8 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.declare(cmd)
+	plugins.declare(cmd.Flags())
+	tooling.declarePlugins(cmd.Flags())
 	cmd.Flags().BoolVar(&env, "env", false, "also look up the environment variables that settings name, as the server will")
 	return cmd
 }

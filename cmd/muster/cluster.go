@@ -17,10 +17,12 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterListCommand(c),
 		clusterShowCommand(c),
 		clusterLogsCommand(c),
+		clusterInventoryCommand(c),
 		clusterWhyCommand(c),
 		clusterAnswerCommand(c),
 		clusterHealthCommand(c),
 		clusterDriftCommand(c),
+		clusterFactsCommand(c),
 		clusterPauseCommand(c),
 		clusterResumeCommand(c),
 		clusterRetryNodeCommand(c),
@@ -68,11 +70,11 @@ func find(ctx context.Context, cl *client, word string, deleted bool) (app.Clust
 	if word == "" {
 		return app.ClusterView{}, usagef("the name of the cluster is empty")
 	}
-	v, err := cl.cluster(ctx, word)
+	v, err := cl.Cluster(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {
 		return v, err
 	}
-	named, err := cl.clusters(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
+	named, err := cl.Clusters(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
 	if err != nil {
 		return v, err
 	}
@@ -80,7 +82,7 @@ func find(ctx context.Context, cl *client, word string, deleted bool) (app.Clust
 	if err != nil {
 		return v, err
 	}
-	return cl.cluster(ctx, id)
+	return cl.Cluster(ctx, id)
 }
 
 // choose gives the id of the one cluster that is meant.

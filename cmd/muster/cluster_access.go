@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,16 +19,6 @@ import (
 	"muster/app"
 	"muster/jobs/remote"
 )
-
-// certificate gets an SSH certificate for a public key; ttl is a length of time in words, "" the usual one.
-func (c *client) certificate(ctx context.Context, id, publicKey, ttl string) (cert app.Certificate, err error) {
-	in := map[string]string{"public_key": publicKey}
-	if ttl != "" {
-		in["ttl"] = ttl
-	}
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "certificate"), nil, in, &cert)
-	return cert, err
-}
 
 // maxKeyFile is how much is read of a file that should hold a public key.
 const maxKeyFile = 16 << 10
@@ -55,7 +44,7 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cert, err := cl.certificate(cmd.Context(), v.ID, key, ttl)
+			cert, err := cl.Certificate(cmd.Context(), v.ID, key, ttl)
 			if err != nil {
 				return err
 			}
@@ -162,7 +151,7 @@ func (c *cli) visit(ctx context.Context, cluster, name string, command []string)
 	if err != nil {
 		return err
 	}
-	cert, err := cl.certificate(ctx, v.ID, public, visitTime)
+	cert, err := cl.Certificate(ctx, v.ID, public, visitTime)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	}
 
 	var audit struct{ Entries []app.Deed }
-	if err := p.client().call(t.Context(), http.MethodGet, "/audit", map[string][]string{"act": {"cluster.certificate"}}, nil, &audit); err != nil {
+	if err := p.client().Call(t.Context(), http.MethodGet, "/audit", map[string][]string{"act": {"cluster.certificate"}}, nil, &audit); err != nil {
 		t.Fatal(err)
 	}
 	if len(audit.Entries) != 4 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ type amendFlags struct {
 	parameters      []string
 
 	yes, preview, steps bool
+	harmless            bool
 	onFailure           failureChoice
 	survival            app.Survival
 	w                   waitFlags
@@ -37,6 +37,7 @@ var amendments = []struct {
 	use, short, more, example string
 	args                      cobra.PositionalArgs
 	final                     bool // it cannot be rolled back
+	harmless                  bool // it changes nothing: nobody is asked, and what it found is shown
 	flags                     func(*amendFlags, *pflag.FlagSet)
 	read                      func(c *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
 }{
@@ -110,6 +111,10 @@ var amendments = []struct {
 		read: func(*cli, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
 			return app.Amendment{Kind: app.OperationUpgrade}, nil
 		}},
+	{use: "compare ID|NAME [SERVICE…]", short: "Have Puppet, Ansible, Chef and Docker say what they would change on the nodes of a cluster",
+		more:    "Nothing is changed, so nobody is asked. What they would change is in the steps' logs, and stands in muster cluster drift until something\nelse is done; with --wait it is shown in the end.",
+		example: "muster cluster compare shop --wait", args: between(1, 0, "ID|NAME"),
+		flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationCompare), harmless: true},
 	{use: "repair ID|NAME [NODE…]", short: "Make nodes anew that are lost or sick, or those that are named",
 		more:    "A node that is made anew keeps its name, its host key and its services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
@@ -185,7 +190,7 @@ func between(least, most int, names ...string) cobra.PositionalArgs {
 func amendCommands(c *cli) []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range amendments {
-		f := &amendFlags{}
+		f := &amendFlags{harmless: a.harmless}
 		cmd := &cobra.Command{Use: a.use, Short: a.short, Args: a.args, Example: "  " + strings.ReplaceAll(a.example, "\n", "\n  "),
 			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nWhat it would do is shown first, and what was shown is what runs: should anything have\n" +
 				"changed in between, it is refused."}
@@ -215,7 +220,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 		return usagef("--yes and --preview do not go together")
 	case f.batch < 0:
 		return usagef("--batch is a number of nodes, from 1 on")
-	case !f.yes && !f.preview && !isTerminal(c.stdin):
+	case !f.yes && !f.preview && !f.harmless && !isTerminal(c.stdin):
 		return usagef("this needs --yes when nobody can be asked").hint("See first what it would do: --preview.")
 	}
 	cl, v, err := c.connectTo(ctx, word, false)
@@ -229,7 +234,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	m.Hardware, m.Image, m.Batch, m.OnFailure = f.hardware, f.image, f.batch, app.FailureChoice(f.onFailure)
 	m.AskBetween = f.askBetween
 	m.Survival = f.survival
-	p, err := cl.amendPreview(ctx, v.ID, m)
+	p, err := cl.AmendPreview(ctx, v.ID, m)
 	if err != nil {
 		return err
 	}
@@ -246,7 +251,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	if f.preview || p.Nothing {
 		return nil
 	}
-	if !f.yes {
+	if !f.yes && !f.harmless {
 		if err := c.confirm(ctx, "Go on?", v.Name+" was not changed"); err != nil {
 			return err
 		}
@@ -256,11 +261,15 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 		return err
 	}
 	m.PlanHash = p.PlanHash
-	answer, err := cl.amend(ctx, v.ID, m)
+	answer, err := cl.Amend(ctx, v.ID, m)
 	if err != nil {
 		return err
 	}
-	return c.amended(ctx, cl, v, answer, f.w, after)
+	if err := c.amended(ctx, cl, v, answer, f.w, after); err != nil || !f.harmless || !f.w.wait || c.json() {
+		return err
+	}
+	line(c.stdout, "")
+	return show(ctx, c, v.ID, "drift", c.printDrift)
 }
 
 // amended answers for an amendment that was accepted, or that waits for approvals.
@@ -281,20 +290,9 @@ func (c *cli) amended(ctx context.Context, cl *client, v app.ClusterView, answer
 	return c.started(ctx, cl, *now, w, after)
 }
 
-// amendPreview gives what an amendment of a cluster would do.
-func (c *client) amendPreview(ctx context.Context, id string, m app.Amendment) (p app.AmendPreview, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "operations", "preview"), nil, m, &p)
-	return p, err
-}
-
-func (c *client) amend(ctx context.Context, id string, m app.Amendment) (answer app.AmendAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "operations"), nil, m, &answer)
-	return answer, err
-}
-
 // printAmend shows what an amendment would do.
 func (c *cli) printAmend(v app.ClusterView, p app.AmendPreview, steps bool) error {
-	return amendText{w: c.stdout, paint: painter(c.stdout)}.write(v, p, steps)
+	return amendText{w: c.stdout, paint: c.painter(c.stdout)}.write(v, p, steps)
 }
 
 // nodesTouched are those that something is done on, and how many are left as they are.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,26 +12,6 @@ import (
 	"muster/app"
 	"muster/planner"
 )
-
-// The colours of what comes, goes and changes, as terminals know them.
-const (
-	colourComes   = "32"
-	colourGoes    = "31"
-	colourChanges = "33"
-)
-
-// painter gives a function that colours text where the stream is a terminal that shows colours, and leaves it as it is elsewhere.
-func painter(w io.Writer) func(colour, text string) string {
-	if !isTerminal(w) || os.Getenv("TERM") == "dumb" || os.Getenv("NO_COLOR") != "" {
-		return func(_, text string) string { return text }
-	}
-	return func(colour, text string) string {
-		if colour == "" || text == "" {
-			return text
-		}
-		return "\x1b[" + colour + "m" + text + "\x1b[0m"
-	}
-}
 
 // amendText writes a preview for people.
 type amendText struct {

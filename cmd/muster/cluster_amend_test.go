@@ -220,7 +220,7 @@ func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 }
 
 func TestColoursAreForTerminalsOnly(t *testing.T) {
-	if got := painter(&strings.Builder{})(colourComes, "new"); got != "new" {
+	if got := (&cli{}).painter(&strings.Builder{})(colourComes, "new"); got != "new" {
 		t.Errorf("what is piped is %q", got)
 	}
 }

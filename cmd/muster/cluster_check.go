@@ -1,23 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
 )
-
-func (c *client) nodeReports(ctx context.Context, id, node string) (all []app.NodeReport, err error) {
-	path := clusterPath(id, "checks")
-	if node != "" {
-		path += "?" + url.Values{"node": {node}}.Encode()
-	}
-	err = c.callInto(ctx, path, nil, &all)
-	return all, err
-}
 
 func clusterCheckCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
@@ -38,7 +27,7 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 			if len(args) == 2 {
 				node = args[1]
 			}
-			all, err := cl.nodeReports(cmd.Context(), v.ID, node)
+			all, err := cl.NodeReports(cmd.Context(), v.ID, node)
 			if err != nil {
 				return err
 			}
@@ -80,5 +69,5 @@ func (c *cli) printNodeReports(all []app.NodeReport, whole bool) error {
 		fmt.Fprintf(c.stdout, "%s, all as services need them. Name one to see every check.\n", plural(len(all), "node"))
 		return nil
 	}
-	return t.write(c.stdout)
+	return t.show(c)
 }

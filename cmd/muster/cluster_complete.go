@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // completionTime is how long a shell waits for names before it offers none.
@@ -32,7 +33,7 @@ func (c *cli) completeArgs(cmd *cobra.Command, args []string, _ string) ([]strin
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	if len(args) == 0 {
-		list, err := cl.clusters(ctx, app.ClusterFilter{Limit: listLimit})
+		list, err := cl.Clusters(ctx, app.ClusterFilter{Limit: rest.ListLimit})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

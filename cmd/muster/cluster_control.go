@@ -19,7 +19,7 @@ func clusterResumeCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
-				return cl.act(ctx, id, 0, "resume", nil)
+				return cl.Act(ctx, id, 0, "resume", nil)
 			})
 		},
 	}
@@ -37,7 +37,7 @@ func clusterRetryNodeCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
-				return cl.retryNode(ctx, id, args[1])
+				return cl.RetryNode(ctx, id, args[1])
 			})
 		},
 	}
@@ -74,7 +74,7 @@ func clusterPauseCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
+			if v, err = cl.Act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
 				return err
 			}
 			if c.json() {
@@ -119,7 +119,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.cancel(cmd.Context(), v.ID, rollBack); err != nil {
+			if v, err = cl.Cancel(cmd.Context(), v.ID, rollBack); err != nil {
 				return err
 			}
 			return c.cancelled(cmd.Context(), cl, v, w, after, rollBack)

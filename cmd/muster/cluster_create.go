@@ -129,7 +129,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if preview {
 				return c.previewCreate(cmd.Context(), cl, r)
 			}
-			answer, err := cl.ask(cmd.Context(), r)
+			answer, err := cl.Ask(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func (c *cli) created(ctx context.Context, cl *client, v app.ClusterView, w wait
 	if w.wait || c.json() {
 		return c.started(ctx, cl, v, w, 0)
 	}
-	return c.printStarted(v, cl.peopleOf(ctx, v.ID))
+	return c.printStarted(v, cl.PeopleOf(ctx, v.ID))
 }
 
 func (c *cli) printStarted(v app.ClusterView, people string) error {
@@ -267,7 +267,7 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 
 // previewCreate shows what a create would make, what that costs and how long it takes.
 func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterRequest) error {
-	p, err := cl.preview(ctx, r)
+	p, err := cl.Preview(ctx, r)
 	if err != nil {
 		return err
 	}

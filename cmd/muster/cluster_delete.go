@@ -37,7 +37,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.delete(cmd.Context(), v.ID); err != nil {
+			if v, err = cl.Delete(cmd.Context(), v.ID); err != nil {
 				return err
 			}
 			return c.deleting(cmd.Context(), cl, v, w, after)
@@ -69,7 +69,7 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 
 // printLeft says what a deleted cluster has cost, and that nothing of it is left.
 func (c *cli) printLeft(ctx context.Context, cl *client, id string) error {
-	r, err := cl.receipt(ctx, id)
+	r, err := cl.Receipt(ctx, id)
 	if err != nil {
 		// It is gone all the same.
 		fmt.Fprintf(c.stderr, "The receipt cannot be had: %s\n", messageOf(err))

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -13,22 +11,8 @@ import (
 
 	"muster/app"
 	"muster/app/spec"
+	rest "muster/client"
 )
-
-func (c *client) clusterSpec(ctx context.Context, id string) (e app.SpecExport, err error) {
-	err = c.callInto(ctx, clusterPath(id, "spec"), nil, &e)
-	return e, err
-}
-
-func (c *client) clonePreview(ctx context.Context, id, name string) (p app.Preview, err error) {
-	err = c.callInto(ctx, clusterPath(id, "clone"), url.Values{"name": {name}}, &p)
-	return p, err
-}
-
-func (c *client) diff(ctx context.Context, a, b string) (d app.ClusterDiff, err error) {
-	err = c.callInto(ctx, "/diff", url.Values{"a": {a}, "b": {b}}, &d)
-	return d, err
-}
 
 func clusterExportCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
@@ -43,7 +27,7 @@ func clusterExportCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := cl.clusterSpec(cmd.Context(), v.ID)
+			e, err := cl.ClusterSpec(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -79,7 +63,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.clonePreview(ctx, v.ID, args[1])
+			p, err := cl.ClonePreview(ctx, v.ID, args[1])
 			switch {
 			case err != nil:
 				return err
@@ -96,7 +80,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			answer, err := cl.askAt(ctx, clusterPath(v.ID, "clone"), map[string]string{"name": args[1], "plan_hash": p.PlanHash})
+			answer, err := cl.AskAt(ctx, rest.ClusterPath(v.ID, "clone"), map[string]string{"name": args[1], "plan_hash": p.PlanHash})
 			if err != nil {
 				return err
 			}
@@ -122,7 +106,13 @@ func (c *cli) printPreview(p app.Preview) {
 	for _, g := range p.Layout.Groups {
 		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	line(c.stdout, "%s, %.2f per hour, %s", plural(p.Layout.Size(), "node"), p.Layout.CostPerHour, withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
+	line(c.stdout, "%s, %s per hour, %s", plural(p.Layout.Size(), "node"), priceOf(p.Layout), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
+	if words := p.Plan.FallbackWords(); words != "" {
+		line(c.stdout, "%s", words)
+	}
+	for _, w := range p.Warnings {
+		line(c.stdout, "%s", w)
+	}
 	if p.FromPools != nil {
 		line(c.stdout, "%s", p.FromPools.Words())
 	}
@@ -144,7 +134,7 @@ func clusterDiffCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.diff(cmd.Context(), args[0], args[1])
+			d, err := cl.Diff(cmd.Context(), args[0], args[1])
 			switch {
 			case err != nil:
 				return err
@@ -153,7 +143,7 @@ func clusterDiffCommand(c *cli) *cobra.Command {
 			case len(d.Changes) == 0:
 				line(c.stdout, "%s and %s do not differ in anything that is compared.", d.A.Title(), d.B.Title())
 			}
-			paint := painter(c.stdout)
+			paint := c.painter(c.stdout)
 			for _, x := range d.Changes {
 				line(c.stdout, "%s", x.Path)
 				if x.Before != "" {

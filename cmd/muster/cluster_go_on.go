@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,22 +21,6 @@ func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *app.Surviv
 		flags.BoolVar(&s.NoTopUp, "no-top-up", false, "do not ask again later for nodes that it went on without")
 	}
 	flags.Var(choice, "on-failure", words)
-}
-
-func (c *client) goOnPreview(ctx context.Context, id string) (p app.GoOnPreview, err error) {
-	err = c.callInto(ctx, clusterPath(id, "operations", "0", "go-on"), nil, &p)
-	return p, err
-}
-
-func (c *client) goOn(ctx context.Context, id string, p app.GoOnPreview, noTopUp bool) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "go-on"), nil,
-		map[string]any{"plan_hash": p.PlanHash, "no_top_up": noTopUp}, &v)
-	return v, err
-}
-
-func (c *client) topUp(ctx context.Context, id string, o app.TopUpOrder) (v app.ClusterView, err error) {
-	err = c.call(ctx, http.MethodPut, clusterPath(id, "top-up"), nil, o, &v)
-	return v, err
 }
 
 func clusterGoOnCommand(c *cli) *cobra.Command {
@@ -64,7 +47,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.goOnPreview(cmd.Context(), v.ID)
+			p, err := cl.GoOnPreview(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -83,7 +66,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.goOn(cmd.Context(), v.ID, p, noTopUp); err != nil {
+			if v, err = cl.GoOn(cmd.Context(), v.ID, p, noTopUp); err != nil {
 				return err
 			}
 			return c.started(cmd.Context(), cl, v, w, after)
@@ -133,7 +116,7 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if off || on || now {
-				if v, err = cl.topUp(cmd.Context(), v.ID, app.TopUpOrder{Off: off, Now: now}); err != nil {
+				if v, err = cl.TopUp(cmd.Context(), v.ID, app.TopUpOrder{Off: off, Now: now}); err != nil {
 					return err
 				}
 			}
@@ -172,7 +155,7 @@ func (c *cli) awaitGoOn(ctx context.Context, cl *client, v app.ClusterView, op a
 			return v, false, ctx.Err()
 		case <-time.After(redrawPace):
 		}
-		if v, err = cl.cluster(ctx, v.ID); err != nil {
+		if v, err = cl.Cluster(ctx, v.ID); err != nil {
 			return v, false, err
 		}
 	}

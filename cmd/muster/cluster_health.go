@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 func clusterHealthCommand(c *cli) *cobra.Command {
@@ -39,6 +40,39 @@ func clusterDriftCommand(c *cli) *cobra.Command {
 	}
 }
 
+func clusterFactsCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "facts ID|NAME",
+		Short: "Say what the services of a cluster told of its nodes",
+		Long: "Say what the services of a cluster told of its nodes when their actions were carried out: ports, versions, where they are found.\n" +
+			"Configurations speak of it as %fact.SERVICE.NAME%. Values whose names end in secret, token, password, key or cookie are not shown.",
+		Example: "  muster cluster facts shop",
+		Args:    exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return show(cmd.Context(), c, args[0], "facts", c.printFacts)
+		},
+	}
+}
+
+func (c *cli) printFacts(name string, list []app.NodeFact) error {
+	if c.json() {
+		return c.printJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(c.stdout, "The services of %s told nothing.\n", name)
+		return nil
+	}
+	t := newTable("NODE", "SERVICE", "NAME", "VALUE", "SINCE")
+	for _, f := range list {
+		value := app.CutText(strings.Join(strings.Fields(f.Value), " "), 80)
+		if f.Secret {
+			value = "(secret)"
+		}
+		t.add(f.Node, f.Service, f.Name, value, f.At.UTC().Format(time.DateTime))
+	}
+	return t.show(c)
+}
+
 // show prints what a server says of a cluster under a path of its own.
 func show[T any](ctx context.Context, c *cli, word, what string, print func(name string, said T) error) error {
 	cl, v, err := c.connectTo(ctx, word, false)
@@ -46,7 +80,7 @@ func show[T any](ctx context.Context, c *cli, word, what string, print func(name
 		return err
 	}
 	var said T
-	if err := cl.callInto(ctx, clusterPath(v.ID, what), nil, &said); err != nil {
+	if err := cl.CallInto(ctx, rest.ClusterPath(v.ID, what), nil, &said); err != nil {
 		return err
 	}
 	return print(v.Name, said)
@@ -76,7 +110,7 @@ func (c *cli) printHealth(name string, h app.ClusterHealth) error {
 		}
 		t.add(n.Node, string(n.State), since, strings.Join(n.Reasons, "; "))
 	}
-	return t.write(c.stdout)
+	return t.show(c)
 }
 
 func (c *cli) printDrift(name string, d app.Drift) error {
@@ -94,7 +128,7 @@ func (c *cli) printDrift(name string, d app.Drift) error {
 			}
 			t.add(string(i.From), i.Text, mend)
 		}
-		if err := t.write(c.stdout); err != nil {
+		if err := t.show(c); err != nil {
 			return err
 		}
 	}

@@ -3,23 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
 )
-
-func (c *client) lease(ctx context.Context, id string) (o app.LeaseOutlook, err error) {
-	err = c.callInto(ctx, clusterPath(id, "lease"), nil, &o)
-	return o, err
-}
-
-func (c *client) extendLease(ctx context.Context, id string, r app.LeaseRequest) (o app.LeaseOutlook, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, "lease"), nil, r, &o)
-	return o, err
-}
 
 func clusterLeaseCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
@@ -31,7 +20,7 @@ func clusterLeaseCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := cl.lease(cmd.Context(), v.ID)
+			o, err := cl.Lease(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -74,7 +63,7 @@ func clusterExtendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := cl.extendLease(cmd.Context(), v.ID, ask)
+			o, err := cl.ExtendLease(cmd.Context(), v.ID, ask)
 			if err != nil {
 				return err
 			}
@@ -123,7 +112,7 @@ func clusterShortenCommand(c *cli) *cobra.Command {
 				return usagef("the lease of %s ends before that already, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
 					hint("To extend it: muster cluster extend %s --until \"%s\"", args[0], until)
 			}
-			o, err := cl.extendLease(cmd.Context(), v.ID, ask)
+			o, err := cl.ExtendLease(cmd.Context(), v.ID, ask)
 			if err != nil {
 				return err
 			}
@@ -183,7 +172,7 @@ func (c *cli) printLease(o app.LeaseOutlook) error {
 // printLeaseStops tells what would keep a lease from ending until somebody does something. Where that cannot be asked, as of an
 // older server, the rest is shown all the same.
 func (c *cli) printLeaseStops(ctx context.Context, cl *client, id string) {
-	o, err := cl.lease(ctx, id)
+	o, err := cl.Lease(ctx, id)
 	if err != nil {
 		return
 	}

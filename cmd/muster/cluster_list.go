@@ -8,40 +8,57 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 )
-
-// listLimit is the greatest number of clusters that a server tells at once.
-const listLimit = 1000
 
 func clusterListCommand(c *cli) *cobra.Command {
 	var all bool
+	var f app.ClusterFilter
+	var status, order string
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List clusters, newest first",
+		Example: "  muster cluster list --owner me --status failed\n  muster cluster list --template hadoop --sort cost --limit 10",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.connect()
 			if err != nil {
 				return err
 			}
-			list, err := cl.clusters(cmd.Context(), app.ClusterFilter{Deleted: all, Limit: listLimit})
+			if f.Limit < 1 {
+				return usagef("--limit must be at least 1, not %d", f.Limit)
+			}
+			f.Deleted, f.Status, f.Sort = all, app.ClusterStatus(status), app.ClusterSort(order)
+			list, err := cl.Clusters(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
-			return c.printClusters(list)
+			return c.printClusters(list, f)
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are deleted")
+	cmd.Flags().StringVar(&f.Owner, "owner", "", "only those of this `user`; me is oneself")
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: pending, active, asleep, failed or deleted")
+	cmd.Flags().StringVar(&f.Template, "template", "", "only those of this `template`")
+	cmd.Flags().StringVar(&f.Provider, "provider", "", "only those at this `provider`")
+	cmd.Flags().StringVar(&f.Text, "search", "", "only those with this `text` in name, id, owner or template")
+	cmd.Flags().StringVar(&order, "sort", "", "by `order`: name, lease (what ends soonest) or cost (the dearest first); otherwise the newest first")
+	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "at most so `many`")
 	return cmd
 }
 
-func (c *cli) printClusters(list []app.ClusterSummary) error {
+func (c *cli) printClusters(list []app.ClusterSummary, f app.ClusterFilter) error {
 	if c.json() {
 		if list == nil {
 			list = []app.ClusterSummary{}
 		}
 		return c.printJSON(map[string][]app.ClusterSummary{"clusters": list})
+	}
+	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
+	if len(list) == 0 && narrowed {
+		_, err := fmt.Fprintln(c.stdout, "No cluster fits.")
+		return err
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(c.stdout, "No clusters. Make one: muster cluster create --template T --size N")
@@ -52,10 +69,10 @@ func (c *cli) printClusters(list []app.ClusterSummary) error {
 	for _, s := range list {
 		t.add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), money(s.CostPerHour))
 	}
-	if err := t.write(c.stdout); err != nil || len(list) < listLimit {
+	if err := t.show(c); err != nil || len(list) < f.Limit {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stderr, "Only the newest %d are listed.\n", listLimit)
+	_, err := fmt.Fprintf(c.stderr, "Only the first %d are listed; --limit asks for more.\n", f.Limit)
 	return err
 }
 

@@ -51,6 +51,8 @@ func clusterLogsCommand(c *cli) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Node, "node", "", "only of this `node`, such as n1")
 	flags.StringVar(&f.Step, "step", "", "only of this `step`, such as n1.web.start")
+	flags.StringVar(&f.Text, "grep", "", "only lines that have this `text`, whatever its case")
+	flags.StringVar((*string)(&f.Stream), "stream", "", "only what was said `there`: stdout, stderr, or muster for what Muster itself said")
 	flags.Int64Var(&f.Operation, "operation", 0, "only of the operation with this `number`")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on until the operation has ended")
 	flags.IntVar(&tail, "tail", 0, "only the last `N` lines, at most 5000")
@@ -87,9 +89,9 @@ func (r *logReader) drain(ctx context.Context) error {
 
 // page prints one answer of the server and remembers where it ended.
 func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
-	var lines []app.LogLine
+	var found app.LogPage
 	ask := func(ctx context.Context) (err error) {
-		lines, err = r.client.logs(ctx, r.id, f)
+		found, err = r.client.Logs(ctx, r.id, f)
 		return err
 	}
 	call := ask
@@ -99,13 +101,17 @@ func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
 	if err := call(ctx); err != nil {
 		return 0, err
 	}
-	for _, l := range lines {
+	for _, l := range found.Lines {
 		r.filter.After = max(r.filter.After, l.Seq)
 		if err := r.cli.printLog(l); err != nil {
 			return 0, err
 		}
 	}
-	return len(lines), nil
+	if !f.Tail && found.Next > r.filter.After { // so far it was looked through
+		r.filter.After = found.Next
+		return max(len(found.Lines), 1), nil
+	}
+	return len(found.Lines), nil
 }
 
 // follow prints what comes until no operation of the cluster is under way, bearing with a server that is started anew.
@@ -115,7 +121,7 @@ func (r *logReader) follow(ctx context.Context) error {
 	for {
 		var v app.ClusterView
 		err := p.try(ctx, func(ctx context.Context) (err error) {
-			v, err = r.client.cluster(ctx, r.id)
+			v, err = r.client.Cluster(ctx, r.id)
 			return err
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func nodeTable(nodes []app.Node) *table {
 	}
 	t := newTable(line(heads...)...)
 	for _, n := range nodes {
-		t.add(line(n.Name, n.Hostname, n.Hardware, n.Image, firstOf(n.Zone, "-"), string(n.Status), firstOf(n.Address(app.AddressAccess), "-"),
+		t.add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, firstOf(n.Zone, "-"), string(n.Status), firstOf(n.Address(app.AddressAccess), "-"),
 			strings.Join(servicesOf(n), ", "))...)
 	}
 	return t
@@ -34,4 +35,12 @@ func servicesOf(n app.Node) []string {
 		}
 	}
 	return services
+}
+
+// hardwareOf gives a node's hardware, and the one that it stands for.
+func hardwareOf(n app.Node) string {
+	if n.InsteadOf != "" {
+		return fmt.Sprintf("%s (for %s)", n.Hardware, n.InsteadOf)
+	}
+	return n.Hardware
 }

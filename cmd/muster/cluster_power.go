@@ -1,35 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
 )
-
-func (c *client) powerPreview(ctx context.Context, id string, kind app.OperationKind) (p app.AmendPreview, err error) {
-	err = c.callInto(ctx, clusterPath(id, string(kind)), nil, &p)
-	return p, err
-}
-
-func (c *client) power(ctx context.Context, id string, kind app.OperationKind, planHash string) (answer app.AmendAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(id, string(kind)), nil, map[string]string{"plan_hash": planHash}, &answer)
-	return answer, err
-}
-
-func (c *client) schedule(ctx context.Context, id string) (s app.ClusterSchedule, err error) {
-	err = c.callInto(ctx, clusterPath(id, "schedule"), nil, &s)
-	return s, err
-}
-
-func (c *client) setSchedule(ctx context.Context, id string, in app.Schedule) (s app.ClusterSchedule, err error) {
-	err = c.call(ctx, http.MethodPut, clusterPath(id, "schedule"), nil, in, &s)
-	return s, err
-}
 
 func clusterSleepCommand(c *cli) *cobra.Command {
 	return clusterPowerCommand(c, app.OperationSleep, "Stop the services and machines of a cluster, and keep what is on them",
@@ -57,7 +35,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			if err != nil {
 				return err
 			}
-			p, err := cl.powerPreview(ctx, v.ID, kind)
+			p, err := cl.PowerPreview(ctx, v.ID, kind)
 			switch {
 			case err != nil:
 				return err
@@ -72,7 +50,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			if err != nil {
 				return err
 			}
-			answer, err := cl.power(ctx, v.ID, kind, p.PlanHash)
+			answer, err := cl.Power(ctx, v.ID, kind, p.PlanHash)
 			if err != nil {
 				return err
 			}
@@ -108,9 +86,9 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 			}
 			var s app.ClusterSchedule
 			if set || clear {
-				s, err = cl.setSchedule(ctx, v.ID, app.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
+				s, err = cl.SetSchedule(ctx, v.ID, app.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
 			} else {
-				s, err = cl.schedule(ctx, v.ID)
+				s, err = cl.Schedule(ctx, v.ID)
 			}
 			if err != nil {
 				return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -9,11 +8,6 @@ import (
 
 	"muster/app"
 )
-
-func (c *client) receipt(ctx context.Context, id string) (r app.Receipt, err error) {
-	err = c.callInto(ctx, clusterPath(id, "receipt"), nil, &r)
-	return r, err
-}
 
 func clusterReceiptCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
@@ -25,7 +19,7 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := cl.receipt(cmd.Context(), v.ID)
+			r, err := cl.Receipt(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -49,7 +43,7 @@ func (c *cli) printReceipt(r app.Receipt) error {
 			}
 			t.add(l.Node, string(l.Kind), l.ID, firstOf(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, span(l.Lifetime), money(l.Price), money(l.Cost))
 		}
-		if err := t.write(c.stdout); err != nil {
+		if err := t.show(c); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func clusterRenameCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
-				v, err := cl.renameCluster(ctx, was.ID, args[1])
+				v, err := cl.RenameCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
 			})
 		},
@@ -34,7 +34,7 @@ func clusterTransferCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "USER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
-				v, err := cl.transferCluster(ctx, was.ID, args[1])
+				v, err := cl.TransferCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s (%s) is %s's now.", v.Name, v.ID, v.Owner), err
 			})
 		},

@@ -37,7 +37,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.rollBackPreview(cmd.Context(), v.ID)
+			p, err := cl.RollBackPreview(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.rollBack(cmd.Context(), v.ID, p); err != nil {
+			if v, err = cl.RollBack(cmd.Context(), v.ID, p); err != nil {
 				return err
 			}
 			if !p.Gone {
@@ -140,7 +140,7 @@ func (c *cli) waitUndone(ctx context.Context, cl *client, v app.ClusterView, op 
 		case <-time.After(redrawPace):
 		}
 		var err error
-		if v, err = cl.cluster(ctx, v.ID); err != nil {
+		if v, err = cl.Cluster(ctx, v.ID); err != nil {
 			return err
 		}
 	}

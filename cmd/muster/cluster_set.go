@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // clusterConfigCommand shows what `set` changes.
@@ -28,7 +29,7 @@ func clusterConfigCommand(c *cli) *cobra.Command {
 			var out struct {
 				Config map[string]any `json:"config"`
 			}
-			if err := cl.callInto(cmd.Context(), clusterPath(v.ID, "config"), nil, &out); err != nil {
+			if err := cl.CallInto(cmd.Context(), rest.ClusterPath(v.ID, "config"), nil, &out); err != nil {
 				return err
 			}
 			return c.printJSON(out.Config)

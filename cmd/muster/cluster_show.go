@@ -50,7 +50,7 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 		fmt.Fprintln(c.stdout, v.TopUp.Words(v.Size, time.Now()))
 	}
 	fmt.Fprintln(c.stdout)
-	if err := nodeTable(v.Nodes).write(c.stdout); err != nil {
+	if err := nodeTable(v.Nodes).show(c); err != nil {
 		return err
 	}
 	c.printLeaseStops(ctx, cl, v.ID)
@@ -85,7 +85,7 @@ func (c *cli) printHistory(ops []app.Operation, now time.Time) error {
 		t.add("  "+span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
 	}
 	t.rows = t.rows[1:] // without a head
-	if err := t.write(c.stdout); err != nil || len(ops) <= historyShown {
+	if err := t.show(c); err != nil || len(ops) <= historyShown {
 		return err
 	}
 	_, err := fmt.Fprintf(c.stdout, "  and %s before.\n", plural(len(ops)-historyShown, "operation"))

@@ -27,7 +27,7 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := cl.waiting(cmd.Context(), v.ID, f)
+			w, err := cl.Waiting(cmd.Context(), v.ID, f)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (c *cli) printWaiting(w app.Waiting) error {
 		for _, g := range w.Groups {
 			t.add(strconv.Itoa(g.Count), g.Text)
 		}
-		if err := t.write(c.stdout); err != nil {
+		if err := t.show(c); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (c *cli) printWaiting(w app.Waiting) error {
 		}
 		t.add(s.Step, string(s.State), place, s.Text)
 	}
-	if err := t.write(c.stdout); err != nil || w.Next == 0 {
+	if err := t.show(c); err != nil || w.Next == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(c.stdout, "More:  muster cluster why %s --from %d\n", w.Cluster, w.Next)
@@ -77,25 +77,67 @@ func (c *cli) printWaiting(w app.Waiting) error {
 
 // queueCommand tells admins what waits in their tenant.
 func queueCommand(c *cli) *cobra.Command {
+	var all bool
 	cmd := &cobra.Command{
 		Use:     "queue",
 		Short:   "Show what waits in the tenant, and why (for admins)",
-		Example: "  muster queue",
+		Example: "  muster queue\n  muster queue --all-tenants   # for superadmins",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.connect()
 			if err != nil {
 				return err
 			}
-			q, err := cl.queue(cmd.Context())
+			if all {
+				q, err := cl.Queues(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return c.printQueues(q, time.Now())
+			}
+			q, err := cl.Queue(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return c.printQueue(q, time.Now())
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all-tenants", false, "of all tenants: which waits, why, since when, and what would help (for superadmins)")
 	c.serverFlags(cmd.Flags())
 	return cmd
+}
+
+// printQueues prints what waits in all tenants, a line for each reason.
+func (c *cli) printQueues(q app.Queues, now time.Time) error {
+	if c.json() {
+		return c.printJSON(q)
+	}
+	fmt.Fprintln(c.stdout, q.Text)
+	if len(q.Tenants) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.stdout)
+	t := newTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "WHY", "WHAT WOULD HELP")
+	for _, one := range q.Tenants {
+		slots := "-"
+		if one.Slots >= 0 {
+			slots = strconv.Itoa(one.Slots)
+		}
+		head := []string{one.Tenant, span(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
+		help := one.Help
+		if len(one.Groups) == 0 {
+			t.add(append(head, "0", "", help)...)
+		}
+		for _, g := range one.Groups {
+			t.add(append(head, strconv.Itoa(g.Count), g.Text, help)...)
+			head, help = make([]string, len(head)), ""
+		}
+	}
+	if err := t.show(c); err != nil || q.More == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stdout, "And %s.\n", plural(q.More, "more tenant"))
+	return err
 }
 
 func (c *cli) printQueue(q app.Queue, now time.Time) error {
@@ -113,7 +155,7 @@ func (c *cli) printQueue(q app.Queue, now time.Time) error {
 			}
 			t.add(strconv.Itoa(g.Count), oldest, g.Text)
 		}
-		if err := t.write(c.stdout); err != nil {
+		if err := t.show(c); err != nil {
 			return err
 		}
 	}
@@ -126,7 +168,7 @@ func (c *cli) printQueue(q app.Queue, now time.Time) error {
 		t.add(l.Name, l.Kind.Words(), string(l.Status), span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
 	}
-	if err := t.write(c.stdout); err != nil || q.More == 0 {
+	if err := t.show(c); err != nil || q.More == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(c.stdout, "And %s.\n", plural(q.More, "more operation"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -16,11 +17,13 @@ import (
 	"time"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // process is a server as a process of its own, on a data directory of the test's.
 type process struct {
 	t       *testing.T
+	program string // "": this test binary
 	data    string
 	catalog []string
 	env     []string
@@ -71,7 +74,7 @@ func (p *process) start() {
 		args = append(args, "--catalog", c)
 	}
 	p.out = &safeBuffer{}
-	p.cmd = exec.Command("muster", args...) // this test binary, put on the PATH by testscript
+	p.cmd = exec.Command(cmp.Or(p.program, "muster"), args...) // this test binary is put on the PATH by testscript
 	p.cmd.Env = append(os.Environ(), p.env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	if err := p.cmd.Start(); err != nil {
@@ -80,7 +83,7 @@ func (p *process) start() {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		if cl, err := p.connect(); err == nil {
-			if _, err := cl.clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
+			if _, err := cl.Clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
 				return
 			}
 		}
@@ -93,8 +96,15 @@ func (p *process) start() {
 
 func (p *process) connect() (*client, error) {
 	s, err := readClientSettings(p.data)
-	return &client{settings: s, http: &http.Client{}, home: filepath.Join(p.data, "client"),
-		reload: func() (clientSettings, error) { return readClientSettings(p.data) }}, err
+	if err != nil {
+		return nil, err
+	}
+	cl, err := rest.New(s)
+	if err != nil {
+		return nil, err
+	}
+	cl.Reload = func() (clientSettings, error) { return readClientSettings(p.data) }
+	return &client{Client: cl, home: filepath.Join(p.data, "client")}, nil
 }
 
 func (p *process) client() *client {
@@ -117,7 +127,7 @@ func (p *process) kill() {
 func (p *process) await(id string, limit time.Duration) app.ClusterView {
 	p.t.Helper()
 	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
-		v, err := p.client().cluster(p.t.Context(), id)
+		v, err := p.client().Cluster(p.t.Context(), id)
 		if err == nil && v.Operations[0].Status.Ended() {
 			return v
 		}
@@ -133,17 +143,17 @@ func (p *process) tidy() {
 	}
 	cl := p.client()
 	ctx := context.WithoutCancel(p.t.Context())
-	list, err := cl.clusters(ctx, app.ClusterFilter{})
+	list, err := cl.Clusters(ctx, app.ClusterFilter{})
 	if err != nil {
 		p.t.Error(err)
 	}
 	for _, c := range list {
-		if _, err := cl.delete(ctx, c.ID); err != nil {
+		if _, err := cl.Delete(ctx, c.ID); err != nil {
 			p.t.Error(err)
 		}
 	}
 	for deadline := time.Now().Add(30 * time.Second); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if list, err = cl.clusters(ctx, app.ClusterFilter{}); err != nil {
+		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
 			p.t.Error(err)
 			break
 		}
@@ -163,7 +173,7 @@ func (p *process) tidy() {
 
 func (p *process) create(size int) app.ClusterView {
 	p.t.Helper()
-	v, err := p.client().create(p.t.Context(), app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := p.client().Create(p.t.Context(), app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -185,6 +195,7 @@ func (p *process) page(v app.ClusterView) string {
 }
 
 func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t)
 	v := p.create(6)
 	// Kill it again and again, a little later each time, until a run gets to the end.
@@ -209,6 +220,7 @@ func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
 }
 
 func TestSecondServerOnTheSameDataIsRefused(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t)
 	cmd := exec.Command("muster", "serve", "--data", p.data, "--catalog", p.catalog[0])
 	out, err := cmd.CombinedOutput()
@@ -219,7 +231,7 @@ func TestSecondServerOnTheSameDataIsRefused(t *testing.T) {
 
 func TestTakenPort(t *testing.T) {
 	p := newProcess(t)
-	address := strings.TrimPrefix(p.client().settings.URL, "http://")
+	address := strings.TrimPrefix(p.client().Settings().URL, "http://")
 	cmd := exec.Command("muster", "serve", "--data", t.TempDir(), "--catalog", p.catalog[0], "--listen", address)
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "cannot listen on "+address) {
@@ -237,13 +249,13 @@ func TestAPIRefusesStrangersAndNonsense(t *testing.T) {
 	}{
 		{"GET", "/api/v1/clusters", "", "", 401, "unauthorized"},
 		{"GET", "/api/v1/clusters", "wrong", "", 401, "unauthorized"},
-		{"GET", "/api/v1/clusters/nope", cl.settings.Token, "", 404, "not_found"},
-		{"POST", "/api/v1/clusters", cl.settings.Token, `{"template":"web","size":5,"colour":"red"}`, 422, ""},
-		{"POST", "/api/v1/clusters", cl.settings.Token, `{"template":`, 400, ""},
-		{"POST", "/api/v1/clusters", cl.settings.Token, `{"template":"wbe","size":5,"name":"x"}`, 404, "not_found"},
-		{"POST", "/api/v1/preview", cl.settings.Token, `{"template":"web","size":2,"name":"x"}`, 422, ""},
+		{"GET", "/api/v1/clusters/nope", cl.Settings().Token, "", 404, "not_found"},
+		{"POST", "/api/v1/clusters", cl.Settings().Token, `{"template":"web","size":5,"colour":"red"}`, 422, ""},
+		{"POST", "/api/v1/clusters", cl.Settings().Token, `{"template":`, 400, ""},
+		{"POST", "/api/v1/clusters", cl.Settings().Token, `{"template":"wbe","size":5,"name":"x"}`, 404, "not_found"},
+		{"POST", "/api/v1/preview", cl.Settings().Token, `{"template":"web","size":2,"name":"x"}`, 422, ""},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, cl.settings.URL+c.path, strings.NewReader(c.body))
+		req, err := http.NewRequestWithContext(t.Context(), c.method, cl.Settings().URL+c.path, strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}

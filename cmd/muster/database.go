@@ -14,6 +14,22 @@ import (
 	"muster/app/store"
 )
 
+// databaseFile is the database in the data directory, for whoever names no other.
+const databaseFile = "muster.db"
+
+// upToDate refuses a database whose tables are not as this program makes them.
+func upToDate(ctx context.Context, where string) error {
+	found, err := store.Inspect(ctx, where)
+	if err != nil && app.AsError(err).Reason != "no_database" {
+		return err
+	}
+	if err == nil && found.Made && len(found.Pending) == 0 {
+		return nil
+	}
+	return &app.Error{Code: app.EConflict, Reason: "not_migrated", Message: "The database's tables are not up to date, and this server was told not to change them.",
+		Hint: "Run `muster migrate up`, or start without --no-migrate."}
+}
+
 func (s *server) openStore(ctx context.Context) (err error) {
 	if s.id, err = serverID(filepath.Join(s.Data, "server.id")); err != nil {
 		return err
@@ -26,7 +42,12 @@ func (s *server) openStore(ctx context.Context) (err error) {
 	where := s.Database
 	s.StoreNote = "PostgreSQL at DATABASE_URL"
 	if where == "" {
-		where, s.StoreNote = filepath.Join(s.Data, "muster.db"), "SQLite in the data directory"
+		where, s.StoreNote = filepath.Join(s.Data, databaseFile), "SQLite in the data directory"
+	}
+	if s.NoMigrate {
+		if err := upToDate(ctx, where); err != nil {
+			return err
+		}
 	}
 	s.store, err = store.OpenWith(ctx, where, keeper)
 	var refused *app.Error

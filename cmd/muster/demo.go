@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // The demo's cluster.
@@ -125,8 +126,8 @@ func (d *demo) connect(ctx context.Context) (*client, error) {
 	for {
 		s, err := readClientSettings(d.server.Data)
 		if err == nil && s.URL == d.server.URL {
-			return &client{settings: s, http: &http.Client{}, home: filepath.Join(d.server.Data, "client"),
-				reload: func() (clientSettings, error) { return s, nil }}, nil
+			cl, err := rest.New(s)
+			return &client{Client: cl, home: filepath.Join(d.server.Data, "client")}, err
 		}
 		select {
 		case <-ctx.Done():
@@ -146,7 +147,7 @@ func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
 		return v, err
 	}
 	r := app.ClusterRequest{Name: "demo", LayoutRequest: app.LayoutRequest{Template: demoTemplate, Size: d.size}}
-	if v, err = d.client.create(ctx, r); err != nil {
+	if v, err = d.client.Create(ctx, r); err != nil {
 		return v, err
 	}
 	op, _ := operationOf(v, 0)
@@ -216,12 +217,12 @@ func (d *demo) cleanUp(ctx context.Context) error {
 }
 
 func (d *demo) deleteAll(ctx context.Context) error {
-	list, err := d.client.clusters(ctx, app.ClusterFilter{})
+	list, err := d.client.Clusters(ctx, app.ClusterFilter{})
 	if err != nil {
 		return err
 	}
 	for _, c := range list {
-		v, err := d.client.delete(ctx, c.ID)
+		v, err := d.client.Delete(ctx, c.ID)
 		if err != nil {
 			return err
 		}

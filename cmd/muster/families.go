@@ -10,6 +10,11 @@ import (
 	"muster/providers"
 )
 
+// families are what clouds and tools there are in this binary.
+func families() app.Families {
+	return app.Families{Providers: providers.Descriptors(), Automators: automators.Descriptors()}
+}
+
 // catalogOptions are what a catalog is checked against: the families as they stand in this binary. Env looks up the
 // variables that providers' settings name; nil where there are no secrets at hand.
 func catalogOptions(env func(string) (string, bool)) catalog.Options {
@@ -26,7 +31,26 @@ func catalogOptions(env func(string) (string, bool)) catalog.Options {
 			inner.Field = strings.TrimPrefix(e.Field, "settings.")
 			return &inner
 		},
+		CheckExtra:  providers.CheckExtra,
 		Automators:  automators.Names(),
 		CheckAction: automators.Check,
+		CheckResources: func(automator string, refs []app.ResourceRef) error {
+			return app.CheckRefs(automators.ResourceTypes(automator), automator, refs)
+		},
 	}
+}
+
+// resourceKinds are the types of resources that members of the families declare.
+func resourceKinds() (all []app.ResourceTypes) {
+	for _, name := range automators.Names() {
+		if types := automators.ResourceTypes(name); len(types) > 0 {
+			all = append(all, app.ResourceTypes{Family: app.ForAutomator, Member: name, Types: types})
+		}
+	}
+	for _, d := range providers.Descriptors() {
+		if len(d.ResourceTypes) > 0 {
+			all = append(all, app.ResourceTypes{Family: app.ForProvider, Member: d.Name, Types: d.ResourceTypes})
+		}
+	}
+	return all
 }

@@ -57,6 +57,10 @@ func newForeign(t testing.TB) *foreign {
 	hook := s.hook()
 	f.knows("hooks", hook)
 	f.knows("deliveries", fmt.Sprint(s.delivery(hook)))
+	ci, delivery, build := s.delivered()
+	f.knows("build-hooks", ci)
+	f.knows("deliveries", fmt.Sprint(delivery))
+	f.knows("builds", fmt.Sprint(build))
 	f.knows("requests", fmt.Sprint(s.request()))
 	f.knows("tenants", there)
 	f.knows("tokens", fmt.Sprint(s.token()))
@@ -64,6 +68,11 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("secrets", s.secret())
 	f.knows("pools", s.pool())
 	f.knows("quotas", s.quota())
+	own, err := f.server.app.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
+	s.must(err)
+	f.knows("catalog", own.Changes[0].Name)
+	f.knows("resources", s.resourceMarked(foreignMark+" inside").Path())
+	f.knows("versions", "1", "2")
 	// A workspace of Slack is named by its team, and so are its pages and routes.
 	team := s.workspaceOf()
 	s.must(f.server.store.SaveWorkspace(ctx, f.boss, app.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, app.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
@@ -131,6 +140,7 @@ var parameter = regexp.MustCompile(`([a-z-]+)/\{[a-z_]+\}`)
 
 // fill puts values into a route: those of the other tenant, or, with noise, anything.
 func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
+	pattern = strings.ReplaceAll(pattern, "/catalog/{kind}/{name}", "/catalog/template/"+f.values["catalog"][0])
 	return parameter.ReplaceAllStringFunc(pattern, func(p string) string {
 		noun, _, _ := strings.Cut(p, "/")
 		known := f.values[noun]
@@ -149,6 +159,7 @@ func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
 
 // Whoever asks from one tenant, by whatever route, for whatever id of another one, reads nothing of it and changes nothing.
 func TestNothingForeignIsRead(t *testing.T) {
+	t.Parallel()
 	f := newForeign(t)
 	site := httptest.NewServer(f.server.http.Handler)
 	defer site.Close()
@@ -280,6 +291,12 @@ func (f *foreign) state() string {
 	add(groups, err)
 	secrets, err := a.Secrets(ctx, f.boss)
 	add(secrets, err)
+	for _, r := range f.values["resources"] {
+		id, err := app.ParseResourceID(r)
+		add(id, err)
+		info, err := a.Resource(ctx, f.boss, id)
+		add(info, err)
+	}
 	quotas, err := a.Quotas(ctx, f.boss)
 	add(len(quotas), err)
 	workspaces, err := s.Workspaces(ctx, "slack", there)

@@ -16,7 +16,7 @@ func groupCommand(c *cli) *cobra.Command {
 func groupListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the groups of the tenant", Args: atMost(0)}
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		all, err := cl.groups(ctx)
+		all, err := cl.Groups(ctx)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func groupListCommand(c *cli) *cobra.Command {
 		for _, g := range all {
 			t.add(g.Name, firstOf(membersText(g), "-"), firstOf(g.About, "-"))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -67,7 +67,7 @@ func groupSaveCommand(c *cli) *cobra.Command {
 		if flags.Changed("members") {
 			change.Members = &members
 		}
-		g, err := cl.saveGroup(ctx, change)
+		g, err := cl.SaveGroup(ctx, change)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func groupDeleteCommand(c *cli) *cobra.Command {
 		if err := c.sure(yes, "Delete the group "+args[0]); err != nil {
 			return err
 		}
-		if err := cl.deleteGroup(ctx, args[0]); err != nil {
+		if err := cl.DeleteGroup(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.say(map[string]string{"deleted": args[0]}, "Group %s is deleted.", args[0])

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -19,52 +16,6 @@ import (
 
 // testPatience is how long `muster hook test` waits for what becomes of the test.
 const testPatience = 20 * time.Second
-
-func hookPath(name string, rest ...string) string {
-	return strings.Join(append([]string{"/hooks", url.PathEscape(name)}, rest...), "/")
-}
-
-func (c *client) hooks(ctx context.Context) ([]app.Hook, error) {
-	var out struct {
-		Hooks []app.Hook `json:"hooks"`
-	}
-	err := c.callInto(ctx, "/hooks", nil, &out)
-	return out.Hooks, err
-}
-
-func (c *client) saveHook(ctx context.Context, r app.HookRequest) (s app.SavedHook, err error) {
-	err = c.call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
-	return s, err
-}
-
-func (c *client) deleteHook(ctx context.Context, name string) error {
-	return c.call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
-}
-
-func (c *client) testHook(ctx context.Context, name string) (d app.HookDelivery, err error) {
-	err = c.call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
-	return d, err
-}
-
-func (c *client) hookDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.HookDelivery, next int64, err error) {
-	var out struct {
-		Deliveries []app.HookDelivery `json:"deliveries"`
-		Next       int64              `json:"next"`
-	}
-	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
-	err = c.callInto(ctx, hookPath(name, "deliveries"), q, &out)
-	return out.Deliveries, out.Next, err
-}
-
-func (c *client) hookDelivery(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
-	err = c.callInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
-	return d, err
-}
-
-func (c *client) resend(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
-	err = c.call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
-	return d, err
-}
 
 func hookCommand(c *cli) *cobra.Command {
 	cmd := family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
@@ -80,7 +31,7 @@ func hookListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.hooks(cmd.Context())
+			all, err := cl.Hooks(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -120,7 +71,7 @@ func (c *cli) printHooks(all []app.Hook) error {
 		}
 		t.add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
 	}
-	if err := t.write(c.stdout); err != nil {
+	if err := t.show(c); err != nil {
 		return err
 	}
 	for _, h := range all {
@@ -195,7 +146,7 @@ func hookSaveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := cl.saveHook(cmd.Context(), r)
+			s, err := cl.SaveHook(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -283,7 +234,7 @@ func hookDeleteCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			if err := cl.deleteHook(cmd.Context(), args[0]); err != nil {
+			if err := cl.DeleteHook(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			if c.json() {
@@ -303,14 +254,14 @@ func hookTestCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.testHook(cmd.Context(), args[0])
+			d, err := cl.TestHook(cmd.Context(), args[0])
 			for end := time.Now().Add(testPatience); err == nil && d.State == app.DeliveryWaiting && time.Now().Before(end); {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
 				case <-time.After(250 * time.Millisecond):
 				}
-				d, err = cl.hookDelivery(cmd.Context(), args[0], d.ID)
+				d, err = cl.HookDelivery(cmd.Context(), args[0], d.ID)
 			}
 			if err != nil {
 				return err
@@ -357,13 +308,13 @@ func hookDeliveriesCommand(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				d, err := cl.hookDelivery(cmd.Context(), args[0], id)
+				d, err := cl.HookDelivery(cmd.Context(), args[0], id)
 				if err != nil {
 					return err
 				}
 				return c.printDelivery(d)
 			}
-			list, next, err := cl.hookDeliveries(cmd.Context(), args[0], before, limit)
+			list, next, err := cl.HookDeliveries(cmd.Context(), args[0], before, limit)
 			if err != nil {
 				return err
 			}
@@ -402,7 +353,7 @@ func (c *cli) printDeliveries(list []app.HookDelivery, next int64) error {
 		}
 		t.add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, span(now.Sub(d.QueuedAt)), d.Title)
 	}
-	if err := t.write(c.stdout); err != nil || next == 0 {
+	if err := t.show(c); err != nil || next == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(c.stderr, "Older ones: --before %d\n", next)
@@ -439,7 +390,7 @@ func hookResendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.resend(cmd.Context(), args[0], id)
+			d, err := cl.Resend(cmd.Context(), args[0], id)
 			if err != nil {
 				return err
 			}

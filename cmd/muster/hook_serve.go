@@ -52,8 +52,15 @@ func prefix(text string) (netip.Prefix, error) {
 // guard says where hooks may lead.
 func (s *server) guard() *webhook.Guard { return &webhook.Guard{Allow: s.Hooks.Allow} }
 
+// callbacks tells builds how they stand, as deliverer tells people.
+func (s *server) callbacks(name string) *webhook.Deliverer {
+	d := s.deliverer(name)
+	d.Store, d.Log = s.store.BuildCallbacks(), s.Log.With("of", "builds")
+	return d
+}
+
 // deliverer sends what people are to be told to the hooks of their tenants.
 func (s *server) deliverer(name string) *webhook.Deliverer {
-	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return firstOf(s.SignIn.URL, s.URL) }, Log: s.Log, Now: time.Now,
+	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return firstOf(s.SignIn.URL, s.URL) }, Log: s.Log, Now: time.Now, Meter: s.metrics,
 		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: versionName()})}
 }

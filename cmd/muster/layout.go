@@ -41,7 +41,7 @@ const gridWidth = 120
 func printLayout(w io.Writer, template string, l app.Layout) error {
 	title := fmt.Sprintf("%s: %s on %s", template, plural(l.Size(), "node"), l.Provider)
 	if l.CostPerHour > 0 {
-		title += fmt.Sprintf(", %s per hour", money(l.CostPerHour))
+		title += fmt.Sprintf(", %s per hour", priceOf(l))
 	}
 	if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
 		return err
@@ -162,4 +162,12 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.SortFunc(keys, strings.Compare)
 	return keys
+}
+
+// priceOf gives what a layout costs per hour, or from what to what.
+func priceOf(l app.Layout) string {
+	if l.MostPerHour > l.CostPerHour {
+		return money(l.CostPerHour) + " to " + money(l.MostPerHour)
+	}
+	return money(l.CostPerHour)
 }

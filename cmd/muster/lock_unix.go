@@ -22,10 +22,10 @@ func lockDirectory(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = lockFile(f)
 	for began := time.Now(); err != nil && time.Since(began) < lockPatience; {
 		time.Sleep(20 * time.Millisecond)
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = lockFile(f)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -34,3 +34,6 @@ func lockDirectory(dir string) (unlock func() error, err error) {
 	}
 	return f.Close, nil
 }
+
+// lockFile locks an open file for as long as it is open, or says that another process has done so.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,18 +15,30 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets scripts run this binary under the name muster.
+// TestMain lets scripts run this binary under the name muster, and what speaks to build hooks.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"muster": main})
+	testscript.Main(m, map[string]func(){"muster": main, "buildsystem": buildSystem})
 }
 
 // TestScripts are people's stories over the real binary. -update is not offered: the words are part of the story.
 func TestScripts(t *testing.T) {
+	for _, program := range []string{"git", "python3", "tar"} { // without them scripts leave parts out
+		if _, err := exec.LookPath(program); err != nil && os.Getenv("CI") != "" {
+			t.Fatalf("%s is not here; see deploy/ci/setup.sh", program)
+		}
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               receive,
+		Setup: func(env *testscript.Env) error {
+			examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("EXAMPLES", examples)
+			return receive(env)
+		},
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // The description of the API is one that tools understand, by the rules that Redocly recommends.
-func TestOpenAPILintsClean(t *testing.T) {
+func TestRealOpenAPILintsClean(t *testing.T) {
 	tool, err := filepath.Abs("../../deploy/ci/tools/node_modules/.bin/redocly")
 	if err == nil {
 		_, err = os.Stat(tool)

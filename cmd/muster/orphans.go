@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,26 +11,6 @@ import (
 
 	"muster/app"
 )
-
-// orphans gives what a server knows of machines that nobody stands behind.
-func (c *client) orphans(ctx context.Context, gone bool) (r app.OrphanReport, err error) {
-	q := url.Values{}
-	if gone {
-		q.Set("gone", "true")
-	}
-	err = c.callInto(ctx, "/orphans", q, &r)
-	return r, err
-}
-
-func (c *client) decideOrphan(ctx context.Context, id string, d app.OrphanDecision) (o app.Orphan, err error) {
-	err = c.call(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), nil, map[string]app.OrphanDecision{"decision": d}, &o)
-	return o, err
-}
-
-func (c *client) setOrphanMode(ctx context.Context, m app.OrphanMode) error {
-	var out map[string]string
-	return c.call(ctx, http.MethodPut, "/orphans-mode", nil, map[string]app.OrphanMode{"mode": m}, &out)
-}
 
 func orphansCommand(c *cli) *cobra.Command {
 	var (
@@ -68,14 +46,14 @@ func orphansCommand(c *cli) *cobra.Command {
 			case remove != "":
 				return c.orphanDelete(cmd.Context(), cl, remove, yes)
 			case keep != "":
-				o, err := cl.decideOrphan(cmd.Context(), keep, app.DecideKeep)
+				o, err := cl.DecideOrphan(cmd.Context(), keep, app.DecideKeep)
 				return c.orphanDecided(o, err, "is kept")
 			case mode != "":
-				if err := cl.setOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
+				if err := cl.SetOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
 					return err
 				}
 			}
-			r, err := cl.orphans(cmd.Context(), gone)
+			r, err := cl.Orphans(cmd.Context(), gone)
 			if err != nil {
 				return err
 			}
@@ -94,7 +72,7 @@ func orphansCommand(c *cli) *cobra.Command {
 
 func (c *cli) orphanDelete(ctx context.Context, cl *client, id string, yes bool) error {
 	if !yes {
-		r, err := cl.orphans(ctx, false)
+		r, err := cl.Orphans(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -110,7 +88,7 @@ func (c *cli) orphanDelete(ctx context.Context, cl *client, id string, yes bool)
 			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
 		}
 	}
-	o, err := cl.decideOrphan(ctx, id, app.DecideDelete)
+	o, err := cl.DecideOrphan(ctx, id, app.DecideDelete)
 	return c.orphanDecided(o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
 }
 
@@ -140,7 +118,7 @@ func (c *cli) printOrphans(r app.OrphanReport) error {
 		for _, o := range r.Orphans {
 			t.add(o.ID, o.Provider, o.Machine, firstOf(o.Cluster, "-"), firstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), money(o.Cost), orphanState(o, now))
 		}
-		if err := t.write(c.stdout); err != nil {
+		if err := t.show(c); err != nil {
 			return err
 		}
 	}

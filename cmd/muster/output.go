@@ -3,13 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/mattn/go-isatty"
 )
 
 // printJSON writes one document on stdout: on one line for programs, indented on a terminal.
@@ -21,61 +16,6 @@ func (c *cli) printJSON(v any) error {
 		enc.SetIndent("", "  ")
 	}
 	return enc.Encode(v)
-}
-
-// isTerminal tells whether a stream is a terminal that a person sits at.
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
-}
-
-// table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are set to the right.
-type table struct {
-	rows  [][]string
-	right []bool
-}
-
-func newTable(columns ...string) *table {
-	t := &table{}
-	head := make([]string, len(columns))
-	for i, name := range columns {
-		head[i] = strings.TrimSuffix(name, ">")
-		t.right = append(t.right, head[i] != name)
-	}
-	t.add(head...)
-	return t
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-func (t *table) write(w io.Writer) error {
-	var widths []int
-	for _, row := range t.rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range t.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			if i < len(t.right) && t.right[i] {
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.

@@ -51,15 +51,12 @@ func (p *patient) try(ctx context.Context, call func(context.Context) error) err
 // worthAnother tells a server that is away from one that says no. A server that refuses our token may have been
 // started anew with another one: then the settings have changed, and the call is worth another try.
 func (p *patient) worthAnother(err error) bool {
-	old := p.client.settings
-	if s, err := p.client.reload(); err == nil {
-		p.client.settings = s
-	}
+	changed := p.client.Renew()
 	switch app.CodeOf(err) {
 	case app.ETransient, app.ETimeout, app.ERateLimit:
 		return true
 	case app.EUnauthorized:
-		return p.client.settings != old
+		return changed
 	}
 	return false
 }

@@ -11,6 +11,7 @@ import (
 
 // The same with a real Redis, all of whose traffic and keys are looked at.
 func TestRealPlantedSecretsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
 	where, _ := realRedis(t)
 	port := strings.TrimSuffix(where[strings.LastIndexByte(where, ':')+1:], "/0")
 	traffic := &safeBuffer{}

@@ -27,7 +27,7 @@ func policyListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: atMost(0)}
 	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		list, err := cl.policies(ctx)
+		list, err := cl.Policies(ctx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func policyListCommand(c *cli) *cobra.Command {
 			for _, w := range list.Words {
 				t.add(w.Name, w.Type, w.Text)
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		}
 		t := newTable("ORDER>", "NAME", "EFFECT", "WHEN", "VERSION>", "BY")
 		for _, p := range list.Policies {
@@ -49,7 +49,7 @@ func policyListCommand(c *cli) *cobra.Command {
 			}
 			t.add(strconv.Itoa(p.Order), p.Name, effect, firstLine(p.When), strconv.Itoa(p.Version), p.SavedBy)
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -66,7 +66,7 @@ func policyShowCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: exactly("NAME")}
 	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		all, err := cl.policy(ctx, args[0])
+		all, err := cl.Policy(ctx, args[0])
 		switch {
 		case err != nil:
 			return err
@@ -122,7 +122,7 @@ func policySaveCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if p, err = cl.savePolicy(ctx, p); err != nil {
+		if p, err = cl.SavePolicy(ctx, p); err != nil {
 			return err
 		}
 		return c.say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
@@ -132,7 +132,7 @@ func policySaveCommand(c *cli) *cobra.Command {
 func policyDeleteCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		if err := cl.deletePolicy(ctx, args[0]); err != nil {
+		if err := cl.DeletePolicy(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
@@ -148,7 +148,7 @@ func policyTryCommand(c *cli) *cobra.Command {
 		if t.Policy, err = c.readPolicy(args[0]); err != nil {
 			return err
 		}
-		trial, err := cl.tryPolicy(ctx, t)
+		trial, err := cl.TryPolicy(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func policyTryCommand(c *cli) *cobra.Command {
 		for _, k := range trial.Cases {
 			table.add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
 		}
-		return table.write(c.stdout)
+		return table.show(c)
 	})
 }
 
@@ -176,11 +176,11 @@ func policyZoneCommand(c *cli) *cobra.Command {
 		zone := ""
 		if len(args) == 1 {
 			zone = args[0]
-			if err := cl.setPolicyZone(ctx, zone); err != nil {
+			if err := cl.SetPolicyZone(ctx, zone); err != nil {
 				return err
 			}
 		} else {
-			list, err := cl.policies(ctx)
+			list, err := cl.Policies(ctx)
 			if err != nil {
 				return err
 			}

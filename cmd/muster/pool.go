@@ -1,60 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
 )
-
-func poolPath(name string, rest ...string) string {
-	return strings.Join(append([]string{"/pools", url.PathEscape(name)}, rest...), "/")
-}
-
-func (c *client) pools(ctx context.Context) ([]app.PoolView, error) {
-	var out struct {
-		Pools []app.PoolView `json:"pools"`
-	}
-	err := c.callInto(ctx, "/pools", nil, &out)
-	return out.Pools, err
-}
-
-func (c *client) pool(ctx context.Context, name string) (v app.PoolView, err error) {
-	err = c.callInto(ctx, poolPath(name), nil, &v)
-	return v, err
-}
-
-func (c *client) createPool(ctx context.Context, r app.PoolRequest) (v app.PoolView, err error) {
-	err = c.call(ctx, http.MethodPost, "/pools", nil, r, &v)
-	return v, err
-}
-
-func (c *client) changePool(ctx context.Context, name string, change map[string]any) (v app.PoolView, err error) {
-	err = c.call(ctx, http.MethodPatch, poolPath(name), nil, change, &v)
-	return v, err
-}
-
-func (c *client) drainPool(ctx context.Context, name string) (v app.PoolView, err error) {
-	err = c.call(ctx, http.MethodPost, poolPath(name, "drain"), nil, nil, &v)
-	return v, err
-}
-
-func (c *client) deletePool(ctx context.Context, name string) (r app.PoolReceipt, err error) {
-	err = c.call(ctx, http.MethodDelete, poolPath(name), nil, nil, &r)
-	return r, err
-}
-
-func (c *client) poolReceipt(ctx context.Context, name string) (r app.PoolReceipt, err error) {
-	err = c.callInto(ctx, poolPath(name, "receipt"), nil, &r)
-	return r, err
-}
 
 func poolCommand(c *cli) *cobra.Command {
 	cmd := family("pool", "Keep machines ready ahead of time, so that clusters come in seconds",
@@ -70,7 +24,7 @@ func poolListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.pools(cmd.Context())
+			all, err := cl.Pools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -90,7 +44,7 @@ func (c *cli) printPools(all []app.PoolView) error {
 	for _, v := range all {
 		t.add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), money(v.CostPerHour), poolKind(v.Pool))
 	}
-	if err := t.write(c.stdout); err != nil {
+	if err := t.show(c); err != nil {
 		return err
 	}
 	for _, v := range all {
@@ -120,7 +74,7 @@ func poolKind(p app.Pool) string {
 func poolShowCommand(c *cli) *cobra.Command {
 	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.pool(cmd.Context(), args[0]) })
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -172,7 +126,7 @@ func (c *cli) printPool(v app.PoolView) error {
 		}
 		t.add(m.Cluster, dash(m.MachineID), string(m.State), span(now.Sub(m.Since))+" ago", dash(m.Zone), to)
 	}
-	return t.write(c.stdout)
+	return t.show(c)
 }
 
 func poolCreateCommand(c *cli) *cobra.Command {
@@ -206,7 +160,7 @@ func poolCreateCommand(c *cli) *cobra.Command {
 			if off {
 				r.Mode = app.PoolOff
 			}
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.createPool(cmd.Context(), r) })
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
@@ -250,7 +204,7 @@ func poolSetCommand(c *cli) *cobra.Command {
 			if len(change) == 0 {
 				return usagef("there is nothing to change").hint("Say --count, --max-age, --on or --off.")
 			}
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.changePool(cmd.Context(), args[0], change) })
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
 	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
@@ -263,7 +217,7 @@ func poolSetCommand(c *cli) *cobra.Command {
 func poolDrainCommand(c *cli) *cobra.Command {
 	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.drainPool(cmd.Context(), args[0]) })
+			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -283,14 +237,14 @@ func poolDeleteCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			r, err := cl.deletePool(cmd.Context(), args[0])
+			r, err := cl.DeletePool(cmd.Context(), args[0])
 			for err == nil && wait && (r.DeletedAt.IsZero() || r.Left > 0) {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
 				case <-time.After(time.Second):
 				}
-				r, err = cl.poolReceipt(cmd.Context(), args[0])
+				r, err = cl.PoolReceipt(cmd.Context(), args[0])
 			}
 			if err != nil {
 				return err
@@ -309,7 +263,7 @@ func poolReceiptCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := cl.poolReceipt(cmd.Context(), args[0])
+			r, err := cl.PoolReceipt(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,8 @@ constraints: {size: {min: 1, max: 9}}
 
 // Machines with an OpenSSH and files of their own come from a pool: the key that opened them there does not any more, and they have the names of their
 // nodes. The sandbox makes a machine in a fraction of a second, so how long both take is told, not compared.
-func TestMachinesOfTheSandboxComeFromAPool(t *testing.T) {
+func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Fatal("machines of the sandbox with an address of their own are made by root only")
 	}

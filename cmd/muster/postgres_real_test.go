@@ -86,17 +86,17 @@ func (f *fleet) tidy() {
 	}
 	cl := f.servers[0].client()
 	ctx := context.WithoutCancel(f.t.Context())
-	list, err := cl.clusters(ctx, app.ClusterFilter{})
+	list, err := cl.Clusters(ctx, app.ClusterFilter{})
 	if err != nil {
 		f.t.Error(err)
 	}
 	for _, c := range list {
-		if _, err := cl.delete(ctx, c.ID); err != nil {
+		if _, err := cl.Delete(ctx, c.ID); err != nil {
 			f.t.Error(err)
 		}
 	}
 	for deadline := time.Now().Add(60 * time.Second); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if list, err = cl.clusters(ctx, app.ClusterFilter{}); err != nil {
+		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
 			f.t.Error(err)
 			break
 		}
@@ -130,7 +130,7 @@ func (f *fleet) create(s *process, name string, size int) {
 	f.t.Helper()
 	r := app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		_, err := s.client().create(f.t.Context(), r)
+		_, err := s.client().Create(f.t.Context(), r)
 		if err == nil || app.CodeOf(err) == app.EConflict {
 			return
 		}
@@ -144,7 +144,7 @@ func (f *fleet) create(s *process, name string, size int) {
 func (f *fleet) active(s *process, names []string, machines int) {
 	f.t.Helper()
 	for _, name := range names {
-		v, err := s.client().cluster(f.t.Context(), name)
+		v, err := s.client().Cluster(f.t.Context(), name)
 		if err != nil {
 			f.t.Fatalf("%s: %v\n%s", name, err, f.say())
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -33,10 +32,10 @@ type progress struct {
 }
 
 // newProgress gives the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
-func newProgress(w io.Writer, name string, op app.Operation) *progress {
-	live := isTerminal(w) && os.Getenv("TERM") != "dumb"
+func (c *cli) newProgress(w io.Writer, name string, op app.Operation) *progress {
+	live := moves(w)
 	return &progress{
-		w: w, live: live, color: live && os.Getenv("NO_COLOR") == "", width: func() int { return terminalWidth(w) },
+		w: w, live: live, color: live && c.colours(w), width: func() int { return terminalWidth(w) },
 		now: time.Now, began: time.Now(),
 		name: name, op: op.ID, expected: op.Expected, done: op.Done, total: op.Total,
 	}

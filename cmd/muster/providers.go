@@ -24,6 +24,8 @@ type providerSet struct {
 	installation string
 	log          *slog.Logger
 	budget       providers.Budget // nil: no limit
+	meter        app.Meter        // nil: nobody counts
+	tracer       app.Tracer       // nil: nobody follows
 
 	mu     sync.Mutex
 	opened map[string]app.Provider // by accountKey
@@ -41,7 +43,7 @@ func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 	}
 	// The account outlives the step that asked for it first.
 	open, err := providers.Open(context.WithoutCancel(ctx), spec, providers.Env{
-		Installation: p.installation, DataDir: filepath.Join(p.dir, spec.Name), Logger: p.log, Budget: p.budget})
+		Installation: p.installation, DataDir: p.dataDir(spec), Logger: p.log, Budget: p.budget, Meter: p.meter, Tracer: p.tracer})
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +58,18 @@ func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 func accountKey(spec app.ProviderSpec) string {
 	settings, err := json.Marshal(spec.Settings)
 	if err != nil {
-		return spec.Name
+		return spec.Account()
 	}
 	sum := sha256.Sum256(settings)
-	return spec.Name + " " + hex.EncodeToString(sum[:])
+	return spec.Account() + " " + hex.EncodeToString(sum[:])
+}
+
+// dataDir is a directory for an account alone. No name of a provider has an @.
+func (p *providerSet) dataDir(spec app.ProviderSpec) string {
+	if spec.Tenant != "" {
+		return filepath.Join(p.dir, "@tenants", spec.Tenant, spec.Name)
+	}
+	return filepath.Join(p.dir, spec.Name)
 }
 
 // Close lets go of what the accounts hold. Machines stay.

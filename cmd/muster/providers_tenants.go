@@ -28,6 +28,13 @@ func (t tenantAccounts) Provider(ctx context.Context, spec app.ProviderSpec) (ap
 	if !spec.HasSecrets() {
 		return t.set.Provider(ctx, spec)
 	}
+	if spec.Tenant != "" {
+		own, err := t.resolve(ctx, spec.Tenant, spec)
+		if err != nil {
+			return nil, err
+		}
+		return t.set.Provider(ctx, own)
+	}
 	names, err := t.tenants(ctx)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,21 +15,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 	"muster/jobs"
+	"muster/metrics"
 )
 
 // provisionerConfig is what a provisioner is told from outside.
 type provisionerConfig struct {
-	server   string
-	token    string
-	ca       string
-	name     string
-	tags     tagFlag
-	slots    int
-	data     string
-	drain    time.Duration
-	insecure bool
-	verbose  bool
+	server     string
+	token      string
+	ca         string
+	name       string
+	tags       tagFlag
+	slots      int
+	data       string
+	drain      time.Duration
+	insecure   bool
+	verbose    bool
+	cache      byteSize
+	observe    observeConfig
+	plugins    pluginConfig
+	automators automatorConfig
 }
 
 // Slots of a provisioner that is not told how many: steps mostly wait for machines, so a core serves many.
@@ -65,6 +69,11 @@ func provisionerCommand(c *cli) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	p.cache = defaultResourceCache
+	p.observe.declare(flags, false)
+	p.plugins.declare(flags)
+	p.automators.declare(flags)
+	flags.Var(&p.cache, "resource-cache", "`bytes` of resources that this host keeps on disk")
 	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL)")
 	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self, where the token does not hold it")
 	flags.StringVar(&file, "token-file", "", "`file` that holds the token")
@@ -74,7 +83,7 @@ func provisionerCommand(c *cli) *cobra.Command {
 	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long steps may go on once it shall end")
 	flags.BoolVar(&p.insecure, "insecure", false, "allow plain http to another host: whoever can listen learns tokens and keys")
 	flags.BoolVar(&p.verbose, "verbose", false, "log every step")
-	cmd.AddCommand(provisionerTokenCommand(c), provisionerDrainCommand(c))
+	cmd.AddCommand(provisionerListCommand(c), provisionerTokenCommand(c), provisionerDrainCommand(c))
 	return cmd
 }
 
@@ -117,7 +126,7 @@ func (p *provisionerConfig) check() error {
 		return usagef("%s would be reached without TLS, and tokens and keys could be read on the way", p.server).
 			hint("Serve with --tls self or with --tls-cert, and say https://; --insecure allows it all the same.")
 	}
-	if _, err := trust(p.ca); err != nil {
+	if _, err := rest.Trust(p.ca); err != nil {
 		return err
 	}
 	if p.slots == 0 {
@@ -141,29 +150,44 @@ func (c *cli) provision(ctx context.Context, p provisionerConfig) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	t, err := trust(p.ca)
+	t, err := rest.Trust(p.ca)
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname()
-	level := slog.LevelInfo
-	if p.verbose {
-		level = slog.LevelDebug
+	if err := p.observe.check(os.LookupEnv); err != nil {
+		return err
 	}
-	log := newLogger(c.stderr, level)
+	host, _ := os.Hostname()
+	log := p.observe.logger(c.stderr, p.verbose)
+	counts := metrics.New(metrics.Config{Version: versionName(), Go: runtime.Version()})
+	sides, err := openSides(p.observe, counts, log)
+	if err != nil {
+		return err
+	}
+	defer sides.Close()
+	if err := p.plugins.plug(ctx, log, nil); err != nil { // workers do so too: what is wrong is told before there is work
+		return err
+	}
+	if err := p.automators.plug(ctx, log, nil); err != nil {
+		return err
+	}
 	client := jobs.NewHTTP(t)
 	defer client.CloseIdleConnections()
-	crew := &crew{config: p, log: log, stderr: c.stderr, dir: filepath.Join(p.data, "provisioner")}
+	crew := &crew{config: p, log: log, stderr: c.stderr, dir: filepath.Join(p.data, "provisioner"), metrics: counts}
 	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	crew.start()
 	defer crew.close()
+	defer tellSystemd(ctx, "works for "+p.server, log)()
 	run := &jobs.Provisioner{
 		Registration: app.Registration{Name: firstOf(p.name, host, "provisioner"), Host: host, Version: versionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &jobs.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
 		Start:        crew.hire, DrainTime: p.drain, Log: log,
 		OnRegister: func(r app.Registered) {
+			if sides.Metrics != "" {
+				fmt.Fprintf(c.stdout, "Metrics at http://%s/metrics\n", sides.Metrics)
+			}
 			fmt.Fprintf(c.stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", firstOf(p.name, host), r.ID, plural(p.slots, "slot"), app.TagText(p.tags), p.server)
 		},
 	}
@@ -210,7 +234,7 @@ func provisionersCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.provisioners(cmd.Context())
+			all, err := cl.Provisioners(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -218,6 +242,13 @@ func provisionersCommand(c *cli) *cobra.Command {
 		},
 	}
 	c.serverFlags(cmd.Flags())
+	return cmd
+}
+
+// provisionerListCommand is provisionersCommand where people look for it too: every other noun has a list.
+func provisionerListCommand(c *cli) *cobra.Command {
+	cmd := provisionersCommand(c)
+	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+"; the same as `muster provisioners`"
 	return cmd
 }
 
@@ -241,7 +272,7 @@ func (c *cli) printProvisioners(all []app.Provisioner) error {
 		}
 		t.add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)
 	}
-	return t.write(c.stdout)
+	return t.show(c)
 }
 
 func provisionerDrainCommand(c *cli) *cobra.Command {
@@ -254,7 +285,7 @@ func provisionerDrainCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			n, err := cl.drainProvisioner(cmd.Context(), args[0])
+			n, err := cl.DrainProvisioner(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -279,7 +310,7 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			token, err := cl.createProvisionerToken(cmd.Context(), args[0])
+			token, err := cl.CreateProvisionerToken(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -299,7 +330,7 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.provisionerTokens(cmd.Context())
+			all, err := cl.ProvisionerTokens(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -314,7 +345,7 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 				}
 				t.add(p.Name, p.CreatedBy, span(time.Since(p.CreatedAt)), used)
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
 	revoke := &cobra.Command{
@@ -326,48 +357,11 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cl.revokeProvisionerToken(cmd.Context(), args[0])
+			return cl.RevokeProvisionerToken(cmd.Context(), args[0])
 		},
 	}
 	for _, sub := range []*cobra.Command{create, list, revoke} {
 		c.serverFlags(sub.Flags())
 	}
 	return family("token", "Tokens with which provisioners register", create, list, revoke)
-}
-
-func (c *client) provisioners(ctx context.Context) ([]app.Provisioner, error) {
-	var out struct {
-		Provisioners []app.Provisioner `json:"provisioners"`
-	}
-	err := c.callInto(ctx, "/provisioners", nil, &out)
-	return out.Provisioners, err
-}
-
-func (c *client) drainProvisioner(ctx context.Context, name string) (int, error) {
-	var out struct {
-		Draining int `json:"draining"`
-	}
-	err := c.call(ctx, http.MethodPost, "/provisioners/"+url.PathEscape(name)+"/drain", nil, nil, &out)
-	return out.Draining, err
-}
-
-func (c *client) provisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
-	var out struct {
-		Tokens []app.ProvisionerToken `json:"tokens"`
-	}
-	err := c.callInto(ctx, "/provisioner-tokens", nil, &out)
-	return out.Tokens, err
-}
-
-func (c *client) createProvisionerToken(ctx context.Context, name string) (string, error) {
-	var out struct {
-		Token string `json:"token"`
-	}
-	err := c.call(ctx, http.MethodPost, "/provisioner-tokens", nil, map[string]string{"name": name}, &out)
-	return out.Token, err
-}
-
-func (c *client) revokeProvisionerToken(ctx context.Context, name string) error {
-	var out struct{}
-	return c.call(ctx, http.MethodDelete, "/provisioner-tokens/"+url.PathEscape(name), nil, nil, &out)
 }

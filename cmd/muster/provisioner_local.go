@@ -35,10 +35,12 @@ func (s *server) runWorkers(ctx context.Context) error {
 		Log:          s.Log,
 		OnRegister:   func(app.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
 	}
+	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
 	p.Start = func(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
 		c := s.app.CoordinatorOf(r.ID, o.Tenant)
 		return jobs.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
-			Providers: s.providers, Automators: automators, Log: s.Log}, c.(app.WorkWaiter))
+			Providers: s.providers, Automators: automators, Log: s.Log, Resources: cache,
+			Meter: s.metrics, Tracer: s.tracer}, c.(app.WorkWaiter))
 	}
 	return p.Run(ctx)
 }

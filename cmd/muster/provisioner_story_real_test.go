@@ -29,6 +29,7 @@ func (w *town) served() string {
 // A new certificate is served as soon as its file has changed, to provisioners that are there and to those that come; one that
 // cannot be read changes nothing.
 func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	w.start("early")
 	first, dir := w.served(), filepath.Join(w.server.Data, "tls")

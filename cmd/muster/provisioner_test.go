@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"muster/app"
+	rest "muster/client"
 	"muster/jobs"
 	"muster/providers/fake"
 )
@@ -28,6 +29,7 @@ import (
 type town struct {
 	*testing.T
 	server *server
+	nodes  *fake.Nodes
 	effect string // where the service's scripts write
 	token  string
 	log    *safeBuffer
@@ -54,7 +56,7 @@ func newTown(t *testing.T, provider string, change ...func(*serverConfig)) *town
 	cloud.Bind(nodes.Bind)
 	account := httptest.NewServer(cloud.Serve("secret-of-the-cloud"))
 	t.Cleanup(account.Close)
-	w := &town{T: t, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
+	w := &town{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
 	catalog := filepath.Join(dir, "catalog")
 	for _, d := range []string{w.effect, catalog} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -256,6 +258,7 @@ func (w *town) onceOnly() {
 }
 
 func TestProvisionerServesEveryTenant(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
@@ -265,7 +268,7 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 	for _, tenant := range []string{app.DefaultTenant, "other"} {
 		began := time.Now()
 		v := w.create(tenant, "c", 3)
-		w.until("the first step of "+tenant+" runs", 20*time.Second, func() bool {
+		w.until("the first step of "+tenant+" runs", 60*time.Second, func() bool {
 			steps, err := w.server.app.Steps(t.Context(), w.admin(tenant), v.ID, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -308,6 +311,7 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 }
 
 func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	w.redis = "redis://127.0.0.1:1/0" // nobody is there
 	w.start("h1")
@@ -318,6 +322,7 @@ func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
 }
 
 func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	h := w.start("h1")
 	release := w.hold()
@@ -328,7 +333,7 @@ func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
 	if err := syscall.Kill(h.worker(app.DefaultTenant), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the step is taken again", 20*time.Second, func() bool { return w.tries(v.ID) >= 2 })
+	w.until("the step is taken again", 60*time.Second, func() bool { return w.tries(v.ID) >= 2 })
 	t.Logf("taken again %s after the worker was killed", time.Since(killed).Round(time.Millisecond))
 	release()
 	w.active("", v.ID, 60*time.Second)
@@ -336,6 +341,7 @@ func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
 }
 
 func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	h := w.start("h1")
 	release := w.hold()
@@ -349,13 +355,13 @@ func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = h.wait()
-	w.until("the worker has died with its provisioner", 5*time.Second, func() bool {
+	w.until("the worker has died with its provisioner", 60*time.Second, func() bool {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", worker))
 		return err != nil || strings.Contains(string(b), ") Z ")
 	})
-	w.until("the slots are another's", 10*time.Second, func() bool { return w.find("h1") == nil })
+	w.until("the slots are another's", 60*time.Second, func() bool { return w.find("h1") == nil })
 	t.Logf("counted as gone after %s", time.Since(killed).Round(time.Millisecond))
-	w.until("the step is taken by the other", 20*time.Second, func() bool { return w.tries(v.ID) >= 2 })
+	w.until("the step is taken by the other", 60*time.Second, func() bool { return w.tries(v.ID) >= 2 })
 	t.Logf("taken again %s after the provisioner was killed", time.Since(killed).Round(time.Millisecond))
 	release()
 	w.active("", v.ID, 60*time.Second)
@@ -363,22 +369,24 @@ func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
 }
 
 func TestFrozenProvisionerRegistersAnew(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	h := w.start("h1")
 	before := w.find("h1").ID
 	if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it counts as gone", 15*time.Second, func() bool { return w.find("h1") == nil })
+	w.until("it counts as gone", 60*time.Second, func() bool { return w.find("h1") == nil })
 	if err := h.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it is registered anew", 20*time.Second, func() bool { p := w.find("h1"); return p != nil && p.ID != before })
+	w.until("it is registered anew", 60*time.Second, func() bool { p := w.find("h1"); return p != nil && p.ID != before })
 	v := w.create("", "c", 1)
 	w.active("", v.ID, 60*time.Second)
 }
 
 func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	h := w.start("h1", "--slots", "1")
 	release := w.hold()
@@ -387,7 +395,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	if _, err := w.server.app.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it knows", 10*time.Second, func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
+	w.until("it knows", 60*time.Second, func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
 	release()
 	if err := h.wait(); err != nil {
 		t.Errorf("the provisioner did not end well: %v", err)
@@ -403,6 +411,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 }
 
 func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, "")
 	h := w.start("h1", "--drain", "300ms")
 	release := w.hold()
@@ -416,7 +425,7 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 		t.Errorf("the provisioner did not end well: %v", err)
 	}
 	w.start("h2")
-	w.until("the step is taken by another at once", 10*time.Second, func() bool { return w.tries(v.ID) >= 2 })
+	w.until("the step is taken by another at once", 60*time.Second, func() bool { return w.tries(v.ID) >= 2 })
 	release()
 	w.active("", v.ID, 60*time.Second)
 	w.onceOnly()
@@ -464,13 +473,13 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 func TestAnotherCAIsNotTrusted(t *testing.T) {
 	w := newTown(t, "")
 	other := fingerprintOf([]byte("another"))
-	config, err := trust(other)
+	config, err := rest.Trust(other)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := remoteOf(w.server.URL, config)
 	_, err = r.Register(t.Context(), app.Registration{Name: "x", Slots: 1})
-	if app.CodeOf(err) != app.ETransient || !strings.Contains(err.Error(), errWrongCA.Error()) {
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(err.Error(), rest.ErrWrongCA.Error()) {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -18,26 +16,6 @@ import (
 // mostTyped is how much of a file a value may be.
 const mostTyped = 8 << 10
 
-func (c *client) questions(ctx context.Context, cluster string, mine bool) ([]app.Question, error) {
-	q := url.Values{}
-	if cluster != "" {
-		q.Set("cluster", cluster)
-	}
-	if mine {
-		q.Set("mine", "true")
-	}
-	var out struct {
-		Questions []app.Question `json:"questions"`
-	}
-	err := c.callInto(ctx, "/questions", q, &out)
-	return out.Questions, err
-}
-
-func (c *client) answer(ctx context.Context, cluster string, s app.StepAnswer) (q app.Question, err error) {
-	err = c.call(ctx, http.MethodPost, clusterPath(cluster, "answers"), nil, s, &q)
-	return q, err
-}
-
 // questionsCommand lists what people are asked.
 func questionsCommand(c *cli) *cobra.Command {
 	var all bool
@@ -48,7 +26,7 @@ func questionsCommand(c *cli) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "also those that wait for others")
 	cmd.Flags().StringVar(&cluster, "cluster", "", "only those of this `cluster`")
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		list, err := cl.questions(ctx, cluster, !all)
+		list, err := cl.Questions(ctx, cluster, !all)
 		if err != nil {
 			return err
 		}
@@ -63,7 +41,7 @@ func questionsCommand(c *cli) *cobra.Command {
 		for _, q := range list {
 			t.add(q.ClusterName, questionStep(q), span(time.Since(q.AskedAt))+" ago", span(time.Until(q.Until)), q.Waits, oneLine(q.Person.Ask))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -97,7 +75,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := cl.questions(cmd.Context(), v.ID, false)
+			list, err := cl.Questions(cmd.Context(), v.ID, false)
 			if err != nil {
 				return err
 			}
@@ -113,7 +91,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := cl.answer(cmd.Context(), v.ID, app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
+			done, err := cl.Answer(cmd.Context(), v.ID, app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
 			if err != nil {
 				return err
 			}

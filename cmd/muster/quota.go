@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,19 +10,6 @@ import (
 
 	"muster/app"
 )
-
-func (c *client) quotas(ctx context.Context) ([]app.QuotaUse, error) {
-	var out struct {
-		Quotas []app.QuotaUse `json:"quotas"`
-	}
-	err := c.callInto(ctx, "/quotas", nil, &out)
-	return out.Quotas, err
-}
-
-func (c *client) setQuota(ctx context.Context, q app.Quota) (u app.QuotaUse, err error) {
-	err = c.call(ctx, http.MethodPut, "/quotas", nil, map[string]any{"scope": q.Scope, "name": q.Name, "limits": q.Limits}, &u)
-	return u, err
-}
 
 func quotaCommand(c *cli) *cobra.Command {
 	cmd := family("quota", "Show and set what tenant, groups and users may have at most",
@@ -71,7 +56,7 @@ func quotaListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.quotas(cmd.Context())
+			all, err := cl.Quotas(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -94,7 +79,7 @@ func quotaListCommand(c *cli) *cobra.Command {
 				}
 				t.add(row...)
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
 }
@@ -132,7 +117,7 @@ func quotaSetCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			u, err := cl.setQuota(cmd.Context(), q)
+			u, err := cl.SetQuota(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -169,7 +154,7 @@ func quotaDeleteCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := cl.deleteQuota(cmd.Context(), scope, name); err != nil {
+			if err := cl.DeleteQuota(cmd.Context(), scope, name); err != nil {
 				return err
 			}
 			if c.json() {
@@ -192,7 +177,7 @@ func quotaLeftCommand(c *cli) *cobra.Command {
 				return err
 			}
 			var left app.QuotaLeft
-			if err := cl.callInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
+			if err := cl.CallInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
 				return err
 			}
 			if c.json() {
@@ -206,15 +191,7 @@ func quotaLeftCommand(c *cli) *cobra.Command {
 			for _, l := range left.Lines {
 				t.add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
-}
-
-func (c *client) deleteQuota(ctx context.Context, scope app.QuotaScope, name string) error {
-	q := url.Values{"scope": {string(scope)}}
-	if name != "" {
-		q.Set("name", name)
-	}
-	return c.call(ctx, http.MethodDelete, "/quotas", q, nil, nil)
 }

@@ -26,7 +26,7 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 	if len(nodes) == 0 {
 		return reach{}, nil
 	}
-	user, pem, err := cl.key(ctx, v.ID)
+	user, pem, err := cl.Key(ctx, v.ID)
 	switch app.CodeOf(err) {
 	case "":
 	case app.EForbidden, app.ENotFound:

@@ -49,7 +49,7 @@ func requestListCommand(c *cli) *cobra.Command {
 		case inbox:
 			f.View = app.RequestsInbox
 		}
-		list, err := cl.requests(ctx, f)
+		list, err := cl.Requests(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func requestListCommand(c *cli) *cobra.Command {
 			t.add(strconv.FormatInt(r.ID, 10), firstOf(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), money(r.Terms.Layout.CostPerHour),
 				r.Requester, span(time.Since(r.AskedAt))+" ago", requestState(r))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -93,7 +93,7 @@ func requestShowCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.request(ctx, id)
+		r, err := cl.Request(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (c *cli) printRequest(r app.Request) error {
 }
 
 func (c *cli) printTerms(line func(name, format string, args ...any), t app.Terms) {
-	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", plural(t.Layout.Size(), "node"), leaseText(t.Lease), money(t.Layout.CostPerHour), t.PlanHash)
+	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", plural(t.Layout.Size(), "node"), leaseText(t.Lease), priceOf(t.Layout), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
@@ -187,7 +187,7 @@ func requestReviewCommand(c *cli, name, short string, verdict app.Verdict) *cobr
 		if hash, err = c.planShown(ctx, cl, id, hash, false); err != nil {
 			return err
 		}
-		r, err := cl.review(ctx, id, app.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
+		r, err := cl.Review(ctx, id, app.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (c *cli) planShown(ctx context.Context, cl *client, id int64, hash string, 
 	if hash != "" {
 		return hash, nil
 	}
-	r, err := cl.request(ctx, id)
+	r, err := cl.Request(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +209,7 @@ func (c *cli) planShown(ctx context.Context, cl *client, id int64, hash string, 
 		t = r.Offer.Terms
 	}
 	fmt.Fprintf(c.stderr, "%s, by %s: %s, lease %s, %s an hour, plan %.10s\n", r.Title(), r.Requester, plural(t.Layout.Size(), "node"), leaseText(t.Lease),
-		money(t.Layout.CostPerHour), t.PlanHash)
+		priceOf(t.Layout), t.PlanHash)
 	return t.PlanHash, nil
 }
 
@@ -232,7 +232,7 @@ func requestConfirmCommand(c *cli) *cobra.Command {
 		if hash, err = c.planShown(ctx, cl, id, hash, true); err != nil {
 			return err
 		}
-		r, err := cl.requestAct(ctx, id, "confirm", map[string]string{"plan_hash": hash})
+		r, err := cl.RequestAct(ctx, id, "confirm", map[string]string{"plan_hash": hash})
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func requestWithdrawCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.requestAct(ctx, id, "withdraw", map[string]string{"reason": reason})
+		r, err := cl.RequestAct(ctx, id, "withdraw", map[string]string{"reason": reason})
 		if err != nil {
 			return err
 		}
@@ -272,7 +272,7 @@ func requestBreakCommand(c *cli) *cobra.Command {
 		if hash, err = c.planShown(ctx, cl, id, hash, false); err != nil {
 			return err
 		}
-		r, err := cl.requestAct(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})
+		r, err := cl.RequestAct(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})
 		if err != nil {
 			return err
 		}

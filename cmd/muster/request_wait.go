@@ -17,6 +17,18 @@ func waitsError(r app.Request) error {
 		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
 }
 
+// Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
+func (c *client) Create(ctx context.Context, r app.ClusterRequest) (app.ClusterView, error) {
+	answer, err := c.Ask(ctx, r)
+	switch {
+	case err != nil:
+		return app.ClusterView{}, err
+	case answer.Cluster == nil:
+		return app.ClusterView{}, waitsError(answer.Request)
+	}
+	return *answer.Cluster, nil
+}
+
 // decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
 // says so and gives nil.
 func (c *cli) decided(ctx context.Context, cl *client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
@@ -61,7 +73,7 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 		switch {
 		case r.Status == app.RequestAccepted:
 			note(fmt.Sprintf("request %d is approved", r.ID))
-			v, err := cl.cluster(whole, r.Cluster)
+			v, err := cl.Cluster(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():
 			return nil, &app.Error{Code: app.EForbidden, Reason: "request_" + string(r.Status), Message: fmt.Sprintf("request %d is %s: %s", r.ID, r.Status, r.Message)}
@@ -73,7 +85,7 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 				err = ctx.Err()
 			case <-time.After(askEvery):
 				err = p.try(ctx, func(ctx context.Context) (err error) {
-					r, err = cl.request(ctx, r.ID)
+					r, err = cl.Request(ctx, r.ID)
 					return err
 				})
 			}

@@ -18,13 +18,18 @@ type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	format  string // text, json, or one more that the command itself allows
-	server  string
-	token   string
-	ca      string
-	tenant  string // in which a superadmin acts; "": its own
-	data    string
-	printed bool // a JSON document is on stdout already
+	format string // text, json, or one more that the command itself allows
+	server string
+	token  string
+	ca     string
+	tenant string // in which a superadmin acts; "": its own
+	data   string
+
+	color       string // auto, always or never
+	wide        bool   // tables are not cut to the window
+	profileName string // what --profile says
+	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in
+	printed     bool   // a JSON document is on stdout already
 
 	patience time.Duration // how long to bear with a server that does not answer while watching
 }
@@ -39,21 +44,33 @@ func commands(c *cli) []*cobra.Command {
 		grouped("server", demoCommand(c)),
 		grouped("server", provisionerCommand(c)),
 		grouped("server", provisionersCommand(c)),
+		grouped("server", serverCommand(c)),
+		grouped("server", doctorCommand(c)),
+		grouped("server", backupCommand(c)),
+		grouped("server", restoreCommand(c)),
+		grouped("server", migrateCommand(c)),
 		grouped("server", secretsCommand(c)),
 		grouped("server", secretCommand(c)),
+		grouped("server", resourceCommand(c)),
 		grouped("server", auditCommand(c)),
 		workerCommand(c),
 		grouped("clusters", clusterCommand(c)),
 		grouped("clusters", templateCommand(c)),
 		grouped("clusters", poolCommand(c)),
+		grouped("clusters", providerCommand(c)), grouped("clusters", automatorCommand(c)),
 		grouped("clusters", orphansCommand(c)),
 		grouped("clusters", quotaCommand(c)),
 		grouped("clusters", usageCommand(c)),
 		grouped("clusters", queueCommand(c)),
+		grouped("clusters", topCommand(c)),
 		grouped("clusters", questionsCommand(c)),
 		grouped("clusters", requestCommand(c)),
+		grouped("people", loginCommand(c)),
+		grouped("people", logoutCommand(c)),
+		grouped("people", profileCommand(c)),
 		grouped("people", policyCommand(c)),
 		grouped("clusters", hookCommand(c)),
+		grouped("clusters", buildCommand(c)),
 		grouped("clusters", slackCommand(c)),
 		grouped("people", userCommand(c)),
 		grouped("people", groupCommand(c)),
@@ -62,6 +79,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("offline", solveCommand(c)),
 		grouped("offline", planCommand(c)),
 		grouped("offline", catalogCommand(c)),
+		manCommand(c),
 		versionCommand(c),
 	}
 }
@@ -81,9 +99,14 @@ func rootCommand(c *cli) *cobra.Command {
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return c.checkFormat(cmd) },
-		Args:                       unknownCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.checkScreen(); err != nil {
+				return err
+			}
+			return c.checkFormat(cmd)
+		},
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddGroup(
 		&cobra.Group{ID: "server", Title: "Server:"},
@@ -94,8 +117,11 @@ func rootCommand(c *cli) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.format, "format", "text", "output `form`: text or json")
+	flags.StringVar(&c.color, "color", colorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
+	flags.BoolVar(&c.wide, "wide", false, "tables as wide as they need, also beyond the window")
 	flags.StringVar(&c.data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
 	root.AddCommand(commands(c)...)
+	root.AddCommand(shortCommands(c)...)
 	return root
 }
 

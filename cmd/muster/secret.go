@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -34,7 +31,7 @@ func secretCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := cl.setSecret(cmd.Context(), args[0], value); err != nil {
+			if err := cl.SetSecret(cmd.Context(), args[0], value); err != nil {
 				return err
 			}
 			if c.json() {
@@ -52,7 +49,7 @@ func secretCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.secrets(cmd.Context())
+			all, err := cl.Secrets(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -67,7 +64,7 @@ func secretCommand(c *cli) *cobra.Command {
 				}
 				t.add(s.Name, s.SetBy, span(time.Since(s.SetAt))+" ago", used)
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
 	remove := &cobra.Command{
@@ -77,7 +74,7 @@ func secretCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cl.deleteSecret(cmd.Context(), args[0])
+			return cl.DeleteSecret(cmd.Context(), args[0])
 		},
 	}
 	for _, sub := range []*cobra.Command{set, list, remove} {
@@ -102,20 +99,4 @@ func (c *cli) secretValue(file string) ([]byte, error) {
 		return nil, &app.Error{Code: app.EInvalid, Field: "file", Message: "the value cannot be read: " + err.Error()}
 	}
 	return []byte(strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")), nil
-}
-
-func (c *client) setSecret(ctx context.Context, name string, value []byte) error {
-	return c.call(ctx, http.MethodPut, "/secrets/"+url.PathEscape(name), nil, rawBody(value), nil)
-}
-
-func (c *client) secrets(ctx context.Context) ([]app.Secret, error) {
-	var out struct {
-		Secrets []app.Secret `json:"secrets"`
-	}
-	err := c.callInto(ctx, "/secrets", nil, &out)
-	return out.Secrets, err
-}
-
-func (c *client) deleteSecret(ctx context.Context, name string) error {
-	return c.call(ctx, http.MethodDelete, "/secrets/"+url.PathEscape(name), nil, nil, nil)
 }

@@ -24,27 +24,36 @@ func secretsCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
+// place gives where the database of this host's server is: DATABASE_URL, or a file in the data directory.
+func (c *cli) place() (data, where string, err error) {
+	if data, err = c.dataDir(); err != nil {
+		return "", "", err
+	}
+	if where = os.Getenv("DATABASE_URL"); where == "" {
+		where = filepath.Join(data, databaseFile)
+	}
+	return data, where, nil
+}
+
+// ownKey opens the key of this host's server. It makes none.
+func ownKey(ctx context.Context, data string) (keyKeeper, error) {
+	k, _, err := existingKey(ctx, os.Getenv("MUSTER_SECRET_KEY"), data)
+	return k, err
+}
+
 // keyStore opens the database of the server of this host.
 func (c *cli) keyStore(ctx context.Context) (*store.Store, func(), error) {
-	data, err := c.dataDir()
+	data, where, err := c.place()
 	if err != nil {
 		return nil, nil, err
 	}
-	where := os.Getenv("DATABASE_URL")
-	if where == "" {
-		where = filepath.Join(data, "muster.db")
+	if os.Getenv("DATABASE_URL") == "" {
 		if _, err := os.Stat(where); err != nil {
 			return nil, nil, &app.Error{Code: app.ENotFound, Message: "there is no database at " + where,
 				Hint: "Name the server's data directory with --data, or its database with DATABASE_URL."}
 		}
 	}
-	named := os.Getenv("MUSTER_SECRET_KEY")
-	if named == "" {
-		if _, err := os.Stat(filepath.Join(data, keyFile)); err != nil {
-			return nil, nil, &app.Error{Code: app.ENotFound, Message: "there is no secret key in " + data, Hint: "Give the servers' own in MUSTER_SECRET_KEY."}
-		}
-	}
-	keeper, _, err := openKey(ctx, named, data)
+	keeper, err := ownKey(ctx, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,7 +99,7 @@ func secretsStatusCommand(c *cli) *cobra.Command {
 				}
 				t.add(id, u.Keeper, age, fmt.Sprint(u.Values), state)
 			}
-			return t.write(c.stdout)
+			return t.show(c)
 		},
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,20 +14,122 @@ const defaultListen = "127.0.0.1:8420"
 // defaultWorkers is how many steps a server carries out at the same time by itself.
 const defaultWorkers = 16
 
+// defaultAPIRate is far above what people and builds send, and low enough that one of them cannot keep all others waiting.
+const defaultAPIRate = 3000
+
+// serveFlags are the flags of `muster serve`, as they were given.
+type serveFlags struct {
+	catalogs catalogFlag
+	listen   string
+	workers  int
+	verbose  bool
+	tags     tagFlag
+	most     int
+	access   bool
+	secure   tlsConfig
+	mode     string
+	upkeep   upkeepConfig
+	hooks    hookFlags
+	signIn   signInFlags
+	rate     int
+	settled  bool
+	observe  observeConfig
+
+	resources resourceConfig
+	plugins   pluginConfig
+	tooling   automatorConfig
+}
+
+func (f *serveFlags) declare(cmd *cobra.Command) {
+	f.catalogs.declare(cmd)
+	cmd.Flags().StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; when it is not given and taken, another port is picked")
+	cmd.Flags().IntVar(&f.workers, "workers", defaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
+	cmd.Flags().Var(&f.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
+	cmd.Flags().IntVar(&f.most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
+	cmd.Flags().IntVar(&f.rate, "api-rate", defaultAPIRate, "how many `requests` of the REST API a user may send in a minute; 0: no limit")
+	cmd.Flags().BoolVar(&f.settled, "no-migrate", false, "refuse a database whose tables are not up to date, rather than change them; see muster migrate")
+	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let admins of tenants write providers and scripts that run on this host: they then are what its user is")
+	f.upkeep.declare(cmd)
+	f.observe.declare(cmd.Flags(), true)
+	f.resources.declare(cmd)
+	f.signIn.declare(cmd)
+	f.plugins.declare(cmd.Flags())
+	f.tooling.declare(cmd.Flags())
+	cmd.Flags().StringVar(&f.mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
+	cmd.Flags().StringVar(&f.secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
+	cmd.Flags().StringVar(&f.secure.Key, "tls-key", "", "`file` with its key")
+	cmd.Flags().StringArrayVar(&f.secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
+	cmd.Flags().StringSliceVar(&f.hooks.allow, "hooks-allow", nil, "`networks` that are not public and that tenants' hooks may lead to all the same, with commas between")
+	cmd.Flags().StringVar(&f.hooks.proxy, "hooks-proxy", "", "`URL` of a proxy that notices go to hooks through; the environment names none")
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "log every step")
+}
+
+// check refuses flags that cannot be obeyed.
+func (f *serveFlags) check() error {
+	if f.workers < 0 || f.workers > 1000 {
+		return usagef("--workers must be from 0 to 1000, not %d", f.workers)
+	}
+	switch f.mode {
+	case "", "off":
+	case "self":
+		f.secure.Self = true
+	default:
+		return usagef("--tls must be self or off, not %q", f.mode).hint("A certificate of your own is named with --tls-cert and --tls-key.")
+	}
+	if err := f.secure.check(); err != nil {
+		return err
+	}
+	if f.rate < 0 {
+		return usagef("--api-rate must not be negative")
+	}
+	if f.most < 0 {
+		return usagef("--tenant-slots must not be negative")
+	}
+	if err := f.upkeep.check(); err != nil {
+		return err
+	}
+	return f.resources.check()
+}
+
+// config gives what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
+func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong error) {
+	keep := func(err error) {
+		if wrong == nil {
+			wrong = err
+		}
+	}
+	var err error
+	if s.Catalogs, err = f.catalogs.directories(); err != nil {
+		keep(err)
+	}
+	keep(f.check())
+	if s.SignIn, err = f.signIn.read(os.LookupEnv); err != nil {
+		keep(err)
+	}
+	if s.Slack, err = readSlack(os.LookupEnv); err != nil {
+		keep(err)
+	}
+	if s.Data, err = c.dataDir(); err != nil {
+		keep(err)
+	}
+	if s.Hooks, err = f.hooks.config(); err != nil {
+		keep(err)
+	}
+	keep(f.observe.check(os.LookupEnv))
+	s.Log = f.observe.logger(c.stderr, f.verbose)
+	if wrong == nil {
+		keep(f.plugins.plug(cmd.Context(), s.Log, nil))
+		keep(f.tooling.plug(cmd.Context(), s.Log, nil))
+	}
+	s.Listen, s.AnyPort, s.Workers, s.Tags, s.TenantSlots, s.HostAccess = f.listen, !cmd.Flags().Changed("listen"), f.workers, f.tags, f.most, f.access
+	s.RedisURL, s.Database, s.Password, s.Key = os.Getenv("REDIS_URL"), os.Getenv("DATABASE_URL"), os.Getenv("MUSTER_ADMIN_PASSWORD"), os.Getenv("MUSTER_SECRET_KEY")
+	s.TLS, s.Upkeep, s.NoMigrate, s.APIRate, s.Resources, s.Observe = f.secure, f.upkeep, f.settled, f.rate, f.resources, f.observe
+	s.Settings, s.Env = settingsOf(cmd, os.LookupEnv), os.LookupEnv
+	return s, wrong
+}
+
 func serveCommand(c *cli) *cobra.Command {
-	var (
-		f       catalogFlag
-		listen  string
-		workers int
-		verbose bool
-		tags    tagFlag
-		most    int
-		secure  tlsConfig
-		mode    string
-		upkeep  upkeepConfig
-		hooks   hookFlags
-		signIn  signInFlags
-	)
+	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
 		Short: "Run the server: portal, REST API, dispatcher and, with --workers, workers",
@@ -44,71 +145,14 @@ func serveCommand(c *cli) *cobra.Command {
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dirs, err := f.directories()
+			config, err := f.config(cmd, c)
 			if err != nil {
 				return err
 			}
-			if workers < 0 || workers > 1000 {
-				return usagef("--workers must be from 0 to 1000, not %d", workers)
-			}
-			switch mode {
-			case "", "off":
-			case "self":
-				secure.Self = true
-			default:
-				return usagef("--tls must be self or off, not %q", mode).hint("A certificate of your own is named with --tls-cert and --tls-key.")
-			}
-			if err := secure.check(); err != nil {
-				return err
-			}
-			if most < 0 {
-				return usagef("--tenant-slots must not be negative")
-			}
-			if err := upkeep.check(); err != nil {
-				return err
-			}
-			people, err := signIn.read(os.LookupEnv)
-			if err != nil {
-				return err
-			}
-			chat, err := readSlack(os.LookupEnv)
-			if err != nil {
-				return err
-			}
-			data, err := c.dataDir()
-			if err != nil {
-				return err
-			}
-			leading, err := hooks.config()
-			if err != nil {
-				return err
-			}
-			level := slog.LevelInfo
-			if verbose {
-				level = slog.LevelDebug
-			}
-			return c.serve(cmd.Context(), serverConfig{
-				Data: data, Listen: listen, AnyPort: !cmd.Flags().Changed("listen"), Catalogs: dirs, RedisURL: os.Getenv("REDIS_URL"),
-				Upkeep:   upkeep,
-				Database: os.Getenv("DATABASE_URL"), Workers: workers, Password: os.Getenv("MUSTER_ADMIN_PASSWORD"), Key: os.Getenv("MUSTER_SECRET_KEY"),
-				Log: newLogger(c.stderr, level), Env: os.LookupEnv, Tags: tags, TenantSlots: most, TLS: secure, SignIn: people, Hooks: leading, Slack: chat,
-			})
+			return c.serve(cmd.Context(), config)
 		},
 	}
 	f.declare(cmd)
-	cmd.Flags().StringVar(&listen, "listen", defaultListen, "`address` to listen on; when it is not given and taken, another port is picked")
-	cmd.Flags().IntVar(&workers, "workers", defaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
-	cmd.Flags().Var(&tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
-	cmd.Flags().IntVar(&most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
-	upkeep.declare(cmd)
-	signIn.declare(cmd)
-	cmd.Flags().StringVar(&mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
-	cmd.Flags().StringVar(&secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
-	cmd.Flags().StringVar(&secure.Key, "tls-key", "", "`file` with its key")
-	cmd.Flags().StringArrayVar(&secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
-	cmd.Flags().StringSliceVar(&hooks.allow, "hooks-allow", nil, "`networks` that are not public and that tenants' hooks may lead to all the same, with commas between")
-	cmd.Flags().StringVar(&hooks.proxy, "hooks-proxy", "", "`URL` of a proxy that notices go to hooks through; the environment names none")
-	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every step")
 	return cmd
 }
 
@@ -122,6 +166,12 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	if s.fingerprint != "" {
 		fmt.Fprintf(c.stdout, "  CA        %s\n", s.fingerprint)
 	}
+	if s.sides.Metrics != "" {
+		fmt.Fprintf(c.stdout, "  metrics   http://%s/metrics\n", s.sides.Metrics)
+	}
+	if s.sides.Pprof != "" {
+		fmt.Fprintf(c.stdout, "  profiles  http://%s/debug/pprof/\n", s.sides.Pprof)
+	}
 	if s.AdminPassword != "" && s.AdminPassword == s.Password { // who gave it knows it, and this may go into a log
 		fmt.Fprintln(c.stdout, "  sign in   user admin, with the password that MUSTER_ADMIN_PASSWORD gives")
 	} else if s.AdminPassword != "" {
@@ -131,6 +181,8 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 		fmt.Fprintf(c.stdout, "  note      %s\n", note)
 	}
 	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
+	told := tellSystemd(ctx, "serves "+s.URL, s.Log)
+	defer told()
 	err = s.Run(ctx)
 	if e := s.Close(); err == nil {
 		err = e

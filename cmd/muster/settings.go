@@ -7,19 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // clientSettings say where the server is and how to prove who asks. `muster serve` leaves them in its data directory,
 // so that a client of the same user on the same machine needs no settings of its own.
-type clientSettings struct {
-	URL   string `json:"url"`
-	Token string `json:"token"`
-	CA    string `json:"ca_fingerprint,omitempty"` // of the server's own CA; "" where the host trusts its certificate
-}
+type clientSettings = rest.Settings
 
 // clientFile is the name of the settings file in the data directory.
 const clientFile = "client.json"
@@ -74,18 +72,33 @@ func writePrivate(path string, b []byte) error {
 
 // serverFlags declares the flags that name a server.
 func (c *cli) serverFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&c.profileName, "profile", "", "`name` of the profile to use (default $MUSTER_PROFILE, or the one in use)")
 	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL, or the one that runs here)")
 	flags.StringVar(&c.token, "token", "", "API `token` (default $MUSTER_TOKEN)")
 	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
 	flags.StringVar(&c.tenant, "tenant", "", "act in this `tenant` (superadmins)")
 }
 
-// settings finds the server: flags first, then the environment, then what a server has left in the data directory.
+// settings finds the server: flags first, then the environment, then the profile in use, then what a server has left in the data directory.
+// A profile that --profile names counts before the environment, and a data directory that is named before a profile that is not.
 func (c *cli) settings() (clientSettings, error) {
-	s := clientSettings{URL: firstOf(c.server, os.Getenv("MUSTER_URL")), Token: firstOf(c.token, os.Getenv("MUSTER_TOKEN")),
-		CA: firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))}
+	s := clientSettings{URL: c.server, Token: c.token, CA: c.ca}
+	if c.profileName == "" {
+		s = clientSettings{URL: firstOf(s.URL, os.Getenv("MUSTER_URL"), os.Getenv("MUSTER_SERVER")), Token: firstOf(s.Token, os.Getenv("MUSTER_TOKEN")),
+			CA: firstOf(s.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))}
+	}
 	if s.URL != "" && s.Token != "" {
 		return s, nil
+	}
+	if c.profileName != "" || c.data == "" && (os.Getenv("MUSTER_DATA") == "" || os.Getenv("MUSTER_PROFILE") != "") {
+		name, p, err := c.profile()
+		if err != nil {
+			return s, err
+		}
+		if name != "" && (s.URL == "" || strings.TrimSuffix(s.URL, "/") == strings.TrimSuffix(p.Server, "/")) {
+			c.tenant = firstOf(c.tenant, p.Tenant)
+			return clientSettings{URL: p.Server, Token: firstOf(s.Token, p.Token), CA: firstOf(s.CA, p.CA)}, nil
+		}
 	}
 	dir, err := c.dataDir()
 	if err != nil {
@@ -95,8 +108,8 @@ func (c *cli) settings() (clientSettings, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.URL == "":
 		return s, &app.Error{Code: app.ENotFound, Message: "no server is known",
-			Hint: "Start one with `muster serve`, or name one with --server URL and --token TOKEN\n" +
-				"(or MUSTER_URL and MUSTER_TOKEN). Looked for " + filepath.Join(dir, clientFile) + "."}
+			Hint: "Start one with `muster serve`, sign in to one with `muster login SERVER`, or name one with --server URL and\n" +
+				"--token TOKEN (or MUSTER_URL and MUSTER_TOKEN). Looked for " + filepath.Join(dir, clientFile) + "."}
 	case errors.Is(err, fs.ErrNotExist):
 		return s, nil // a server without a token: it will say so itself
 	case err != nil:

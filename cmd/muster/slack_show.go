@@ -1,30 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	rest "muster/client"
 )
-
-func slackPath(team string, rest ...string) string {
-	path := "/slack/workspaces/" + url.PathEscape(team)
-	for _, r := range rest {
-		path += "/" + url.PathEscape(r)
-	}
-	return path
-}
-
-func (c *client) slack(ctx context.Context) (h app.ChatHouse, err error) {
-	err = c.callInto(ctx, "/slack", nil, &h)
-	return h, err
-}
 
 // slackCommand looks after Muster in Slack.
 func slackCommand(c *cli) *cobra.Command {
@@ -41,7 +27,7 @@ func slackShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := cl.slack(cmd.Context())
+			h, err := cl.Slack(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -68,7 +54,7 @@ func (c *cli) printSlack(h app.ChatHouse) error {
 	for _, w := range h.Workspaces {
 		t.add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), firstOf(w.Why, w.Error))
 	}
-	if err := t.write(c.stdout); err != nil {
+	if err := t.show(c); err != nil {
 		return err
 	}
 	for _, w := range h.Workspaces {
@@ -95,7 +81,7 @@ func (c *cli) said(cmd *cobra.Command, method, path string, in any, what string)
 	if err != nil {
 		return err
 	}
-	if err := cl.call(cmd.Context(), method, path, nil, in, nil); err != nil {
+	if err := cl.Call(cmd.Context(), method, path, nil, in, nil); err != nil {
 		return err
 	}
 	if c.json() {
@@ -111,7 +97,7 @@ func slackEmailCommand(c *cli) *cobra.Command {
 			if args[1] != "on" && args[1] != "off" {
 				return usagef("say on or off, not %q", args[1])
 			}
-			return c.said(cmd, http.MethodPut, slackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
+			return c.said(cmd, http.MethodPut, rest.SlackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
 		}}
 }
 
@@ -127,7 +113,7 @@ func slackRemoveCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			return c.said(cmd, http.MethodDelete, slackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
+			return c.said(cmd, http.MethodDelete, rest.SlackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
@@ -143,7 +129,7 @@ func slackChannelCommand(c *cli) *cobra.Command {
 				return err
 			}
 			var got app.ChatChannel
-			if err := cl.call(cmd.Context(), http.MethodPut, slackPath(args[0], "channels", args[1]), nil, map[string]string{"tenant": args[2], "name": name}, &got); err != nil {
+			if err := cl.Call(cmd.Context(), http.MethodPut, rest.SlackPath(args[0], "channels", args[1]), nil, map[string]string{"tenant": args[2], "name": name}, &got); err != nil {
 				return err
 			}
 			if c.json() {
@@ -159,7 +145,7 @@ func slackChannelCommand(c *cli) *cobra.Command {
 	use.Flags().StringVar(&name, "name", "", "the channel's `name`, for people")
 	reset := &cobra.Command{Use: "reset TEAM CHANNEL", Short: "Give a channel back to the tenant of its workspace", Args: exactly("TEAM", "CHANNEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.said(cmd, http.MethodDelete, slackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
+			return c.said(cmd, http.MethodDelete, rest.SlackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
 		}}
 	return family("channel", "Say in whose name channels speak", use, reset)
 }

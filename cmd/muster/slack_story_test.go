@@ -112,6 +112,7 @@ func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 
 // TestSlackStory is what two people do with a cluster in Slack, from the first word to the last: over HTTP, and through a websocket.
 func TestSlackStory(t *testing.T) {
+	t.Parallel()
 	t.Run("HTTP", func(t *testing.T) { slackStory(newChatTown(t, false)) })
 	t.Run("socket", func(t *testing.T) {
 		if testing.Short() {

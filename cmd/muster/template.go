@@ -19,7 +19,7 @@ func templateCommand(c *cli) *cobra.Command {
 	list := c.asks(&cobra.Command{
 		Use: "list", Short: "List the templates that clusters can be made from", Args: atMost(0),
 	}, func(ctx context.Context, cl *client, _ []string) error {
-		all, err := cl.templates(ctx)
+		all, err := cl.Templates(ctx)
 		if err != nil {
 			return err
 		}
@@ -34,12 +34,12 @@ func templateCommand(c *cli) *cobra.Command {
 			}
 			t.add(x.Name, string(x.InState()), sizeText(x.Constraints.Size), strings.Join(x.Defaults.Services, ","), about)
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 	show := c.asks(&cobra.Command{
 		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: exactly("NAME"),
 	}, func(ctx context.Context, cl *client, args []string) error {
-		v, err := cl.template(ctx, args[0])
+		v, err := cl.Template(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func templateVersionsCommand(c *cli) *cobra.Command {
 	return c.asks(&cobra.Command{
 		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: exactly("NAME"),
 	}, func(ctx context.Context, cl *client, args []string) error {
-		all, err := cl.templateVersions(ctx, args[0])
+		all, err := cl.TemplateVersions(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func templateVersionsCommand(c *cli) *cobra.Command {
 			}
 			t.add(strconv.Itoa(v.Number), span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -89,7 +89,7 @@ func templateDiffCommand(c *cli) *cobra.Command {
 				q.Set(key, args[i+1])
 			}
 		}
-		d, err := cl.templateDiff(ctx, args[0], q)
+		d, err := cl.TemplateDiff(ctx, args[0], q)
 		if err != nil {
 			return err
 		}
@@ -186,32 +186,6 @@ func parseValues(flag string, texts []string) (map[string]any, error) {
 		out[name] = value
 	}
 	return out, nil
-}
-
-func (c *client) templates(ctx context.Context) ([]*app.Template, error) {
-	var out struct {
-		Templates []*app.Template `json:"templates"`
-	}
-	err := c.callInto(ctx, "/templates", nil, &out)
-	return out.Templates, err
-}
-
-func (c *client) template(ctx context.Context, name string) (v app.TemplateView, err error) {
-	err = c.callInto(ctx, "/templates/"+url.PathEscape(name), nil, &v)
-	return v, err
-}
-
-func (c *client) templateVersions(ctx context.Context, name string) ([]app.TemplateVersion, error) {
-	var out struct {
-		Versions []app.TemplateVersion `json:"versions"`
-	}
-	err := c.callInto(ctx, "/templates/"+url.PathEscape(name)+"/versions", nil, &out)
-	return out.Versions, err
-}
-
-func (c *client) templateDiff(ctx context.Context, name string, q url.Values) (d app.TemplateDiff, err error) {
-	err = c.callInto(ctx, "/templates/"+url.PathEscape(name)+"/changes", q, &d)
-	return d, err
 }
 
 // templateText says from which version of which template a cluster was made.

@@ -11,14 +11,14 @@ import (
 )
 
 func tenantCommand(c *cli) *cobra.Command {
-	return family("tenant", "Make, change and delete tenants (superadmins)", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
-		tenantChangeCommand(c), tenantDeleteCommand(c))
+	return family("tenant", "Make, change and delete tenants (superadmins); export and import the settings of one", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
+		tenantChangeCommand(c), tenantDeleteCommand(c), tenantExportCommand(c), tenantImportCommand(c))
 }
 
 func tenantListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the tenants of the installation", Args: atMost(0)}
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		all, err := cl.tenants(ctx)
+		all, err := cl.Tenants(ctx)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func tenantListCommand(c *cli) *cobra.Command {
 		for _, x := range all {
 			t.add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), firstOf(x.About, "-"))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -43,7 +43,7 @@ func slotText(n int) string {
 func tenantShowCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show a tenant", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		x, err := cl.tenant(ctx, args[0])
+		x, err := cl.Tenant(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func tenantCreateCommand(c *cli) *cobra.Command {
 		if admin != "" {
 			n.Admin = &app.NewUser{Name: admin, Role: app.RoleAdmin}
 		}
-		m, err := cl.createTenant(ctx, n)
+		m, err := cl.CreateTenant(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func tenantChangeCommand(c *cli) *cobra.Command {
 		if change == (app.TenantChange{}) {
 			return usagef("there is nothing to change").hint("Give --about or --slots.")
 		}
-		x, err := cl.changeTenant(ctx, args[0], change)
+		x, err := cl.ChangeTenant(ctx, args[0], change)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func tenantDeleteCommand(c *cli) *cobra.Command {
 		if err := c.sure(yes, fmt.Sprintf("Delete the tenant %s with all its users, groups and tokens", args[0])); err != nil {
 			return err
 		}
-		if err := cl.deleteTenant(ctx, args[0]); err != nil {
+		if err := cl.DeleteTenant(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.say(map[string]string{"deleted": args[0]}, "Tenant %s is deleted.", args[0])

@@ -5,7 +5,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -203,51 +202,7 @@ func issue(template *x509.Certificate, ca *tls.Certificate, file string) (c tls.
 	return c, writePrivate(file+".pem", text)
 }
 
-const fingerprintMark = "sha256:"
-
 func fingerprintOf(der []byte) string {
 	sum := sha256.Sum256(der)
-	return fingerprintMark + hex.EncodeToString(sum[:])
-}
-
-// readFingerprint gives the bytes of a fingerprint as people write it.
-func readFingerprint(text string) ([]byte, error) {
-	digits, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), fingerprintMark)
-	b, err := hex.DecodeString(strings.ReplaceAll(digits, ":", ""))
-	if !ok || err != nil || len(b) != sha256.Size {
-		return nil, usagef("%q is not the fingerprint of a CA", text).hint("It looks like sha256: and 64 hex digits; `muster serve --tls self` prints it.")
-	}
-	return b, nil
-}
-
-// trust gives what a client checks a server by: the CA of that fingerprint, or those that the host trusts where it is "". A
-// CA with a fingerprint signs for one Muster alone, so its signature says more than any name.
-func trust(fingerprint string) (*tls.Config, error) {
-	if fingerprint == "" {
-		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
-	}
-	want, err := readFingerprint(fingerprint)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12,
-		InsecureSkipVerify: true, // instead VerifyConnection does
-		VerifyConnection:   func(c tls.ConnectionState) error { return verify(c.PeerCertificates, want) },
-	}, nil
-}
-
-var errWrongCA = errors.New("the server's certificate is not of the CA with that fingerprint")
-
-func verify(chain []*x509.Certificate, want []byte) error {
-	for _, ca := range chain {
-		sum := sha256.Sum256(ca.Raw)
-		if subtle.ConstantTimeCompare(sum[:], want) != 1 {
-			continue
-		}
-		roots := x509.NewCertPool()
-		roots.AddCert(ca)
-		_, err := chain[0].Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
-		return err
-	}
-	return errWrongCA
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

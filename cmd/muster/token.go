@@ -21,7 +21,7 @@ func tokenListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: atMost(0)}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		all, err := cl.tokens(ctx, user)
+		all, err := cl.Tokens(ctx, user)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func tokenListCommand(c *cli) *cobra.Command {
 		for _, k := range all {
 			t.add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), since(k.UsedAt), firstOf(k.UsedFrom, "-"))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -65,8 +65,8 @@ func tokenCreateCommand(c *cli) *cobra.Command {
 		Use:   "create LABEL",
 		Short: "Make an API token; it is shown once",
 		Long: "Make an API token of your own, or as an admin one of a robot. Every token may read; scopes add more: cluster, approve, admin.\n" +
-			"A token makes no other token, except the one that a server leaves for clients on its own host; tokens with the scopes\n" +
-			"approve and admin are made at the portal only.",
+			"With a token no other token is made, but with the one that a server leaves for clients on its own host, and with the scope\n" +
+			"admin those of robots. Tokens with the scopes approve and admin are made at the portal only.",
 		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
 		Args:    exactly("LABEL"),
 	}
@@ -79,7 +79,7 @@ func tokenCreateCommand(c *cli) *cobra.Command {
 		for _, s := range scopes {
 			n.Scopes = append(n.Scopes, app.Scope(s))
 		}
-		m, err := cl.createToken(ctx, n)
+		m, err := cl.CreateToken(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func tokenRevokeCommand(c *cli) *cobra.Command {
 		if err != nil || id < 1 {
 			return usagef("%q is not the number of a token", args[0]).hint("`muster token list` shows the numbers.")
 		}
-		if err := cl.revokeToken(ctx, id); err != nil {
+		if err := cl.RevokeToken(ctx, id); err != nil {
 			return err
 		}
 		return c.say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"time"
@@ -10,11 +9,6 @@ import (
 
 	"muster/app"
 )
-
-func (c *client) usage(ctx context.Context, q url.Values) (u app.Usage, err error) {
-	err = c.callInto(ctx, "/usage", q, &u)
-	return u, err
-}
 
 func usageCommand(c *cli) *cobra.Command {
 	var from, to, by, step string
@@ -39,7 +33,7 @@ func usageCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			u, err := cl.usage(cmd.Context(), q)
+			u, err := cl.Usage(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -75,7 +69,7 @@ func (c *cli) printUsage(u app.Usage) error {
 		t.add(l.Start.UTC().Format("2006-01-02 15:04"), firstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), money(l.Cost))
 	}
 	t.add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), money(u.Total.Cost))
-	if err := t.write(c.stdout); err != nil {
+	if err := t.show(c); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))

@@ -31,7 +31,7 @@ func userListCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in name, full name or e-mail address")
 	cmd.Flags().StringVar((*string)(&f.Role), "role", "", "only those of this `role`")
 	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
-		all, err := cl.users(ctx, f)
+		all, err := cl.Users(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func userListCommand(c *cli) *cobra.Command {
 		for _, u := range all {
 			t.add(u.Name, string(u.Role), firstOf(strings.Join(u.Groups, ","), "-"), userState(u), since(u.SeenAt), firstOf(u.FullName, "-"))
 		}
-		return t.write(c.stdout)
+		return t.show(c)
 	})
 }
 
@@ -59,7 +59,7 @@ func userState(u app.User) string {
 func userShowCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show an account, with what it owns", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		v, err := cl.user(ctx, args[0])
+		v, err := cl.User(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func userCreateCommand(c *cli) *cobra.Command {
 	flags.StringSliceVar(&n.Groups, "group", nil, "`group` that it is in; may be repeated")
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
 		n.Name = args[0]
-		m, err := cl.createUser(ctx, n)
+		m, err := cl.CreateUser(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func userChangeCommand(c *cli) *cobra.Command {
 		if change == (app.UserChange{}) {
 			return usagef("there is nothing to change").hint("See `muster user change --help`.")
 		}
-		v, err := cl.changeUser(ctx, args[0], change)
+		v, err := cl.ChangeUser(ctx, args[0], change)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func userChangeCommand(c *cli) *cobra.Command {
 func userResetCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Give somebody a new one-time password, and end their sign-ins", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		password, err := cl.resetPassword(ctx, args[0])
+		password, err := cl.ResetPassword(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func userDeleteCommand(c *cli) *cobra.Command {
 		if err := c.sure(yes, fmt.Sprintf("Delete the account %s with its tokens", args[0])); err != nil {
 			return err
 		}
-		if err := cl.deleteUser(ctx, args[0], to); err != nil {
+		if err := cl.DeleteUser(ctx, args[0], to); err != nil {
 			return err
 		}
 		return c.say(map[string]string{"deleted": args[0]}, "User %s is deleted.", args[0])

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"muster/app"
+	rest "muster/client"
 )
 
 // newWalk starts a server on the example of real software. Its machines are namespaces, each with its own OpenSSH.
@@ -32,7 +33,7 @@ func newWalk(t *testing.T) *process {
 			t.Fatalf("%s is not here: see deploy/ci/setup.sh", tool)
 		}
 	}
-	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), catalog: []string{"../../examples/ha"}}
+	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), catalog: []string{"../../examples/catalog"}}
 	t.Cleanup(p.tidy)
 	p.start()
 	return p
@@ -41,7 +42,7 @@ func newWalk(t *testing.T) *process {
 // made creates a cluster and waits until it stands.
 func (p *process) made(name, template string, size int) app.ClusterView {
 	p.t.Helper()
-	v, err := p.client().create(p.t.Context(), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	v, err := p.client().Create(p.t.Context(), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -59,9 +60,9 @@ func (p *process) stands(id string) app.ClusterView {
 
 // lines are the last ones of the cluster's log.
 func (p *process) lines(id string) string {
-	lines, err := p.client().logs(context.WithoutCancel(p.t.Context()), id, app.LogFilter{Tail: true, Limit: 60})
+	found, err := p.client().Logs(context.WithoutCancel(p.t.Context()), id, app.LogFilter{Tail: true, Limit: 60})
 	var b strings.Builder
-	for _, l := range lines {
+	for _, l := range found.Lines {
 		fmt.Fprintf(&b, "%s %s: %s\n", l.Node, l.Step, l.Text)
 	}
 	return b.String() + fmt.Sprint(err)
@@ -72,12 +73,12 @@ func (p *process) amend(id string, m app.Amendment) (app.ClusterView, app.AmendP
 	p.t.Helper()
 	cl, ctx := p.client(), p.t.Context()
 	var shown app.AmendPreview
-	if err := cl.call(ctx, http.MethodPost, clusterPath(id, "operations", "preview"), nil, m, &shown); err != nil {
+	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations", "preview"), nil, m, &shown); err != nil {
 		p.t.Fatalf("preview of %s: %v", m.Kind, err)
 	}
 	m.PlanHash = shown.PlanHash
 	var answer app.AmendAnswer
-	if err := cl.call(ctx, http.MethodPost, clusterPath(id, "operations"), nil, m, &answer); err != nil {
+	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations"), nil, m, &answer); err != nil {
 		p.t.Fatalf("%s: %v", m.Kind, err)
 	}
 	v := p.stands(id)
@@ -85,7 +86,7 @@ func (p *process) amend(id string, m app.Amendment) (app.ClusterView, app.AmendP
 	if op.Kind != m.Kind || op.Status != app.OperationSucceeded {
 		p.t.Fatalf("the %s is a %s that has %s: %s\n%s", m.Kind, op.Kind, op.Status, op.Message, p.lines(id))
 	}
-	ran, err := cl.steps(ctx, id, op.ID)
+	ran, err := cl.Steps(ctx, id, op.ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -184,6 +185,7 @@ func (p *process) answers(url, title string, nodes []app.Node) {
 
 // TestRealWalkOfASite takes HAProxy and nginx through all that can be asked of a cluster, while people visit it.
 func TestRealWalkOfASite(t *testing.T) {
+	t.Parallel()
 	p := newWalk(t)
 	v := p.made("site", "site", 3)
 	url := "http://" + of(v, "haproxy")[0].Address(app.AddressAccess) + ":8080/"
@@ -247,20 +249,38 @@ func TestRealWalkOfASite(t *testing.T) {
 
 // TestRealWalkOfAnEnsemble takes etcd from three nodes to five and back, with a value that must outlive it all.
 func TestRealWalkOfAnEnsemble(t *testing.T) {
+	t.Parallel()
 	p := newWalk(t)
-	v := p.made("ensemble", "ensemble", 3)
-	etcd(t, v, "put", "word", "kept")
+	v := p.made("ensemble", "etcd", 3)
+	everyone := func() {
+		t.Helper()
+		for i, n := range of(v, "etcd") {
+			word := fmt.Sprintf("of %s, %d", n.Name, i)
+			etcdAt(t, []app.Node{n}, "put", "said", word)
+			for _, o := range of(v, "etcd") {
+				if out := etcdAt(t, []app.Node{o}, "get", "--print-value-only", "said"); strings.TrimSpace(out) != word {
+					t.Errorf("written through %s, read through %s it is %q", n.Name, o.Name, out)
+				}
+			}
+		}
+	}
+	etcdAt(t, v.Nodes[:1], "put", "word", "kept")
+	everyone()
 
 	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 5})
 	members(t, v, 5)
+	everyone()
 	victim := v.Nodes[1]
 	p.dies(victim)
 	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	members(t, v, 5)
 	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRestart, Batch: 1})
-	if out := etcd(t, v, "get", "--print-value-only", "word"); strings.TrimSpace(out) != "kept" {
-		t.Errorf("the word is %q", out)
+	for _, n := range v.Nodes {
+		if out := etcdAt(t, []app.Node{n}, "get", "--print-value-only", "word"); strings.TrimSpace(out) != "kept" {
+			t.Errorf("the word is %q at %s", out, n.Name)
+		}
 	}
+	everyone()
 	p.goes(v, 6)
 }
 
@@ -294,7 +314,7 @@ func (p *process) dies(n app.Node) {
 // goes deletes a cluster, and finds on its receipt that nothing of it is left.
 func (p *process) goes(v app.ClusterView, machines int) {
 	p.t.Helper()
-	if _, err := p.client().delete(p.t.Context(), v.ID); err != nil {
+	if _, err := p.client().Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
 	}
 	if v = p.await(v.ID, time.Minute); v.Status != app.ClusterDeleted {
@@ -302,7 +322,7 @@ func (p *process) goes(v app.ClusterView, machines int) {
 	}
 	var r app.Receipt
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if err := p.client().callInto(p.t.Context(), clusterPath(v.ID, "receipt"), nil, &r); err != nil {
+		if err := p.client().CallInto(p.t.Context(), rest.ClusterPath(v.ID, "receipt"), nil, &r); err != nil {
 			p.t.Fatal(err)
 		}
 		if !r.Proof.At.IsZero() {
@@ -317,8 +337,14 @@ func (p *process) goes(v app.ClusterView, machines int) {
 // etcd asks the first member that answers.
 func etcd(t *testing.T, v app.ClusterView, args ...string) string {
 	t.Helper()
+	return etcdAt(t, of(v, "etcd"), args...)
+}
+
+// etcdAt asks the first of these members that answers.
+func etcdAt(t *testing.T, nodes []app.Node, args ...string) string {
+	t.Helper()
 	var ends []string
-	for _, n := range of(v, "etcd") {
+	for _, n := range nodes {
 		ends = append(ends, "http://"+n.Address(app.AddressAccess)+":2379")
 	}
 	cmd := exec.Command("etcdctl", append([]string{"--endpoints", strings.Join(ends, ","), "--command-timeout", "20s"}, args...)...)

@@ -54,7 +54,7 @@ func (w *watcher) run(ctx context.Context) error {
 		asked := time.Now()
 		var events []app.Event
 		err := w.patient.try(ctx, func(ctx context.Context) (err error) {
-			events, err = w.patient.client.events(ctx, w.id, w.after, pollWait)
+			events, err = w.patient.client.Events(ctx, w.id, w.after, pollWait)
 			return err
 		})
 		if err != nil {
@@ -86,7 +86,7 @@ func (w *watcher) run(ctx context.Context) error {
 // look asks for the cluster and tells whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
 	err := w.patient.try(ctx, func(ctx context.Context) (err error) {
-		w.view, err = w.patient.client.cluster(ctx, w.id)
+		w.view, err = w.patient.client.Cluster(ctx, w.id)
 		return err
 	})
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *cli) progressStream() io.Writer {
 // start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
 func (w waitFlags) start(ctx context.Context, cl *client, id string) (after int64, err error) {
 	for w.wait {
-		events, err := cl.events(ctx, id, after, 0)
+		events, err := cl.Events(ctx, id, after, 0)
 		if err != nil || len(events) == 0 {
 			return after, err
 		}
@@ -167,7 +167,7 @@ func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op a
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	now, err := c.watch(ctx, cl, v.ID, op.ID, after, newProgress(c.progressStream(), v.Name, op))
+	now, err := c.watch(ctx, cl, v.ID, op.ID, after, c.newProgress(c.progressStream(), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind.Words(), v.Name, span(timeout)),
@@ -192,7 +192,7 @@ func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView,
 	if why := firstOf(op.Message, v.Message); why != "" {
 		e.Message += ": " + why
 	}
-	steps, err := cl.steps(ctx, v.ID, op.ID)
+	steps, err := cl.Steps(ctx, v.ID, op.ID)
 	if err != nil {
 		steps = nil // what is known is worth saying without them
 	}

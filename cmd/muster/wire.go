@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -20,10 +19,15 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/policy"
+	"muster/app/spec"
 	"muster/app/store"
+	"muster/app/tenantfile"
+	"muster/automators"
 	"muster/bot/slack"
+	"muster/buildsystems"
 	"muster/jobs"
 	"muster/jobs/remote"
+	"muster/metrics"
 	"muster/planner"
 	"muster/portal"
 	"muster/providers"
@@ -37,15 +41,21 @@ type serverConfig struct {
 	AnyPort     bool              // when the port is taken, pick a free one
 	Catalogs    []string          // directories
 	RedisURL    string            // "" starts one inside the process
+	NoMigrate   bool              // refuse a database whose tables are not up to date
 	Database    string            // a postgres:// URL; "" keeps a SQLite file in the data directory
 	Workers     int               // steps at the same time in this process; 0 leaves them to others
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
+	HostAccess  bool              // admins of tenants may run what they wrote on this host
 	TLS         tlsConfig
 	SignIn      signInConfig
+	Settings    []app.Setting // for people, without secrets
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
 	Slack       slackConfig
+	APIRate     int // requests of the REST API of a user in a minute; 0: no limit
+	Resources   resourceConfig
+	Observe     observeConfig
 	Password    string // of the first admin; "" makes one up
 	Key         string // hex; "" keeps one in the data directory
 	Log         *slog.Logger
@@ -71,10 +81,15 @@ type server struct {
 	slack       *slack.Server // nil: there is none
 	listener    net.Listener
 	catalog     atomic.Pointer[app.Catalog]
+	reader      *catalog.Reader
+	metrics     *metrics.Metrics
+	tracer      app.Tracer // nil: nothing is traced
+	sides       *sideServers
 	fingerprint string // of the CA that we made ourselves; "" without
 
 	registered     chan struct{} // closed once the workers of this process are registered
 	registeredOnce sync.Once
+	began          time.Time
 	id             string // of this server among those on the same database
 
 	closers []func() error // in the order of opening
@@ -88,7 +103,7 @@ func (s *server) localWorkers() string { return "local:" + s.id + ":" }
 
 // newServer opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
 func newServer(ctx context.Context, c serverConfig) (*server, error) {
-	s := &server{serverConfig: c, registered: make(chan struct{})}
+	s := &server{serverConfig: c, registered: make(chan struct{}), began: time.Now()}
 	if err := s.open(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -129,10 +144,19 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	where := solver.New()
+	blobs, err := s.openBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.observe(); err != nil {
+		return err
+	}
 	budget := jobs.NewBudget(s.queue, c.Log)
+	budget.Meter = s.metrics
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Catalog: s.catalog.Load, Now: wallClock, Budgets: budget, Tries: jobs.Tries, Sleeps: providers.Sleeps,
-		Provisioned: true, HookGuard: s.guard()})
+		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls,
+		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: resourceKinds(), ResourceLimits: c.Resources.limits(),
+		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
 	if _, err := s.app.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
@@ -140,9 +164,13 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.app.LeaseGrace = c.Upkeep.LeaseGrace
-	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget}
+	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer}
 	s.onClose(s.providers.Close)
-	return s.listen(ctx)
+	s.app.Accounts = accountDesk{providers: s.providers, elsewhere: s.madeElsewhere}
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
+	return s.showSides()
 }
 
 func (s *server) onClose(f func() error) { s.closers = append(s.closers, f) }
@@ -150,7 +178,9 @@ func (s *server) onClose(f func() error) { s.closers = append(s.closers, f) }
 func (s *server) loadCatalog() error {
 	o := catalogOptions(s.Env)
 	o.Warn = func(p catalog.Problem) { s.Log.Warn("catalog: " + p.String()) }
-	c, err := catalog.Load(o, s.Catalogs...)
+	o.HostAccess = s.HostAccess
+	s.reader = catalog.NewReader(o, families())
+	c, err := s.reader.Load(s.Catalogs...)
 	if err != nil {
 		return err
 	}
@@ -208,15 +238,16 @@ func (s *server) listen(ctx context.Context) (err error) {
 	}
 	s.slack = s.Slack.open(s.app, at, s.id, s.Log)
 	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
-		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere})
+		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
+		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &probe{database: s.store.Ping, queue: s.queue.Ping}
 	s.probe.serve(mux)
 	mux.Handle("/", s.portal)
-	s.workers = portal.NewWorkerAPI(s.app, s.Log)
+	s.workers = portal.NewWorkerAPI(s.app, s.Log, s.metrics)
 	mux.Handle(portal.WorkerPath, s.workers)
 	if s.slack != nil {
-		mux.Handle(slack.Path, s.slack)
+		mux.Handle(slack.Path, portal.Watched(s.metrics, s.tracer, patternOf(slack.Path), s.slack))
 		mux.Handle("GET "+slack.InstallPath, s.portal)
 		mux.Handle("GET "+slack.OAuthPath, s.portal)
 		s.onClose(s.slack.Close)
@@ -289,7 +320,7 @@ func (s *server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Undo: s.app.UndoFailed, Log: s.Log, Now: wallClock}).Run(ctx)
+		(&jobs.Dispatcher{Ledger: s.store, Queue: s.queue, Expire: s.app.Expire, Undo: s.app.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
 		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
@@ -297,14 +328,19 @@ func (s *server) lead(ctx context.Context) {
 		if s.Database != "" {
 			name = rand.Text()
 		}
-		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load,
-			Log: s.Log, Tags: s.Tags,
+		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load, Own: s.app.OwnProviders,
+			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
-			Elsewhere: func(p app.ProviderSpec) bool { return s.Workers == 0 && p.Type == "sandbox" }}).Run(ctx)
+			Elsewhere: s.madeElsewhere}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
-	wg.Go(func() { (&jobs.Mender{Repair: s.app.RepairSick, Log: s.Log}).Run(ctx) })
+	wg.Go(func() {
+		(&jobs.BuildTender{Tend: s.app.TendBuilds, Forget: s.store.ForgetBuilds, Watch: s.store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
+	})
+	wg.Go(func() { (&jobs.Sweeper{Sweep: s.app.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() { (&jobs.Mender{Repair: s.app.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
+	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
 	if s.slack != nil {
 		wg.Go(func() { s.slack.Tend(ctx) })
 	}
@@ -345,9 +381,4 @@ func (s *server) Close() error {
 		}
 	})
 	return s.failed
-}
-
-// newLogger writes for people to w.
-func newLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }

@@ -8,26 +8,36 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	rest "muster/client"
 	"muster/jobs"
+	"muster/metrics"
 )
 
 // workerSettings is the first line that a provisioner writes to a worker's standard input; workerWord is each later one. The
 // end of the input is the end of the provisioner. Nothing of it stands in arguments or environment, where others could read it.
 type workerSettings struct {
-	Name         string        `json:"name"`
-	Tenant       string        `json:"tenant"`
-	Server       string        `json:"server"`
-	CA           string        `json:"ca_fingerprint,omitempty"`
-	Installation string        `json:"installation"`
-	Data         string        `json:"data"`
-	Drain        time.Duration `json:"drain"`
-	Verbose      bool          `json:"verbose,omitempty"`
+	Name         string          `json:"name"`
+	Tenant       string          `json:"tenant"`
+	Server       string          `json:"server"`
+	CA           string          `json:"ca_fingerprint,omitempty"`
+	Installation string          `json:"installation"`
+	Data         string          `json:"data"`
+	Drain        time.Duration   `json:"drain"`
+	Verbose      bool            `json:"verbose,omitempty"`
+	Cache        int64           `json:"resource_cache,omitempty"` // bytes of resources on this host's disk
+	OTLP         string          `json:"otlp,omitempty"`
+	LogFormat    string          `json:"log_format,omitempty"`
+	LogLevel     string          `json:"log_level,omitempty"`
+	Plugins      pluginConfig    `json:"plugins,omitzero"`
+	Automators   automatorConfig `json:"automators,omitzero"`
 	workerWord
 }
 
@@ -98,21 +108,26 @@ type workerProcess struct {
 }
 
 func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
-	level := slog.LevelInfo
-	if s.Verbose {
-		level = slog.LevelDebug
-	}
-	w = &workerProcess{workerSettings: s, log: newLogger(c.stderr, level).With("tenant", s.Tenant)}
+	watch := observeConfig{OTLP: s.OTLP, Format: s.LogFormat, Level: s.LogLevel}
+	w = &workerProcess{workerSettings: s, log: watch.logger(c.stderr, s.Verbose)}
 	w.token.Store(&s.Token)
 	defer func() {
 		if err != nil {
 			w.close()
 		}
 	}()
-	t, err := trust(s.CA)
+	t, err := rest.Trust(s.CA)
 	if err != nil {
 		return nil, err
 	}
+	signal.Ignore(syscall.SIGPIPE) // a provisioner that is gone does not keep us from giving back what we hold
+	counts := metrics.NewTeller(c.stdout)
+	w.closers = append(w.closers, counts.Close)
+	tracer, end, err := watch.tracer("muster-worker", s.Name, w.log)
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, end)
 	client := jobs.NewHTTP(t)
 	w.closers = append(w.closers, func() error { client.CloseIdleConnections(); return nil })
 	w.server = &jobs.Remote{URL: s.Server, Token: func() string { return *w.token.Load() }, HTTP: client}
@@ -123,15 +138,24 @@ func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
 		}
 		w.closers = append(w.closers, queue.Close)
 	}
+	budget := jobs.NewBudget(queue, w.log)
+	budget.Meter = counts
 	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log,
-		budget: jobs.NewBudget(queue, w.log)}
+		budget: budget, meter: counts, tracer: tracer}
 	w.closers = append(w.closers, accounts.Close)
+	if err := s.Plugins.plug(context.Background(), w.log, nil); err != nil {
+		return nil, err
+	}
+	if err := s.Automators.plug(context.Background(), w.log, nil); err != nil {
+		return nil, err
+	}
 	automators, err := tools()
 	if err != nil {
 		return nil, err
 	}
 	w.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: s.Name, Tenant: s.Tenant, Slots: s.Slots, Queue: queue, Coordinator: w.server,
-		Providers: accounts, Automators: automators, Log: w.log})
+		Providers: accounts, Automators: automators, Log: w.log, Resources: resourceCache(s.Data, s.Cache, w.log),
+		Meter: counts, Tracer: tracer})
 	if err == nil {
 		w.closers = append(w.closers, w.worker.Close)
 	}

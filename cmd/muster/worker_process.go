@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/jobs"
+	"muster/metrics"
 )
 
 // crew starts worker processes.
@@ -22,6 +23,8 @@ type crew struct {
 	log    *slog.Logger
 	stderr io.Writer
 	dir    string
+	// metrics counts what the workers tell.
+	metrics *metrics.Metrics
 
 	births chan func()
 }
@@ -84,14 +87,26 @@ func (w *crew) hire(r app.Registered, name string, o app.WorkerOrder) (jobs.Work
 	if err != nil {
 		return nil, err
 	}
+	tells, told, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer told.Close()
+	cmd.Stdout = told
 	started := make(chan error, 1)
 	w.births <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
+		_ = tells.Close()
 		return nil, err
 	}
+	go func() {
+		defer tells.Close()
+		w.metrics.Listen(tells)
+	}()
 	h := &osWorker{cmd: cmd, log: w.log, done: make(chan struct{}), words: make(chan []byte, maxWords), ends: make(chan struct{})}
 	settings, err := json.Marshal(workerSettings{Name: name, Tenant: o.Tenant, Server: w.config.server, CA: w.config.ca, Installation: r.Installation,
-		Data: w.dir, Drain: w.config.drain, Verbose: w.config.verbose, workerWord: workerWord{Slots: o.Slots, Token: o.Token}})
+		Data: w.dir, Drain: w.config.drain, Verbose: w.config.verbose, Cache: int64(w.config.cache), OTLP: w.config.observe.OTLP, LogFormat: w.config.observe.Format,
+		LogLevel: w.config.observe.Level, Plugins: w.config.plugins, Automators: w.config.automators, workerWord: workerWord{Slots: o.Slots, Token: o.Token}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, the
-# tools of the sandbox, and HAProxy, nginx and etcd for machines of it. What is there already is left alone, and what packages would start is not started.
+# tools of the sandbox, the software of examples/catalog for machines of it, Puppet and Ansible, and a Docker Engine. What is there already is left alone, and what packages would start is not started.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,13 +14,47 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 need unshare util-linux
 need ip iproute2
 need python3 python3
+need git git
+need tar tar
 need sudo sudo
 need npm npm
-# The software that the examples in examples/ha set up.
+# The software that the templates of examples/catalog set up: what follows to shellcheck took a minute and 340 MB of disk.
 need haproxy haproxy
 need nginx nginx-light
 need etcd etcd-server
 need etcdctl etcd-client
+need redis-sentinel redis-sentinel
+need rabbitmqctl rabbitmq-server
+need curl curl
+need mariadbd mariadb-server
+[ -e /usr/lib/galera/libgalera_smm.so ] || missing+=(galera-4)
+need rsync rsync
+[ -e /usr/share/java/zookeeper.jar ] || missing+=(zookeeper)
+need java default-jre-headless
+need apache2 apache2
+ls /usr/lib/apache2/modules/libphp*.so >/dev/null 2>&1 || missing+=(libapache2-mod-php php-mysql)
+need memcached memcached
+need slurmctld slurmctld
+need slurmd slurmd
+need srun slurm-client
+need munged munge
+need nft nftables
+need chronyd chrony
+need wg wireguard-tools
+need wireguard-go wireguard-go
+need ping iputils-ping
+need shellcheck shellcheck
+# The tools of automators that are tried for real.
+need puppet puppet-agent
+need ansible-playbook ansible-core
+# They look at what is in deploy; they are not started, but for the proxies by tests.
+need systemd-analyze systemd
+need caddy caddy
+need promtool prometheus
+# An engine that the tests of the provider and of the automator docker start themselves. Newer releases have its command line in a package of its own.
+need dockerd docker.io
+! apt-cache show docker-cli >/dev/null 2>&1 || need docker docker-cli
+need iptables iptables
 
 if [ ${#missing[@]} -gt 0 ]; then
   echo "installing: ${missing[*]}"
@@ -38,6 +72,6 @@ fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
 # axe-core looks at the portal's pages.
 [ deploy/ci/tools/node_modules/.package-lock.json -nt deploy/ci/tools/package-lock.json ] || npm ci --prefix deploy/ci/tools --no-audit --no-fund --silent
-for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl; do
+for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done

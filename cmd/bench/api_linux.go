@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"muster/app"
+	"muster/cmd/house"
+)
+
+const (
+	readsPerSecond = 1000
+	readsFor       = 15 * time.Second
+	readsUnderWay  = 200 // at most; what does not find a place is late, and its wait counts
+	readsLimit     = 100 // ms, of 99 in 100
+)
+
+// apiReads asks the API as programs do, a thousand times a second, whether or not earlier questions are answered: what is late counts from when it
+// should have been asked. Both sides run on the same cores.
+func apiReads(ctx context.Context, where string, add func(line)) error {
+	h, leave, err := crowded(ctx, where, timesOfPages)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	site, err := h.Serve(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = site.Close() }()
+	token, err := h.App.IssueToken(ctx, house.Tenant, house.Admin, "bench")
+	if err != nil {
+		return err
+	}
+	list, err := h.App.Clusters(ctx, app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin}, app.ClusterFilter{Limit: 50})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return errors.New("the house has no clusters")
+	}
+	kinds := []struct {
+		name string
+		path func(i int) string
+	}{
+		{"one cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID }},
+		{"50 clusters of 10,000", func(i int) string { return "/clusters?limit=50" }},
+		{"events of a cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID + "/events?wait=0" }},
+		{"what is left of quotas", func(int) string { return "/quotas/left" }},
+		{"templates", func(int) string { return "/templates" }},
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readsUnderWay, MaxConnsPerHost: readsUnderWay}}
+	defer client.CloseIdleConnections()
+	ask := func(path string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, site.URL+"/api/v1"+path, nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err == nil && resp.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s is answered %s: %.300s", path, resp.Status, b)
+		}
+		return err
+	}
+	for i := range 20 * len(kinds) { // connections and caches
+		if err := ask(kinds[i%len(kinds)].path(i)); err != nil {
+			return err
+		}
+	}
+	var (
+		mu     sync.Mutex
+		took   = make([][]time.Duration, len(kinds))
+		failed error
+		late   atomic.Int64
+		all    sync.WaitGroup
+		places = make(chan struct{}, readsUnderWay)
+	)
+	before := cpu()
+	began := time.Now()
+	count := int(readsFor.Seconds() * readsPerSecond)
+	for i := range count {
+		due := began.Add(time.Duration(i) * time.Second / readsPerSecond)
+		time.Sleep(time.Until(due))
+		select {
+		case places <- struct{}{}:
+		default:
+			late.Add(1)
+			places <- struct{}{}
+		}
+		all.Go(func() {
+			defer func() { <-places }()
+			err := ask(kinds[i%len(kinds)].path(i))
+			mu.Lock()
+			defer mu.Unlock()
+			took[i%len(kinds)] = append(took[i%len(kinds)], time.Since(due))
+			if failed == nil {
+				failed = err
+			}
+		})
+	}
+	all.Wait()
+	passed := time.Since(began)
+	if failed != nil {
+		return failed
+	}
+	busy := (cpu() - before).Seconds()
+	whole := slices.Concat(took...)
+	slices.Sort(whole)
+	at := func(list []time.Duration, share float64) time.Duration { return list[int(share*float64(len(list)-1))] }
+	add(line{fmt.Sprintf("API: %d reads a second with 10,000 clusters, 99 in 100 answered within", readsPerSecond), milliseconds(at(whole, 0.99)), "ms", readsLimit,
+		fmt.Sprintf("half within %s ms, the last after %s ms", fine(milliseconds(at(whole, 0.5))), fine(milliseconds(whole[len(whole)-1])))})
+	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for a place among %d", late.Load(), readsUnderWay)})
+	add(line{"  CPU of a read, of both sides", busy / float64(count) * 1e6, "us", 0, fmt.Sprintf("%s cores busy", fine(busy/passed.Seconds()))})
+	for i, k := range kinds {
+		slices.Sort(took[i])
+		add(line{"  " + strings.TrimSpace(k.name), milliseconds(at(took[i], 0.99)), "ms", 0, "99 in 100"})
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/store"
+	"muster/cmd/house"
+)
+
+// How live pages are measured.
+const (
+	liveFor     = 20 * time.Second
+	liveEvery   = 250 * time.Millisecond // something happens
+	liveRest    = 12 * time.Second       // nothing does
+	perReader   = 20                     // pages of one person
+	timesOfLive = 260                    // of clusters whose create or growth is under way, of which two have steps that run
+	listed      = 10                     // clusters of a list that change in turn
+	listEvery   = 2 * time.Second        // one of them does: a list is told of more than one thing a second at once
+)
+
+// livePages opens pages of clusters that are being made, lets steps say something and end, and measures how late that arrives. With the
+// path of a list it opens that instead, and has clusters on it renamed.
+func livePages(ctx context.Context, pages, clusters int, list string, add func(line)) error {
+	h, leave, err := crowded(ctx, "", timesOfLive)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	h.Clock.Go()
+	var read store.Reading
+	site, err := h.Serve(ctx, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, r.WithContext(read.In(r.Context()))) })
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = site.Close() }()
+	busy, err := underWay(ctx, h, clusters)
+	if err != nil {
+		return err
+	}
+	r := reading{URL: site.URL}
+	cookie := ""
+	for i := range pages {
+		if i%perReader == 0 {
+			name := house.Admin
+			if n := i / perReader; n > 0 {
+				name = fmt.Sprintf("%s-%d", []string{house.Admin, house.Operator}[n%2], (n+1)/2)
+			}
+			v, err := site.SignIn(ctx, name)
+			if err != nil {
+				return err
+			}
+			at, err := url.Parse(site.URL)
+			if err != nil {
+				return err
+			}
+			var all []string
+			for _, c := range v.Client.Jar.Cookies(at) {
+				all = append(all, c.Name+"="+c.Value)
+			}
+			cookie = strings.Join(all, "; ")
+		}
+		path := "/clusters/" + busy[i%len(busy)].cluster + "/live?after=0"
+		if list != "" {
+			path = "/live?page=" + url.QueryEscape(list)
+		}
+		r.Streams = append(r.Streams, streamOf{path, cookie})
+	}
+	resting, routines := settledMemory(), runtime.NumGoroutine()
+	readers, err := startReaders(ctx, r)
+	if err != nil {
+		return err
+	}
+	time.Sleep(3 * time.Second) // what the pages begin with
+	used, wall := cpu(), time.Now()
+	sent := 0
+	if list == "" {
+		sent, err = happen(ctx, h, busy)
+	} else {
+		sent, err = rename(ctx, h)
+	}
+	if err != nil {
+		_, _ = readers.stop()
+		return err
+	}
+	time.Sleep(2 * time.Second)
+	perSecond := float64(cpu()-used) / float64(time.Since(wall)) * 100
+	open, openRoutines := settledMemory(), runtime.NumGoroutine()
+	before, used, wall := read.Queries(), cpu(), time.Now()
+	time.Sleep(liveRest)
+	quiet := float64(cpu()-used) / float64(time.Since(wall)) * 100
+	queries := float64(read.Queries()-before) / time.Since(wall).Seconds()
+	a, err := readers.stop()
+	switch {
+	case err != nil:
+		return err
+	case a.Failure != "":
+		return fmt.Errorf("a page ended: %s", a.Failure)
+	case list == "" && a.Events < int64(sent*pages/max(clusters, 1)):
+		return fmt.Errorf("%d of %d lines arrived", a.Events, sent*pages/max(clusters, 1))
+	case list != "" && a.Events < int64(pages): // a list may skip what was overtaken
+		return fmt.Errorf("%d changes of lists arrived", a.Events)
+	}
+	what := "one cluster"
+	if clusters > 1 {
+		what = fmt.Sprintf("%d clusters", clusters)
+	}
+	often := "4 times a second"
+	if list != "" {
+		what, often = "a list", "every 2 seconds"
+	}
+	add(line{fmt.Sprintf("%d live pages of %s: an event arrives within, 99 of 100", pages, what), a.P99.Seconds(), "s", 1, fmt.Sprintf("median %s s, last %s s, %d arrivals", fine(a.Median.Seconds()), fine(a.Max.Seconds()), a.Events)})
+	add(line{"  the last of all", a.Max.Seconds(), "s", 0, ""})
+	add(line{"  memory of a page", float64(open-resting) / float64(pages) / 1024, "KB", 0, fmt.Sprintf("the server: %s MB without pages, %s MB with", fine(float64(resting)/(1<<20)), fine(float64(open)/(1<<20)))})
+	add(line{"  goroutines of a page", float64(openRoutines-routines) / float64(pages), "", 0, ""})
+	add(line{"  CPU while something happens " + often, perSecond, "%", 0, "of one core, server and writer"})
+	add(line{"  CPU while nothing happens", quiet, "%", 0, fmt.Sprintf("%s queries a second, of all pages", fine(queries))})
+	return nil
+}
+
+// settledMemory is what the process holds once it has given back what it can.
+func settledMemory() int {
+	debug.FreeOSMemory()
+	return status("VmRSS") << 10
+}
+
+// busyCluster is one with a step under way.
+type busyCluster struct {
+	cluster string
+	fence   app.Fence
+}
+
+// underWay gives clusters in which steps run.
+func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster, err error) {
+	for _, name := range []string{"demo-for-sales", "events", "clicks-replay"} {
+		for k := 0; k <= timesOfLive && len(all) < most; k++ {
+			full := name
+			if k > 0 {
+				full = fmt.Sprintf("%s-%d", name, k)
+			}
+			list, err := h.Store.Clusters(ctx, house.Tenant, app.ClusterFilter{Name: full})
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range list {
+				if c.Operation == nil {
+					continue
+				}
+				steps, err := h.Store.Steps(ctx, house.Tenant, c.Operation.ID)
+				if err != nil {
+					return nil, err
+				}
+				for _, s := range steps {
+					if s.State == app.StepRunning {
+						all = append(all, busyCluster{c.ID, app.Fence{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}})
+						break
+					}
+				}
+			}
+		}
+	}
+	if len(all) < most {
+		return nil, fmt.Errorf("%d clusters with steps under way instead of %d", len(all), most)
+	}
+	return all, nil
+}
+
+// happen writes lines of steps, in turn, and gives how many.
+func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, err error) {
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	begun := time.Now()
+	for at := 0; time.Since(begun) < liveFor; {
+		var lines []app.LogLine
+		for range max(1, len(busy)/40) { // each is told of something every ten seconds
+			f := busy[at%len(busy)].fence
+			at++
+			now := time.Now()
+			lines = append(lines, app.LogLine{At: now, Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Stream: app.StreamOut, Text: fmt.Sprintf("sent at %d", now.UnixNano())})
+		}
+		for _, l := range lines { // each in a commit of its own, as from different workers
+			if err := h.Store.AppendLogs(ctx, house.Tenant, []app.LogLine{l}); err != nil {
+				return sent, err
+			}
+			sent++
+		}
+		select {
+		case <-ctx.Done():
+			return sent, ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return sent, nil
+}
+
+// rename renames clusters on the first page of the list, in turn, and gives how often.
+func rename(ctx context.Context, h *house.House) (sent int, err error) {
+	who := app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
+	list, err := h.App.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})
+	if err != nil {
+		return 0, err
+	}
+	if len(list.Clusters) < listed {
+		return 0, fmt.Errorf("%d clusters instead of %d", len(list.Clusters), listed)
+	}
+	tick := time.NewTicker(listEvery)
+	defer tick.Stop()
+	for begun := time.Now(); time.Since(begun) < liveFor; sent++ {
+		if _, err := h.App.RenameCluster(ctx, who, list.Clusters[sent%listed].ID, fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
+			return sent, err
+		}
+		select {
+		case <-ctx.Done():
+			return sent, ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return sent, nil
+}

@@ -1,0 +1,110 @@
+package house
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/policy"
+	"muster/app/spec"
+	"muster/app/store"
+	"muster/automators"
+	"muster/buildsystems"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/planner"
+	"muster/portal"
+	"muster/providers"
+	"muster/solver"
+)
+
+//go:embed catalog
+var files embed.FS
+
+// House is such a Muster. Make it with Open, and Close it.
+type House struct {
+	App     *app.App
+	Store   *store.Store
+	Portal  *portal.Portal
+	Clock   *Clock
+	where   string
+	catalog *app.Catalog
+	log     *slog.Logger
+	team    string // whom Slack belongs to
+}
+
+// Clock is a clock that stands where it is put, or goes on from there with Go.
+type Clock struct {
+	mu   sync.Mutex
+	at   time.Time
+	from time.Time // of the real time, once it goes
+}
+
+// NewClock gives a clock that stands.
+func NewClock(at time.Time) *Clock { return &Clock{at: at} }
+
+// Now gives the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.from.IsZero() {
+		return c.at
+	}
+	return c.at.Add(time.Since(c.from))
+}
+
+// Set puts it to a time.
+func (c *Clock) Set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
+}
+
+// Move lets time pass.
+func (c *Clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// Go lets it go on by itself.
+func (c *Clock) Go() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.from = time.Now()
+}
+
+// Open opens or makes one. Where is the path of a SQLite file or a postgres:// URL. Its key is no secret.
+func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*House, error) {
+	h := &House{Clock: clock, where: where, log: log}
+	tree, err := fs.Sub(files, "catalog")
+	if err != nil {
+		return nil, err
+	}
+	h.catalog, err = catalog.LoadFS(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check},
+		catalog.Source{Name: "company", FS: tree})
+	if err != nil {
+		return nil, fmt.Errorf("house: %w", err)
+	}
+	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {
+		return nil, err
+	}
+	places := solver.New()
+	h.App = app.New(app.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: solver.NewExplainer(places), Changer: solver.NewChanger(), Planner: planner.New(),
+		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
+		Sleeps: func(string) bool { return true }, Provisioned: true})
+	h.Portal = portal.New(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, Rules: spec.RuleTexts{}, URL: "https://muster.example.com"})
+	return h, nil
+}
+
+// Close lets go of the database.
+func (h *House) Close() error {
+	_ = h.Portal.Close()
+	return h.Store.Close()
+}

@@ -1,0 +1,53 @@
+package house
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+var today = time.Date(2026, 10, 20, 14, 30, 0, 0, time.UTC)
+
+func settled(t testing.TB) *House {
+	t.Helper()
+	h, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), NewClock(today), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if err := h.Settle(t.Context(), today); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// What pages are measured and photographed with has clusters in every state.
+func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
+	h := settled(t)
+	list, err := h.App.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Deleted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[app.ClusterStatus]int{}
+	for _, c := range list {
+		states[c.Status]++
+	}
+	for _, s := range []app.ClusterStatus{app.ClusterPending, app.ClusterActive, app.ClusterAsleep, app.ClusterFailed, app.ClusterDeleted} {
+		if states[s] == 0 {
+			t.Errorf("no cluster is %s: %v", s, states)
+		}
+	}
+	waiting, err := h.App.Requests(t.Context(), h.actor(Approver), app.RequestFilter{View: app.RequestsInbox})
+	if err != nil || len(waiting) == 0 {
+		t.Errorf("nothing waits for approval: %v", err)
+	}
+	questions, err := h.App.Questions(t.Context(), h.actor("hiro"), app.QuestionQuery{Mine: true})
+	if err != nil || len(questions) == 0 {
+		t.Errorf("nobody is asked anything: %v", err)
+	}
+	t.Logf("%v, %d requests wait, %d questions", states, len(waiting), len(questions))
+}

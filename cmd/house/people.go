@@ -1,0 +1,176 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// Tenant is where the company is, Password is everybody's.
+const (
+	Tenant   = app.DefaultTenant
+	Password = "correct horse battery staple"
+)
+
+// People by what they do.
+const (
+	Operator = "ada"   // looks after the installation
+	Admin    = "bruno" // looks after the tenant
+	Approver = "carla"
+	User     = "dan"
+)
+
+var people = []struct {
+	name, full string
+	role       app.Role
+	groups     []string
+}{
+	{Operator, "Ada Lindqvist", app.RoleSuperadmin, []string{"platform"}},
+	{Admin, "Bruno Keller", app.RoleAdmin, []string{"platform"}},
+	{Approver, "Carla Mendes", app.RoleApprover, []string{"finance"}},
+	{User, "Dan Okafor", app.RoleUser, []string{"shop"}},
+	{"elif", "Elif Aydin", app.RoleUser, []string{"data"}},
+	{"farid", "Farid Haddad", app.RoleUser, []string{"data"}},
+	{"greta", "Greta Holm", app.RoleUser, []string{"shop"}},
+	{"hiro", "Hiro Tanaka", app.RoleUser, []string{"finance"}},
+	{"ines", "Inês Duarte", app.RoleUser, []string{"shop"}},
+	{"jonas", "Jonas Weber", app.RoleUser, []string{"data"}},
+	{"kim", "Kim Larsen", app.RoleViewer, nil},
+}
+
+// actor gives one of them, as they act in the portal.
+func (h *House) actor(name string) app.Actor {
+	for _, p := range people {
+		if p.name == name {
+			return app.Actor{Tenant: Tenant, User: p.name, Role: p.role, Groups: p.groups, Via: app.ViaPortal, From: "192.0.2.17", ProvenAt: h.Clock.Now()}
+		}
+	}
+	panic("house: nobody is called " + name)
+}
+
+// settle makes accounts, groups, rules and all that there is beside clusters.
+func (h *House) settle(ctx context.Context) error {
+	if _, err := h.App.RecordCatalog(ctx, "house"); err != nil {
+		return err
+	}
+	hash := app.HashPassword(Password)
+	for _, p := range people {
+		if err := h.Store.CreateUser(ctx, app.User{Tenant: Tenant, Name: p.name, FullName: p.full, Email: p.name + "@example.com", Role: p.role, PasswordHash: hash,
+			CreatedAt: h.Clock.Now()}); err != nil {
+			return err
+		}
+	}
+	if err := h.Store.CreateUser(ctx, app.User{Tenant: Tenant, Name: "builds", FullName: "Build system", Role: app.RoleRobot, CreatedAt: h.Clock.Now()}); err != nil {
+		return err
+	}
+	boss, operator := h.actor(Admin), h.actor(Operator)
+	about := map[string]string{"platform": "Looks after Muster and the accounts.", "shop": "Makes the shop.", "data": "Analyses, and the streams that they need.",
+		"finance": "Looks at what things cost."}
+	for _, name := range []string{"platform", "shop", "data", "finance"} {
+		var members []string
+		for _, p := range people {
+			if len(p.groups) > 0 && p.groups[0] == name {
+				members = append(members, p.name)
+			}
+		}
+		text := about[name]
+		if _, err := h.App.SaveGroup(ctx, boss, app.GroupChange{Name: name, About: &text, Members: &members}); err != nil {
+			return err
+		}
+	}
+	for _, p := range []app.Policy{
+		{Name: "big-clusters", About: "Somebody looks at what is large before it is made.", Order: 10, Enabled: true, When: "nodes > 15", Effect: app.PolicyApprove,
+			Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
+		{Name: "dear-clusters", About: "Finance looks at what costs more than 3 an hour.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: app.PolicyApprove,
+			Reason: "It costs more than 3 an hour.", Approval: &app.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
+		{Name: "short-analyses", About: "Analyses are done within three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: app.PolicyRewrite,
+			LeaseCap: "duration('72h')", Reason: "Analyses are done within three days."},
+		{Name: "no-builds-in-frankfurt", About: "Build runners belong to Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",
+			Effect: app.PolicyRefuse, Reason: "Build runners belong to Dublin, where machines cost less."},
+		{Name: "weekends", About: "Nothing large begins on a weekend.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: app.PolicyRefuse, Reason: "Ask again on Monday."},
+	} {
+		if _, err := h.App.SavePolicy(ctx, boss, p); err != nil {
+			return fmt.Errorf("policy %s: %w", p.Name, err)
+		}
+	}
+	most := func(v float64) *float64 { return &v }
+	if _, err := h.App.SetTenantQuota(ctx, operator, app.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
+		return err
+	}
+	for _, q := range []app.Quota{
+		{Scope: app.QuotaGroup, Name: "shop", Limits: app.Limits{Nodes: most(120), PerMonth: most(6000)}},
+		{Scope: app.QuotaGroup, Name: "data", Limits: app.Limits{Nodes: most(150), PerMonth: most(9000)}},
+		{Scope: app.QuotaEachUser, Limits: app.Limits{Clusters: most(12), Nodes: most(80)}},
+		{Scope: app.QuotaUser, Name: "elif", Limits: app.Limits{Nodes: most(120)}},
+	} {
+		if _, err := h.App.SetQuota(ctx, boss, q); err != nil {
+			return fmt.Errorf("quota: %w", err)
+		}
+	}
+	for _, name := range []string{"REGISTRY_PASSWORD", "SHOP_TLS_KEY", "CLOUD_TOKEN"} {
+		if err := h.App.SetSecret(ctx, boss, name, []byte("not a secret")); err != nil {
+			return err
+		}
+	}
+	return h.connect(ctx, boss, operator)
+}
+
+// connect makes what leads outside: hooks, Slack, tokens, tenants, provisioners.
+func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
+	kinds := []app.NoticeKind{app.NoticeHealth}
+	for _, r := range []app.HookRequest{
+		{Name: "on-call", URL: "https://alerts.example.com/v1/muster", Kinds: &kinds},
+		{Name: "chargeback", URL: "https://finance.example.com/hooks/clusters"},
+	} {
+		if _, err := h.App.SaveHook(ctx, boss, r); err != nil {
+			return fmt.Errorf("hook %s: %w", r.Name, err)
+		}
+	}
+	h.team = "T024BE7LD"
+	if err := h.Store.SaveWorkspace(ctx, boss, app.ChatWorkspace{Kind: "slack", Team: h.team, Name: "Example Inc.", Tenant: Tenant, State: app.ChatConnected},
+		app.ChatTokens{Access: "xoxb-nothing"}, h.Clock.Now()); err != nil {
+		return err
+	}
+	if err := h.App.SetApprovals(ctx, boss, app.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
+		return err
+	}
+	if _, _, err := h.App.CreateRobotToken(ctx, boss, app.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
+		return err
+	}
+	for name, label := range map[string]string{User: "laptop", Operator: "terraform"} {
+		if _, _, err := h.App.CreateToken(ctx, h.actor(name), app.NewAPIToken{Label: label, Days: 30}); err != nil {
+			return err
+		}
+	}
+	for name, about := range map[string]string{"research": "The university's part of the house.", "partners": "For those who build on us."} {
+		if _, _, err := h.App.CreateTenant(ctx, operator, app.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
+			return err
+		}
+	}
+	// One that is inside the server lives as long as that does; the others say so every other second, which nobody does here.
+	if err := h.staff(ctx, "fra-1"); err != nil {
+		return err
+	}
+	count, age := 3, 24*time.Hour
+	for _, p := range []app.PoolRequest{
+		{Name: "runners", Hardware: "small", Image: "debian", Provider: "dublin", Count: &count, MaxAge: &age},
+	} {
+		if _, err := h.App.CreatePool(ctx, boss, p); err != nil {
+			return fmt.Errorf("pool: %w", err)
+		}
+	}
+	return nil
+}
+
+// staff registers provisioners.
+func (h *House) staff(ctx context.Context, names ...string) error {
+	for i, name := range names {
+		if _, err := h.App.LocalRegistry(app.LocalPrefix+name+":", true).Register(ctx, app.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
+			Tags: map[string]string{"site": name[:3]}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

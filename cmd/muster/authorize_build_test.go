@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"muster/app"
+)
+
+var ciRules = []app.BuildRule{{Name: "web", When: `event.event == "build"`, Do: app.BuildCreate, Template: "none", Forks: app.BuildForksAll}}
+
+// buildHook makes one of the scene's tenant, whose builds are the scene's owner's.
+func (s *scene) buildHook() string {
+	s.used = true
+	owner := s.owner
+	name := "ci-" + s.tenant + "-" + owner[strings.LastIndex(owner, "-")+1:] // a tenant has only so many
+	id, key := strings.ToLower(rand.Text()), make([]byte, 32)
+	_, _, err := s.server.store.SaveBuildHook(s.t.Context(), s.boss(), app.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.app.Now())
+	s.must(err)
+	return name
+}
+
+// delivered keeps a delivery of such a hook, and the build that it began.
+func (s *scene) delivered() (hook string, delivery, build int64) {
+	hook = s.buildHook()
+	h, err := s.server.store.BuildHook(s.t.Context(), s.tenant, hook)
+	s.must(err)
+	uniq := strings.ToLower(rand.Text())
+	done, err := s.server.store.TakeBuild(s.t.Context(), app.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.app.Now(),
+		Delivery: app.BuildTaken{Hook: hook, At: s.server.app.Now(), System: "generic", Event: "build", Rule: "web"},
+		Begin:    &app.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: app.BuildAsk{Template: "none", WaitFor: 1}}})
+	s.must(err)
+	return hook, done.Delivery.ID, done.Build.ID
+}
+
+// Builds, in the matrix.
+var buildTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
+	"BuildHooks": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.BuildHooks(ctx, s.actor)
+		return err
+	},
+	"BuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.BuildHook(ctx, s.actor, s.buildHook())
+		return err
+	},
+	"SaveBuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+		own := *s // a name of another tenant's is one that is free here
+		own.tenant = s.actor.Tenant
+		_, err := a.SaveBuildHook(ctx, s.actor, app.BuildHookRequest{Name: own.buildHook(), Rules: &ciRules})
+		return err
+	},
+	"DeleteBuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.DeleteBuildHook(ctx, s.actor, s.buildHook())
+	},
+	"CheckBuildRules": func(ctx context.Context, a *app.App, s *scene) error { return a.CheckBuildRules(ctx, s.actor, ciRules) },
+	"TryBuild": func(ctx context.Context, a *app.App, s *scene) error {
+		hook, delivery, _ := s.delivered()
+		_, err := a.TryBuild(ctx, s.actor, hook, app.BuildTrial{Delivery: delivery})
+		return err
+	},
+	"BuildDeliveries": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.BuildDeliveries(ctx, s.actor, s.buildHook(), 0, 10)
+		return err
+	},
+	"BuildDelivery": func(ctx context.Context, a *app.App, s *scene) error {
+		hook, delivery, _ := s.delivered()
+		_, err := a.BuildDelivery(ctx, s.actor, hook, delivery)
+		return err
+	},
+	"ReplayBuild": func(ctx context.Context, a *app.App, s *scene) error {
+		hook, delivery, _ := s.delivered()
+		_, err := a.ReplayBuild(ctx, s.actor, hook, delivery)
+		return err
+	},
+	"BuildList": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.BuildList(ctx, s.actor, app.BuildFilter{})
+		return err
+	},
+	"Build": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, id := s.delivered()
+		_, err := a.Build(ctx, s.actor, id)
+		return err
+	},
+	"AwaitBuild": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, id := s.delivered()
+		_, err := a.AwaitBuild(ctx, s.actor, id, 0)
+		return err
+	},
+	"EndBuild": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, id := s.delivered()
+		_, err := a.EndBuild(ctx, s.actor, id)
+		return err
+	},
+	"ExtendBuild": func(ctx context.Context, a *app.App, s *scene) error {
+		_, _, id := s.delivered()
+		_, err := a.ExtendBuild(ctx, s.actor, id, 60e9)
+		return err
+	},
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+const blogYAML = `kind: template
+name: blog
+label: Blog
+extends: web
+description: A web site of our own.
+lease: {initial: 1h, max: 1d, step: 1h}
+`
+
+// tenantAdmin is an admin of the first tenant, and of the other one.
+func tenantAdmin(tenant string) app.Actor {
+	return app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Via: app.ViaAPI}
+}
+
+func (m *matrix) apply(actor app.Actor, c app.CatalogChange) app.CatalogReport {
+	m.t.Helper()
+	r, err := m.server.app.ApplyCatalog(actor.In(m.t.Context()), actor, c)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return r
+}
+
+func yamlOf(text string) app.CatalogChange {
+	return app.CatalogChange{Files: []app.CatalogFile{{Name: "a.yaml", Text: text}}}
+}
+
+func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
+	m := newMatrix(t)
+	a, ctx := m.server.app, t.Context()
+	r := m.apply(tenantAdmin(here), yamlOf(blogYAML))
+	if !r.Saved || len(r.Changes) != 1 || r.Changes[0].Act != "add" || r.Changes[0].Number != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for tenant, want := range map[string]bool{here: true, there: false} {
+		user := app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser}
+		c, err := a.Catalog(ctx, user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := c.Templates["blog"]; got != want {
+			t.Errorf("tenant %s sees the template: %v, want %v", tenant, got, want)
+		}
+		_, err = a.Preview(ctx, user, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "blog", Size: 3}})
+		if (err == nil) != want {
+			t.Errorf("tenant %s previews it: %v, want %v", tenant, err, want)
+		}
+		if _, err = a.TemplateVersions(ctx, user, "blog"); (err == nil) != want {
+			t.Errorf("tenant %s has versions of it: %v, want %v", tenant, err, want)
+		}
+	}
+	items, err := a.CatalogItems(ctx, tenantAdmin(here), app.KindTemplate, "own site")
+	if err != nil || len(items) != 1 || !items[0].Own || items[0].By != "ada" {
+		t.Errorf("%+v, %v", items, err)
+	}
+	source, err := a.CatalogSource(ctx, tenantAdmin(here), app.CatalogKey{Kind: app.KindTemplate, Name: "blog"})
+	if err != nil || source.Text != blogYAML {
+		t.Errorf("%q, %v", source.Text, err)
+	}
+	if web, err := a.CatalogSource(ctx, tenantAdmin(here), app.CatalogKey{Kind: app.KindTemplate, Name: "web"}); err != nil || !strings.HasPrefix(web.Text, "kind: template\nname: web\n") ||
+		!slices.Contains(web.UsedBy, "template blog") {
+		t.Errorf("%+v, %v", web, err)
+	}
+	if again := m.apply(tenantAdmin(here), yamlOf(blogYAML)); again.Saved || again.Same != 1 || len(again.Changes) != 0 {
+		t.Errorf("the same once more: %+v", again)
+	}
+}
+
+// What a tenant's admin writes reaches neither the server's environment nor its host, and keeps secrets out of texts.
+func TestTenantsAdminsDoNotReachTheServer(t *testing.T) {
+	m := newMatrix(t)
+	for name, c := range map[string]struct{ text, field, want string }{
+		"environment":      {"kind: provider\nname: p\ntype: fake\nsettings: {address: '${env:HOME}'}\n", "settings.address", "environment"},
+		"a literal secret": {"kind: provider\nname: p\ntype: fake\nsettings:\n  secret: sesame\n", "settings.secret", "secret"},
+		"half a secret":    {"kind: provider\nname: p\ntype: fake\nsettings: {secret: 'a${secret:TOKEN}'}\n", "settings.secret", "secret"},
+		"the host":         {"kind: provider\nname: p\ntype: sandbox\n", "type", "own hosts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := m.apply(tenantAdmin(here), yamlOf(c.text))
+			i := slices.IndexFunc(r.Problems, func(p app.CatalogProblem) bool { return p.Severity == "error" && p.Field == c.field })
+			if r.Saved || i < 0 || !strings.Contains(r.Problems[i].Message, c.want) || r.Problems[i].Line == 0 || r.Problems[i].Name != "p" {
+				t.Errorf("%+v", r)
+			}
+			for _, p := range r.Problems {
+				if strings.Contains(p.Message+p.Hint, "sesame") {
+					t.Errorf("a secret is quoted: %+v", p)
+				}
+			}
+		})
+	}
+	// Own services on machines of the host: only where somebody who looks after the installation has saved them.
+	const text = `kind: service
+name: mine
+actions: {install: id}
+---
+kind: template
+name: mine
+extends: web
+defaults: {services: [mine]}
+compatibility: {services: [mine]}
+`
+	ask := func() error {
+		_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
+			app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "mine", Size: 4}})
+		return err
+	}
+	if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
+		t.Fatalf("%+v", r)
+	}
+	if err := ask(); err == nil || app.AsError(err).Reason != "host_access" {
+		t.Errorf("an own service on the host: %v", err)
+	}
+	super := app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin, Via: app.ViaAPI}
+	if r := m.apply(super, yamlOf(text)); !r.Saved {
+		t.Fatalf("%+v", r)
+	}
+	if err := ask(); err != nil {
+		t.Errorf("the same, saved by who looks after the installation: %v", err)
+	}
+}
+
+// What an own image has an engine fetch or run is kept from it as own services are, also where the provider is the installation's.
+func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
+	m := newMatrix(t)
+	super := app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin, Via: app.ViaAPI}
+	if r := m.apply(super, yamlOf("kind: provider\nname: dock\ntype: docker\nsettings: {build: missing}\n---\nkind: provider\nname: hub\ntype: docker\nsettings: {pull: missing}\n---\n"+
+		"kind: hardware\nname: box\nproviders: {dock: {flavor: unlimited}, hub: {flavor: unlimited}}\n")); !r.Saved {
+		t.Fatalf("%+v", r)
+	}
+	for name, c := range map[string]struct {
+		provider, image string
+		refused         bool
+	}{
+		"what the engine has":         {"dock", `{image: "debian:12"}`, false},
+		"what is to be built":         {"dock", `{image: built, extra: {dockerfile: "FROM debian:12"}}`, true},
+		"what may have to be fetched": {"hub", `{image: "debian:12"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
+				"compatibility: {hardware: [box], images: [own]}\n"
+			ask := func() error {
+				_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "owned", Size: 4}})
+				return err
+			}
+			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
+				t.Fatalf("%+v", r)
+			}
+			if err := ask(); c.refused != (err != nil) || err != nil && (app.AsError(err).Reason != "host_access" || !strings.Contains(app.AsError(err).Message, "Image own")) {
+				t.Errorf("saved by a tenant's admin: %v", err)
+			}
+			if r := m.apply(super, yamlOf(text)); !r.Saved {
+				t.Fatalf("%+v", r)
+			}
+			if err := ask(); err != nil {
+				t.Errorf("saved by who looks after the installation: %v", err)
+			}
+		})
+	}
+}
+
+// Undo, prune and conflicts: all or nothing, and nobody overwrites what they have not seen.
+func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
+	m := newMatrix(t)
+	a, ctx, ada := m.server.app, t.Context(), tenantAdmin(here)
+	k := app.CatalogKey{Kind: app.KindTemplate, Name: "blog"}
+	first := m.apply(ada, yamlOf(blogYAML))
+	if r := m.apply(ada, yamlOf(blogYAML+"---\nkind: template\nname: broken\nextends: nothing\n")); r.Saved || r.OK() {
+		t.Errorf("half of it was saved: %+v", r)
+	}
+	m.apply(ada, yamlOf(strings.Replace(blogYAML, "label: Blog", "label: Weblog", 1)))
+	late := yamlOf(strings.Replace(blogYAML, "label: Blog", "label: Late", 1))
+	late.AsOf = first.Revision
+	if _, err := a.ApplyCatalog(ctx, ada, late); app.CodeOf(err) != app.EConflict || app.AsError(err).Reason != "catalog_changed" {
+		t.Errorf("over somebody else's change: %v", err)
+	}
+	if r, err := a.RevertCatalog(ctx, ada, k, 1, ""); err != nil || !r.Saved || r.Changes[0].Number != 3 || len(r.Changes[0].Fields) != 1 ||
+		r.Changes[0].Fields[0] != (app.FieldChange{Path: "label", Before: "Weblog", After: "Blog"}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	versions, err := a.TemplateVersions(ctx, ada, "blog")
+	if err != nil || len(versions) != 3 || !versions[0].Stands {
+		t.Errorf("%d versions, %v", len(versions), err)
+	}
+	prune := yamlOf("kind: template\nname: other\nextends: web\n")
+	prune.Prune = true
+	if r := m.apply(ada, prune); !r.Saved || len(r.Changes) != 2 {
+		t.Errorf("%+v", r)
+	}
+	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
+		t.Errorf("after the prune: %v", err)
+	}
+	if p, err := a.TryCatalog(ctx, ada, yamlOf(blogYAML), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
+		t.Errorf("a text that is not saved: %+v, %v", p.Layout, err)
+	}
+	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
+		t.Error("the try-out has saved something")
+	}
+}
+
+func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
+	m := newMatrix(b)
+	for name, own := range map[string]bool{"installation": false, "own": true} {
+		tenant := there
+		if own {
+			tenant = here
+			m.apply(tenantAdmin(here), yamlOf(blogYAML))
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := m.server.app.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
+					app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

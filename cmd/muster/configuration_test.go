@@ -1,0 +1,212 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var writeConfiguration = flag.Bool("write-configuration", false, "write docs/configuration.md anew")
+
+const configurationFile = "../../docs/configuration.md"
+
+const (
+	beginConfiguration = "<!-- Made by: go test ./cmd/muster -run TestConfigurationIsWrittenDown -write-configuration -->\n"
+	endConfiguration   = "<!-- end of configuration -->\n"
+)
+
+// environmentOfOthers are variables that other commands read.
+var environmentOfOthers = []struct{ name, who, about string }{
+	{tokenEnv, "provisioner", "The token that it registers with, where no `--token-file` is given."},
+	{"MUSTER_URL", "provisioner, clients", "The server. Clients take `MUSTER_SERVER`, too."},
+	{"MUSTER_CA_FINGERPRINT", "provisioner, doctor, clients", "`sha256:…` of the CA of a server with `--tls self`."},
+	{"REDIS_URL", "provisioner", "The Redis of the servers; without it workers ask the server for work."},
+	{"MUSTER_DATA", "all", "The data directory, where `--data` does not say."},
+	{"MUSTER_TOKEN", "clients", "An API token."},
+	{"MUSTER_PROFILE", "clients", "The profile to use; see [cli.md](cli.md)."},
+	{"MUSTER_HOME", "clients", "Where profiles and keys of clusters are kept."},
+	{"PGPASSWORD, PGPASSFILE, PGSSLMODE …", "serve, doctor, backup, restore, migrate, secrets", "PostgreSQL's own, for what `DATABASE_URL` leaves out."},
+	{"AWS_…, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…, VAULT_SERVER_URL, VAULT_SERVER_TOKEN", "serve", "Credentials of key services and of places for contents, as their own tools read them."},
+	{"OTEL_…", "serve, provisioner", "What OpenTelemetry's own variables say of headers, certificates, batches and sampling."},
+}
+
+func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", `\|`), "\n", " ") }
+
+// configurationText is the part of the document that is made from the code.
+func configurationText() string {
+	var b strings.Builder
+	root := rootCommand(&cli{})
+	for _, name := range []string{"serve", "provisioner", "doctor", "backup", "restore", "migrate up"} {
+		cmd, _, err := root.Find(strings.Fields(name))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, "\n## muster %s\n\n%s.\n\n| flag | default | |\n|---|---|---|\n", name, cmd.Short)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Name == "help" || name == "doctor" && inherited(root, f.Name) {
+				return
+			}
+			value, about := pflag.UnquoteUsage(f)
+			def := f.DefValue
+			if def == "[]" || def == "" || def == "0s" {
+				def = ""
+			} else {
+				def = "`" + def + "`"
+			}
+			if value != "" {
+				value = " " + strings.ToUpper(strings.ReplaceAll(value, " ", "_"))
+			}
+			fmt.Fprintf(&b, "| `--%s%s` | %s | %s |\n", f.Name, value, def, cell(about))
+		})
+		if name == "doctor" {
+			b.WriteString("\nAnd all flags of `muster serve`.\n")
+		}
+	}
+	b.WriteString("\n## Environment of servers\n\nA flag counts before the variable that stands for it. What is secret is never shown, neither on the portal's page nor by `muster server settings`.\n\n| variable | flag | |\n|---|---|---|\n")
+	for _, e := range environment {
+		flag := ""
+		if e.flag != "" {
+			flag = "`--" + e.flag + "`"
+		}
+		about := e.about
+		if e.secret {
+			about += " Secret."
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.name, flag, cell(about))
+	}
+	b.WriteString("\n## Other variables\n\n| variable | read by | |\n|---|---|---|\n")
+	for _, e := range environmentOfOthers {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.name, e.who, cell(e.about))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// inherited tells a flag of serve, which the doctor has too.
+func inherited(root *cobra.Command, name string) bool {
+	serve, _, _ := root.Find([]string{"serve"})
+	return serve.Flags().Lookup(name) != nil
+}
+
+// Every flag and every variable stands in the document, as the code has it.
+func TestConfigurationIsWrittenDown(t *testing.T) {
+	b, err := os.ReadFile(configurationFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begun := strings.Cut(string(b), beginConfiguration)
+	written, after, ended := strings.Cut(rest, endConfiguration)
+	if !begun || !ended {
+		t.Fatalf("%s has lost the marks of what is made from the code", configurationFile)
+	}
+	if *writeConfiguration {
+		if err := os.WriteFile(configurationFile, []byte(before+beginConfiguration+configurationText()+endConfiguration+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written != configurationText() {
+		t.Errorf("%s is not as the code is: go test ./cmd/muster -run TestConfigurationIsWrittenDown -write-configuration", configurationFile)
+	}
+}
+
+// commandInText finds what is said to type, in a line of a block of code or between backquotes.
+var (
+	commandLine  = regexp.MustCompile("^(?: {4,}|\\t)(?:\\$ |[A-Z_]+=\\S+ )*(?:bin/|\\./)?muster ([a-z].*)$")
+	commandQuote = regexp.MustCompile("`(?:bin/)?muster ([a-z][^`]*)`")
+	flagInText   = regexp.MustCompile(`(?:^|[\s|\[(])(--[a-z][a-z-]*)`)
+)
+
+// Every command that the documents tell people to type is one, and has the flags that are said.
+func TestCommandsInTheDocumentsExist(t *testing.T) {
+	files := []string{"../../README.md"}
+	for _, dir := range []string{"../../docs", "../../deploy"} {
+		if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".md" {
+				files = append(files, path)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fenced := false
+		for i, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				fenced = !fenced
+				continue
+			}
+			var found []string
+			code := line
+			if fenced {
+				code = "    " + line
+			}
+			if m := commandLine.FindStringSubmatch(code); m != nil {
+				found = append(found, m[1])
+			}
+			for _, m := range commandQuote.FindAllStringSubmatch(line, -1) {
+				found = append(found, m[1])
+			}
+			for _, text := range found {
+				seen++
+				if wrong := wrongCommand(text); wrong != "" {
+					t.Errorf("%s:%d: muster %s: %s", strings.TrimPrefix(file, "../../"), i+1, text, wrong)
+				}
+			}
+		}
+	}
+	for _, wrong := range []string{"serve --nope", "nothing", "cluster fly", "migrate up --wet-run"} {
+		if wrongCommand(wrong) == "" {
+			t.Errorf("%q is taken for a command", wrong)
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// wrongCommand says what is wrong with a command line, "" for nothing. What comes behind a comment, a pipe or another command is not looked at.
+func wrongCommand(text string) string {
+	for _, end := range []string{"  #", " # ", " | ", " && ", " >", " -- ", "; "} {
+		text, _, _ = strings.Cut(text, end)
+	}
+	words := strings.Fields(text)
+	root := rootCommand(&cli{})
+	cmd := root
+	for len(words) > 0 && cmd.HasSubCommands() {
+		name := strings.Trim(words[0], ",.;:")
+		i := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) })
+		if i < 0 {
+			break
+		}
+		cmd, words = cmd.Commands()[i], words[1:]
+	}
+	if cmd == root {
+		return "there is no such command"
+	}
+	if len(words) > 0 && cmd.HasSubCommands() && cmd.Args != nil && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(words[0]) && cmd.ValidateArgs(words[:1]) != nil {
+		return fmt.Sprintf("%s has no %s", cmd.CommandPath(), words[0])
+	}
+	for _, m := range flagInText.FindAllStringSubmatch(text, -1) {
+		name := strings.TrimPrefix(m[1], "--")
+		if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
+			return cmd.CommandPath() + " has no flag " + m[1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// providerCommand is what admins ask accounts of providers.
+func providerCommand(c *cli) *cobra.Command {
+	return family("provider", "Look at accounts with clouds: whether they would do, and what they offer",
+		providerListCommand(c), providerTypesCommand(c), providerCheckCommand(c), providerOffersCommand(c), providerTestCommand(c))
+}
+
+func providerListCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the providers of the catalog", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Items []app.CatalogItem `json:"items"`
+			}
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog", url.Values{"kind": {app.KindProvider}}, nil, &out); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(map[string]any{"providers": out.Items})
+			}
+			t := newTable("NAME", "LABEL", "WHOSE", "DESCRIPTION")
+			for _, i := range out.Items {
+				whose := "the installation's"
+				if i.Own {
+					whose = "our own"
+				}
+				t.add(i.Name, dash(i.Label), whose, dash(i.Description))
+			}
+			return t.show(c)
+		}}
+}
+
+func providerCheckCommand(c *cli) *cobra.Command {
+	return &cobra.Command{Use: "check NAME", Short: "Look whether a provider's account would do: credentials, permissions, quota, flavors, images", Args: exactly("the name of a provider"),
+		Long: "Look whether a provider's account would do. The server asks the cloud; nothing is made or changed there. Every flavor and image that the\n" +
+			"catalog names for the provider is looked for.\n\nIt ends with 1 where something is wrong.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var found app.ProviderCheck
+			if err := cl.Call(cmd.Context(), http.MethodPost, "/providers/"+url.PathEscape(args[0])+"/check", nil, nil, &found); err != nil {
+				return err
+			}
+			if c.json() {
+				err = c.printJSON(found)
+			} else {
+				err = c.printCheck(found)
+			}
+			if err == nil && !found.OK {
+				err = silentError{}
+			}
+			return err
+		}}
+}
+
+func (c *cli) printCheck(found app.ProviderCheck) error {
+	paint := c.painter(c.stdout)
+	for _, f := range found.Findings {
+		word, colour := "ok", colourComes
+		switch {
+		case f.OK:
+		case f.Warning:
+			word, colour = "look", colourChanges
+		default:
+			word, colour = "WRONG", colourGoes
+		}
+		about := strings.TrimSpace(f.About + " " + f.Subject)
+		line(c.stdout, "%s %s: %s", paint(colour, fmt.Sprintf("%-5s", word)), about, f.Message)
+		if f.Hint != "" && !f.OK {
+			line(c.stdout, "      %s", f.Hint)
+		}
+	}
+	end := "All is well: machines can be made here."
+	if !found.OK {
+		end = "Machines may not be made here until that is mended."
+	}
+	_, err := fmt.Fprintf(c.stdout, "\n%s (%s): %s\n", found.Provider, found.Type, end)
+	return err
+}
+
+func providerOffersCommand(c *cli) *cobra.Command {
+	var flavors, images bool
+	cmd := &cobra.Command{Use: "offers NAME", Short: "Tell which zones, flavors and images a provider has", Args: exactly("the name of a provider"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var o app.Offers
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/providers/"+url.PathEscape(args[0])+"/offers", nil, nil, &o); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(o)
+			}
+			all := !flavors && !images
+			if all && len(o.Zones) > 0 {
+				line(c.stdout, "Zones: %s\n", strings.Join(o.Zones, ", "))
+			}
+			if all || flavors {
+				if err := c.printFlavors(o); err != nil {
+					return err
+				}
+			}
+			if all || images {
+				if all {
+					line(c.stdout, "")
+				}
+				return c.printImages(o)
+			}
+			return nil
+		}}
+	cmd.Flags().BoolVar(&flavors, "flavors", false, "only the flavors")
+	cmd.Flags().BoolVar(&images, "images", false, "only the images")
+	return cmd
+}
+
+func (c *cli) printFlavors(o app.Offers) error {
+	price := "PER HOUR>"
+	if o.Currency != "" {
+		price = o.Currency + "/H>"
+	}
+	t := newTable("FLAVOR", "CPU>", "MEMORY GB>", "DISK GB>", price, "ZONES")
+	for _, f := range o.Flavors {
+		cost := "-"
+		if f.CostPerHour > 0 {
+			cost = fmt.Sprintf("%.4f", f.CostPerHour)
+		}
+		t.add(f.Flavor.Flavor, number(f.CPU), number(f.MemoryGB), number(f.DiskGB), cost, dash(strings.Join(f.Zones, ", ")))
+	}
+	return t.show(c)
+}
+
+func (c *cli) printImages(o app.Offers) error {
+	t := newTable("IMAGE", "WHAT", "USER", "FROM")
+	for _, i := range o.Images {
+		made := "-"
+		if !i.MadeAt.IsZero() {
+			made = i.MadeAt.UTC().Format("2006-01-02")
+		}
+		t.add(i.Image.Image, dash(i.Description), dash(i.SSHUser), made)
+	}
+	return t.show(c)
+}
+
+// number writes a figure that may not be known.
+func number(n float64) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%g", n)
+}

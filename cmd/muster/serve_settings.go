@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/app"
+)
+
+// environment is what a server reads of its environment, beside what catalogs name. Of secrets only that they are set is ever told.
+var environment = []struct {
+	name   string
+	secret bool
+	flag   string // that counts before it; "" for none
+	about  string
+}{
+	{"DATABASE_URL", false, "", "A PostgreSQL that several servers may share; SQLite in the data directory without it."},
+	{"REDIS_URL", false, "", "A Redis to use as queue; one inside the process without it."},
+	{"MUSTER_SECRET_KEY", true, "", "The key that wraps those that secrets are sealed with; a key file in the data directory without it."},
+	{"MUSTER_ADMIN_PASSWORD", true, "", "The password of the first account, when that is made."},
+	{"MUSTER_DATA", false, "data", "Where database, keys and the state of providers are kept."},
+	{"MUSTER_CATALOG", false, "catalog", "Directories of the catalog."},
+	{"MUSTER_PUBLIC_URL", false, "public-url", "The URL at which people reach the portal."},
+	{pluginsEnv, false, "provider-plugins", "A directory of providers in programs of their own."},
+	{pluginsEnvEnv, false, "provider-plugins-env", "Names of the variables that these programs get."},
+	{automatorsEnv, false, "automator-plugins", "A directory of automators in programs of their own."},
+	{automatorsEnvEnv, false, "automator-plugins-env", "Names of the variables that these programs get."},
+	{chefEnv, false, "chef-package", "Packages of Chef or Cinc for nodes without one."},
+	{otlpEnv, false, "otlp-endpoint", "An OpenTelemetry collector that takes traces over HTTP."},
+	{"MUSTER_BLOB_URL", false, "blob", "A place for contents of resources; the data directory without it."},
+	{"MUSTER_TRUSTED_PROXIES", false, "trusted-proxies", "Networks of proxies that are believed when they say whom they ask for."},
+	{"MUSTER_SIGN_IN", false, "sign-in", "A file with identity providers."},
+	{"SLACK_SIGNING_SECRET", true, "", "Proves that requests come from Slack."},
+	{"SLACK_APP_TOKEN", true, "", "Opens a websocket to Slack."},
+	{"SLACK_BOT_TOKEN", true, "", "Speaks in one workspace."},
+	{"SLACK_CLIENT_ID", false, "", "With the secret below, lets many workspaces install Muster."},
+	{"SLACK_CLIENT_SECRET", true, "", "Proves to Slack that it is this server that installs."},
+	{"MUSTER_SLACK_TENANT", false, "", "Whose the one workspace is."},
+}
+
+// settingsOf gives every setting of a server, by name: its flags and its environment. None holds a secret.
+func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []app.Setting {
+	byFlag := map[string]string{} // the variable that gives a flag where it is not given itself
+	all := []app.Setting{}
+	for _, e := range environment {
+		value, set := lookup(e.name)
+		s := app.Setting{Name: e.name, Secret: e.secret, Set: set && value != "", From: "default", About: e.about}
+		if s.Set {
+			s.From = "environment"
+			if byFlag[e.flag] = e.name; !e.secret {
+				s.Value = withoutPassword(value)
+			}
+		}
+		all = append(all, s)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || slices.Contains([]string{"help", "server", "token", "ca-fingerprint", "tenant", "output", "json"}, f.Name) {
+			return // those of clients
+		}
+		_, about := pflag.UnquoteUsage(f)
+		s := app.Setting{Name: "--" + f.Name, Value: withoutPassword(f.Value.String()), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
+		switch {
+		case f.Changed:
+			s.From = "flag"
+		case byFlag[f.Name] != "":
+			s.From, s.Value = "environment, "+byFlag[f.Name], ""
+		}
+		all = append(all, s)
+	})
+	slices.SortStableFunc(all, func(x, y app.Setting) int { return cmp.Compare(x.Name, y.Name) })
+	return all
+}
+
+// withoutPassword takes who signs in, and with what, out of URLs.
+func withoutPassword(value string) string {
+	parts := strings.Split(value, ",")
+	for i, text := range parts {
+		u, err := url.Parse(text)
+		switch {
+		case !strings.Contains(text, "://"):
+		case err != nil:
+			parts[i] = "(an address that cannot be read)"
+		default:
+			if u.User != nil {
+				u.User = url.User("…")
+			}
+			if u.RawQuery != "" {
+				u.RawQuery = "…"
+			}
+			parts[i], _ = url.PathUnescape(u.String())
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// facts tells operators how the server is.
+func (s *server) facts(ctx context.Context) (app.ServerFacts, error) {
+	d, err := s.store.Facts(ctx)
+	if err != nil {
+		return app.ServerFacts{}, err
+	}
+	f := app.ServerFacts{Server: s.id, Version: versionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
+		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leads: d.Leads, Settings: slices.Clone(s.Settings)}
+	if f.Settings == nil {
+		f.Settings = []app.Setting{}
+	}
+	ping, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := s.queue.Ping(ping); err != nil {
+		f.RedisDown = withoutPassword(app.AsError(err).Message)
+	}
+	return f, nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// serverCommand is what superadmins ask a running server about itself.
+func serverCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "server", Short: "Look at the running server"}
+	cmd.AddCommand(serverSettingsCommand(c), serverProvidersCommand(c), serverReadyCommand(c))
+	return cmd
+}
+
+func serverSettingsCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "settings", Short: "Tell how the server is set up, and what it leans on", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var f app.ServerFacts
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/settings", nil, nil, &f); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(f)
+			}
+			leads := "no"
+			if f.Leads {
+				leads = "yes"
+			}
+			redis := f.Redis
+			if f.RedisDown != "" {
+				redis += " (does not answer: " + f.RedisDown + ")"
+			}
+			fmt.Fprintf(c.stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
+				f.Server, f.Version, f.Go, span(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
+			t := newTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
+			for _, s := range f.Settings {
+				t.add(s.Name, settingWords(s), s.From, s.About)
+			}
+			return t.show(c)
+		},
+	}
+}
+
+func settingWords(s app.Setting) string {
+	switch {
+	case s.Secret && s.Set:
+		return "set, secret"
+	case s.Value == "":
+		return "-"
+	}
+	return s.Value
+}
+
+func serverProvidersCommand(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "providers", Short: "Tell how provider accounts are to work with: calls, errors, what their rate leaves", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Providers []app.ProviderHealth `json:"providers"`
+			}
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/provider-health", nil, nil, &out); err != nil {
+				return err
+			}
+			if c.json() {
+				return c.printJSON(out)
+			}
+			now := time.Now()
+			ago := func(t time.Time) string {
+				if t.IsZero() {
+					return "-"
+				}
+				return span(now.Sub(t)) + " ago"
+			}
+			t := newTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
+			for _, p := range out.Providers {
+				all, _ := p.Calls()
+				left, throttled := "-", "-"
+				if p.Rate.Limited() && p.Known {
+					left = fmt.Sprintf("%.0f of %d", p.Left, p.Rate.Burst)
+				}
+				if p.Throttled > 0 {
+					throttled = "for " + span(p.Throttled)
+				}
+				t.add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), firstOf(p.LastError, "-"))
+			}
+			return t.show(c)
+		},
+	}
+}
+
+// failedWords says how many calls failed by code, as in "3 timeout, 1 transient".
+func failedWords(by map[app.Code]int) string {
+	var words []string
+	for code, n := range by {
+		if code != "" {
+			words = append(words, fmt.Sprintf("%d %s", n, code))
+		}
+	}
+	slices.Sort(words)
+	return firstOf(strings.Join(words, ", "), "-")
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	rest "muster/client"
+)
+
+// readyTime is how long whoever asks waits for an answer.
+const readyTime = 4 * time.Second
+
+// serverReadyCommand is what watches a server where there is no other program that could: in an image without a shell.
+func serverReadyCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ready", Short: "Ask a server whether people may be sent to it; ends with 1 where not", Args: atMost(0),
+		Long: "Ask a server whether people may be sent to it: its /readyz. Without --server it is the one that runs on this data directory. No token is sent.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := clientSettings{URL: c.server, CA: c.ca}
+			if s.URL == "" {
+				data, err := c.dataDir()
+				if err != nil {
+					return err
+				}
+				if s, err = readClientSettings(data); err != nil {
+					return &app.Error{Code: app.ETransient, Message: "No server runs on " + data + "."}
+				}
+			}
+			return c.ready(cmd.Context(), s)
+		},
+	}
+	cmd.Flags().StringVar(&c.server, "server", "", "`URL` of the server (default the one that runs on the data directory)")
+	cmd.Flags().StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
+	return cmd
+}
+
+func (c *cli) ready(ctx context.Context, s clientSettings) error {
+	t, err := rest.Trust(s.CA)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: t}}
+	defer client.CloseIdleConnections()
+	answer, err := get(ctx, client, strings.TrimSuffix(s.URL, "/")+"/readyz")
+	if err != nil {
+		return &app.Error{Code: app.ETransient, Message: "The server does not answer", Err: err}
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+	if answer.StatusCode != http.StatusOK {
+		return &app.Error{Code: app.ETransient, Message: strings.TrimSpace(string(text))}
+	}
+	if c.json() {
+		return c.printJSON(map[string]bool{"ready": true})
+	}
+	_, err = fmt.Fprint(c.stdout, string(text))
+	return err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// shortCommands are what is typed so often that it stands at the top as well as in its family.
+func shortCommands(c *cli) []*cobra.Command {
+	all := []*cobra.Command{waitCommand(c), clusterSSHCommand(c), clusterInventoryCommand(c), clusterLogsCommand(c), catalogApplyCommand(c), catalogDiffCommand(c)}
+	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
+		if family != "" {
+			all[i].Short += " (short for " + family + " " + all[i].Name() + ")"
+		}
+		all[i] = grouped("clusters", all[i])
+	}
+	return all
+}
+
+// waitCommand waits for what is under way, for scripts that started it without --wait, or that did not start it.
+func waitCommand(c *cli) *cobra.Command {
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "wait ID|NAME...",
+		Short: "Wait until what is under way with clusters is done",
+		Long: "Wait until the latest operation of each cluster is done, whoever asked for it, and show how far it is. It ends with 1 where one of them\n" +
+			"did not succeed, and with 0 where all did, also where nothing is under way any more.",
+		Example: "  muster wait shop --timeout 15m && make integration\n  muster wait shop-1 shop-2",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("ID|NAME is missing").hint("Usage: %s", cmd.UseLine())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.waitAll(cmd.Context(), args, timeout)
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait for all of them together, such as 10m (default: until they are done)")
+	return cmd
+}
+
+func (c *cli) waitAll(ctx context.Context, names []string, timeout time.Duration) error {
+	until := time.Now().Add(timeout)
+	var all []app.ClusterView
+	var failed []error
+	for _, name := range names {
+		cl, v, err := c.connectTo(ctx, name, true)
+		if err != nil {
+			return err
+		}
+		left := time.Duration(0)
+		if timeout > 0 {
+			left = max(time.Until(until), time.Millisecond)
+		}
+		now, err := c.waitFor(ctx, cl, v, left)
+		if err != nil {
+			if code := app.CodeOf(err); code == app.ETimeout || code == app.ECancelled {
+				return err
+			}
+			failed = append(failed, err)
+		}
+		if all = append(all, now); !c.json() {
+			fmt.Fprintln(c.stdout, headline(now))
+		}
+	}
+	if c.json() {
+		if err := c.printJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
+			return err
+		}
+	}
+	if len(failed) == 1 {
+		return failed[0]
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,1 @@
+echo "base is told of $(sed -n 's/.*"clusterId":"\([^"]*\)".*/\1/p' "$attributes")"

@@ -1,0 +1,1 @@
+echo "a newer apache2"

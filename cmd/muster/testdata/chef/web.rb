@@ -1,0 +1,2 @@
+name 'web'
+run_list 'recipe[apache2]'

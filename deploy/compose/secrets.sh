@@ -1,0 +1,18 @@
+#!/bin/sh
+# Makes the secrets of compose.yaml, once. The files are for the users inside the containers, who are not yours: the directory keeps others out.
+# Keep a copy of secrets/secret_key elsewhere: no backup holds it, and without it what is sealed in the database is lost.
+set -eu
+cd "$(dirname "$0")"
+mkdir -p secrets catalog
+chmod 700 secrets
+make() { [ -e "secrets/$1" ] || { umask 022; cat >"secrets/$1"; }; }
+make secret_key <<SECRET
+$(openssl rand -hex 32)
+SECRET
+make postgres_password <<SECRET
+$(openssl rand -hex 24)
+SECRET
+make provisioner_token </dev/null
+if [ ! -e secrets/pgpass ]; then
+  printf 'postgres:5432:muster:muster:%s\n' "$(cat secrets/postgres_password)" >secrets/pgpass
+fi

@@ -1,0 +1,19 @@
+package examples_test
+
+import (
+	"testing"
+
+	"muster/app/catalog"
+	"muster/automators"
+)
+
+// TestAutomatorsLoad holds the example of Puppet and Ansible to what these automators take.
+func TestAutomatorsLoad(t *testing.T) {
+	r := catalog.Lint(catalog.Options{Automators: automators.Names(), CheckAction: automators.Check, ProviderTypes: []string{"sandbox"}}, "automators/catalog")
+	for _, p := range r.Problems {
+		t.Error(p)
+	}
+	if r.Counts.Services != 2 {
+		t.Errorf("%d services, want 2", r.Counts.Services)
+	}
+}

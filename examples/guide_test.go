@@ -1,0 +1,72 @@
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/solver"
+)
+
+// TestGuide holds docs/template-guide.md to what it says: its example is complete, can be made, and uses functions that there are.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/template-guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(guide), "```yaml\n")
+	text, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("the guide has no YAML")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "echo.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Load(catalog.Options{Automators: []string{"shell"}, ProviderTypes: []string{"sandbox"},
+		Warn: func(p catalog.Problem) { t.Error(p) }}, "catalog", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1, 3} {
+		layout, err := solver.New().Solve(t.Context(), c, app.LayoutRequest{Template: "echo", Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		makeIt(t, c, c.Templates["echo"], layout)
+	}
+	all := scripts(t, c)
+	for name, script := range all {
+		if strings.HasPrefix(name, "echo.") {
+			cmd := exec.CommandContext(t.Context(), "sh", "-n")
+			cmd.Stdin = strings.NewReader(script)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", name, err, out)
+			}
+		}
+	}
+	for _, function := range []string{"packages", "daemon", "ready", "pid_of", "halt", "private", "opens", "others", "leaves", "fetch", "die"} {
+		if !strings.Contains(string(guide), "`"+function) || !strings.Contains(all["library"], "\n"+function+"() {") {
+			t.Errorf("%s: the guide tells of it and the library has it, or neither", function)
+		}
+	}
+}
+
+// TestTemplatesAreTold finds every template of the catalog in docs/templates.md.
+func TestTemplatesAreTold(t *testing.T) {
+	t.Parallel()
+	told, err := os.ReadFile("../docs/templates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, template := range load(t).Templates {
+		if !template.Partial && !strings.Contains(string(told), "`"+name+"`") {
+			t.Errorf("docs/templates.md says nothing of %s", name)
+		}
+	}
+}
