@@ -5,8 +5,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BUILD    = $(GO) build -ldflags "-s -w -X main.version=$(VERSION)"
 # Everything is compiled with the same flags, tests as well as what is shipped: all the libraries for clouds take minutes each time.
 # Of theirs nothing is inlined, which halves that, and no page into what shows it, which made portal's compilation three times as long.
-export GOFLAGS := $(GOFLAGS) -trimpath $(foreach p,github.com/aws/aws-sdk-go-v2/... google.golang.org/api/... cloud.google.com/... \
-  github.com/envoyproxy/...,-gcflags=$p=-l) -gcflags=muster/portal/...=-d=inlfuncswithclosures=0
+# What debuggers read is left out, an eighth: what is built has it stripped, and so have tests. For a debugger, take go build.
+export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=-dwarf=false $(foreach p,github.com/aws/aws-sdk-go-v2/... google.golang.org/api/... \
+  cloud.google.com/... github.com/envoyproxy/...,'-gcflags=$p=-l -dwarf=false') '-gcflags=muster/portal/...=-d=inlfuncswithclosures=0 -dwarf=false'
 # The race detector needs a C compiler; without one Go says so here, and the tests run without it. CI insists on it. It does not look into
 # SQLite, which is C made into Go and takes its locks itself, nor into goose, which runs alone: with them, tests took ten times as long.
 RACE    ?= $(if $(CI)$(filter 1,$(shell $(GO) env CGO_ENABLED)),-race $(UNRACED))
@@ -23,15 +24,17 @@ MANY_ROUNDS    ?= 0
 # Of every run of tests. `make check` has vetted all before.
 TEST := -vet=off -parallel 6 -timeout 20m
 
-# What `make test` has not tried of cmd: tests with real parts, and those that are shorter there. TestRealPartsAreNamed holds files to it.
-REAL := ^Test(Real|Browser|NothingForeign|SlackStory|Screenshots)
+# What `make test` has not tried, or not in full: tests with real parts, and those that are shorter there. Some packages have them under names of their own,
+# in some they are most of all. TestRealPartsAreNamed holds files to it, and what stands in neither has none.
+REAL  := ^Test(Real|Browser|NothingForeign|SlackStory|Screenshots|.*InABrowser)
+NAMED := ./cmd/... ./portal
+WHOLE := ./app/store ./backup ./examples ./portal/page ./solver
 
 # What is tried with the race detector against real parts: what speaks to machines and other hosts. The libraries of the large clouds take minutes to be
 # compiled once more, and pages and PostgreSQL take twice their time: they are tried without, and with it by `make test-race`. A new machine has to have
 # the whole gate done in half an hour.
 LARGE := ./blob ./kms ./providers ./providers/aws ./providers/google
 RACED  = $$($(GO) list ./app ./app/ledger ./jobs/... ./webhook/... ./bot/... ./automators/... ./providers/... | grep -v -x -F "$$($(GO) list $(LARGE))")
-REST   = $$($(GO) list ./... | grep -v -x -F "$$($(GO) list ./cmd/... ./app ./app/ledger ./jobs/... ./webhook/... ./bot/... ./automators/... ./providers/...)")
 
 .PHONY: build demo test test-real test-race check-deploy chaos bench bench-go screenshots generate check clean
 
@@ -45,9 +48,9 @@ demo: build ## a real cluster on this host, from nothing; ONCE=1 stops after its
 test: check ## all tests that need nothing but Go and make; the longest random ones in fewer rounds than test-real
 	$(GO) test -short $(TEST) ./...
 
-test-real: build ## the same suites, and more, against real parts: see deploy/ci/setup.sh for what they need
-	$(GO) test -tags real $(TEST) -run '$(REAL)' ./cmd/...
-	$(GO) test -tags real $(TEST) $(REST)
+test-real: build ## what needs real parts, and what takes long: see deploy/ci/setup.sh for what it needs
+	$(GO) test -tags real $(TEST) -run '$(REAL)' $(NAMED)
+	$(GO) test -tags real $(TEST) $(WHOLE)
 	$(GO) test $(RACE) -tags real $(TEST) $(RACED)
 	bin/muster demo --catalog examples/catalog --once
 
@@ -59,8 +62,8 @@ check-deploy: build ## the files of deploy, by what reads them: Compose, Helm, K
 
 chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
 	@mkdir -p bin
-	@$(GO) build $(if $(filter 1,$(RACE)),-race $(UNRACED)) -tags chaos -o bin/muster-chaos ./cmd/muster
-	@$(GO) build -o bin/chaos ./cmd/chaos
+	@$(GO) build $(if $(filter 1,$(RACE)),-race $(UNRACED)) -ldflags "-s -w" -tags chaos -o bin/muster-chaos ./cmd/muster
+	@$(GO) build -ldflags "-s -w" -o bin/chaos ./cmd/chaos
 	@if [ $(ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(ROUNDS); fi
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
 	@if [ $(MANY_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(MANY_ROUNDS) -topology many; fi

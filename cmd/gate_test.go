@@ -5,6 +5,7 @@ import (
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,39 +13,70 @@ import (
 	"testing"
 )
 
-// TestRealPartsAreNamed holds the tests of cmd to the names by which `make test-real` finds those that `make test` has not tried, or not in full: those of
-// files with the build tag real, and those that are shorter with -short.
+// TestRealPartsAreNamed holds all tests to where `make test-real` finds those that `make test` has not tried, or not in full: those of files with the build
+// tag real, and those that are shorter with -short. They stand in packages that it tries as a whole, or have names by which it finds them.
 func TestRealPartsAreNamed(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^REAL := (.+)$`).FindSubmatch(makefile)
-	if found == nil {
-		t.Fatal("the Makefile has no REAL")
+	is := func(variable string) string {
+		found := regexp.MustCompile(`(?m)^` + variable + ` *:?= *(.+)$`).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("the Makefile has no %s", variable)
+		}
+		return string(found[1])
 	}
-	names, err := regexp.Compile(string(found[1]))
+	// in tells whether a package is among those that a variable lists.
+	in := func(dir, variable string) bool {
+		for _, word := range strings.FieldsFunc(is(variable), func(r rune) bool { return r == ' ' || r == '$' || r == '(' || r == ')' }) {
+			if all, ok := strings.CutSuffix(word, "/..."); ok && (all == dir || strings.HasPrefix(dir, all+"/")) || word == dir {
+				return true
+			}
+		}
+		return false
+	}
+	names, err := regexp.Compile(is("REAL"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*/*_test.go")
-	if err != nil || len(files) < 50 {
-		t.Fatalf("%d files (%v)", len(files), err)
-	}
-	for _, name := range files {
+	files := 0
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "deploy") {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files++
+		below, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		dir := "./" + filepath.ToSlash(below)
+		if in(dir, "WHOLE") || in(dir, "RACED") && !in(dir, "LARGE") {
+			return nil
+		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain" || names.MatchString(f.Name.Name) {
+			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain" || in(dir, "NAMED") && names.MatchString(f.Name.Name) {
 				continue
 			}
 			if real(file) || short(f) {
-				t.Errorf("%s: make test-real does not try %s in full: %s does not match it", name, f.Name.Name, names)
+				t.Errorf("%s: make test-real does not try %s in full: its package is not among those that are tried as a whole, and its name is not like %s", name, f.Name.Name, names)
 			}
 		}
+		return nil
+	})
+	if err != nil || files < 200 {
+		t.Fatalf("%d files (%v)", files, err)
 	}
 }
 

@@ -79,7 +79,7 @@ func known(err error) (*app.Error, answer) {
 		a.status = http.StatusPreconditionFailed
 	case "malformed":
 		a.status = http.StatusBadRequest
-	case "quota": // ours, and not one of a cloud
+	case "quota", "resource_quota": // ours, and not one of a cloud
 		a.status = http.StatusConflict
 	}
 	return e, a

@@ -195,11 +195,11 @@ func (p *Portal) resourceComplaint(w http.ResponseWriter, r *http.Request, a app
 	status := http.StatusUnprocessableEntity
 	switch e.Code {
 	case app.EInvalid, app.EForbidden:
-	case app.EConflict:
+	case app.EConflict, app.EQuota:
 		status = http.StatusConflict
 	case app.ETooLarge:
 		status = http.StatusRequestEntityTooLarge
-	case app.EQuota, app.ETransient, app.ECapacity, app.ETimeout:
+	case app.ETransient, app.ECapacity, app.ETimeout:
 		status = http.StatusServiceUnavailable
 	default:
 		return err

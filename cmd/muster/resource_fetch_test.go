@@ -338,7 +338,7 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 	status, says = w.put("one", hex.EncodeToString(right[:]), some(60, 'a'))
 	want("what fits", status, http.StatusCreated, says)
 	status, says = w.put("two", "", some(60, 'b'))
-	want("more than all may be, over REST", status, http.StatusServiceUnavailable, says, "resource_quota", "would take 120 KiB", "may take 100 KiB")
+	want("more than all may be, over REST", status, http.StatusConflict, says, "resource_quota", "would take 120 KiB", "may take 100 KiB")
 	said, err = push("two", some(60, 'b'))
 	fails("more than all may be", said, err, "would take 120 KiB", "--resource-quota")
 	// The same content once more takes no room, and what is just as much as there is room for does.

@@ -174,12 +174,12 @@ func (b *Browser) Text(css string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// Until waits for an expression to become true. It waits long, since machines that test have much to do.
+// Until waits for an expression to become true on a page that is there as a whole. It waits long, since machines that test have much to do.
 func (b *Browser) Until(js string) {
 	b.t.Helper()
 	end := time.Now().Add(time.Minute)
 	for {
-		ok, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool]("!!("+js+")"))
+		ok, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](`document.readyState!="loading" && !!(`+js+")"))
 		if err == nil && ok {
 			return
 		}
@@ -209,8 +209,12 @@ func (b *Browser) Shoot(name string) {
 			b.t.Errorf("%s is %d px wide in a window of %d px", name, wide, width)
 		}
 		for _, dark := range []bool{false, true} {
+			looked := (width < 500) == dark // each width once, each scheme once
+			if !looked && dir == "" {
+				continue
+			}
 			b.Scheme(dark)
-			if (width < 500) == dark { // each width once, each scheme once
+			if looked {
 				b.checkAccess(fmt.Sprintf("%s, %d px, dark %t", name, width, dark))
 			}
 			if dir == "" {
@@ -229,7 +233,7 @@ func (b *Browser) Shoot(name string) {
 				b.t.Fatal(err)
 			}
 		}
-		b.Scheme(false)
 	}
+	b.Scheme(false)
 	b.Size(1280, 900)
 }
