@@ -351,7 +351,7 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 	said, err = push("four", []byte("x"))
 	fails("when it is full", said, err, "take 100 KiB, which is all that they may", "--resource-quota")
 	status, says = w.put("four", "", []byte("x"))
-	want("when it is full, over REST", status, http.StatusServiceUnavailable, says, "resource_quota")
+	want("when it is full, over REST", status, http.StatusConflict, says, "resource_quota")
 
 	list, err := w.muster("resource", "list", "--format", "json")
 	if err != nil {
