@@ -46,5 +46,12 @@ func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 			f.Doubt(app.AboutQuota, "volumes", "Look at the limits of Cloud Block Storage in the control panel.", "How many volumes are left is not looked up%s.", needed)
 		}
 	}
+	machines := 0
+	if !needs.Each { // else each is looked at for itself
+		for _, need := range needs.Machines {
+			machines += need.Count
+		}
+	}
+	p.nameable(ctx, session, &f, machines)
 	return f, nil
 }

@@ -55,7 +55,7 @@ func (w way) auth(client *http.Client) stack.Auth {
 		}
 		for _, service := range catalog.Entries {
 			for _, e := range service.Endpoints {
-				if e.Region != "" { // the servers of the first generation have none
+				if e.Region != "" || service.Type == stack.TypeCloudDNS { // the servers of the first generation have none
 					out.Catalog = append(out.Catalog, stack.Endpoint{Type: service.Type, Region: e.Region, URL: e.PublicURL})
 				}
 			}

@@ -3,6 +3,7 @@ package rackspace
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ var Descriptor = app.Descriptor{
 		{Name: "tenant", Label: "Account number", Type: app.FieldText, Help: "Needed where the user belongs to several."},
 		{Name: "region", Label: "Region", Type: app.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
 		networksField, bootField,
+		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
 		{Name: "rackconnect_wait", Label: "Wait for RackConnect", Type: app.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
 		{Name: "auth_url", Label: "Identity service", Type: app.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
 	},
@@ -57,7 +59,12 @@ var (
 	_ app.Adopter        = (*Provider)(nil)
 	_ app.AccountChecker = (*Provider)(nil)
 	_ app.Offerer        = (*Provider)(nil)
+	_ app.Sharer         = (*Provider)(nil)
+	_ app.Namer          = (*Provider)(nil)
 )
+
+// zoneForm is the form of a domain's name.
+var zoneForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Open opens an account, without asking Rackspace anything yet.
 func Open(settings map[string]any) (*Provider, error) {
@@ -77,6 +84,11 @@ func Open(settings map[string]any) (*Provider, error) {
 		return nil, account.Invalid("password", "an API key and a password are given, and just one of them can be used")
 	case s.Text("region") == "":
 		return nil, account.Invalid("region", "nothing says in which region machines are made")
+	}
+	if z := dnsZone(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
+		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
+		e.Hint = "Such as clusters.example.org."
+		return nil, e
 	}
 	waits, err := s.Bool("rackconnect_wait", false)
 	if err != nil {
@@ -132,13 +144,16 @@ func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Mach
 	})
 }
 
-// Delete removes a server. Its boot volume goes with it.
+// Delete removes a server with its names. Its boot volume goes with it.
 func (p *Provider) Delete(ctx context.Context, id string) error {
 	_, err := stack.With(ctx, p.sessions, func(s *stack.Session) (any, error) { return nil, p.remove(ctx, s, id) })
 	return err
 }
 
 func (p *Provider) remove(ctx context.Context, s *stack.Session, id string) error {
+	if err := p.dropNames(ctx, s, id); err != nil {
+		return err
+	}
 	return stack.Remove(ctx, s, p.pace, id, func() error { return nil })
 }
 

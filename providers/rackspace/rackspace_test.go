@@ -116,7 +116,9 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 				return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/servers/") && strings.Count(r.URL.Path, "-") == 4
 			},
 		},
-		Left: func(*testing.T) []string { return s.Left() },
+		Named: func(_ *testing.T, name string) []string { return s.Named(name) },
+		Take:  func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
+		Left:  func(*testing.T) []string { return s.Left() },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
 		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
@@ -154,6 +156,11 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 	wrong("too little memory left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 128000 })
 	wrong("too few servers left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Servers = 1 })
 	wrong("no volumes to boot from", app.AboutRegion, map[string]any{"boot_volume_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
+	named := map[string]any{"dns_zone": fake.Zone}
+	wrong("an unknown DNS zone", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
+	wrong("no Cloud DNS", app.AboutNetwork, named, func(c *fake.Cloud) { c.Services = []string{"compute", "image", "volume"} })
+	wrong("a role that may not look at records", app.AboutPermissions, named, func(c *fake.Cloud) { c.Forbidden = "GET /records" })
+	wrong("too few records left", app.AboutQuota, named, func(c *fake.Cloud) { c.Records = 1 })
 	return s, h
 }
 
@@ -176,7 +183,7 @@ func (s *simulated) clear(t *testing.T, p *Provider) {
 }
 
 func TestSuite(t *testing.T) {
-	_, h := harness(t, nil)
+	_, h := harness(t, map[string]any{"dns_zone": "Suite.test."})
 	providertest.Run(t, h)
 }
 
@@ -290,6 +297,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"no region":         {map[string]any{"region": ""}, "region"},
 		"a network's name":  {map[string]any{"networks": "private"}, "networks"},
 		"a small volume":    {map[string]any{"boot_volume_gb": 10}, "boot_volume_gb"},
+		"no DNS zone":       {map[string]any{"dns_zone": "suite"}, "dns_zone"},
 		"perhaps waiting":   {map[string]any{"rackconnect_wait": "perhaps"}, "rackconnect_wait"},
 		"no address":        {map[string]any{"auth_url": "identity"}, "auth_url"},
 		"a user in the URL": {map[string]any{"auth_url": "https://u:hunter2@identity"}, "auth_url"},

@@ -33,6 +33,9 @@ type Endpoint struct {
 	URL    string
 }
 
+// TypeCloudDNS is what Rackspace's catalog calls its own DNS service, which is one for all regions and not Designate.
+const TypeCloudDNS = "rax:dns"
+
 // Auth asks the identity service for a token. What it says no to is an *app.Error.
 type Auth func(context.Context) (Token, error)
 
@@ -199,7 +202,7 @@ func (s *Sessions) open(token Token) (*Session, error) {
 		Compute: service("compute", "v2.1/", "compute"),
 		Network: service("network", "v2.0/", "network"),
 		Image:   service("image", "v2/", "image"),
-		DNS:     service("dns", "v2/", "dns"),
+		DNS:     service("dns", "v2/", "dns", TypeCloudDNS),
 		Volume:  service("volume", "v3/"+token.Project+"/", "block-storage", "volumev3", "volume"),
 	}
 	if out.Compute == nil {

@@ -40,6 +40,7 @@ type disk struct {
 
 // tick lets time pass: what was begun is over after a little while.
 func (c *Cloud) tick() {
+	c.work()
 	for id, s := range c.servers {
 		if time.Now().Before(s.at) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,7 +23,7 @@ func NewRackspace() *Cloud {
 	c := New()
 	c.rackspace = true
 	c.Roles = []string{"identity:default", "nova:creator", "identity:user-admin"}
-	c.Services = []string{"compute", "image", "volume"}
+	c.Services = []string{"compute", "image", "volume", "dns"}
 	c.Limits = Limits{Servers: -1, Cores: -1, MemoryMB: 131072}
 	c.Networks = []Network{{ID: PublicNet, Name: "public", Prefix: "198.51.100.", Subnets: []string{newID()}}, {ID: ServiceNet, Name: "private", Prefix: "10.180.0.", Subnets: []string{newID()}},
 		{ID: Isolated, Name: "backend", Prefix: "192.168.3.", Subnets: []string{newID()}}}
@@ -31,12 +32,13 @@ func NewRackspace() *Cloud {
 	return c
 }
 
-// Rackspace answers for an account's identity, servers and images.
+// Rackspace answers for an account's identity, servers, images and names.
 func (c *Cloud) Rackspace() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /identity/v2.0/tokens", c.authenticate2)
 	c.nova(mux, "/servers/v2/"+Tenant)
 	c.glance(mux)
+	c.cloudDNS(mux, "/dns/v1.0/"+Tenant)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 Not Found", http.StatusNotFound) })
 	return mux
 }
@@ -79,8 +81,10 @@ func (c *Cloud) authenticate2(w http.ResponseWriter, r *http.Request) {
 		roles = append(roles, object{"id": newID(), "name": name, "description": ""})
 	}
 	paths := map[string][2]string{"compute": {"cloudServersOpenStack", "/servers/v2/" + Tenant}, "image": {"cloudImages", "/image/v2"}, "volume": {"cloudBlockStorage", "/cbs/v1/" + Tenant}}
-	catalog := []any{object{"name": "cloudServers", "type": "compute", "endpoints": []any{object{"tenantId": Tenant, "publicURL": "http://127.0.0.1:1/v1.0/" + Tenant, "versionId": "1.0"}}},
-		object{"name": "cloudDNS", "type": "rax:dns", "endpoints": []any{object{"tenantId": Tenant, "publicURL": "http://127.0.0.1:1/v1.0/" + Tenant}}}}
+	catalog := []any{object{"name": "cloudServers", "type": "compute", "endpoints": []any{object{"tenantId": Tenant, "publicURL": "http://127.0.0.1:1/v1.0/" + Tenant, "versionId": "1.0"}}}}
+	if slices.Contains(c.Services, "dns") { // one for all regions
+		catalog = append(catalog, object{"name": "cloudDNS", "type": "rax:dns", "endpoints": []any{object{"tenantId": Tenant, "publicURL": "http://" + r.Host + "/dns/v1.0/" + Tenant}}})
+	}
 	for _, kind := range c.Services {
 		p, ok := paths[kind]
 		if !ok {
