@@ -22,10 +22,14 @@ var standing = map[string]string{"public": "00000000-0000-0000-0000-000000000000
 // smallest is the size of the boot volume for flavors without a disk of their own, in GB: Rackspace makes none smaller.
 const smallest = 50
 
+// What Cloud Block Storage makes of its standard kind (SATA), in GB. Another kind cannot be asked for together with a server.
+const smallestData, largestVolume = 75, 1024
+
 // wished is what the settings ask for a machine, as flavor and image override it.
 type wished struct {
 	networks []string // ids
 	bootGB   int
+	dataGB   int // 0: no volume beside
 }
 
 func wish(s account.Settings) (w wished, err error) {
@@ -38,19 +42,28 @@ func wish(s account.Settings) (w wished, err error) {
 		}
 		w.networks = append(w.networks, id)
 	}
-	w.bootGB, err = s.Int("boot_volume_gb", 0, 0, 1024)
-	if err == nil && w.bootGB > 0 && w.bootGB < smallest {
-		err = account.Invalid("boot_volume_gb", "Rackspace makes no boot volume smaller than %d GB", smallest)
+	if w.bootGB, err = s.Int("boot_volume_gb", 0, 0, largestVolume); err != nil {
+		return w, err
 	}
-	return w, err
+	if w.bootGB > 0 && w.bootGB < smallest {
+		return w, account.Invalid("boot_volume_gb", "Rackspace makes no boot volume smaller than %d GB", smallest)
+	}
+	if w.dataGB, err = s.Int("data_disk_gb", 0, 0, largestVolume); err != nil {
+		return w, err
+	}
+	if w.dataGB > 0 && w.dataGB < smallestData {
+		return w, account.Invalid("data_disk_gb", "Rackspace makes no data volume smaller than %d GB", smallestData)
+	}
+	return w, nil
 }
 
 // disks are those of a machine of a flavor.
 func (w wished) disks(f flavors.Flavor) stack.Disks {
-	if w.bootGB == 0 && f.Disk == 0 {
-		return stack.Disks{BootGB: smallest}
+	d := stack.Disks{BootGB: w.bootGB, DataGB: w.dataGB}
+	if d.BootGB == 0 && f.Disk == 0 {
+		d.BootGB = smallest
 	}
-	return stack.Disks{BootGB: w.bootGB}
+	return d
 }
 
 // Create makes a server, or gives the one of the same intent.
@@ -114,8 +127,8 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, spec app.Machi
 	if err != nil {
 		return opts, err
 	}
-	// Flavors such as I/O have a second disk, which comes without a file system.
-	data, _, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: flavor.Ephemeral > 0})
+	// A data volume comes without a file system, and so does the second disk of flavors such as I/O.
+	data, _, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: flavor.Ephemeral > 0 || w.dataGB > 0})
 	if err != nil {
 		return opts, err
 	}

@@ -104,6 +104,8 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 				m.Flavor.Extra = map[string]string{"networks": "public 99999999-9999-9999-9999-999999999999"}
 			},
 			"a boot volume too small": func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"boot_volume_gb": "20"} },
+			"a data disk too small":   func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "74"} },
+			"a data disk too large":   func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "1025"} },
 		},
 		Refusals: []providertest.Refusal{
 			{Name: "no host has room", Code: app.ECapacity, Arrange: with(func(c *fake.Cloud) { c.Fault = "No valid host was found. " })},
@@ -156,6 +158,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 	wrong("too little memory left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 128000 })
 	wrong("too few servers left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Servers = 1 })
 	wrong("no volumes to boot from", app.AboutRegion, map[string]any{"boot_volume_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
+	wrong("no volumes for data", app.AboutRegion, map[string]any{"data_disk_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
 	named := map[string]any{"dns_zone": fake.Zone}
 	wrong("an unknown DNS zone", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
 	wrong("no Cloud DNS", app.AboutNetwork, named, func(c *fake.Cloud) { c.Services = []string{"compute", "image", "volume"} })
@@ -187,9 +190,9 @@ func TestSuite(t *testing.T) {
 	providertest.Run(t, h)
 }
 
-// The same by a password, on a network of its own, with RackConnect.
+// The same by a password, on a network of its own and with a data volume, with RackConnect.
 func TestSuiteWithRackConnect(t *testing.T) {
-	s, h := harness(t, map[string]any{"api_key": "", "password": fake.Password, "tenant": fake.Tenant, "networks": "public, servicenet, " + fake.Isolated, "rackconnect_wait": "true"})
+	s, h := harness(t, map[string]any{"api_key": "", "password": fake.Password, "tenant": fake.Tenant, "networks": "public, servicenet, " + fake.Isolated, "rackconnect_wait": "true", "data_disk_gb": 75})
 	s.With(func(c *fake.Cloud) { c.RackConnect = "DEPLOYED" })
 	h.Wrong = nil
 	h.Reopen = nil // its addresses come later than the machine
@@ -243,15 +246,17 @@ func TestDisks(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
 	t.Cleanup(func() { s.clear(t, p) })
-	for flavor, want := range map[string][]string{"compute1-4": {"50 GB from debian-12"}, "io1-15": nil, "general1-2": nil, "2 GB General Purpose v1": nil} {
+	for flavor, want := range map[string][]string{"compute1-4": {"50 GB from debian-12"}, "io1-15": nil, "general1-2": nil, "2 GB General Purpose v1": nil,
+		"general1-2 with 100": {"100 GB from nothing"}, "compute1-4 with 1024": {"50 GB from debian-12", "1024 GB from nothing"}, "io1-15 with 75": {"75 GB from nothing"}} {
 		spec, _ := h.Spec(t, "disks")
-		spec.Flavor.Flavor = flavor
+		name, data, _ := strings.Cut(flavor, " with ")
+		spec.Flavor.Flavor, spec.Flavor.Extra = name, map[string]string{"data_disk_gb": data}
 		m, err := p.Create(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made := s.Servers()[0]
-		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || strings.Contains(made.UserData, "muster-data-disks") != (flavor == "io1-15") {
+		if !slices.Equal(made.Volumes, want) || !made.Drive || !strings.Contains(made.UserData, m.HostKey) || strings.Contains(made.UserData, "muster-data-disks") != (data != "" || name == "io1-15") {
 			t.Errorf("%s: %+v", flavor, made)
 		}
 		if err := p.Delete(t.Context(), m.ID); err != nil {
@@ -298,6 +303,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"a network's name":  {map[string]any{"networks": "private"}, "networks"},
 		"a small volume":    {map[string]any{"boot_volume_gb": 10}, "boot_volume_gb"},
 		"no DNS zone":       {map[string]any{"dns_zone": "suite"}, "dns_zone"},
+		"a small data disk": {map[string]any{"data_disk_gb": 50}, "data_disk_gb"},
 		"perhaps waiting":   {map[string]any{"rackconnect_wait": "perhaps"}, "rackconnect_wait"},
 		"no address":        {map[string]any{"auth_url": "identity"}, "auth_url"},
 		"a user in the URL": {map[string]any{"auth_url": "https://u:hunter2@identity"}, "auth_url"},

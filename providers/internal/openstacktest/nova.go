@@ -222,8 +222,12 @@ func (c *Cloud) makeServer(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &server{id: newID(), name: in.Name, flavor: in.Flavor, image: in.Image, zone: in.Zone, metadata: in.Metadata, drive: in.Drive, disks: in.Disks, made: time.Now().UTC().Truncate(time.Second),
 		status: "BUILD", task: "scheduling", at: time.Now().Add(c.build), fault: c.Fault}
-	if c.rackspace && (in.UserData != "" && !in.Drive || slices.ContainsFunc(in.Disks, func(d disk) bool { return d.Source == "blank" })) {
-		novaError(w, http.StatusBadRequest, "User data needs a config drive, and block devices a source.")
+	if c.rackspace && in.UserData != "" && !in.Drive {
+		novaError(w, http.StatusBadRequest, "User data needs a config drive.")
+		return
+	}
+	if c.rackspace && slices.ContainsFunc(in.Disks, outsized) {
+		novaError(w, http.StatusBadRequest, "Block Device Mapping is Invalid: failed to get volume: 'size' parameter must be between 75 and 1024.")
 		return
 	}
 	if problem := c.wrong(s, in.UserData, atLeast(r, 67)); problem != "" {

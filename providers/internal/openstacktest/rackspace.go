@@ -98,6 +98,15 @@ func (c *Cloud) authenticate2(w http.ResponseWriter, r *http.Request) {
 		"user":  object{"id": "123456", "name": User, "roles": roles, "RAX-AUTH:defaultRegion": "DFW"}, "serviceCatalog": catalog}})
 }
 
+// outsized tells of volumes that Cloud Block Storage does not make. Those that a server boots from may be smaller.
+func outsized(d disk) bool {
+	least := 75
+	if d.Boot == 0 {
+		least = 50
+	}
+	return d.Destination == "volume" && (d.Size < least || d.Size > 1024)
+}
+
 // asRackspace shows a server as Rackspace does: without zones and kinds of addresses, with the address to reach it by, and with what its automation
 // writes into the metadata.
 func (c *Cloud) asRackspace(s *server, out, addresses object) {
