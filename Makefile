@@ -25,7 +25,8 @@ MANY_ROUNDS    ?= 0
 TEST := -vet=off -parallel 6 -timeout 20m
 
 # What `make test` has not tried, or not in full: tests with real parts, and those that are shorter there. Some packages have them under names of their own,
-# in some they are most of all. TestRealPartsAreNamed holds files to it, and what stands in neither has none.
+# in some they are most of all. TestRealPartsAreNamed holds files to it, and what stands in neither has none. Those of portal are browsers all: more than three
+# at once only wait for one another.
 REAL  := ^Test(Real|Browser|NothingForeign|SlackStory|Screenshots|.*InABrowser)
 NAMED := ./cmd/... ./portal
 WHOLE := ./app/store ./backup ./examples ./portal/page ./solver
@@ -49,7 +50,8 @@ test: check ## all tests that need nothing but Go and make; the longest random o
 	$(GO) test -short $(TEST) ./...
 
 test-real: build ## what needs real parts, and what takes long: see deploy/ci/setup.sh for what it needs
-	$(GO) test -tags real $(TEST) -run '$(REAL)' $(NAMED)
+	$(GO) test -tags real $(TEST) -run '$(REAL)' $(firstword $(NAMED))
+	$(GO) test -tags real $(TEST) -run '$(REAL)' -parallel 3 $(lastword $(NAMED))
 	$(GO) test -tags real $(TEST) $(WHOLE)
 	$(GO) test $(RACE) -tags real $(TEST) $(RACED)
 	bin/muster demo --catalog examples/catalog --once
