@@ -153,11 +153,12 @@ func (z *zone) Sets(ctx context.Context, name, kind string) ([]records.Set, erro
 	return out, err
 }
 
-// Write implements records.Zone. A call whose answer was lost may still be worked on, and then what is wanted is in its own way: it is looked at anew.
+// Write implements records.Zone. A call whose answer was lost may still be worked on, and then what is wanted is in its own way, or what is changed is gone: it is
+// looked at anew.
 func (z *zone) Write(ctx context.Context, s records.Set) error {
 	var err error
 	for range 3 {
-		if err = z.bring(ctx, s); app.CodeOf(err) != app.EConflict {
+		if err = z.bring(ctx, s); app.CodeOf(err) != app.EConflict && !stack.Absent(err) {
 			return err
 		}
 		z.read = false

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	fake "muster/providers/internal/openstacktest"
+	"muster/providers/internal/records"
 	"muster/providers/providertest"
 )
 
@@ -45,6 +46,35 @@ func TestNamesAmongMany(t *testing.T) {
 	}
 	if calls := s.faults.Calls() - before; calls != 6 { // the domain, and 13 records in pages of three
 		t.Errorf("%d calls for a name that is as it should be", calls)
+	}
+}
+
+// Records that went since they were read are no failure: deleted is deleted, and what was to be changed is made.
+func TestRecordsThatWent(t *testing.T) {
+	s := simulate(t)
+	p := s.open(t, map[string]any{"dns_zone": fake.Zone})
+	name := "web-1." + fake.Zone
+	session, err := p.sessions.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, do := range map[string]func(*zone) error{
+		"removed": func(z *zone) error { return z.Remove(t.Context(), name, "A") },
+		"written": func(z *zone) error {
+			return z.Write(t.Context(), records.Set{Name: name, Type: "A", Values: []string{"198.51.100.7"}})
+		},
+	} {
+		z, err := p.dns(t.Context(), session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z.held, z.read = []record{{ID: "A-1", Name: name, Type: "A", Data: "203.0.113.1"}}, true
+		if err := do(z); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := s.Named(name); !slices.Equal(got, []string{"A 198.51.100.7"}) {
+		t.Errorf("it leads to %q", got)
 	}
 }
 
