@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -27,15 +28,20 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	}
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
-	took := v.Operations[0].EndedAt.Sub(v.Operations[0].StartedAt)
+	ran, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := busy(ran)
 
 	known, err := e.app.Preview(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := known.Plan.Expects
-	if off := (x.Typical - took).Abs(); off > took/5 {
-		t.Errorf("the first took %s, the second is expected to take %s", took, x.Typical)
+	// Steps of one kind take turns at the processor, and the typical one is shorter than the last to end.
+	if off := (x.Typical - took).Abs(); off > took/3 {
+		t.Errorf("steps of the first ran for %s, the second is expected to take %s", took, x.Typical)
 	}
 	if x.Runs == 0 || x.Guessed != 0 || x.Low > x.Typical || x.High < x.Typical || known.Duration != x.Typical {
 		t.Errorf("%+v, %s", x, known.Duration)
@@ -59,8 +65,25 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		if s.Service == "back" && s.Action == app.ActionStart && (s.Expected < 800*time.Millisecond || s.Expected > 2*time.Second) {
+		if s.Service == "back" && s.Action == app.ActionStart && (s.Expected < 800*time.Millisecond || s.Expected > 4*time.Second) {
 			t.Errorf("%s is expected to take %s", s.ID, s.Expected)
 		}
 	}
+}
+
+// busy is for how long at least one of the steps ran. What passes between them is how much else the host has to do.
+func busy(steps []app.Step) (all time.Duration) {
+	steps = slices.SortedFunc(slices.Values(steps), func(a, b app.Step) int { return a.StartedAt.Compare(b.StartedAt) })
+	var end time.Time
+	for _, s := range steps {
+		if s.StartedAt.IsZero() || !s.EndedAt.After(end) {
+			continue
+		}
+		begin := s.StartedAt
+		if begin.Before(end) {
+			begin = end
+		}
+		all, end = all+s.EndedAt.Sub(begin), s.EndedAt
+	}
+	return all
 }
