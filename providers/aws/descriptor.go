@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/records"
 )
 
 // Fields that a hardware type may say as well as the account.
@@ -90,7 +91,7 @@ func Check(settings map[string]any) error {
 	if s.Text("external_id") != "" && s.Text("role_arn") == "" {
 		return account.Invalid("external_id", "An external ID goes with a role to assume.")
 	}
-	if z := dnsZone(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
+	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
 		return hinted(account.Invalid("dns_zone", "%q is not the name of a hosted zone.", s.Text("dns_zone")), "Write its DNS name, such as clusters.example.org; its ID goes into dns_zone_id.")
 	}
 	if id := s.Text("dns_zone_id"); id != "" && !zoneIDForm.MatchString(id) {

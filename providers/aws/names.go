@@ -14,11 +14,8 @@ import (
 	"muster/providers/internal/records"
 )
 
-// dnsZone writes a name as it is compared.
-func dnsZone(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
-
 // NameZone implements app.Namer.
-func (c *cloud) NameZone() string { return dnsZone(c.settings.Text("dns_zone")) }
+func (c *cloud) NameZone() string { return records.Plain(c.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
 func (c *cloud) SetName(ctx context.Context, m app.Machine) error {
@@ -145,7 +142,7 @@ func (c *cloud) zoneByID(ctx context.Context, id string) (hostedZone, error) {
 	case out.HostedZone == nil:
 		return hostedZone{}, app.Errorf(app.ETransient, "Route 53 answers without the hosted zone %s that it was asked for.", id)
 	}
-	if has := dnsZone(value(out.HostedZone.Name)); has != c.NameZone() {
+	if has := records.Plain(value(out.HostedZone.Name)); has != c.NameZone() {
 		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "The hosted zone %s is that of %s, not of %s.", id, has, c.NameZone())
 	}
 	return zoneFrom(*out.HostedZone), nil
@@ -159,9 +156,9 @@ func (c *cloud) zoneByName(ctx context.Context) (hostedZone, error) {
 		if err != nil {
 			return hostedZone{}, err
 		}
-		more = page.IsTruncated && dnsZone(value(page.NextDNSName)) == c.NameZone()
+		more = page.IsTruncated && records.Plain(value(page.NextDNSName)) == c.NameZone()
 		for _, z := range page.HostedZones {
-			if dnsZone(value(z.Name)) == c.NameZone() {
+			if records.Plain(value(z.Name)) == c.NameZone() {
 				found = append(found, zoneFrom(z))
 			}
 		}

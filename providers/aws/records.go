@@ -73,14 +73,14 @@ func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordS
 			return nil, err
 		}
 		for _, r := range page.ResourceRecordSets {
-			if dnsZone(value(r.Name)) == name {
+			if records.Plain(value(r.Name)) == name {
 				now = append(now, r)
 			}
 		}
-		more = page.IsTruncated && dnsZone(value(page.NextRecordName)) == name
+		more = page.IsTruncated && records.Plain(value(page.NextRecordName)) == name
 		in = &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id, StartRecordName: page.NextRecordName, StartRecordType: page.NextRecordType, StartRecordIdentifier: page.NextRecordIdentifier, MaxItems: in.MaxItems}
 	}
-	k.sets = append(slices.DeleteFunc(k.sets, func(r types.ResourceRecordSet) bool { return dnsZone(value(r.Name)) == name }), now...)
+	k.sets = append(slices.DeleteFunc(k.sets, func(r types.ResourceRecordSet) bool { return records.Plain(value(r.Name)) == name }), now...)
 	return k.sets, nil
 }
 
@@ -103,7 +103,7 @@ func (z *hosted) Sets(ctx context.Context, name, kind string) ([]records.Set, er
 	}
 	var out []records.Set
 	for _, r := range all {
-		s := records.Set{Name: dnsZone(value(r.Name)), Type: string(r.Type), Routed: routed(r)}
+		s := records.Set{Name: records.Plain(value(r.Name)), Type: string(r.Type), Routed: routed(r)}
 		if name != "" && s.Name != name || kind != "" && s.Type != kind {
 			continue
 		}
@@ -156,7 +156,7 @@ func (z *hosted) Change(ctx context.Context, all []records.Set) error {
 		}
 		batch = slices.DeleteFunc(batch, func(c types.Change) bool {
 			r := c.ResourceRecordSet
-			return !slices.ContainsFunc(now, func(n types.ResourceRecordSet) bool { return names(n, dnsZone(value(r.Name)), string(r.Type)) })
+			return !slices.ContainsFunc(now, func(n types.ResourceRecordSet) bool { return names(n, records.Plain(value(r.Name)), string(r.Type)) })
 		})
 	}
 	return nil
@@ -169,7 +169,7 @@ func (z *hosted) apply(batch []types.Change) {
 		r := *c.ResourceRecordSet
 		if c.Action == types.ChangeActionDelete {
 			z.c.sets.sets = slices.DeleteFunc(z.c.sets.sets, func(o types.ResourceRecordSet) bool {
-				return names(o, dnsZone(value(r.Name)), string(r.Type)) && !routed(o)
+				return names(o, records.Plain(value(r.Name)), string(r.Type)) && !routed(o)
 			})
 		} else {
 			z.c.sets.sets = append(z.c.sets.sets, r)
@@ -202,7 +202,7 @@ func batchOf(has []types.ResourceRecordSet, wants []records.Set) (out []types.Ch
 }
 
 func names(r types.ResourceRecordSet, name, kind string) bool {
-	return dnsZone(value(r.Name)) == name && string(r.Type) == kind
+	return records.Plain(value(r.Name)) == name && string(r.Type) == kind
 }
 
 // setOf writes a set as Route 53 takes it.

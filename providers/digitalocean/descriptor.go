@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/records"
 )
 
 // anywhere is every address.
@@ -75,7 +76,7 @@ func Check(settings map[string]any) error {
 
 func read(s account.Settings) (settings, error) {
 	o := settings{token: s.Text("token"), region: s.Text("region"), vpc: s.Text("vpc_uuid"), sshKeys: s.List("ssh_keys"), url: s.Text("api_url"),
-		zone: strings.ToLower(strings.TrimSuffix(s.Text("dns_zone"), "."))}
+		zone: records.Plain(s.Text("dns_zone"))}
 	if strings.ContainsAny(o.token, " \t\r\n") {
 		return o, account.Invalid("token", "the token has a space or a line break in it")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/records"
 )
 
 // Descriptor says what settings an account in the catalog may have.
@@ -101,7 +102,7 @@ func Check(settings map[string]any) error {
 	if err := checkURL(s.Text("api_url")); err != nil {
 		return err
 	}
-	if z := dnsZone(s.Text("dns_zone")); z != "" && !hostForm.MatchString(z) {
+	if z := records.Plain(s.Text("dns_zone")); z != "" && !hostForm.MatchString(z) {
 		e := account.Invalid("dns_zone", "%q is not the DNS name of a zone", s.Text("dns_zone"))
 		e.Hint = "Such as clusters.example.org, and not the name that the managed zone has in the project."
 		return e

@@ -25,9 +25,7 @@ type managed struct {
 var _ records.Zone = managed{}
 
 // NameZone implements app.Namer.
-func (p *Provider) NameZone() string { return dnsZone(p.settings.Text("dns_zone")) }
-
-func dnsZone(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
+func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
@@ -109,7 +107,7 @@ func (z managed) Sets(ctx context.Context, name, kind string) ([]records.Set, er
 	var out []records.Set
 	err := call.Pages(ctx, func(page *dns.ResourceRecordSetsListResponse) error {
 		for _, r := range page.Rrsets {
-			s := records.Set{Name: dnsZone(r.Name), Type: r.Type}
+			s := records.Set{Name: records.Plain(r.Name), Type: r.Type}
 			for _, v := range r.Rrdatas {
 				s.Values = append(s.Values, strings.Trim(v, `"`))
 			}

@@ -14,9 +14,6 @@ import (
 	"muster/providers/internal/records"
 )
 
-// dnsZone writes a name as it is compared.
-func dnsZone(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
-
 // zone is one of Designate's. Names there end with a dot.
 type zone struct {
 	s  *stack.Session
@@ -26,7 +23,7 @@ type zone struct {
 var _ records.Zone = zone{}
 
 // NameZone implements app.Namer.
-func (p *Provider) NameZone() string { return dnsZone(p.settings.Text("dns_zone")) }
+func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
@@ -64,7 +61,7 @@ func (p *Provider) dns(ctx context.Context, s *stack.Session) (zones.Zone, error
 	if err != nil {
 		return zones.Zone{}, err
 	}
-	i := slices.IndexFunc(found, func(z zones.Zone) bool { return dnsZone(z.Name) == p.NameZone() })
+	i := slices.IndexFunc(found, func(z zones.Zone) bool { return records.Plain(z.Name) == p.NameZone() })
 	if i < 0 {
 		e := app.Errorf(app.EInvalid, "the project has no DNS zone %s", p.NameZone())
 		e.Field, e.Reason, e.Hint = "settings.dns_zone", reasonNoZone, "Make it (openstack zone create), or take one that openstack zone list shows."
@@ -118,7 +115,7 @@ func (z zone) list(ctx context.Context, name, kind string) ([]recordsets.RecordS
 		})
 	})
 	return slices.DeleteFunc(all, func(r recordsets.RecordSet) bool {
-		return r.Action == "DELETE" || name != "" && dnsZone(r.Name) != name || kind != "" && r.Type != kind
+		return r.Action == "DELETE" || name != "" && records.Plain(r.Name) != name || kind != "" && r.Type != kind
 	}), err
 }
 
@@ -127,7 +124,7 @@ func (z zone) Sets(ctx context.Context, name, kind string) ([]records.Set, error
 	all, err := z.list(ctx, name, kind)
 	out := make([]records.Set, 0, len(all))
 	for _, r := range all {
-		s := records.Set{Name: dnsZone(r.Name), Type: r.Type}
+		s := records.Set{Name: records.Plain(r.Name), Type: r.Type}
 		for _, v := range r.Records {
 			s.Values = append(s.Values, strings.Trim(v, `"`))
 		}

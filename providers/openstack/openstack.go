@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
+	"muster/providers/internal/records"
 )
 
 // Descriptor describes the member.
@@ -89,7 +90,7 @@ func Open(name string, settings map[string]any) (*Provider, error) {
 	if _, err := wish(s); err != nil {
 		return nil, err
 	}
-	if z := dnsZone(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
+	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
 		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
 		e.Hint = "Such as clusters.example.org."
 		return nil, e

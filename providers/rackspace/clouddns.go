@@ -17,6 +17,7 @@ import (
 	"muster/app"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
+	"muster/providers/internal/records"
 )
 
 // cloudDNS speaks to Cloud DNS, of which the SDK knows nothing, with a session's token. Every change is a job there, which is waited for.
@@ -52,7 +53,7 @@ func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	for _, one := range in.Domains {
-		if dnsZone(one.Name) == name {
+		if records.Plain(one.Name) == name {
 			return string(one.ID), nil
 		}
 	}

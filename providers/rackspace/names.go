@@ -10,9 +10,6 @@ import (
 	"muster/providers/internal/records"
 )
 
-// dnsZone writes a name as it is compared.
-func dnsZone(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
-
 // keptFor is how long others may keep an answer, in s: Cloud DNS takes no shorter time.
 const keptFor = max(records.Seconds, 300)
 
@@ -30,7 +27,7 @@ type zone struct {
 var _ records.Zone = (*zone)(nil)
 
 // NameZone implements app.Namer.
-func (p *Provider) NameZone() string { return dnsZone(p.settings.Text("dns_zone")) }
+func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
@@ -131,7 +128,7 @@ func (z *zone) list(ctx context.Context, name, kind string) ([]record, error) {
 	}
 	var some []record
 	for _, r := range z.held {
-		if (name == "" || dnsZone(r.Name) == name) && (kind == "" || r.Type == kind) {
+		if (name == "" || records.Plain(r.Name) == name) && (kind == "" || r.Type == kind) {
 			some = append(some, r)
 		}
 	}
@@ -143,7 +140,7 @@ func (z *zone) Sets(ctx context.Context, name, kind string) ([]records.Set, erro
 	all, err := z.list(ctx, name, kind)
 	var out []records.Set
 	for _, r := range all {
-		s := records.Set{Name: dnsZone(r.Name), Type: r.Type}
+		s := records.Set{Name: records.Plain(r.Name), Type: r.Type}
 		i := slices.IndexFunc(out, func(o records.Set) bool { return o.Name == s.Name && o.Type == s.Type })
 		if i < 0 {
 			i, out = len(out), append(out, s)

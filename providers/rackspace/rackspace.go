@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
+	"muster/providers/internal/records"
 )
 
 const identity = "https://identity.api.rackspacecloud.com/v2.0"
@@ -86,7 +87,7 @@ func Open(settings map[string]any) (*Provider, error) {
 	case s.Text("region") == "":
 		return nil, account.Invalid("region", "nothing says in which region machines are made")
 	}
-	if z := dnsZone(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
+	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
 		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
 		e.Hint = "Such as clusters.example.org."
 		return nil, e

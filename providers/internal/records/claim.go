@@ -61,8 +61,8 @@ func ours(s Set) (name string, tags map[string]string) {
 	return "", nil
 }
 
-// plain writes a name as it is compared: in small letters, and without the dot at its end.
-func plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+// Plain writes a name as it is compared: in small letters, and without the dot at its end.
+func Plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
 // addresses are what a machine's name leads to, by the type of the record.
 func addresses(m app.Machine) map[string]string {

@@ -57,7 +57,7 @@ func change(ctx context.Context, z Zone, all []Set) error {
 // Keep has a machine's name lead to its addresses, and to nothing else. Names that its intent had before go. Doing it again changes nothing. EConflict where the name
 // is somebody else's.
 func Keep(ctx context.Context, z Zone, zone string, m app.Machine) error {
-	name := plain(m.Hostname)
+	name := Plain(m.Hostname)
 	if !app.InZone(name, zone) {
 		return app.Errorf(app.EInvalid, "%s is not a name in the zone %s.", name, zone)
 	}
