@@ -6,4 +6,4 @@
 // The *_templ.go files are made from the *.templ files by `go generate ./portal/page` and are committed.
 package page
 
-//go:generate go tool templ generate -path ..
+//go:generate go run generate.go

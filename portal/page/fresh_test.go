@@ -11,7 +11,7 @@ import (
 // The generator writes the path as it was called with; that difference is none.
 var fileName = regexp.MustCompile("FileName: `[^`]*`")
 
-// TestTemplatesAreFresh makes the templates anew and compares. It is skipped where the generator cannot be run.
+// TestTemplatesAreFresh generates the pages again and compares. It is skipped where the generator cannot be run.
 func TestTemplatesAreFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the generator")
@@ -36,7 +36,7 @@ func TestTemplatesAreFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("go", "tool", "templ", "generate", "-path", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "generate.go", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, name := range sources {
