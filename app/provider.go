@@ -120,6 +120,9 @@ type Machine struct {
 	MadeAt    time.Time `json:"MadeAt,omitzero"` // by the cloud's own clock; zero where it does not say
 }
 
+// FullBuildHint says what to do where a small build (-tags small) lacks something.
+const FullBuildHint = "Use a full build: run make build, or take a release."
+
 // Descriptor describes a member of a family: its fields make forms, prompts and validation.
 type Descriptor struct {
 	Name        string  `json:"name"`

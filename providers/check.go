@@ -15,6 +15,11 @@ import (
 // stand in the message where their field is secret.
 func Check(spec app.ProviderSpec) error {
 	m, ok := lookUp(spec.Type)
+	if !ok && slices.Contains(LeftOut, spec.Type) {
+		e := app.Errorf(app.EInvalid, "provider %q is of type %s, which this small build of Muster leaves out", spec.Name, spec.Type)
+		e.Field, e.Hint = "type", app.FullBuildHint
+		return e
+	}
 	if !ok {
 		e := app.Errorf(app.EInvalid, "provider %q has the unknown type %q", spec.Name, spec.Type)
 		e.Field = "type"

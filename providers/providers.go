@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/providers/aws"
 	"muster/providers/digitalocean"
 	"muster/providers/docker"
 	"muster/providers/fake"
@@ -41,16 +40,9 @@ type member struct {
 	Rate        app.Rate
 }
 
-// members is the family, by the name that ProviderSpec.Type uses, in alphabetical order.
-var members = map[string]member{
-	"aws": {
-		Descriptor: aws.Descriptor,
-		Check:      aws.Check,
-		Rate:       aws.Rate,
-		Constructor: func(ctx context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return aws.Open(ctx, settings)
-		},
-	},
+// members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in large.go, which
+// a small build (-tags small) leaves out.
+var members = joined(largeMembers, map[string]member{
 	"digitalocean": {
 		Descriptor: digitalocean.Descriptor,
 		Check:      digitalocean.Check,
@@ -122,6 +114,12 @@ var members = map[string]member{
 			return static.Open(settings, static.Env{DataDir: env.DataDir, Logger: env.Logger})
 		},
 	},
+})
+
+func joined(a, b map[string]member) map[string]member {
+	all := maps.Clone(b)
+	maps.Copy(all, a)
+	return all
 }
 
 // Names gives the names of all members, sorted.

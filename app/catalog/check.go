@@ -185,9 +185,7 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 	if c.options.ProviderTypes == nil || p.Type == "" {
 		return
 	}
-	if !slices.Contains(c.options.ProviderTypes, p.Type) {
-		c.report(e, rule(e), []any{"type"}, didYouMean(p.Type, c.options.ProviderTypes),
-			"there is no provider type %q; there are %s", p.Type, listed(c.options.ProviderTypes))
+	if !c.providerType(e, p.Type) {
 		return
 	}
 	if c.options.CheckProvider == nil || !ok && c.out.count() > before || e.broken {
@@ -197,6 +195,20 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}
+}
+
+// providerType tells whether this build has a type of provider; it reports the ones that it has not.
+func (c *checker) providerType(e *entry, typ string) bool {
+	switch {
+	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
+		return true
+	case slices.Contains(c.options.ProviderTypesLeftOut, typ):
+		c.report(e, rule(e), []any{"type"}, app.FullBuildHint, "this small build of Muster leaves out the provider type %q", typ)
+	default:
+		c.report(e, rule(e), []any{"type"}, didYouMean(typ, c.options.ProviderTypes),
+			"there is no provider type %q; there are %s", typ, listed(c.options.ProviderTypes))
+	}
+	return false
 }
 
 // unknownHere tells whether an error is about a setting whose value is not known yet, or about no single one.

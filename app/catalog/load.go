@@ -28,6 +28,8 @@ type Options struct {
 	Env func(name string) (value string, ok bool)
 	// ProviderTypes are the kinds of cloud that there are. Nil means that types are not checked.
 	ProviderTypes []string
+	// ProviderTypesLeftOut exist, but not in this build.
+	ProviderTypesLeftOut []string
 	// CheckProvider tells whether the settings fit one of ProviderTypes. When its error is an *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
 	CheckProvider func(typ string, settings map[string]any) error

@@ -19,10 +19,7 @@ func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
 	if p.Type == "" || e.broken {
 		return
 	}
-	if c.options.ProviderTypes != nil && !slices.Contains(c.options.ProviderTypes, p.Type) {
-		c.report(e, rule(e), []any{"type"}, didYouMean(p.Type, c.options.ProviderTypes),
-			"there is no provider type %q; there are %s", p.Type, listed(c.options.ProviderTypes))
-	}
+	c.providerType(e, p.Type)
 	if c.onHost[p.Type] && !e.trusted && !c.options.HostAccess {
 		c.report(e, SeverityError, []any{"type"}, "ask whoever looks after the installation to save it",
 			"machines of a %s are made on Muster's own hosts, which a tenant's admin may not decide on", p.Type)

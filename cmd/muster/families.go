@@ -20,7 +20,7 @@ func families() app.Families {
 func catalogOptions(env func(string) (string, bool)) catalog.Options {
 	return catalog.Options{
 		Env:           env,
-		ProviderTypes: providers.Names(),
+		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
 		CheckProvider: func(typ string, settings map[string]any) error {
 			err := providers.Check(app.ProviderSpec{About: app.About{Name: typ}, Type: typ, Settings: settings})
 			var e *app.Error

@@ -1,0 +1,53 @@
+#!/bin/sh
+# build.sh FILE [FLAG...]: compiles ./cmd/muster to FILE and shows how far it is, since the first time takes minutes. Flags are go build's.
+# GO names another go command.
+set -eu
+cd "$(dirname "$0")/../.."
+go=${GO:-go}
+need=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
+if ! command -v "$go" >/dev/null 2>&1; then
+  echo "Muster is compiled with Go $need or newer, and there is no \"$go\" command here. Get it from https://go.dev/dl/, or set GO to where it is." >&2
+  exit 1
+fi
+have=$(GOTOOLCHAIN=local "$go" env GOVERSION 2>/dev/null | sed -n 's/^go\([0-9]*\.[0-9]*\).*/\1/p')
+if [ -n "$have" ] && [ "${have%%.*}" -eq "${need%%.*}" ] && [ "${have#*.}" -lt "${need#*.}" ] && [ "$("$go" env GOTOOLCHAIN 2>/dev/null)" = local ]; then
+  echo "Muster needs Go $need or newer, and $go is $have. Get a newer one from https://go.dev/dl/, or run \"$go env -w GOTOOLCHAIN=auto\" to let Go fetch it." >&2
+  exit 1
+fi
+out=$1
+shift
+mkdir -p "$(dirname "$out")"
+# What is not compiled yet. Modules that are missing are downloaded here, which Go tells about by itself.
+total=$("$go" list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" ./cmd/muster | grep -c . || true)
+if [ "$total" -lt 25 ]; then
+  exec "$go" build -o "$out" "$@" ./cmd/muster
+fi
+wait='half a minute'
+[ "$total" -lt 150 ] || wait='a minute or two'
+[ "$total" -lt 450 ] || wait='2 to 3 minutes with two cores; the next time takes seconds'
+echo "Compiling $total packages, about $wait." >&2
+# go build -v names each package on stderr when its turn comes. Whatever else it says is shown as it is.
+trap 'rm -f "$out.failed"' EXIT
+{ "$go" build -v -o "$out" "$@" ./cmd/muster 2>&1 || touch "$out.failed"; } | {
+  done=0 tty='' end=''
+  if [ -t 2 ]; then tty=1; fi
+  while IFS= read -r line; do
+    case $line in
+      *" "* | "" | "#"*)
+        printf '%s%s\n' "$end" "$line" >&2
+        end=''
+        continue
+        ;;
+    esac
+    done=$((done + 1))
+    if [ -n "$tty" ]; then
+      printf '\r  %d of %d  %-60.60s' "$done" "$total" "$line" >&2
+      end='
+'
+    elif [ $((done % 100)) -eq 0 ]; then
+      echo "  $done of $total" >&2
+    fi
+  done
+  if [ -n "$tty" ]; then printf '\r%-80s\r' '' >&2; fi
+}
+[ ! -e "$out.failed" ]
