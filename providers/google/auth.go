@@ -1,28 +1,20 @@
 package google
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"cloud.google.com/go/auth/credentials"
-	"google.golang.org/api/cloudresourcemanager/v1"
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/dns/v1"
-	"google.golang.org/api/option"
-	htransport "google.golang.org/api/transport/http"
 
 	"muster/app"
+	"muster/app/googleauth"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
-
-// scope leaves what is allowed to the service account's roles.
-const scope = compute.CloudPlatformScope
 
 // key is what a service account's JSON file says; nil stands for application default credentials.
 type key struct {
@@ -83,8 +75,8 @@ func checkURL(text string) error {
 	return nil
 }
 
-// open makes the clients. Resources is where the Resource Manager and Cloud DNS answer; "" is their own addresses.
-func open(ctx context.Context, name string, settings map[string]any, resources string, pauses pauses) (*Provider, error) {
+// open makes the client. Resources is where the Resource Manager and Cloud DNS answer; "" is their own addresses.
+func open(name string, settings map[string]any, resources string, pauses pauses) (*Provider, error) {
 	if err := Check(settings); err != nil {
 		return nil, err
 	}
@@ -97,7 +89,7 @@ func open(ctx context.Context, name string, settings map[string]any, resources s
 		transport: http.DefaultTransport.(*http.Transport).Clone()}
 	p.transport.ResponseHeaderTimeout = 3 * time.Minute // an operation is waited for in one call of up to two minutes
 	p.transport.MaxIdleConnsPerHost = 16
-	detect := &credentials.DetectOptions{Scopes: []string{scope}, Client: &http.Client{Transport: p.transport, Timeout: 30 * time.Second}}
+	detect := &credentials.DetectOptions{Scopes: []string{googleauth.Scope}, Client: &http.Client{Transport: p.transport, Timeout: 30 * time.Second}}
 	if k != nil {
 		p.login, err = credentials.NewCredentialsFromJSON(credentials.ServiceAccount, []byte(s.Text("credentials")), detect)
 	} else {
@@ -108,27 +100,6 @@ func open(ctx context.Context, name string, settings map[string]any, resources s
 		e.Hint = "Give the service account's key, or set up application default credentials on the host that Muster runs on."
 		return nil, e
 	}
-	over, err := htransport.NewTransport(ctx, p.transport, option.WithAuthCredentials(p.login), option.WithScopes(scope), option.WithTelemetryDisabled(),
-		option.WithUserAgent("muster"))
-	if err != nil {
-		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
-	}
-	client := option.WithHTTPClient(&http.Client{Transport: over})
-	if p.api, err = compute.NewService(ctx, client, endpoint(s.Text("api_url"))); err != nil {
-		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
-	}
-	if p.resources, err = cloudresourcemanager.NewService(ctx, client, endpoint(resources)); err != nil {
-		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
-	}
-	if p.names, err = dns.NewService(ctx, client, endpoint(resources)); err != nil {
-		return nil, app.Errorf(app.EInternal, "the client for Google Cloud: %w", err)
-	}
+	p.api = gcp.New(&http.Client{Transport: googleauth.Transport(p.transport, p.login)}, s.Text("api_url"), resources)
 	return p, nil
-}
-
-func endpoint(url string) option.ClientOption {
-	if url != "" && !strings.HasSuffix(url, "/") {
-		url += "/"
-	}
-	return option.WithEndpoint(url)
 }

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/cloudresourcemanager/v1"
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 )
 
 // permissions are what the service account needs in the project. The custom role in docs/providers/google.md holds the same.
@@ -31,9 +29,9 @@ var firewallPermissions = []string{
 type survey struct {
 	p     *Provider
 	found []app.Finding
-	zones map[string]*compute.Zone        // nil where there is none
-	types map[string]*compute.MachineType // by zone and name
-	taken []taken                         // what is needed of quotas
+	zones map[string]*gcp.Zone        // nil where there is none
+	types map[string]*gcp.MachineType // by zone and name
+	taken []taken                     // what is needed of quotas
 
 	networks map[string]bool // looked at
 }
@@ -74,13 +72,13 @@ func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &survey{p: p, zones: map[string]*compute.Zone{}, types: map[string]*compute.MachineType{}, networks: map[string]bool{}}
+	s := &survey{p: p, zones: map[string]*gcp.Zone{}, types: map[string]*gcp.MachineType{}, networks: map[string]bool{}}
 	if _, err := p.login.Token(ctx); err != nil {
 		s.failed(app.AboutCredentials, "credentials", err, "Google does not take the credentials.", "Give the key of a service account that exists.")
 		return s.found, nil // nothing else is answered without a token
 	}
 	s.good(app.AboutCredentials, "credentials", "Google takes the credentials.")
-	project, err := p.api.Projects.Get(p.project).Context(ctx).Do()
+	project, err := p.api.Project(ctx, p.project)
 	if err != nil {
 		s.project(err)
 		return s.found, nil // and nothing else without the project
@@ -127,7 +125,7 @@ func (s *survey) permissions(ctx context.Context) {
 	if s.p.NameZone() != "" {
 		wanted = append(wanted, dnsPermissions...)
 	}
-	answer, err := s.p.resources.Projects.TestIamPermissions(s.p.project, &cloudresourcemanager.TestIamPermissionsRequest{Permissions: wanted}).Context(ctx).Do()
+	granted, err := s.p.api.GrantedPermissions(ctx, s.p.project, wanted)
 	if err != nil {
 		e := app.AsError(coded(err))
 		s.found = append(s.found, app.Finding{About: app.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
@@ -137,7 +135,7 @@ func (s *survey) permissions(ctx context.Context) {
 	}
 	var missing []string
 	for _, permission := range wanted {
-		if !slices.Contains(answer.Permissions, permission) {
+		if !slices.Contains(granted, permission) {
 			missing = append(missing, permission)
 		}
 	}
@@ -151,12 +149,12 @@ func (s *survey) permissions(ctx context.Context) {
 }
 
 // zone tells whether there is one and whether it is up; it is asked once.
-func (s *survey) zone(ctx context.Context, name string) *compute.Zone {
+func (s *survey) zone(ctx context.Context, name string) *gcp.Zone {
 	if z, asked := s.zones[name]; asked {
 		return z
 	}
 	s.zones[name] = nil
-	z, err := s.p.api.Zones.Get(s.p.project, name).Context(ctx).Do()
+	z, err := s.p.api.Zone(ctx, s.p.project, name)
 	switch {
 	case err != nil:
 		s.failed(app.AboutRegion, name, err, "There is no zone "+name+".", "gcloud compute zones list tells which there are.")
@@ -178,7 +176,7 @@ func (s *survey) need(ctx context.Context, need app.MachineNeed) {
 		s.bad(app.AboutSettings, need.Flavor.Flavor, app.EInvalid, "Correct what the hardware type or the image type says for this provider.", "%s", app.AsError(err).Message)
 		return
 	}
-	var kind *compute.MachineType
+	var kind *gcp.MachineType
 	if s.zone(ctx, zone) != nil {
 		s.network(ctx, zone, c)
 		if need.Flavor.Flavor != "" {
@@ -194,7 +192,7 @@ func (s *survey) need(ctx context.Context, need app.MachineNeed) {
 	}
 }
 
-func (s *survey) flavor(ctx context.Context, zone, name string) *compute.MachineType {
+func (s *survey) flavor(ctx context.Context, zone, name string) *gcp.MachineType {
 	if kind, asked := s.types[zone+"/"+name]; asked {
 		return kind
 	}
@@ -204,7 +202,7 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *compute.Machine
 		s.bad(app.AboutFlavor, name, app.EInvalid, hint, "%q is not a machine type.", name)
 		return nil
 	}
-	kind, err := s.p.api.MachineTypes.Get(s.p.project, zone, name).Context(ctx).Do()
+	kind, err := s.p.api.MachineType(ctx, s.p.project, zone, name)
 	switch {
 	case err != nil:
 		s.failed(app.AboutFlavor, name, err, "There is no machine type "+name+" in "+zone+".", hint)
@@ -213,7 +211,7 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *compute.Machine
 		s.bad(app.AboutFlavor, name, app.EInvalid, hint, "The machine type %s is not offered any more.", name)
 		return nil
 	}
-	s.good(app.AboutFlavor, name, "%s in %s has %d CPUs and %s GB of memory.", name, zone, kind.GuestCpus, number(float64(kind.MemoryMb)/1024))
+	s.good(app.AboutFlavor, name, "%s in %s has %d CPUs and %s GB of memory.", name, zone, kind.GuestCPUs, number(float64(kind.MemoryMB)/1024))
 	s.types[zone+"/"+name] = kind
 	return kind
 }
@@ -221,13 +219,13 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *compute.Machine
 // disks looks whether the zone has the types of disk.
 func (s *survey) disks(ctx context.Context, zone, kind string, c choices) {
 	for _, name := range slices.Compact([]string{diskType(c.rootType, kind), diskType(c.dataType, kind)}) {
-		if _, err := s.p.api.DiskTypes.Get(s.p.project, zone, name).Context(ctx).Do(); err != nil {
+		if _, err := s.p.api.DiskType(ctx, s.p.project, zone, name); err != nil {
 			s.failed(app.AboutSettings, name, err, "There is no type of disk "+name+" in "+zone+".", "Set root_disk_type and data_disk_type to types that the zone has.")
 		}
 	}
 }
 
-func (s *survey) image(ctx context.Context, name string, c choices, kind *compute.MachineType) {
+func (s *survey) image(ctx context.Context, name string, c choices, kind *gcp.MachineType) {
 	hint := "Give a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME; gcloud compute images list tells which there are."
 	path, err := s.p.imagePath(name)
 	if err != nil {
@@ -235,11 +233,11 @@ func (s *survey) image(ctx context.Context, name string, c choices, kind *comput
 		return
 	}
 	project, _, last := in(path)
-	var image *compute.Image
+	var image *gcp.Image
 	if strings.Contains(path, "/images/family/") {
-		image, err = s.p.api.Images.GetFromFamily(project, last).Context(ctx).Do()
+		image, err = s.p.api.ImageFromFamily(ctx, project, last)
 	} else {
-		image, err = s.p.api.Images.Get(project, last).Context(ctx).Do()
+		image, err = s.p.api.Image(ctx, project, last)
 	}
 	switch {
 	case err != nil:
@@ -248,9 +246,9 @@ func (s *survey) image(ctx context.Context, name string, c choices, kind *comput
 		s.bad(app.AboutImage, name, app.EInvalid, "Wait until it is ready, or use another.", "The image %s is %s.", image.Name, strings.ToLower(image.Status))
 	case image.Deprecated != nil && (image.Deprecated.State == "OBSOLETE" || image.Deprecated.State == "DELETED"):
 		s.bad(app.AboutImage, name, app.EInvalid, hint, "The image %s cannot be used any more.", image.Name)
-	case image.DiskSizeGb > int64(c.rootGB):
-		s.bad(app.AboutImage, name, app.EInvalid, fmt.Sprintf("Set root_disk_gb to %d or more.", image.DiskSizeGb), "The image %s needs a disk of %d GB, and root_disk_gb is %d.",
-			image.Name, image.DiskSizeGb, c.rootGB)
+	case image.DiskSizeGB > int64(c.rootGB):
+		s.bad(app.AboutImage, name, app.EInvalid, fmt.Sprintf("Set root_disk_gb to %d or more.", image.DiskSizeGB), "The image %s needs a disk of %d GB, and root_disk_gb is %d.",
+			image.Name, image.DiskSizeGB, c.rootGB)
 	case kind != nil && image.Architecture != "" && kind.Architecture != "" && image.Architecture != kind.Architecture:
 		s.bad(app.AboutImage, name, app.EInvalid, "Use an image for "+kind.Architecture+", or another machine type.", "The image %s is for %s, and %s is %s.",
 			image.Name, image.Architecture, kind.Name, kind.Architecture)
@@ -268,7 +266,7 @@ func (s *survey) network(ctx context.Context, zone string, c choices) {
 	s.networks[network+" "+subnetwork] = true
 	if path := network; path != "" {
 		project, _, name := in(path)
-		n, err := s.p.api.Networks.Get(project, name).Context(ctx).Do()
+		n, err := s.p.api.Network(ctx, project, name)
 		switch {
 		case err != nil:
 			s.failed(app.AboutNetwork, name, err, "There is no network "+name+" in the project "+project+".", "Set network to one that exists, or make it.")
@@ -283,7 +281,7 @@ func (s *survey) network(ctx context.Context, zone string, c choices) {
 		return
 	}
 	project, where, name := in(subnetwork)
-	if _, err := s.p.api.Subnetworks.Get(project, where, name).Context(ctx).Do(); err != nil {
+	if _, err := s.p.api.Subnetwork(ctx, project, where, name); err != nil {
 		s.failed(app.AboutNetwork, name, err, "There is no subnetwork "+name+" in "+where+".", "Set subnetwork to one of that region.")
 		return
 	}

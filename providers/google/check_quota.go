@@ -5,9 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
 
@@ -26,13 +25,13 @@ type taken struct {
 }
 
 // count adds what so many machines need of the quotas of their region.
-func (s *survey) count(zone string, kind *compute.MachineType, c choices, n float64) {
+func (s *survey) count(zone string, kind *gcp.MachineType, c choices, n float64) {
 	t := taken{kind.Name, region(zone), map[string]float64{"INSTANCES": n}}
 	metric := strings.ToUpper(series(kind.Name)) + ofSeries
 	if c.spot {
 		metric = spotCPUs
 	}
-	t.of[metric] += n * float64(kind.GuestCpus)
+	t.of[metric] += n * float64(kind.GuestCPUs)
 	if c.external {
 		t.of["IN_USE_ADDRESSES"] += n
 	}
@@ -58,7 +57,7 @@ func diskMetric(kind string) string {
 
 // quotas looks whether what is needed is left in each region, and of CPUs in all regions together. Where each kind is looked at for itself, it says what is left,
 // and which kinds it leaves no room for.
-func (s *survey) quotas(ctx context.Context, project *compute.Project, each bool) {
+func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 	needed := map[string]map[string]float64{}
 	for _, t := range s.taken {
 		if needed[t.region] == nil {
@@ -79,7 +78,7 @@ func (s *survey) quotas(ctx context.Context, project *compute.Project, each bool
 	}
 	var limits []account.Quota
 	for _, where := range regions {
-		r, err := s.p.api.Regions.Get(s.p.project, where).Context(ctx).Do()
+		r, err := s.p.api.Region(ctx, s.p.project, where)
 		if err != nil {
 			s.failed(app.AboutQuota, where, err, "There is no region "+where+".", "gcloud compute regions list tells which there are.")
 			continue
@@ -114,38 +113,39 @@ func (s *survey) quotas(ctx context.Context, project *compute.Project, each bool
 func isCPUs(metric string) bool { return strings.HasSuffix(metric, ofSeries) || metric == spotCPUs }
 
 // counted gives the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count as others do.
-func counted(quotas []*compute.Quota, metric string) string {
+func counted(quotas []*gcp.Quota, metric string) string {
 	if isCPUs(metric) && limitOf(quotas, metric) == 0 {
 		return cpus
 	}
 	return metric
 }
 
-func limitOf(quotas []*compute.Quota, metric string) float64 {
+func limitOf(quotas []*gcp.Quota, metric string) float64 {
 	for _, q := range quotas {
 		if q.Metric == metric {
-			return q.Limit
+			return float64(q.Limit)
 		}
 	}
 	return 0
 }
 
 // compare tells of each quota that is needed whether enough is left; with each, only what is left. What the cloud does not list is not limited, or not known.
-func (s *survey) compare(where string, quotas []*compute.Quota, needs map[string]float64, each bool) (limits []account.Quota) {
+func (s *survey) compare(where string, quotas []*gcp.Quota, needs map[string]float64, each bool) (limits []account.Quota) {
 	enough := true
 	for _, metric := range sorted(needs) {
 		for _, q := range quotas {
 			if q.Metric != metric {
 				continue
 			}
-			limits = append(limits, account.Quota{Name: metric + " in " + where, Limit: q.Limit, Used: q.Usage})
-			left := math.Max(q.Limit-q.Usage, 0)
+			limit, used := float64(q.Limit), float64(q.Usage)
+			limits = append(limits, account.Quota{Name: metric + " in " + where, Limit: limit, Used: used})
+			left := math.Max(limit-used, 0)
 			if each {
-				s.good(app.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(q.Limit))
+				s.good(app.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(limit))
 			} else if left < needs[metric] {
 				enough = false
 				s.bad(app.AboutQuota, metric, app.EQuota, quotaHint, "Of the quota %s in %s, %s of %s are left, and %s are needed.",
-					metric, where, number(left), number(q.Limit), number(needs[metric]))
+					metric, where, number(left), number(limit), number(needs[metric]))
 			}
 		}
 	}

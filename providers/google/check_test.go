@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
 
@@ -44,7 +43,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 			needs := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: app.Image{Image: "debian-12"}}}}
 			for n := 1; n <= 20; n++ {
 				name := fmt.Sprint([]string{"n2", "e2"}[n%2], "-custom-", n)
-				cloud.types[name] = &compute.MachineType{Name: name, GuestCpus: int64(n), MemoryMb: 4096, Architecture: "X86_64"}
+				cloud.types[name] = &gcp.MachineType{Name: name, GuestCPUs: int64(n), MemoryMB: 4096, Architecture: "X86_64"}
 				needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: app.Flavor{Flavor: name}})
 			}
 			found, err := cloud.open(t, c.settings).CheckAccount(t.Context(), needs)

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/app/googleauth"
+	"muster/providers/google/internal/gcp"
 )
 
 // Create makes the machine, or gives the one that stands for the intent in any zone. It returns when the cloud has found room for it.
@@ -35,7 +35,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		}
 	}
 	if len(found) > 0 {
-		oldest := slices.MinFunc(found, func(a, b *compute.Instance) int {
+		oldest := slices.MinFunc(found, func(a, b *gcp.Instance) int {
 			return when(a.CreationTimestamp).Compare(when(b.CreationTimestamp))
 		})
 		return p.settled(ctx, oldest)
@@ -63,8 +63,8 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 
 // insert asks for the machine and waits until it is known whether there is room. Where the call was answered with an operation that had ended, of a
 // machine that is gone or was never made, it is asked for anew: the cloud knows the request from an earlier try.
-func (p *Provider) insert(ctx context.Context, zone string, wanted *compute.Instance, request string) error {
-	op, err := p.api.Instances.Insert(p.project, zone, wanted).RequestId(request).Context(ctx).Do()
+func (p *Provider) insert(ctx context.Context, zone string, wanted *gcp.Instance, request string) error {
+	op, err := p.api.InsertInstance(ctx, p.project, zone, wanted, request)
 	if err != nil {
 		return coded(err)
 	}
@@ -73,7 +73,7 @@ func (p *Provider) insert(ctx context.Context, zone string, wanted *compute.Inst
 		if app.CodeOf(err) != app.ENotFound {
 			return err
 		}
-		if op, err = p.api.Instances.Insert(p.project, zone, wanted).RequestId(freshID()).Context(ctx).Do(); err != nil {
+		if op, err = p.api.InsertInstance(ctx, p.project, zone, wanted, freshID()); err != nil {
 			return coded(err)
 		}
 	}
@@ -81,7 +81,7 @@ func (p *Provider) insert(ctx context.Context, zone string, wanted *compute.Inst
 }
 
 // settled waits until the cloud has found room for a machine that is being made.
-func (p *Provider) settled(ctx context.Context, i *compute.Instance) (app.Machine, error) {
+func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (app.Machine, error) {
 	for i.Status == "PROVISIONING" {
 		if err := pause(ctx, p.pauses.machine); err != nil {
 			return app.Machine{}, err
@@ -99,7 +99,7 @@ func (p *Provider) settled(ctx context.Context, i *compute.Instance) (app.Machin
 }
 
 // wanted is the machine as the cloud is asked for it; EInvalid for what no cloud would take.
-func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*compute.Instance, error) {
+func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*gcp.Instance, error) {
 	if err := checkZone(zone); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*comput
 		return nil, app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
 	}
 	labels := labelsOf(spec.Tags)
-	i := &compute.Instance{
+	i := &gcp.Instance{
 		Name:        machineName(spec),
 		Description: "Made by Muster for " + spec.Hostname,
 		MachineType: "zones/" + zone + "/machineTypes/" + kind,
@@ -135,9 +135,9 @@ func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*comput
 			metaTags: string(tags), metaHostname: spec.Hostname, metaUser: user, metaHostKey: hostKey, "startup-script": script,
 			"enable-guest-attributes": "TRUE", "block-project-ssh-keys": "TRUE", "enable-oslogin": "FALSE", "serial-port-enable": "FALSE",
 		}),
-		Disks:             []*compute.AttachedDisk{disk(image, c.rootGB, diskType(c.rootType, kind), zone, labels)},
-		NetworkInterfaces: []*compute.NetworkInterface{{Network: p.networkPath(c), Subnetwork: p.subnetworkPath(c, zone)}},
-		Scheduling:        &compute.Scheduling{AutomaticRestart: &c.restart},
+		Disks:             []*gcp.AttachedDisk{disk(image, c.rootGB, diskType(c.rootType, kind), zone, labels)},
+		NetworkInterfaces: []*gcp.NetworkInterface{{Network: p.networkPath(c), Subnetwork: p.subnetworkPath(c, zone)}},
+		Scheduling:        &gcp.Scheduling{AutomaticRestart: &c.restart},
 	}
 	if len(spec.Hostname) <= 253 && hostForm.MatchString(spec.Hostname) {
 		i.Hostname = spec.Hostname
@@ -146,39 +146,39 @@ func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*comput
 		i.Disks = append(i.Disks, disk("", c.dataGB, diskType(c.dataType, kind), zone, labels))
 	}
 	if c.external {
-		i.NetworkInterfaces[0].AccessConfigs = []*compute.AccessConfig{{Name: "External NAT", Type: "ONE_TO_ONE_NAT"}}
+		i.NetworkInterfaces[0].AccessConfigs = []*gcp.AccessConfig{{Name: "External NAT", Type: "ONE_TO_ONE_NAT"}}
 	}
 	if c.serviceAccount != "" {
 		scopes := c.scopes
 		if len(scopes) == 0 {
-			scopes = []string{scope}
+			scopes = []string{googleauth.Scope}
 		}
-		i.ServiceAccounts = []*compute.ServiceAccount{{Email: c.serviceAccount, Scopes: scopes}}
+		i.ServiceAccounts = []*gcp.ServiceAccount{{Email: c.serviceAccount, Scopes: scopes}}
 	}
 	if slices.Contains(fixed, series(kind)) {
 		i.Scheduling.OnHostMaintenance = "TERMINATE"
 	}
 	if c.spot {
 		no := false
-		i.Scheduling = &compute.Scheduling{ProvisioningModel: "SPOT", InstanceTerminationAction: "STOP", OnHostMaintenance: "TERMINATE", AutomaticRestart: &no}
+		i.Scheduling = &gcp.Scheduling{ProvisioningModel: "SPOT", InstanceTerminationAction: "STOP", OnHostMaintenance: "TERMINATE", AutomaticRestart: &no}
 	}
 	if spec.Firewall != nil {
-		i.Tags = &compute.Tags{Items: []string{networkTag(spec.Tags)}}
+		i.Tags = &gcp.Tags{Items: []string{networkTag(spec.Tags)}}
 	}
 	return i, nil
 }
 
 // disk goes away with its machine.
-func disk(image string, gb int, kind, zone string, labels map[string]string) *compute.AttachedDisk {
-	return &compute.AttachedDisk{Boot: image != "", AutoDelete: true, Type: "PERSISTENT", Mode: "READ_WRITE",
-		InitializeParams: &compute.AttachedDiskInitializeParams{SourceImage: image, DiskSizeGb: int64(gb), DiskType: "zones/" + zone + "/diskTypes/" + kind, Labels: labels}}
+func disk(image string, gb int, kind, zone string, labels map[string]string) *gcp.AttachedDisk {
+	return &gcp.AttachedDisk{Boot: image != "", AutoDelete: true, Type: "PERSISTENT", Mode: "READ_WRITE",
+		InitializeParams: &gcp.InitializeParams{SourceImage: image, DiskSizeGB: int64(gb), DiskType: "zones/" + zone + "/diskTypes/" + kind, Labels: labels}}
 }
 
-func metadata(items map[string]string) *compute.Metadata {
-	m := &compute.Metadata{}
+func metadata(items map[string]string) *gcp.Metadata {
+	m := &gcp.Metadata{}
 	for _, k := range sorted(items) {
 		v := items[k]
-		m.Items = append(m.Items, &compute.MetadataItems{Key: k, Value: &v})
+		m.Items = append(m.Items, &gcp.MetadataItem{Key: k, Value: &v})
 	}
 	return m
 }

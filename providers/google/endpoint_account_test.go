@@ -1,28 +1,26 @@
 package google
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
-	"google.golang.org/api/cloudresourcemanager/v1"
-	"google.golang.org/api/compute/v1"
+	"muster/providers/google/internal/gcp"
 )
 
 func (c *cloud) project(w http.ResponseWriter, _ *http.Request) {
-	reply(w, compute.Project{Kind: "compute#project", Name: testProject, Quotas: []*compute.Quota{{Metric: "CPUS_ALL_REGIONS", Limit: c.everywhere, Usage: 4}}})
+	reply(w, gcp.Project{Name: testProject, Quotas: []*gcp.Quota{{Metric: "CPUS_ALL_REGIONS", Limit: gcp.Double(c.everywhere), Usage: 4}}})
 }
 
 func (c *cloud) listZones(w http.ResponseWriter, _ *http.Request) {
-	list := compute.ZoneList{}
+	list := gcp.ZoneList{}
 	for _, name := range sorted(c.zones) {
-		list.Items = append(list.Items, &compute.Zone{Name: name, Status: c.zones[name]})
+		list.Items = append(list.Items, &gcp.Zone{Name: name, Status: c.zones[name]})
 	}
 	reply(w, list)
 }
 
 func (c *cloud) getZone(w http.ResponseWriter, r *http.Request) {
-	reply(w, compute.Zone{Name: r.PathValue("zone"), Status: c.zones[r.PathValue("zone")]})
+	reply(w, gcp.Zone{Name: r.PathValue("zone"), Status: c.zones[r.PathValue("zone")]})
 }
 
 func (c *cloud) getRegion(w http.ResponseWriter, r *http.Request) {
@@ -31,15 +29,15 @@ func (c *cloud) getRegion(w http.ResponseWriter, r *http.Request) {
 		notFound("projects/" + testProject + "/regions/" + name).write(w)
 		return
 	}
-	region := compute.Region{Name: name, Status: "UP"}
+	region := gcp.Region{Name: name}
 	for _, metric := range sorted(c.quotas) {
-		region.Quotas = append(region.Quotas, &compute.Quota{Metric: metric, Limit: c.quotas[metric], Usage: 1})
+		region.Quotas = append(region.Quotas, &gcp.Quota{Metric: metric, Limit: gcp.Double(c.quotas[metric]), Usage: 1})
 	}
 	reply(w, region)
 }
 
 func (c *cloud) listTypes(w http.ResponseWriter, r *http.Request) {
-	list := compute.MachineTypeList{}
+	list := gcp.MachineTypeList{}
 	for _, name := range sorted(c.types) {
 		if (r.URL.Query().Get("pageToken") == "") == (name < "m") { // two pages
 			list.Items = append(list.Items, c.types[name])
@@ -61,14 +59,14 @@ func (c *cloud) getType(w http.ResponseWriter, r *http.Request) {
 
 func (c *cloud) getDiskType(w http.ResponseWriter, r *http.Request) {
 	if name := r.PathValue("name"); strings.HasPrefix(name, "pd-") {
-		reply(w, compute.DiskType{Name: name})
+		reply(w, gcp.DiskType{Name: name})
 		return
 	}
 	notFound("projects/" + testProject + "/zones/" + r.PathValue("zone") + "/diskTypes/" + r.PathValue("name")).write(w)
 }
 
 func (c *cloud) listImages(w http.ResponseWriter, r *http.Request) {
-	list := compute.ImageList{}
+	list := gcp.ImageList{}
 	for _, path := range sorted(c.images) {
 		if strings.HasPrefix(path, "projects/"+r.PathValue("project")+"/") {
 			list.Items = append(list.Items, c.images[path])
@@ -104,23 +102,26 @@ func (c *cloud) getNetwork(w http.ResponseWriter, r *http.Request) {
 func (c *cloud) getSubnetwork(w http.ResponseWriter, r *http.Request) {
 	path := "projects/" + testProject + "/regions/" + r.PathValue("region") + "/subnetworks/" + r.PathValue("name")
 	if network := c.subnets[path]; network != "" {
-		reply(w, compute.Subnetwork{Name: r.PathValue("name"), Network: links + "projects/" + testProject + "/global/networks/" + network})
+		reply(w, gcp.Subnetwork{Name: r.PathValue("name"), Network: links + "projects/" + testProject + "/global/networks/" + network})
 		return
 	}
 	notFound(path).write(w)
 }
 
 func (c *cloud) testPermissions(w http.ResponseWriter, r *http.Request) {
-	var asked cloudresourcemanager.TestIamPermissionsRequest
-	if r.PathValue("test") != testProject+":testIamPermissions" || json.NewDecoder(r.Body).Decode(&asked) != nil {
+	var asked gcp.Permissions
+	if r.PathValue("test") != testProject+":testIamPermissions" {
 		notFound(r.URL.Path).write(w)
+		return
+	}
+	if !sent(w, r, permissionFields, &asked) {
 		return
 	}
 	if c.noIAM {
 		answer{http.StatusForbidden, "accessNotConfigured", "Cloud Resource Manager API has not been used in project 1 before or it is disabled.", nil}.write(w)
 		return
 	}
-	var has cloudresourcemanager.TestIamPermissionsResponse
+	var has gcp.Permissions
 	for _, permission := range asked.Permissions {
 		if c.granted[permission] {
 			has.Permissions = append(has.Permissions, permission)

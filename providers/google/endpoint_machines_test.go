@@ -1,7 +1,6 @@
 package google
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -10,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/api/compute/v1"
+	"muster/providers/google/internal/gcp"
 )
 
 func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 	zone := r.PathValue("zone")
-	var i compute.Instance
-	if err := json.NewDecoder(r.Body).Decode(&i); err != nil {
-		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
+	var i gcp.Instance
+	if !sent(w, r, instanceFields, &i) {
 		return
 	}
 	if c.refuseNew != nil {
@@ -37,13 +35,13 @@ func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.next++
-	i.Id, i.Kind, i.Zone, i.Status, i.SelfLink = c.next, "compute#instance", links+"projects/"+testProject+"/zones/"+zone, "PROVISIONING", links+path
+	i.ID, i.Zone, i.Status = c.next, links+"projects/"+testProject+"/zones/"+zone, "PROVISIONING"
 	i.CreationTimestamp = time.Now().Format("2006-01-02T15:04:05.000-07:00")
 	i.MachineType = links + "projects/" + testProject + "/" + i.MachineType
 	i.LabelFingerprint = c.print()
 	i.Metadata.Fingerprint = c.print()
 	if i.Tags == nil {
-		i.Tags = &compute.Tags{}
+		i.Tags = &gcp.Tags{}
 	}
 	i.Tags.Fingerprint = c.print()
 	c.instances[zone+"/"+i.Name] = &i
@@ -51,7 +49,7 @@ func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 	fails, with := c.fails, c.failsWith
 	op = c.begin(w, r, "insert", path, func() {
 		if fails != nil {
-			op.Error, op.HttpErrorStatusCode, op.HttpErrorMessage = &compute.OperationError{Errors: []*compute.OperationErrorErrors{fails}}, with, http.StatusText(int(with))
+			op.Error, op.HTTPErrorStatusCode, op.HTTPErrorMessage = &gcp.OperationError{Errors: []*gcp.OperationErrorItem{fails}}, with, http.StatusText(int(with))
 			delete(c.instances, zone+"/"+i.Name)
 			return
 		}
@@ -60,7 +58,7 @@ func (c *cloud) insert(w http.ResponseWriter, r *http.Request) {
 }
 
 // run has a machine running.
-func (c *cloud) run(i *compute.Instance) {
+func (c *cloud) run(i *gcp.Instance) {
 	c.next++
 	i.Status, i.LastStartTimestamp = "RUNNING", time.Now().Format(time.RFC3339)
 	nic := i.NetworkInterfaces[0]
@@ -75,7 +73,7 @@ func (c *cloud) run(i *compute.Instance) {
 func (c *cloud) print() string { c.next++; return fmt.Sprintf("print-%d", c.next) }
 
 // invalidInstance tells what is wrong with a machine that is asked for.
-func (c *cloud) invalidInstance(zone string, i *compute.Instance) *answer {
+func (c *cloud) invalidInstance(zone string, i *gcp.Instance) *answer {
 	refuse := func(a answer) *answer { return &a }
 	_, kind, _ := strings.Cut(i.MachineType, "/machineTypes/")
 	switch {
@@ -96,7 +94,7 @@ func (c *cloud) invalidInstance(zone string, i *compute.Instance) *answer {
 	}
 	for _, d := range i.Disks {
 		at := d.InitializeParams
-		if !d.AutoDelete || at == nil || at.DiskType == "" || at.DiskSizeGb < 1 || len(at.Labels) == 0 {
+		if !d.AutoDelete || at == nil || at.DiskType == "" || at.DiskSizeGB < 1 || len(at.Labels) == 0 {
 			return refuse(invalid("resource.disks", "incomplete"))
 		}
 		if d.Boot && c.image(at.SourceImage) == nil {
@@ -121,12 +119,12 @@ func (c *cloud) invalidInstance(zone string, i *compute.Instance) *answer {
 }
 
 // image finds one by its path or by its family's.
-func (c *cloud) image(path string) *compute.Image {
+func (c *cloud) image(path string) *gcp.Image {
 	if i := c.images[path]; i != nil {
 		return i
 	}
 	project, family, ok := strings.Cut(strings.TrimPrefix(path, "projects/"), "/global/images/family/")
-	var newest *compute.Image
+	var newest *gcp.Image
 	for at, i := range c.images {
 		if ok && strings.HasPrefix(at, "projects/"+project+"/") && i.Family == family && (newest == nil || i.CreationTimestamp > newest.CreationTimestamp) {
 			newest = i
@@ -136,7 +134,7 @@ func (c *cloud) image(path string) *compute.Image {
 }
 
 // find gives the machine that a call is about, or answers that there is none.
-func (c *cloud) find(w http.ResponseWriter, r *http.Request) *compute.Instance {
+func (c *cloud) find(w http.ResponseWriter, r *http.Request) *gcp.Instance {
 	at := r.PathValue("zone") + "/" + r.PathValue("name")
 	i := c.instances[at]
 	if i == nil {
@@ -171,7 +169,6 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 	if i == nil || c.again(w, r) {
 		return
 	}
-	body := func(to any) bool { return json.NewDecoder(r.Body).Decode(to) == nil }
 	stale := answer{http.StatusPreconditionFailed, "conditionNotMet", "Supplied fingerprint does not match current metadata fingerprint.", nil}
 	none := func() {}
 	switch verb := r.PathValue("verb"); verb {
@@ -192,7 +189,7 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 		var op *operation
 		op = c.begin(w, r, verb, "instances/"+i.Name, func() {
 			if fails != nil {
-				op.Error = &compute.OperationError{Errors: []*compute.OperationErrorErrors{fails}}
+				op.Error = &gcp.OperationError{Errors: []*gcp.OperationErrorItem{fails}}
 				return
 			}
 			c.run(i)
@@ -200,24 +197,33 @@ func (c *cloud) change(w http.ResponseWriter, r *http.Request) {
 	case "resume":
 		c.begin(w, r, verb, "instances/"+i.Name, func() { c.run(i) })
 	case "setMetadata":
-		var m compute.Metadata
-		if !body(&m) || m.Fingerprint != i.Metadata.Fingerprint {
+		var m gcp.Metadata
+		if !sent(w, r, metadataFields, &m) {
+			return
+		}
+		if m.Fingerprint != i.Metadata.Fingerprint {
 			stale.write(w)
 			return
 		}
 		m.Fingerprint, i.Metadata = c.print(), &m
 		c.begin(w, r, verb, "instances/"+i.Name, none)
 	case "setLabels":
-		var l compute.InstancesSetLabelsRequest
-		if !body(&l) || l.LabelFingerprint != i.LabelFingerprint {
+		var l gcp.LabelsRequest
+		if !sent(w, r, labelsFields, &l) {
+			return
+		}
+		if l.LabelFingerprint != i.LabelFingerprint {
 			stale.write(w)
 			return
 		}
 		i.Labels, i.LabelFingerprint = l.Labels, c.print()
 		c.begin(w, r, verb, "instances/"+i.Name, none)
 	case "setTags":
-		var tags compute.Tags
-		if !body(&tags) || tags.Fingerprint != i.Tags.Fingerprint {
+		var tags gcp.Tags
+		if !sent(w, r, tagsFields, &tags) {
+			return
+		}
+		if tags.Fingerprint != i.Tags.Fingerprint {
 			stale.write(w)
 			return
 		}
@@ -234,17 +240,17 @@ func (c *cloud) guest(w http.ResponseWriter, r *http.Request) {
 	if i == nil {
 		return
 	}
-	c.looks[i.Id]++
+	c.looks[i.ID]++
 	switch {
 	case r.URL.Query().Get("queryPath") != "muster/started":
 		invalid("queryPath", r.URL.Query().Get("queryPath")).write(w)
 	case c.mutes:
 		denied("compute.instances.getGuestAttributes", "instances/"+i.Name).write(w)
-	case metaOf(i)["enable-guest-attributes"] != "TRUE" || c.looks[i.Id] < 2:
+	case metaOf(i)["enable-guest-attributes"] != "TRUE" || c.looks[i.ID] < 2:
 		notFound("muster/started' of type 'Guest Attribute").write(w)
 	default:
-		reply(w, compute.GuestAttributes{Kind: "compute#guestAttributes", QueryPath: "muster/started", QueryValue: &compute.GuestAttributesValue{
-			Items: []*compute.GuestAttributesEntry{{Namespace: "muster", Key: "started", Value: "yes"}}}})
+		reply(w, map[string]any{"queryPath": "muster/started", "queryValue": map[string]any{
+			"items": []any{map[string]string{"namespace": "muster", "key": "started", "value": "yes"}}}})
 	}
 }
 
@@ -272,13 +278,13 @@ func (c *cloud) aggregated(w http.ResponseWriter, r *http.Request) {
 	}
 	const size = 2
 	from, _ := strconv.Atoi(r.URL.Query().Get("pageToken"))
-	page := compute.InstanceAggregatedList{Kind: "compute#instanceAggregatedList", Items: map[string]compute.InstancesScopedList{}}
+	page := gcp.InstanceAggregatedList{Items: map[string]gcp.InstancesScopedList{}}
 	for zone := range c.zones {
-		warning := &compute.InstancesScopedListWarning{Code: "NO_RESULTS_ON_PAGE", Message: "There are no results for scope 'zones/" + zone + "' on this page."}
+		warning := &gcp.Warning{Code: "NO_RESULTS_ON_PAGE", Message: "There are no results for scope 'zones/" + zone + "' on this page."}
 		if zone == c.unreachable {
-			warning = &compute.InstancesScopedListWarning{Code: "UNREACHABLE", Message: "The zone is unreachable."}
+			warning = &gcp.Warning{Code: "UNREACHABLE", Message: "The zone is unreachable."}
 		}
-		page.Items["zones/"+zone] = compute.InstancesScopedList{Warning: warning}
+		page.Items["zones/"+zone] = gcp.InstancesScopedList{Warning: warning}
 	}
 	for _, at := range fit[min(from, len(fit)):min(from+size, len(fit))] {
 		i := c.instances[at]
@@ -301,13 +307,13 @@ func (c *cloud) listFirewalls(w http.ResponseWriter, r *http.Request) {
 	}
 	const size = 3
 	from, _ := strconv.Atoi(r.URL.Query().Get("pageToken"))
-	var fit []*compute.Firewall
+	var fit []*gcp.Firewall
 	for _, name := range sorted(c.firewalls) {
 		if form.MatchString(name) {
 			fit = append(fit, c.firewalls[name])
 		}
 	}
-	page := compute.FirewallList{Items: fit[min(from, len(fit)):min(from+size, len(fit))]}
+	page := gcp.FirewallList{Items: fit[min(from, len(fit)):min(from+size, len(fit))]}
 	if from+size < len(fit) {
 		page.NextPageToken = strconv.Itoa(from + size)
 	}
@@ -318,9 +324,8 @@ func (c *cloud) insertFirewall(w http.ResponseWriter, r *http.Request) {
 	if c.again(w, r) {
 		return
 	}
-	var f compute.Firewall
-	if json.NewDecoder(r.Body).Decode(&f) != nil {
-		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
+	var f gcp.Firewall
+	if !sent(w, r, firewallFields, &f) {
 		return
 	}
 	path := "projects/" + testProject + "/global/firewalls/" + f.Name
@@ -338,7 +343,7 @@ func (c *cloud) insertFirewall(w http.ResponseWriter, r *http.Request) {
 	case c.firewalls[f.Name] != nil:
 		exists(path).write(w)
 	default:
-		f.CreationTimestamp, f.SelfLink, f.Network = time.Now().Format(time.RFC3339), links+path, links+f.Network
+		f.CreationTimestamp, f.Network = time.Now().Format(time.RFC3339), links+f.Network
 		c.firewalls[f.Name] = &f
 		c.begin(w, r, "insert", path, func() {})
 	}
@@ -357,12 +362,15 @@ func (c *cloud) oneFirewall(w http.ResponseWriter, r *http.Request) {
 		delete(c.firewalls, name)
 		c.begin(w, r, "delete", "firewalls/"+name, func() {})
 	default:
-		var whole compute.Firewall
-		if json.NewDecoder(r.Body).Decode(&whole) != nil || c.networks[base(whole.Network)] == nil {
+		var whole gcp.Firewall
+		if !sent(w, r, firewallFields, &whole) {
+			return
+		}
+		if c.networks[base(whole.Network)] == nil {
 			invalid("resource", "incomplete").write(w)
 			return
 		}
-		whole.CreationTimestamp, whole.SelfLink, whole.Network = f.CreationTimestamp, f.SelfLink, links+whole.Network
+		whole.CreationTimestamp, whole.Network = f.CreationTimestamp, links+whole.Network
 		c.firewalls[name] = &whole
 		c.begin(w, r, "update", "firewalls/"+name, func() {})
 	}

@@ -1,18 +1,17 @@
 package google
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
-	"google.golang.org/api/dns/v1"
+	"muster/providers/google/internal/gcp"
 )
 
 func (c *cloud) listManaged(w http.ResponseWriter, r *http.Request) {
-	out := &dns.ManagedZonesListResponse{}
+	out := &gcp.ManagedZoneList{}
 	for _, z := range c.managed {
-		if name := r.URL.Query().Get("dnsName"); name == "" || z.DnsName == name {
+		if name := r.URL.Query().Get("dnsName"); name == "" || z.DNSName == name {
 			out.ManagedZones = append(out.ManagedZones, z)
 		}
 	}
@@ -30,14 +29,14 @@ func (c *cloud) listSets(w http.ResponseWriter, r *http.Request) {
 		notFound("managedZones/" + r.PathValue("managed")).write(w)
 		return
 	}
-	var fit []*dns.ResourceRecordSet
+	var fit []*gcp.RecordSet
 	for _, s := range c.sets {
 		if (q.Get("name") == "" || q.Get("name") == s.Name) && (q.Get("type") == "" || q.Get("type") == s.Type) {
 			fit = append(fit, s)
 		}
 	}
 	from := min(len(q.Get("pageToken")), len(fit))
-	out := &dns.ResourceRecordSetsListResponse{Rrsets: fit[from:min(from+3, len(fit))]}
+	out := &gcp.RecordSetList{Sets: fit[from:min(from+3, len(fit))]}
 	if from+3 < len(fit) {
 		out.NextPageToken = strings.Repeat("x", from+3)
 	}
@@ -45,14 +44,17 @@ func (c *cloud) listSets(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *cloud) setAt(name, kind string) int {
-	return slices.IndexFunc(c.sets, func(s *dns.ResourceRecordSet) bool { return s.Name == name && s.Type == kind })
+	return slices.IndexFunc(c.sets, func(s *gcp.RecordSet) bool { return s.Name == name && s.Type == kind })
 }
 
 // writeSet makes a set, or changes one. A CNAME is alone.
 func (c *cloud) writeSet(w http.ResponseWriter, r *http.Request) {
-	var in dns.ResourceRecordSet
-	if json.NewDecoder(r.Body).Decode(&in) != nil || !strings.HasSuffix(in.Name, ".suite.test.") || in.Ttl < 1 || len(in.Rrdatas) == 0 ||
-		in.Type == "TXT" && (!strings.HasPrefix(in.Rrdatas[0], `"`) || len(in.Rrdatas[0]) > 257) {
+	var in gcp.RecordSet
+	if !sent(w, r, setFields, &in) {
+		return
+	}
+	if !strings.HasSuffix(in.Name, ".suite.test.") || in.TTL < 1 || len(in.Data) == 0 ||
+		in.Type == "TXT" && (!strings.HasPrefix(in.Data[0], `"`) || len(in.Data[0]) > 257) {
 		answer{http.StatusBadRequest, "invalid", "Invalid value for 'entity.change.additions'", nil}.write(w)
 		return
 	}
@@ -88,7 +90,7 @@ func (c *cloud) named(name string) (out []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.sets {
-		for _, v := range s.Rrdatas {
+		for _, v := range s.Data {
 			if s.Name == name+"." {
 				out = append(out, s.Type+" "+v)
 			}
@@ -101,5 +103,5 @@ func (c *cloud) named(name string) (out []string) {
 func (c *cloud) take(name, kind, data string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sets = append(c.sets, &dns.ResourceRecordSet{Name: name + ".", Type: kind, Ttl: 300, Rrdatas: []string{data}})
+	c.sets = append(c.sets, &gcp.RecordSet{Name: name + ".", Type: kind, TTL: 300, Data: []string{data}})
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,9 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/dns/v1"
-
+	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
 
@@ -40,17 +39,17 @@ type cloud struct {
 	mu         sync.Mutex
 	next       uint64
 	tokens     map[string]bool
-	instances  map[string]*compute.Instance // by zone and name
-	firewalls  map[string]*compute.Firewall
-	managed    []*dns.ManagedZone
-	sets       []*dns.ResourceRecordSet
+	instances  map[string]*gcp.Instance // by zone and name
+	firewalls  map[string]*gcp.Firewall
+	managed    []*gcp.ManagedZone
+	sets       []*gcp.RecordSet
 	operations map[string]*operation
 	requests   map[string]*operation // by request id
 	looks      map[uint64]int        // at guest attributes
 	zones      map[string]string     // and their status
-	types      map[string]*compute.MachineType
-	images     map[string]*compute.Image // by path
-	networks   map[string]*compute.Network
+	types      map[string]*gcp.MachineType
+	images     map[string]*gcp.Image // by path
+	networks   map[string]*gcp.Network
 	subnets    map[string]string // by path, and their network
 	quotas     map[string]float64
 	everywhere float64
@@ -61,7 +60,7 @@ type cloud struct {
 	// What goes wrong.
 	revoked     bool    // the key
 	refuse      *answer // every call
-	fails       *compute.OperationErrorErrors
+	fails       *gcp.OperationErrorItem
 	failsWith   int64
 	refuseNew   *answer // calls that make machines
 	unreachable string  // zone
@@ -71,7 +70,11 @@ type cloud struct {
 }
 
 type operation struct {
-	*compute.Operation
+	*gcp.Operation
+	OperationType string `json:"operationType"`
+	TargetLink    string `json:"targetLink"`
+	Progress      int    `json:"progress"`
+
 	due    time.Time
 	effect func()
 }
@@ -95,25 +98,25 @@ var testKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
-	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*compute.Instance{}, firewalls: map[string]*compute.Firewall{},
+	c := &cloud{faults: faults, tokens: map[string]bool{}, instances: map[string]*gcp.Instance{}, firewalls: map[string]*gcp.Firewall{},
 		operations: map[string]*operation{}, requests: map[string]*operation{}, looks: map[uint64]int{},
 		zones:    map[string]string{testZone: "UP", otherZone: "UP", "us-east1-b": "UP"},
-		types:    map[string]*compute.MachineType{},
-		images:   map[string]*compute.Image{},
-		networks: map[string]*compute.Network{"default": {Name: "default", AutoCreateSubnetworks: true}, "own": {Name: "own"}},
+		types:    map[string]*gcp.MachineType{},
+		images:   map[string]*gcp.Image{},
+		networks: map[string]*gcp.Network{"default": {Name: "default", AutoCreateSubnetworks: true}, "own": {Name: "own"}},
 		subnets:  map[string]string{"projects/" + testProject + "/regions/europe-west3/subnetworks/own-west3": "own"},
 		quotas:   map[string]float64{"CPUS": 100, "N2_CPUS": 50, "INSTANCES": 1000, "IN_USE_ADDRESSES": 50, "SSD_TOTAL_GB": 5000}, everywhere: 64, granted: map[string]bool{},
-		managed: []*dns.ManagedZone{{Name: "inside", DnsName: "suite.test.", Visibility: "private"}, {Name: "suite", DnsName: "suite.test.", Visibility: "public"}},
-		sets:    []*dns.ResourceRecordSet{{Name: "suite.test.", Type: "TXT", Rrdatas: []string{`"v=spf1 -all"`}, Ttl: 300}},
+		managed: []*gcp.ManagedZone{{Name: "inside", DNSName: "suite.test.", Visibility: "private"}, {Name: "suite", DNSName: "suite.test.", Visibility: "public"}},
+		sets:    []*gcp.RecordSet{{Name: "suite.test.", Type: "TXT", Data: []string{`"v=spf1 -all"`}, TTL: 300}},
 	}
 	for _, name := range []string{"e2-medium", "n2-standard-4"} {
-		c.types[name] = &compute.MachineType{Name: name, GuestCpus: 2, MemoryMb: 4096, Description: name, Architecture: "X86_64"}
+		c.types[name] = &gcp.MachineType{Name: name, GuestCPUs: 2, MemoryMB: 4096, Description: name, Architecture: "X86_64"}
 	}
 	for i, path := range []string{"debian-cloud/debian-12", "ubuntu-os-cloud/ubuntu-2404-lts-amd64", testProject + "/web"} {
 		project, family, _ := strings.Cut(path, "/")
 		for n := range 2 {
 			name := fmt.Sprintf("%s-v2026%02d", family, n)
-			c.images["projects/"+project+"/global/images/"+name] = &compute.Image{Name: name, Family: family, Status: "READY", DiskSizeGb: 10, Architecture: "X86_64",
+			c.images["projects/"+project+"/global/images/"+name] = &gcp.Image{Name: name, Family: family, Status: "READY", DiskSizeGB: 10, Architecture: "X86_64",
 				CreationTimestamp: time.Date(2026, 1+time.Month(n), 1+i, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)}
 		}
 	}
@@ -169,7 +172,8 @@ func (c *cloud) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case c.revoked || rsa.VerifyPKCS1v15(&testKey().PublicKey, crypto.SHA256, sum[:], signature) != nil:
 		refuse("Invalid JWT Signature.")
-	case json.Unmarshal(body, &claims) != nil || claims.Iss != testAccount || claims.Aud != c.server.URL+"/token" || claims.Scope != compute.CloudPlatformScope:
+	case json.Unmarshal(body, &claims) != nil || claims.Iss != testAccount || claims.Aud != c.server.URL+"/token" ||
+		claims.Scope != "https://www.googleapis.com/auth/cloud-platform":
 		refuse("Invalid grant: account not found")
 	case claims.Iat > now+60 || claims.Exp < now || claims.Exp > now+3700:
 		refuse("Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.")
@@ -260,8 +264,8 @@ func (c *cloud) tick() {
 func (c *cloud) begin(w http.ResponseWriter, r *http.Request, kind, target string, effect func()) *operation {
 	c.next++
 	zone := r.PathValue("zone")
-	op := &operation{Operation: &compute.Operation{Kind: "compute#operation", Id: c.next, Name: fmt.Sprintf("operation-%d", c.next), OperationType: kind, Status: "RUNNING",
-		TargetLink: links + target, User: testAccount, InsertTime: time.Now().Format(time.RFC3339)}, due: time.Now().Add(takes), effect: effect}
+	op := &operation{Operation: &gcp.Operation{Name: fmt.Sprintf("operation-%d", c.next), Status: "RUNNING"},
+		OperationType: kind, TargetLink: links + target, due: time.Now().Add(takes), effect: effect}
 	if zone != "" {
 		op.Zone = links + "projects/" + testProject + "/zones/" + zone
 	}
@@ -269,7 +273,7 @@ func (c *cloud) begin(w http.ResponseWriter, r *http.Request, kind, target strin
 	if id := r.URL.Query().Get("requestId"); id != "" {
 		c.requests[id] = op
 	}
-	reply(w, op.Operation)
+	reply(w, op)
 	return op
 }
 
@@ -287,7 +291,7 @@ func (c *cloud) again(w http.ResponseWriter, r *http.Request) bool {
 	if op == nil || c.forgetful {
 		return false
 	}
-	reply(w, op.Operation)
+	reply(w, op)
 	return true
 }
 
@@ -302,12 +306,71 @@ func (c *cloud) wait(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(takes / 2)
 	c.mu.Lock()
 	c.tick()
-	reply(w, op.Operation)
+	reply(w, op)
 }
 
+// reply answers with more than what is asked for, as the API does: a client must pass over fields that it does not know.
 func reply(w http.ResponseWriter, v any) {
+	b, _ := json.Marshal(v)
+	all := map[string]any{"kind": "compute#thing", "selfLink": links + "thing", "unknown": []any{map[string]any{"deep": nil}}}
+	_ = json.Unmarshal(b, &all)
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	_ = json.NewEncoder(w).Encode(v)
+	_ = json.NewEncoder(w).Encode(all)
+}
+
+// The fields that calls may send, and their forms, as the API's reference has them. Labels have any name.
+const (
+	metadataFields = "fingerprint:string items[].key:string items[].value:string"
+	labelsFields   = "labelFingerprint:string labels.*:string"
+	tagsFields     = "fingerprint:string items[]:string"
+	instanceFields = "name:string description:string hostname:string machineType:string labels.*:string metadata.items[].key:string " +
+		"metadata.items[].value:string tags.items[]:string disks[].boot:bool disks[].autoDelete:bool disks[].type:string disks[].mode:string " +
+		"disks[].initializeParams.sourceImage:string " +
+		"disks[].initializeParams.diskSizeGb:string disks[].initializeParams.diskType:string disks[].initializeParams.labels.*:string " +
+		"networkInterfaces[].network:string networkInterfaces[].subnetwork:string networkInterfaces[].accessConfigs[].name:string " +
+		"networkInterfaces[].accessConfigs[].type:string scheduling.automaticRestart:bool scheduling.provisioningModel:string " +
+		"scheduling.instanceTerminationAction:string scheduling.onHostMaintenance:string serviceAccounts[].email:string serviceAccounts[].scopes[]:string"
+	firewallFields = "name:string description:string network:string direction:string priority:float64 sourceRanges[]:string sourceTags[]:string " +
+		"targetTags[]:string allowed[].IPProtocol:string allowed[].ports[]:string denied[].IPProtocol:string"
+	setFields        = "name:string type:string ttl:float64 rrdatas[]:string"
+	permissionFields = "permissions[]:string"
+)
+
+// sent reads what a call sends, or refuses what is not JSON and fields that the API does not have.
+func sent(w http.ResponseWriter, r *http.Request, fields string, to any) bool {
+	b, _ := io.ReadAll(r.Body)
+	var all any
+	if json.Unmarshal(b, &all) != nil {
+		answer{http.StatusBadRequest, "parseError", "Parse Error", nil}.write(w)
+		return false
+	}
+	for _, at := range fieldsIn("", all) {
+		if !slices.Contains(strings.Fields(fields), at) {
+			answer{http.StatusBadRequest, "badRequest", "Invalid JSON payload received. Unknown name \"" + at + "\": Cannot find field.", nil}.write(w)
+			return false
+		}
+	}
+	return json.Unmarshal(b, to) == nil
+}
+
+// fieldsIn lists the paths of all values with their forms, such as disks[].boot:bool.
+func fieldsIn(at string, v any) (out []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if at == "labels" || strings.HasSuffix(at, ".labels") {
+				name = "*"
+			}
+			out = append(out, fieldsIn(strings.TrimPrefix(at+"."+name, "."), inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			out = append(out, fieldsIn(at+"[]", inner)...)
+		}
+	default:
+		out = []string{fmt.Sprintf("%s:%T", at, v)}
+	}
+	return out
 }
 
 // write answers as the API does.

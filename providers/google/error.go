@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"cloud.google.com/go/auth"
-	"google.golang.org/api/googleapi"
 
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
 
@@ -21,7 +21,7 @@ const comeBack = 20 * time.Second
 // coded gives an answer's error its code. What never was an answer goes up as it is.
 func coded(err error) error {
 	var login *auth.Error
-	var answer *googleapi.Error
+	var answer *gcp.Error
 	switch {
 	case err == nil:
 		return nil
@@ -30,12 +30,8 @@ func coded(err error) error {
 	case !errors.As(err, &answer):
 		return err
 	}
-	e := account.Status(answer.Code, answer.Header, answer.Message)
-	reason := ""
-	if len(answer.Errors) > 0 {
-		reason = answer.Errors[0].Reason
-	}
-	detail := detailOf(answer)
+	e := account.Status(answer.Status, answer.Header, answer.Message)
+	reason, detail := answer.Reason, answer.Detail
 	switch {
 	case reason == "accessNotConfigured", detail == "SERVICE_DISABLED":
 		e.Code, e.Reason, e.RetryAfter = app.ECredentials, "api_disabled", 0
@@ -49,7 +45,7 @@ func coded(err error) error {
 	case reason == "resourceNotReady", reason == "resourceInUseByAnotherResource", reason == "conditionNotMet", reason == "backendError", reason == "internalError",
 		reason == "operationInProgress":
 		e.Code = app.ETransient
-	case answer.Code == http.StatusNotFound && reason != "notFound":
+	case answer.Status == http.StatusNotFound && reason != "notFound":
 		// Not an answer of the API itself: a proxy, or an address that is wrong. It does not tell that something is gone.
 		e.Code, e.Message = app.ETransient, "the address of the API has no Compute API behind it: it answered 404 without a reason"
 		e.Hint = "Look at the setting api_url."
@@ -71,18 +67,6 @@ func coded(err error) error {
 }
 
 const quotaHint = "Have the quota raised (IAM and administration, Quotas), or give back machines that it counts."
-
-// detailOf gives the reason of the newer form of errors, which stands in their details.
-func detailOf(answer *googleapi.Error) string {
-	for _, d := range answer.Details {
-		if m, ok := d.(map[string]any); ok {
-			if reason, ok := m["reason"].(string); ok {
-				return reason
-			}
-		}
-	}
-	return ""
-}
 
 var permissionForm = regexp.MustCompile(`'([a-z]+\.[A-Za-z]+\.[A-Za-z]+)' permission|permission '([a-z]+\.[A-Za-z]+\.[A-Za-z]+)'`)
 

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )
 
@@ -23,11 +22,11 @@ const (
 
 // wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they are of stands in
 // their description, since rules have no labels.
-func wantedRules(spec app.MachineSpec, c choices, network string) map[string]*compute.Firewall {
+func wantedRules(spec app.MachineSpec, c choices, network string) map[string]*gcp.Firewall {
 	tag := networkTag(spec.Tags)
 	about, _ := json.Marshal(map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagCluster: spec.Tags[app.TagCluster]})
-	rules := map[string]*compute.Firewall{}
-	add := func(name string, f *compute.Firewall) {
+	rules := map[string]*gcp.Firewall{}
+	add := func(name string, f *gcp.Firewall) {
 		f.Name, f.Description, f.Network, f.Direction, f.TargetTags = tag+"-"+name, string(about), network, "INGRESS", []string{tag}
 		f.Priority = cmp.Or(f.Priority, opening)
 		rules[f.Name] = f
@@ -38,15 +37,15 @@ func wantedRules(spec app.MachineSpec, c choices, network string) map[string]*co
 			if protocol == "icmp" && version == "6" {
 				protocol = "58"
 			}
-			allowed := &compute.FirewallAllowed{IPProtocol: protocol}
+			allowed := &gcp.FirewallTraffic{IPProtocol: protocol}
 			if ports != "" {
 				allowed.Ports = []string{ports}
 			}
-			add(name+"-v"+version, &compute.Firewall{SourceRanges: prefixes, Allowed: []*compute.FirewallAllowed{allowed}})
+			add(name+"-v"+version, &gcp.Firewall{SourceRanges: prefixes, Allowed: []*gcp.FirewallTraffic{allowed}})
 		}
 	}
-	add("inside", &compute.Firewall{SourceTags: []string{tag}, Allowed: []*compute.FirewallAllowed{{IPProtocol: "all"}}})
-	add("closed", &compute.Firewall{SourceRanges: []string{"0.0.0.0/0"}, Denied: []*compute.FirewallDenied{{IPProtocol: "all"}}, Priority: closing})
+	add("inside", &gcp.Firewall{SourceTags: []string{tag}, Allowed: []*gcp.FirewallTraffic{{IPProtocol: "all"}}})
+	add("closed", &gcp.Firewall{SourceRanges: []string{"0.0.0.0/0"}, Denied: []*gcp.FirewallTraffic{{IPProtocol: "all"}}, Priority: closing})
 	letIn("ssh", "tcp", "22", c.sshFrom)
 	for _, r := range spec.Firewall.Rules {
 		letIn("r"+digest(r.Protocol, r.Ports, strings.Join(r.From, ","))[:10], r.Protocol, r.Ports, r.From)
@@ -86,8 +85,8 @@ func (p *Provider) ensureFirewall(ctx context.Context, spec app.MachineSpec, c c
 		return err
 	}
 	wanted := wantedRules(spec, c, network)
-	var begun []*compute.Operation
-	begin := func(op *compute.Operation, err error, quiet app.Code) error {
+	var begun []*gcp.Operation
+	begin := func(op *gcp.Operation, err error, quiet app.Code) error {
 		if err = coded(err); err != nil && app.CodeOf(err) != quiet {
 			return err
 		}
@@ -100,12 +99,12 @@ func (p *Provider) ensureFirewall(ctx context.Context, spec app.MachineSpec, c c
 		rule, is := wanted[name], have[name]
 		switch {
 		case is == nil:
-			op, err := p.api.Firewalls.Insert(project, rule).RequestId(freshID()).Context(ctx).Do()
+			op, err := p.api.InsertFirewall(ctx, project, rule, freshID())
 			if err := begin(op, err, app.EConflict); err != nil { // another create was quicker
 				return err
 			}
 		case !same(is, rule):
-			op, err := p.api.Firewalls.Update(project, name, rule).RequestId(freshID()).Context(ctx).Do()
+			op, err := p.api.UpdateFirewall(ctx, project, name, rule, freshID())
 			if err := begin(op, err, ""); err != nil {
 				return err
 			}
@@ -113,7 +112,7 @@ func (p *Provider) ensureFirewall(ctx context.Context, spec app.MachineSpec, c c
 	}
 	for _, name := range sorted(have) {
 		if wanted[name] == nil {
-			op, err := p.api.Firewalls.Delete(project, name).RequestId(freshID()).Context(ctx).Do()
+			op, err := p.api.DeleteFirewall(ctx, project, name, freshID())
 			if err := begin(op, err, app.ENotFound); err != nil {
 				return err
 			}
@@ -133,7 +132,7 @@ func (p *Provider) networkFor(ctx context.Context, c choices, zone string) (stri
 		return path, nil
 	}
 	project, where, name := in(p.subnetworkPath(c, zone))
-	s, err := p.api.Subnetworks.Get(project, where, name).Context(ctx).Do()
+	s, err := p.api.Subnetwork(ctx, project, where, name)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
 		return "", app.Errorf(app.EInvalid, "there is no subnetwork %s in %s", name, where)
 	}
@@ -144,9 +143,9 @@ func (p *Provider) networkFor(ctx context.Context, c choices, zone string) (stri
 }
 
 // rules gives the rules of a project whose names begin so.
-func (p *Provider) rules(ctx context.Context, project, prefix string) (map[string]*compute.Firewall, error) {
-	out := map[string]*compute.Firewall{}
-	err := p.api.Firewalls.List(project).Filter("name eq "+prefix+".*").MaxResults(500).Pages(ctx, func(page *compute.FirewallList) error {
+func (p *Provider) rules(ctx context.Context, project, prefix string) (map[string]*gcp.Firewall, error) {
+	out := map[string]*gcp.Firewall{}
+	err := p.api.Firewalls(ctx, project, "name eq "+prefix+".*", func(page *gcp.FirewallList) error {
 		if w := page.Warning; w != nil && w.Code != "" && w.Code != "NO_RESULTS_ON_PAGE" {
 			return app.Errorf(app.ETransient, "not all firewall rules could be listed: %s", w.Message)
 		}
@@ -161,8 +160,8 @@ func (p *Provider) rules(ctx context.Context, project, prefix string) (map[strin
 }
 
 // same tells whether a rule lets in what is wanted.
-func same(is, wanted *compute.Firewall) bool {
-	allowed := func(f *compute.Firewall) string {
+func same(is, wanted *gcp.Firewall) bool {
+	allowed := func(f *gcp.Firewall) string {
 		text := ""
 		for _, a := range f.Allowed {
 			text += "+" + a.IPProtocol + ":" + strings.Join(a.Ports, ",")
@@ -209,7 +208,7 @@ func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.Sh
 	return out, err
 }
 
-func aboutRule(f *compute.Firewall) map[string]string {
+func aboutRule(f *gcp.Firewall) map[string]string {
 	var has map[string]string
 	if json.Unmarshal([]byte(f.Description), &has) != nil {
 		return nil
@@ -250,7 +249,7 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	f, err := p.api.Firewalls.Get(project, name).Context(ctx).Do()
+	f, err := p.api.Firewall(ctx, project, name)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
 		return nil
 	}
@@ -268,7 +267,7 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 	if len(users) > 0 {
 		return app.Errorf(app.ETransient, "the firewall rule %s is still used by %d machines", name, len(users))
 	}
-	op, err := p.api.Firewalls.Delete(project, name).RequestId(freshID()).Context(ctx).Do()
+	op, err := p.api.DeleteFirewall(ctx, project, name, freshID())
 	if err == nil {
 		err = p.await(ctx, project, op)
 	}

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"cloud.google.com/go/auth"
-	"google.golang.org/api/cloudresourcemanager/v1"
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/dns/v1"
 
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
@@ -71,9 +69,7 @@ type Provider struct {
 	project   string
 	zone      string
 	login     *auth.Credentials
-	api       *compute.Service
-	resources *cloudresourcemanager.Service
-	names     *dns.Service
+	api       *gcp.Client
 	transport *http.Transport
 	pauses    pauses
 
@@ -124,8 +120,8 @@ func Check(settings map[string]any) error {
 }
 
 // Open gives the project that the settings name. It asks nothing yet.
-func Open(ctx context.Context, name string, settings map[string]any) (*Provider, error) {
-	return open(ctx, name, settings, "", usual)
+func Open(_ context.Context, name string, settings map[string]any) (*Provider, error) {
+	return open(name, settings, "", usual)
 }
 
 // Close lets connections go; machines stay.

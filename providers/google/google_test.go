@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/dns/v1"
 
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
 
@@ -33,7 +32,7 @@ func (c *cloud) openLate(t *testing.T, settings map[string]any, pauses pauses) *
 	t.Helper()
 	s := map[string]any{"credentials": c.keyFile(), "zone": testZone, "api_url": c.server.URL + "/compute/v1/"}
 	maps.Copy(s, settings)
-	p, err := open(t.Context(), "gce", s, c.server.URL+"/", pauses)
+	p, err := open("gce", s, c.server.URL+"/", pauses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +75,7 @@ func TestSuite(t *testing.T) {
 		return providertest.Refusal{Name: name, Code: code, Arrange: func() func() { with(set); return func() { with(unset) } }}
 	}
 	operation := func(name, code string, status int64, message string, want app.Code) providertest.Refusal {
-		return refusal(name, want, func() { c.fails, c.failsWith = &compute.OperationErrorErrors{Code: code, Message: message}, status }, func() { c.fails = nil })
+		return refusal(name, want, func() { c.fails, c.failsWith = &gcp.OperationErrorItem{Code: code, Message: message}, status }, func() { c.fails = nil })
 	}
 	call := func(name string, want app.Code, a answer) providertest.Refusal {
 		return refusal(name, want, func() { c.refuseNew = &a }, func() { c.refuseNew = nil })
@@ -200,7 +199,7 @@ func wrongAccounts() []providertest.Wrong {
 		wrong("records may not be made", app.AboutPermissions, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) { delete(c.granted, "dns.resourceRecordSets.create") }),
 		wrong("a DNS zone that is none", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil),
 		wrong("a DNS zone that two are", app.AboutNetwork, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) {
-			c.managed = append(c.managed, &dns.ManagedZone{Name: "again", DnsName: "suite.test.", Visibility: "public"})
+			c.managed = append(c.managed, &gcp.ManagedZone{Name: "again", DNSName: "suite.test.", Visibility: "public"})
 		}),
 		wrong("firewalls may not be made", app.AboutPermissions, nil, func(c *cloud) { delete(c.granted, "compute.networks.updatePolicy") }),
 		wrong("may not act as the machines' account", app.AboutPermissions, map[string]any{"service_account": "a@b"}, func(c *cloud) { delete(c.granted, "iam.serviceAccounts.actAs") }),
@@ -210,7 +209,7 @@ func wrongAccounts() []providertest.Wrong {
 		wrong("a network without subnetworks", app.AboutNetwork, map[string]any{"network": "own"}, nil),
 		wrong("a subnetwork that is none", app.AboutNetwork, map[string]any{"network": "own", "subnetwork": "none"}, nil),
 		wrong("a type of disk that is none", app.AboutSettings, map[string]any{"root_disk_type": "hyperdisk-extreme"}, nil),
-		wrong("a machine type that is obsolete", app.AboutFlavor, nil, func(c *cloud) { c.types["e2-medium"].Deprecated = &compute.DeprecationStatus{State: "OBSOLETE"} }),
+		wrong("a machine type that is obsolete", app.AboutFlavor, nil, func(c *cloud) { c.types["e2-medium"].Deprecated = &gcp.Deprecation{State: "OBSOLETE"} }),
 		wrong("an image larger than the disk", app.AboutImage, map[string]any{"root_disk_gb": 5}, nil),
 		wrong("an image for other processors", app.AboutImage, nil, func(c *cloud) { c.types["e2-medium"].Architecture = "ARM64" }),
 		wrong("no CPUs left", app.AboutQuota, nil, func(c *cloud) { c.quotas["CPUS"] = 4 }),
@@ -228,7 +227,7 @@ func ctxOf(t *testing.T, d time.Duration) context.Context {
 }
 
 // only gives the one machine of the cloud.
-func (c *cloud) only(t *testing.T) *compute.Instance {
+func (c *cloud) only(t *testing.T) *gcp.Instance {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +236,7 @@ func (c *cloud) only(t *testing.T) *compute.Instance {
 	}
 	for _, i := range c.instances {
 		b, _ := json.Marshal(i)
-		var out compute.Instance
+		var out gcp.Instance
 		if err := json.Unmarshal(b, &out); err != nil {
 			t.Fatal(err)
 		}

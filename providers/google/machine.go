@@ -11,10 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/googleapi"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 )
 
 // What a machine's metadata holds for us.
@@ -26,7 +24,7 @@ const (
 )
 
 // idOf names a machine: names are unique in a zone alone.
-func idOf(i *compute.Instance) string { return base(i.Zone) + "/" + i.Name }
+func idOf(i *gcp.Instance) string { return base(i.Zone) + "/" + i.Name }
 
 // place takes an id apart.
 func place(id string) (zone, name string, ok bool) {
@@ -46,12 +44,12 @@ func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error)
 }
 
 // instance gives what stands under an id; ENotFound where nothing does.
-func (p *Provider) instance(ctx context.Context, id string) (*compute.Instance, error) {
+func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, error) {
 	zone, name, ok := place(id)
 	if !ok {
 		return nil, absent(id)
 	}
-	i, err := p.api.Instances.Get(p.project, zone, name).Context(ctx).Do()
+	i, err := p.api.Instance(ctx, p.project, zone, name)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
 		return nil, absent(id)
 	}
@@ -59,7 +57,7 @@ func (p *Provider) instance(ctx context.Context, id string) (*compute.Instance, 
 }
 
 // whole gives the machine, and says that it runs only when it has done its first start: until then its SSH server shows a host key of its own.
-func (p *Provider) whole(ctx context.Context, i *compute.Instance) (app.Machine, error) {
+func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (app.Machine, error) {
 	m := machine(i)
 	if m.State != app.MachineRunning {
 		return m, nil
@@ -81,20 +79,20 @@ const (
 )
 
 // started tells whether a running machine has finished its startup script for the first time. It says so itself, in its guest attributes.
-func (p *Provider) started(ctx context.Context, i *compute.Instance) (bool, error) {
+func (p *Provider) started(ctx context.Context, i *gcp.Instance) (bool, error) {
 	p.mu.Lock()
-	known := p.ready[i.Id]
+	known := p.ready[i.ID]
 	p.mu.Unlock()
 	if known {
 		return true, nil
 	}
 	patience := silence
-	_, err := p.api.Instances.GetGuestAttributes(p.project, base(i.Zone), i.Name).QueryPath(guestPath).Context(ctx).Do()
-	var answer *googleapi.Error
+	err := p.api.HasGuestAttribute(ctx, p.project, base(i.Zone), i.Name, guestPath)
+	var answer *gcp.Error
 	switch {
 	case err == nil:
 		patience = 0
-	case errors.As(err, &answer) && answer.Code == http.StatusNotFound:
+	case errors.As(err, &answer) && answer.Status == http.StatusNotFound:
 	case app.CodeOf(coded(err)) == app.ECredentials, app.CodeOf(coded(err)) == app.EInvalid: // not allowed, or switched off by the organization
 		patience = mute
 	default:
@@ -109,7 +107,7 @@ func (p *Provider) started(ctx context.Context, i *compute.Instance) (bool, erro
 	if len(p.ready) > 10_000 {
 		clear(p.ready) // what is gone is forgotten; the others are asked once more
 	}
-	p.ready[i.Id] = true
+	p.ready[i.ID] = true
 	return true, nil
 }
 
@@ -123,7 +121,7 @@ func when(stamps ...string) time.Time {
 }
 
 // machine is what the cloud says of it.
-func machine(i *compute.Instance) app.Machine {
+func machine(i *gcp.Instance) app.Machine {
 	meta := metaOf(i)
 	m := app.Machine{ID: idOf(i), State: stateOf(i.Status), Hostname: meta[metaHostname], SSHUser: meta[metaUser], HostKey: meta[metaHostKey],
 		Addresses: map[string]string{}, OwnRoot: true, Zone: base(i.Zone), MadeAt: when(i.CreationTimestamp), Tags: tagsOf(i, meta)}
@@ -153,7 +151,7 @@ func machine(i *compute.Instance) app.Machine {
 	return m
 }
 
-func metaOf(i *compute.Instance) map[string]string {
+func metaOf(i *gcp.Instance) map[string]string {
 	out := map[string]string{}
 	if i.Metadata != nil {
 		for _, item := range i.Metadata.Items {
@@ -166,7 +164,7 @@ func metaOf(i *compute.Instance) map[string]string {
 }
 
 // tagsOf gives the exact tags. Where somebody took them away, those among the labels are left, so that the machine is still known as ours.
-func tagsOf(i *compute.Instance, meta map[string]string) map[string]string {
+func tagsOf(i *gcp.Instance, meta map[string]string) map[string]string {
 	var tags map[string]string
 	if json.Unmarshal([]byte(meta[metaTags]), &tags) == nil && tags != nil {
 		return tags
@@ -198,10 +196,9 @@ func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Mach
 }
 
 // instances gives those that carry all of the tags, by id. A zone that does not answer is an error: what is in it would be missing.
-func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*compute.Instance, error) {
-	var out []*compute.Instance
-	call := p.api.Instances.AggregatedList(p.project).Filter(filterOf(tags)).ReturnPartialSuccess(false).MaxResults(500)
-	err := call.Pages(ctx, func(page *compute.InstanceAggregatedList) error {
+func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*gcp.Instance, error) {
+	var out []*gcp.Instance
+	err := p.api.Instances(ctx, p.project, filterOf(tags), func(page *gcp.InstanceAggregatedList) error {
 		if len(page.Unreachables) > 0 {
 			return unreachable(strings.Join(page.Unreachables, ", "))
 		}
@@ -223,7 +220,7 @@ func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*co
 	if err != nil {
 		return nil, coded(err)
 	}
-	slices.SortFunc(out, func(a, b *compute.Instance) int { return strings.Compare(idOf(a), idOf(b)) })
+	slices.SortFunc(out, func(a, b *gcp.Instance) int { return strings.Compare(idOf(a), idOf(b)) })
 	return out, nil
 }
 
@@ -240,7 +237,7 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 	if err := p.dropNames(ctx, id); err != nil {
 		return fmt.Errorf("names: %w", err)
 	}
-	op, err := p.api.Instances.Delete(p.project, zone, name).RequestId(freshID()).Context(ctx).Do()
+	op, err := p.api.DeleteInstance(ctx, p.project, zone, name, freshID())
 	if err == nil {
 		err = p.await(ctx, p.project, op)
 	}

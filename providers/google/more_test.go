@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
 
@@ -57,10 +56,10 @@ func TestWhatIsAskedFor(t *testing.T) {
 	if base(nic.Network) != "own" || base(nic.Subnetwork) != "own-west3" || len(nic.AccessConfigs) != 0 {
 		t.Errorf("%+v", nic)
 	}
-	if d := i.Disks[0].InitializeParams; d.DiskSizeGb != 30 || base(d.DiskType) != "pd-balanced" || d.SourceImage != "projects/debian-cloud/global/images/family/debian-12" {
+	if d := i.Disks[0].InitializeParams; d.DiskSizeGB != 30 || base(d.DiskType) != "pd-balanced" || d.SourceImage != "projects/debian-cloud/global/images/family/debian-12" {
 		t.Errorf("%+v", d)
 	}
-	if d := i.Disks[1].InitializeParams; d.DiskSizeGb != 50 || base(d.DiskType) != "pd-ssd" || i.Disks[1].Boot {
+	if d := i.Disks[1].InitializeParams; d.DiskSizeGB != 50 || base(d.DiskType) != "pd-ssd" || i.Disks[1].Boot {
 		t.Errorf("%+v", d)
 	}
 	if a := i.ServiceAccounts; len(a) != 1 || !slices.Equal(a[0].Scopes, []string{"https://www.googleapis.com/auth/logging.write"}) {
@@ -123,7 +122,7 @@ func TestAConflictIsLookedAt(t *testing.T) {
 	other := spec(t, "taken")
 	name := machineName(other)
 	c.with(func() {
-		c.instances[testZone+"/"+name] = &compute.Instance{Name: name, Zone: links + "projects/" + testProject + "/zones/" + testZone, Status: "RUNNING"}
+		c.instances[testZone+"/"+name] = &gcp.Instance{Name: name, Zone: links + "projects/" + testProject + "/zones/" + testZone, Status: "RUNNING"}
 	})
 	if _, err := p.Create(t.Context(), other); app.CodeOf(err) != app.EConflict {
 		t.Error(err)
@@ -136,7 +135,7 @@ func TestAMachineThatFailsWhileItIsMade(t *testing.T) {
 	p := c.open(t, nil)
 	s := spec(t, "unlucky")
 	c.with(func() {
-		c.fails = &compute.OperationErrorErrors{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: "no room"}
+		c.fails = &gcp.OperationErrorItem{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: "no room"}
 	})
 	faults.Arm(providertest.Lost, 1, faults.Creates)
 	if _, err := p.Create(t.Context(), s); err == nil {
@@ -215,7 +214,7 @@ func TestWakeWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.with(func() {
-		c.fails = &compute.OperationErrorErrors{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: "no room"}
+		c.fails = &gcp.OperationErrorItem{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: "no room"}
 	})
 	if err := p.Wake(t.Context(), m.ID); app.CodeOf(err) != app.ECapacity {
 		t.Error(err)
@@ -303,7 +302,7 @@ func TestFirewallRules(t *testing.T) {
 	if err := p.DeleteShared(t.Context(), "firewall/"+tag+"-ssh-v4"); app.CodeOf(err) != app.ETransient {
 		t.Errorf("a rule that is used is removed: %v", err)
 	}
-	c.with(func() { c.firewalls["muster-own"] = &compute.Firewall{Name: "muster-own", Description: "by hand"} })
+	c.with(func() { c.firewalls["muster-own"] = &gcp.Firewall{Name: "muster-own", Description: "by hand"} })
 	if things, err := p.Shared(t.Context(), nil); err != nil || len(things) != 6 {
 		t.Errorf("%+v, %v", things, err)
 	}

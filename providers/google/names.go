@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/dns/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )
 
@@ -18,7 +17,7 @@ var dnsPermissions = []string{
 
 // managed is a zone of Cloud DNS. Names there end with a dot.
 type managed struct {
-	api           *dns.Service
+	api           *gcp.Client
 	project, name string
 }
 
@@ -41,9 +40,9 @@ const reasonNoZone = "dns_zone"
 // managedZone finds the public zone by the account's name for it; EInvalid, reason dns_zone, where there is none, or more than one.
 func (p *Provider) managedZone(ctx context.Context) (managed, error) {
 	var found []string
-	err := p.names.ManagedZones.List(p.project).DnsName(p.NameZone()+".").Pages(ctx, func(page *dns.ManagedZonesListResponse) error {
+	err := p.api.ManagedZones(ctx, p.project, p.NameZone()+".", func(page *gcp.ManagedZoneList) error {
 		for _, z := range page.ManagedZones {
-			if z.Visibility != "private" && strings.EqualFold(z.DnsName, p.NameZone()+".") {
+			if z.Visibility != "private" && strings.EqualFold(z.DNSName, p.NameZone()+".") {
 				found = append(found, z.Name)
 			}
 		}
@@ -53,7 +52,7 @@ func (p *Provider) managedZone(ctx context.Context) (managed, error) {
 		return managed{}, coded(err)
 	}
 	if len(found) == 1 {
-		return managed{p.names, p.project, found[0]}, nil
+		return managed{p.api, p.project, found[0]}, nil
 	}
 	e := app.Errorf(app.EInvalid, "the project %s has no public managed zone for %s", p.project, p.NameZone())
 	e.Hint = "Make it (gcloud dns managed-zones create), or correct the setting dns_zone."
@@ -97,18 +96,15 @@ func (p *Provider) dropNames(ctx context.Context, id string) error {
 
 // Sets implements records.Zone. Cloud DNS looks for a type only beside a name.
 func (z managed) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
-	call := z.api.ResourceRecordSets.List(z.project, z.name)
+	dotted, narrowed := "", ""
 	if name != "" {
-		call = call.Name(name + ".")
-		if kind != "" {
-			call = call.Type(kind)
-		}
+		dotted, narrowed = name+".", kind
 	}
 	var out []records.Set
-	err := call.Pages(ctx, func(page *dns.ResourceRecordSetsListResponse) error {
-		for _, r := range page.Rrsets {
+	err := z.api.RecordSets(ctx, z.project, z.name, dotted, narrowed, func(page *gcp.RecordSetList) error {
+		for _, r := range page.Sets {
 			s := records.Set{Name: records.Plain(r.Name), Type: r.Type}
-			for _, v := range r.Rrdatas {
+			for _, v := range r.Data {
 				s.Values = append(s.Values, strings.Trim(v, `"`))
 			}
 			if kind == "" || s.Type == kind {
@@ -126,16 +122,16 @@ func (z managed) Write(ctx context.Context, s records.Set) error {
 	if err != nil {
 		return err
 	}
-	r := &dns.ResourceRecordSet{Name: s.Name + ".", Type: s.Type, Ttl: records.Seconds, Rrdatas: slices.Clone(s.Values)}
+	r := &gcp.RecordSet{Name: s.Name + ".", Type: s.Type, TTL: records.Seconds, Data: slices.Clone(s.Values)}
 	if s.Type == "TXT" {
-		for i, v := range r.Rrdatas {
-			r.Rrdatas[i] = `"` + v + `"`
+		for i, v := range r.Data {
+			r.Data[i] = `"` + v + `"`
 		}
 	}
 	if len(there) > 0 {
-		_, err = z.api.ResourceRecordSets.Patch(z.project, z.name, r.Name, r.Type, r).Context(ctx).Do()
+		err = z.api.PatchRecordSet(ctx, z.project, z.name, r)
 	} else {
-		_, err = z.api.ResourceRecordSets.Create(z.project, z.name, r).Context(ctx).Do()
+		err = z.api.CreateRecordSet(ctx, z.project, z.name, r)
 	}
 	if err = coded(err); app.CodeOf(err) == app.ENotFound || app.CodeOf(err) == app.EConflict {
 		return app.Errorf(app.ETransient, "the records of %s are changed by somebody else just now: %s", s.Name, app.AsError(err).Message)
@@ -149,7 +145,7 @@ func (z managed) Remove(ctx context.Context, name, kind string) error {
 	if err != nil || len(there) == 0 {
 		return err
 	}
-	_, err = z.api.ResourceRecordSets.Delete(z.project, z.name, name+".", kind).Context(ctx).Do()
+	err = z.api.DeleteRecordSet(ctx, z.project, z.name, name+".", kind)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
 		return nil
 	}

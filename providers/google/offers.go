@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 )
 
 // offered are the projects whose public images are listed; images of others can be named all the same.
@@ -18,7 +17,7 @@ var offered = []string{"debian-cloud", "ubuntu-os-cloud"}
 func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
 	var out app.Offers
 	here := map[string]bool{}
-	err := p.api.Zones.List(p.project).MaxResults(500).Pages(ctx, func(page *compute.ZoneList) error {
+	err := p.api.Zones(ctx, p.project, func(page *gcp.ZoneList) error {
 		for _, z := range page.Items {
 			if z.Status == "UP" {
 				out.Zones = append(out.Zones, z.Name)
@@ -49,13 +48,13 @@ func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
 func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOffer, error) {
 	all := map[string]*app.FlavorOffer{}
 	for _, zone := range zones {
-		err := p.api.MachineTypes.List(p.project, zone).MaxResults(500).Pages(ctx, func(page *compute.MachineTypeList) error {
+		err := p.api.MachineTypes(ctx, p.project, zone, func(page *gcp.MachineTypeList) error {
 			for _, t := range page.Items {
 				if t.Deprecated != nil && t.Deprecated.State != "" && t.Deprecated.State != "ACTIVE" {
 					continue
 				}
 				if all[t.Name] == nil {
-					all[t.Name] = &app.FlavorOffer{Flavor: app.Flavor{Flavor: t.Name, CPU: float64(t.GuestCpus), MemoryGB: float64(t.MemoryMb) / 1024}, Description: t.Description}
+					all[t.Name] = &app.FlavorOffer{Flavor: app.Flavor{Flavor: t.Name, CPU: float64(t.GuestCPUs), MemoryGB: float64(t.MemoryMB) / 1024}, Description: t.Description}
 				}
 				all[t.Name].Zones = append(all[t.Name].Zones, zone)
 			}
@@ -74,8 +73,8 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOff
 
 // images gives the newest image of each family of a project, and what has no family by its path.
 func (p *Provider) images(ctx context.Context, project string) ([]app.ImageOffer, error) {
-	newest := map[string]*compute.Image{}
-	err := p.api.Images.List(project).MaxResults(500).Pages(ctx, func(page *compute.ImageList) error {
+	newest := map[string]*gcp.Image{}
+	err := p.api.Images(ctx, project, func(page *gcp.ImageList) error {
 		for _, i := range page.Items {
 			if i.Deprecated != nil && i.Deprecated.State != "" && i.Deprecated.State != "ACTIVE" || i.Status != "" && i.Status != "READY" {
 				continue
@@ -103,7 +102,7 @@ func (p *Provider) images(ctx context.Context, project string) ([]app.ImageOffer
 }
 
 // offeredName is the shortest name that leads back to the image: its family alone where that is enough.
-func (p *Provider) offeredName(project string, i *compute.Image) string {
+func (p *Provider) offeredName(project string, i *gcp.Image) string {
 	path := "projects/" + project + "/global/images/"
 	if i.Family == "" {
 		return path + i.Name

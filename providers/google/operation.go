@@ -3,29 +3,28 @@ package google
 import (
 	"context"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 )
 
 // await waits until an operation has ended, and gives its error: that there is no room or that a quota is reached is told here, and not in the
 // answer to the call that began it.
-func (p *Provider) await(ctx context.Context, project string, op *compute.Operation) error {
+func (p *Provider) await(ctx context.Context, project string, op *gcp.Operation) error {
 	for try := 0; op.Status != "DONE"; try++ {
 		if try > 0 { // each call waits by itself for up to two minutes, but need not
 			if err := pause(ctx, p.pauses.operation); err != nil {
 				return err
 			}
 		}
-		var next *compute.Operation
+		var next *gcp.Operation
 		var err error
 		switch {
 		case op.Zone != "":
-			next, err = p.api.ZoneOperations.Wait(project, base(op.Zone), op.Name).Context(ctx).Do()
+			next, err = p.api.WaitZone(ctx, project, base(op.Zone), op.Name)
 		case op.Region != "":
-			next, err = p.api.RegionOperations.Wait(project, base(op.Region), op.Name).Context(ctx).Do()
+			next, err = p.api.WaitRegion(ctx, project, base(op.Region), op.Name)
 		default:
-			next, err = p.api.GlobalOperations.Wait(project, op.Name).Context(ctx).Do()
+			next, err = p.api.WaitGlobal(ctx, project, op.Name)
 		}
 		if err != nil {
 			err = coded(err)
@@ -37,11 +36,11 @@ func (p *Provider) await(ctx context.Context, project string, op *compute.Operat
 		op = next
 	}
 	if op.Error == nil || len(op.Error.Errors) == 0 {
-		if op.HttpErrorStatusCode >= 400 {
-			return failed("", op.HttpErrorMessage, op.HttpErrorStatusCode)
+		if op.HTTPErrorStatusCode >= 400 {
+			return failed("", op.HTTPErrorMessage, op.HTTPErrorStatusCode)
 		}
 		return nil
 	}
 	first := op.Error.Errors[0]
-	return failed(first.Code, first.Message, op.HttpErrorStatusCode)
+	return failed(first.Code, first.Message, op.HTTPErrorStatusCode)
 }

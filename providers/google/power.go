@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"google.golang.org/api/compute/v1"
-
 	"muster/app"
+	"muster/providers/google/internal/gcp"
 )
 
 // Sleep stops the machine; its disks stay.
@@ -19,7 +18,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 	if stateOf(i.Status) == app.MachineStopped {
 		return nil
 	}
-	op, err := p.api.Instances.Stop(p.project, base(i.Zone), i.Name).RequestId(freshID()).Context(ctx).Do()
+	op, err := p.api.StopInstance(ctx, p.project, base(i.Zone), i.Name, freshID())
 	return p.done(ctx, id, op, err)
 }
 
@@ -31,7 +30,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 			return err
 		}
 		zone := base(i.Zone)
-		var op *compute.Operation
+		var op *gcp.Operation
 		switch i.Status {
 		case "STOPPING", "SUSPENDING", "PENDING_STOP": // it can be started when it stands
 			if err := pause(ctx, p.pauses.machine); err != nil {
@@ -39,9 +38,9 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 			}
 			continue
 		case "TERMINATED", "STOPPED":
-			op, err = p.api.Instances.Start(p.project, zone, i.Name).RequestId(freshID()).Context(ctx).Do()
+			op, err = p.api.StartInstance(ctx, p.project, zone, i.Name, freshID())
 		case "SUSPENDED":
-			op, err = p.api.Instances.Resume(p.project, zone, i.Name).RequestId(freshID()).Context(ctx).Do()
+			op, err = p.api.ResumeInstance(ctx, p.project, zone, i.Name, freshID())
 		default:
 			return nil
 		}
@@ -50,7 +49,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 }
 
 // done waits for what was begun with a machine.
-func (p *Provider) done(ctx context.Context, id string, op *compute.Operation, err error) error {
+func (p *Provider) done(ctx context.Context, id string, op *gcp.Operation, err error) error {
 	if err == nil {
 		err = p.await(ctx, p.project, op)
 	}
@@ -81,11 +80,11 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 			return err
 		}
 		if tag := networkTag(spec.Tags); i.Tags == nil || !slices.Equal(i.Tags.Items, []string{tag}) {
-			t := &compute.Tags{Items: []string{tag}}
+			t := &gcp.Tags{Items: []string{tag}}
 			if i.Tags != nil {
 				t.Fingerprint = i.Tags.Fingerprint
 			}
-			op, err := p.api.Instances.SetTags(p.project, zone, i.Name, t).RequestId(freshID()).Context(ctx).Do()
+			op, err := p.api.SetTags(ctx, p.project, zone, i.Name, t, freshID())
 			if err := p.done(ctx, id, op, err); err != nil {
 				return err
 			}
@@ -96,7 +95,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 		meta[metaTags], meta[metaHostname] = string(tags), spec.Hostname
 		m := metadata(meta)
 		m.Fingerprint = i.Metadata.Fingerprint // somebody else's change in between is not written over
-		op, err := p.api.Instances.SetMetadata(p.project, zone, i.Name, m).RequestId(freshID()).Context(ctx).Do()
+		op, err := p.api.SetMetadata(ctx, p.project, zone, i.Name, m, freshID())
 		if err := p.done(ctx, id, op, err); err != nil {
 			return err
 		}
@@ -105,7 +104,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 	if carries(i.Labels, labels) && len(i.Labels) == len(labels) {
 		return nil
 	}
-	request := &compute.InstancesSetLabelsRequest{Labels: labels, LabelFingerprint: i.LabelFingerprint}
-	op, err := p.api.Instances.SetLabels(p.project, zone, i.Name, request).RequestId(freshID()).Context(ctx).Do()
+	request := &gcp.LabelsRequest{Labels: labels, LabelFingerprint: i.LabelFingerprint}
+	op, err := p.api.SetLabels(ctx, p.project, zone, i.Name, request, freshID())
 	return p.done(ctx, id, op, err)
 }
