@@ -27,7 +27,9 @@ const largeModule = 1_000_000
 const dependenciesPage = "docs/dependencies.md"
 
 // unwanted modules came with libraries of which a small part was used. They made most of the program.
-var unwanted = []string{"google.golang.org/grpc", "google.golang.org/api", "cloud.google.com/go/monitoring", "github.com/envoyproxy", "github.com/cncf/xds", "gocloud.dev"}
+var unwanted = []string{
+	"cloud.google.com/go/monitoring", "github.com/cncf/xds", "github.com/envoyproxy", "gocloud.dev", "google.golang.org/api", "google.golang.org/grpc",
+}
 
 // goCommand runs a command of Go for one platform, whichever the test runs on, and gives its output.
 func goCommand(t *testing.T, args ...string) []byte {

@@ -99,9 +99,12 @@ func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
 		group := known[from]
 		if group == nil {
 			group = &resourceSpans{
-				Resource:   resourceOf{keyValues(s.Resource().Attributes())},
-				SchemaURL:  s.Resource().SchemaURL(),
-				ScopeSpans: [1]scopeSpans{{Scope: scope{from.scope.Name, from.scope.Version, keyValues(from.scope.Attributes.ToSlice())}, SchemaURL: from.scope.SchemaURL}},
+				Resource:  resourceOf{keyValues(s.Resource().Attributes())},
+				SchemaURL: s.Resource().SchemaURL(),
+				ScopeSpans: [1]scopeSpans{{
+					Scope:     scope{from.scope.Name, from.scope.Version, keyValues(from.scope.Attributes.ToSlice())},
+					SchemaURL: from.scope.SchemaURL,
+				}},
 			}
 			known[from] = group
 			request.ResourceSpans = append(request.ResourceSpans, group)
@@ -128,7 +131,8 @@ func encodeSpan(s sdk.ReadOnlySpan) span {
 	}
 	for _, l := range s.Links() {
 		to := l.SpanContext
-		e.Links = append(e.Links, link{to.TraceID().String(), to.SpanID().String(), to.TraceState().String(), keyValues(l.Attributes), count(l.DroppedAttributeCount), flags(to, to)})
+		e.Links = append(e.Links, link{to.TraceID().String(), to.SpanID().String(), to.TraceState().String(),
+			keyValues(l.Attributes), count(l.DroppedAttributeCount), flags(to, to)})
 	}
 	return e
 }

@@ -85,8 +85,8 @@ func TestEveryTypeOfAttribute(t *testing.T) {
 		{attribute.Float64Slice("k", []float64{1.5}), list(number(1.5))},
 		{attribute.ByteSlice("k", []byte{0, 255}), &common.AnyValue{Value: &common.AnyValue_BytesValue{BytesValue: []byte{0, 255}}}},
 		{attribute.Slice("k", attribute.IntValue(1), attribute.StringValue("a"), attribute.Value{}), list(integer(1), text("a"), &common.AnyValue{})},
-		{attribute.Map("k", attribute.Bool("inner", true)),
-			&common.AnyValue{Value: &common.AnyValue_KvlistValue{KvlistValue: &common.KeyValueList{Values: []*common.KeyValue{{Key: "inner", Value: truth(true)}}}}}},
+		{attribute.Map("k", attribute.Bool("inner", true)), &common.AnyValue{Value: &common.AnyValue_KvlistValue{
+			KvlistValue: &common.KeyValueList{Values: []*common.KeyValue{{Key: "inner", Value: truth(true)}}}}}},
 		{attribute.KeyValue{Key: "k"}, &common.AnyValue{}},
 	} {
 		got := decoded(t, tracetest.SpanStub{Attributes: []attribute.KeyValue{tt.attribute}})[0].ScopeSpans[0].Spans[0].Attributes
@@ -102,14 +102,16 @@ func spanContext(t *testing.T, trace, span byte, state string, remote bool) otel
 	if err != nil {
 		t.Fatal(err)
 	}
-	return otel.NewSpanContext(otel.SpanContextConfig{TraceID: otel.TraceID{15: trace}, SpanID: otel.SpanID{7: span}, TraceFlags: otel.FlagsSampled, TraceState: s, Remote: remote})
+	return otel.NewSpanContext(otel.SpanContextConfig{TraceID: otel.TraceID{15: trace}, SpanID: otel.SpanID{7: span},
+		TraceFlags: otel.FlagsSampled, TraceState: s, Remote: remote})
 }
 
 func TestASpanIsEncodedInFull(t *testing.T) {
 	at := time.Unix(1700000000, 123456789)
 	a, b := []attribute.KeyValue{attribute.Int("n", 1)}, []*common.KeyValue{{Key: "n", Value: integer(1)}}
 	full := tracetest.SpanStub{
-		Name: "step install", SpanContext: spanContext(t, 1, 2, "vendor=x", false), Parent: spanContext(t, 1, 3, "", true), SpanKind: otel.SpanKindConsumer,
+		Name: "step install", SpanKind: otel.SpanKindConsumer,
+		SpanContext: spanContext(t, 1, 2, "vendor=x", false), Parent: spanContext(t, 1, 3, "", true),
 		StartTime: at, EndTime: at.Add(time.Second), Attributes: a, DroppedAttributes: 4, DroppedEvents: 5, DroppedLinks: 6,
 		Events:               []sdk.Event{{Name: "told", Time: at, Attributes: a, DroppedAttributeCount: 7}},
 		Links:                []sdk.Link{{SpanContext: spanContext(t, 8, 9, "vendor=y", false), Attributes: a, DroppedAttributeCount: 10}},
@@ -123,11 +125,14 @@ func TestASpanIsEncodedInFull(t *testing.T) {
 		ScopeSpans: []*otlp.ScopeSpans{{
 			Scope: &common.InstrumentationScope{Name: "muster", Version: "1", Attributes: b}, SchemaUrl: "https://schema.example/s",
 			Spans: []*otlp.Span{{
-				Name: "step install", TraceId: id(16, 1), SpanId: id(8, 2), ParentSpanId: id(8, 3), TraceState: "vendor=x", Flags: 0x301, Kind: otlp.Span_SPAN_KIND_CONSUMER,
+				Name: "step install", TraceId: id(16, 1), SpanId: id(8, 2), ParentSpanId: id(8, 3), TraceState: "vendor=x", Flags: 0x301,
+				Kind:              otlp.Span_SPAN_KIND_CONSUMER,
 				StartTimeUnixNano: 1700000000123456789, EndTimeUnixNano: 1700000001123456789,
 				Attributes: b, DroppedAttributesCount: 4, DroppedEventsCount: 5, DroppedLinksCount: 6,
 				Events: []*otlp.Span_Event{{Name: "told", TimeUnixNano: 1700000000123456789, Attributes: b, DroppedAttributesCount: 7}},
-				Links:  []*otlp.Span_Link{{TraceId: id(16, 8), SpanId: id(8, 9), TraceState: "vendor=y", Attributes: b, DroppedAttributesCount: 10, Flags: 0x101}},
+				Links: []*otlp.Span_Link{{
+					TraceId: id(16, 8), SpanId: id(8, 9), TraceState: "vendor=y", Attributes: b, DroppedAttributesCount: 10, Flags: 0x101,
+				}},
 				Status: &otlp.Status{Code: otlp.Status_STATUS_CODE_ERROR, Message: "conflict"},
 			}},
 		}},
@@ -149,8 +154,9 @@ func TestASpanIsEncodedInFull(t *testing.T) {
 
 func TestKindsAndCodesAreThoseOfOTLP(t *testing.T) {
 	for kind, want := range map[otel.SpanKind]otlp.Span_SpanKind{
-		otel.SpanKindUnspecified: otlp.Span_SPAN_KIND_UNSPECIFIED, otel.SpanKindInternal: otlp.Span_SPAN_KIND_INTERNAL, otel.SpanKindServer: otlp.Span_SPAN_KIND_SERVER,
-		otel.SpanKindClient: otlp.Span_SPAN_KIND_CLIENT, otel.SpanKindProducer: otlp.Span_SPAN_KIND_PRODUCER, otel.SpanKindConsumer: otlp.Span_SPAN_KIND_CONSUMER,
+		otel.SpanKindUnspecified: otlp.Span_SPAN_KIND_UNSPECIFIED, otel.SpanKindInternal: otlp.Span_SPAN_KIND_INTERNAL,
+		otel.SpanKindServer: otlp.Span_SPAN_KIND_SERVER, otel.SpanKindClient: otlp.Span_SPAN_KIND_CLIENT,
+		otel.SpanKindProducer: otlp.Span_SPAN_KIND_PRODUCER, otel.SpanKindConsumer: otlp.Span_SPAN_KIND_CONSUMER,
 	} {
 		if got := decoded(t, tracetest.SpanStub{SpanKind: kind})[0].ScopeSpans[0].Spans[0].Kind; got != want {
 			t.Errorf("%v is %v", kind, got)

@@ -92,8 +92,12 @@ func TestSpansCome(t *testing.T) {
 			t.Fatalf("%v came, and the log says %s", c.names, log)
 		}
 		h := c.headers[0]
-		if h.Get("Api-Key") != "a,b= c%" || h.Get("X-Scope") != "1" || h.Get("Overridden") != "" || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "muster/v1" {
-			t.Errorf("the headers are %v", h)
+		for name, want := range map[string]string{
+			"Api-Key": "a,b= c%", "X-Scope": "1", "Overridden": "", "Content-Type": "application/json", "User-Agent": "muster/v1",
+		} {
+			if h.Get(name) != want {
+				t.Errorf("%s is %q, want %q", name, h.Get(name), want)
+			}
 		}
 		if got := h.Get("Content-Encoding"); (got == "gzip") != (compression == "gzip") {
 			t.Errorf("with %q the encoding is %q", compression, got)
@@ -228,28 +232,27 @@ func answer(status int, body, after string) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
+// always gives the same answer.
+func always(status int, body, after string) roundTrip {
+	return func(int, *http.Request) (*http.Response, error) { return answer(status, body, after) }
+}
+
 func TestAttempts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		trip roundTrip
-		want int    // attempts
+		want int    // attempts; 0: several
 		word string // of the error; "" where there is none
 	}{
-		"taken":          {func(int, *http.Request) (*http.Response, error) { return answer(200, "{}", "") }, 1, ""},
-		"taken, no JSON": {func(int, *http.Request) (*http.Response, error) { return answer(202, "<p>", "") }, 1, ""},
-		"all taken": {func(int, *http.Request) (*http.Response, error) {
-			return answer(200, `{"partialSuccess":{"rejectedSpans":"0"}}`, "")
-		}, 1, ""},
-		"some rejected": {func(int, *http.Request) (*http.Response, error) {
-			return answer(200, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"old"}}`, "")
-		}, 1, `1 of them, "old"`},
-		"some rejected, numbers": {func(int, *http.Request) (*http.Response, error) {
-			return answer(200, `{"partialSuccess":{"rejectedSpans":1}}`, "")
-		}, 1, "1 of them"},
-		"refused":       {func(int, *http.Request) (*http.Response, error) { return answer(400, "bad", "") }, 1, "bad"},
-		"broken":        {func(int, *http.Request) (*http.Response, error) { return answer(500, "", "") }, 1, "Internal Server Error"},
-		"elsewhere":     {func(int, *http.Request) (*http.Response, error) { return answer(307, "", "") }, 1, "Temporary Redirect"},
-		"long":          {func(int, *http.Request) (*http.Response, error) { return answer(403, strings.Repeat("x", 1<<20), "") }, 1, "xxx"},
-		"away for good": {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 0, "refused"},
+		"taken":                  {always(200, "{}", ""), 1, ""},
+		"taken, no JSON":         {always(202, "<p>", ""), 1, ""},
+		"all taken":              {always(200, `{"partialSuccess":{"rejectedSpans":"0"}}`, ""), 1, ""},
+		"some rejected":          {always(200, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"old"}}`, ""), 1, `1 of them, "old"`},
+		"some rejected, numbers": {always(200, `{"partialSuccess":{"rejectedSpans":1}}`, ""), 1, "1 of them"},
+		"refused":                {always(400, "bad", ""), 1, "bad"},
+		"broken":                 {always(500, "", ""), 1, "Internal Server Error"},
+		"elsewhere":              {always(307, "", ""), 1, "Temporary Redirect"},
+		"long":                   {always(403, strings.Repeat("x", 1<<20), ""), 1, "xxx"},
+		"away for good":          {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 0, "refused"},
 		"away for a while": {func(n int, _ *http.Request) (*http.Response, error) {
 			if n < 3 {
 				return nil, errors.New("refused")
@@ -259,7 +262,7 @@ func TestAttempts(t *testing.T) {
 		"busy": {func(n int, _ *http.Request) (*http.Response, error) {
 			return answer([]int{429, 502, 503, 504, 200}[min(n, 5)-1], "", "")
 		}, 5, ""},
-		"busy for longer than the timeout": {func(int, *http.Request) (*http.Response, error) { return answer(503, "", "11") }, 1, "Service Unavailable"},
+		"busy for longer than the timeout": {always(503, "", "11"), 1, "Service Unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "busy" {
@@ -279,6 +282,18 @@ func TestAttempts(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestALongAnswerIsNotReadToItsEnd(t *testing.T) {
+	body := strings.NewReader(strings.Repeat("x", 1<<20))
+	_, _ = attempts(t, t.Context(), func(int, *http.Request) (*http.Response, error) {
+		r, err := answer(200, "", "")
+		r.Body = io.NopCloser(body)
+		return r, err
+	})
+	if read := 1<<20 - body.Len(); read > answerLimit {
+		t.Errorf("%d bytes were read", read)
 	}
 }
 
