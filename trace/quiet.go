@@ -19,7 +19,7 @@ type quiet struct {
 	last atomic.Int64 // when it was said, in Unix seconds
 }
 
-// ExportSpans implements sdk.SpanExporter.
+// ExportSpans keeps errors from the SDK.
 func (q *quiet) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := q.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil || q.log == nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -30,10 +28,11 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Tracer exports spans. It implements app.Tracer. Close it.
+// Tracer exports spans. Close it.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   otel.Tracer
+	exporter *exporter
 	carrier  propagation.TraceContext
 }
 
@@ -49,33 +48,34 @@ func CheckEndpoint(endpoint string) error {
 	return nil
 }
 
-// Open begins to export. The collector need not be there. EInvalid for an endpoint that CheckEndpoint refuses.
-func Open(ctx context.Context, c Config) (*Tracer, error) {
+// Open begins to export. The collector need not be there. EInvalid for an endpoint that CheckEndpoint refuses, and for variables of OpenTelemetry
+// that mean nothing, such as a certificate that cannot be read.
+func Open(c Config) (*Tracer, error) {
 	if err := CheckEndpoint(c.Endpoint); err != nil {
 		return nil, err
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimRight(c.Endpoint, "/")+"/v1/traces"))
+	e, err := newExporter(c)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "trace: exporter: %w", err)
+		return nil, err
 	}
 	of := resource.NewSchemaless(attribute.String("service.name", c.Service), attribute.String("service.version", c.Version),
 		attribute.String("service.instance.id", c.Instance))
 	if merged, err := resource.Merge(of, resource.Environment()); err == nil {
 		of = merged // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME have the last word
 	}
-	p := sdk.NewTracerProvider(sdk.WithBatcher(&quiet{SpanExporter: exporter, log: c.Log}), sdk.WithResource(of))
-	return &Tracer{provider: p, tracer: p.Tracer("muster")}, nil
+	p := sdk.NewTracerProvider(sdk.WithBatcher(&quiet{SpanExporter: e, log: c.Log}), sdk.WithResource(of))
+	return &Tracer{provider: p, tracer: p.Tracer("muster"), exporter: e}, nil
 }
 
 // Close sends what was not sent yet, for three seconds at most. It may be called twice.
 func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // a collector that is away is nobody's failure here
-	return nil
+	_ = t.provider.Shutdown(ctx)    // a collector that is away is no failure of Muster's
+	return t.exporter.Shutdown(ctx) // also where time was up: the SDK would try on
 }
 
-// Begin implements app.Tracer.
+// Begin begins a span below that of ctx, or of the traceparent that came with a request or a step.
 func (t *Tracer) Begin(ctx context.Context, name string, facts ...app.Fact) (context.Context, func(error, ...app.Fact)) {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		if from := app.TraceOf(ctx); from != "" {

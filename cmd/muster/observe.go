@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -98,7 +97,7 @@ func (o *observeConfig) tracer(service, instance string, log *slog.Logger) (app.
 	if host, err := os.Hostname(); err == nil && instance == "" {
 		instance = host
 	}
-	t, err := trace.Open(context.Background(), trace.Config{Endpoint: o.OTLP, Service: service, Version: versionName(), Instance: instance, Log: log})
+	t, err := trace.Open(trace.Config{Endpoint: o.OTLP, Service: service, Version: versionName(), Instance: instance, Log: log})
 	if err != nil {
 		return nil, nil, err
 	}

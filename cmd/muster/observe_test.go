@@ -20,11 +20,9 @@ import (
 	"testing"
 	"time"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/proto"
-
 	"muster/app"
 	rest "muster/client"
+	"muster/trace/otlptest"
 )
 
 // tracedSpan is what a collector was told of one.
@@ -51,16 +49,16 @@ func newSpanCollector(t *testing.T) *spanCollector {
 			body = z
 		}
 		b, err := io.ReadAll(body)
-		var m collector.ExportTraceServiceRequest
-		if err != nil || proto.Unmarshal(b, &m) != nil || r.URL.Path != "/v1/traces" {
-			t.Errorf("%s is no export of spans", r.URL.Path)
+		exported, wrong := otlptest.Decode(b)
+		if err != nil || wrong != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s is no export of spans: %v, %v", r.URL.Path, err, wrong)
 			http.Error(w, "no spans", http.StatusBadRequest)
 			return
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.raw.Write(b)
-		for _, from := range m.ResourceSpans {
+		for _, from := range exported {
 			service := ""
 			for _, a := range from.Resource.Attributes {
 				if a.Key == "service.name" {
