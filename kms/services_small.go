@@ -1,0 +1,5 @@
+//go:build small
+
+package kms
+
+var largeServices = map[string]opener{}
