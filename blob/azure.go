@@ -149,7 +149,7 @@ func (a azureAccount) client(service *url.URL, name string) (*container.Client, 
 	return container.NewClient(where.String(), cloudurl.Azure(cred), options)
 }
 
-// ofAzure gives an error its meaning.
+// ofAzure translates an error.
 func ofAzure(err error) error {
 	if errors.Is(err, cloudurl.ErrCredentials) {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -178,7 +178,7 @@ func (a *azureStorage) size(ctx context.Context, name string) (int64, error) {
 		return -1, err
 	}
 	if out.ContentLength == nil {
-		return -1, errors.New("it gives no size")
+		return -1, errors.New("the answer has no size")
 	}
 	return *out.ContentLength, nil
 }

@@ -115,8 +115,9 @@ func azureServer(t *testing.T) (s *stored, domain string) {
 func TestAzure(t *testing.T) {
 	s, domain := azureServer(t)
 	for name, env := range map[string]map[string]string{"key": nil,
-		"connection string": {"AZURE_STORAGE_ACCOUNT": "", "AZURE_STORAGE_KEY": "", "AZURE_STORAGE_CONNECTION_STRING": "DefaultEndpointsProtocol=http;AccountName=acme;AccountKey=" +
-			base64.StdEncoding.EncodeToString([]byte("the key of the account")) + ";BlobEndpoint=http://" + domain + "/acme"}} {
+		"connection string": {"AZURE_STORAGE_ACCOUNT": "", "AZURE_STORAGE_KEY": "",
+			"AZURE_STORAGE_CONNECTION_STRING": "DefaultEndpointsProtocol=http;AccountName=acme;AccountKey=" +
+				base64.StdEncoding.EncodeToString([]byte("the key of the account")) + ";BlobEndpoint=http://" + domain + "/acme"}} {
 		t.Run(name, func(t *testing.T) {
 			for variable, value := range env {
 				t.Setenv(variable, value)
@@ -147,5 +148,6 @@ func TestSignatureOfAzureStays(t *testing.T) {
 func TestWrongURLsOfAzure(t *testing.T) {
 	wrongURLs(t, "azblob://things")
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acme")
-	wrongURLs(t, "azblob://", "azblob://things/below", "azblob://things?color=blue", "azblob://things?cdn=maybe", "azblob://things?localemu=maybe", "azblob://things?protocol=ftp", "azblob://things?domain=a&domain=b")
+	wrongURLs(t, "azblob://", "azblob://things/below", "azblob://things?color=blue", "azblob://things?cdn=maybe", "azblob://things?localemu=maybe",
+		"azblob://things?protocol=ftp", "azblob://things?domain=a&domain=b")
 }

@@ -64,7 +64,7 @@ func openFile(_ context.Context, u *url.URL) (place, error) {
 	return &directory{root: root, mode: mode}, nil
 }
 
-// ofFile gives an error of the system its meaning.
+// ofFile translates an error of the system.
 func ofFile(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,8 +103,12 @@ func (d *directory) size(_ context.Context, name string) (int64, error) {
 	return i.Size(), nil
 }
 
-// write writes beside the name, so that moving the file there is one step. A crash leaves a temporary file or all of the content.
 func (d *directory) write(ctx context.Context, name string, content *io.SectionReader) error {
+	return d.put(ctx, name, content)
+}
+
+// put writes beside the name, so that moving the file there is one step. A crash leaves a temporary file or all of the content.
+func (d *directory) put(ctx context.Context, name string, content io.Reader) error {
 	if err := d.root.MkdirAll(path.Dir(name), d.mode); err != nil {
 		return ofFile(err)
 	}

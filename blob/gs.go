@@ -138,7 +138,7 @@ func (g *googleStorage) size(ctx context.Context, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(o.Size, 10, 64)
 	if err != nil || n < 0 {
-		return -1, fmt.Errorf("it gives the size %q", o.Size)
+		return -1, fmt.Errorf("the answer has the size %q", o.Size)
 	}
 	return n, nil
 }

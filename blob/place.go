@@ -38,7 +38,6 @@ var (
 	places = map[string]opener{"file": openFile, "gs": openGS, "mem": openMem}
 
 	openers = merged(places, largePlaces)
-	large   = []string{"azblob", "s3"}
 )
 
 // Schemes are those of the places that this build has, sorted.
@@ -57,7 +56,7 @@ const setting = "MUSTER_BLOB_URL"
 // openPlace opens the place that a URL names.
 func openPlace(ctx context.Context, where string) (place, string, error) {
 	u, err := url.Parse(where)
-	if err == nil && slices.Contains(large, u.Scheme) && openers[u.Scheme] == nil {
+	if err == nil && slices.Contains(LeftOut, u.Scheme) {
 		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
 			Hint: "Build it with `make build`, which has all of them."}
 	}
@@ -88,7 +87,7 @@ var (
 	errRefused = errors.New("it is not allowed")
 )
 
-// ofStatus gives an error the meaning of its HTTP status.
+// ofStatus translates an HTTP status.
 func ofStatus(status int, err error) error {
 	switch status {
 	case http.StatusNotFound:
@@ -105,7 +104,8 @@ var names = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Z
 // isName tells names of contents from other files of a place: half-written ones, attributes that earlier versions of Muster wrote beside
 // contents, and whatever else is in a bucket.
 func isName(name string) bool {
-	return len(name) <= 500 && names.MatchString(name) && !strings.Contains(name, "__0x") && !strings.HasSuffix(name, temporary) && !strings.HasSuffix(name, attributes)
+	return len(name) <= 500 && names.MatchString(name) && !strings.Contains(name, "__0x") &&
+		!strings.HasSuffix(name, temporary) && !strings.HasSuffix(name, attributes)
 }
 
 func checkName(name string) error {

@@ -2,4 +2,7 @@
 
 package blob
 
-var largePlaces = map[string]opener{}
+// LeftOut are the schemes that this build does not have.
+var LeftOut = []string{"azblob", "s3"}
+
+var largePlaces map[string]opener

@@ -2,6 +2,7 @@ package blob_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func (s *stored) gcs(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"error": {"code": %d, "message": "refused"}}`, status)
 	}
 	about := func(name string) map[string]any {
-		return map[string]any{"kind": "storage#object", "name": name, "bucket": "things", "size": fmt.Sprint(len(s.all[name])), "generation": "1", "updated": "2026-01-01T00:00:00Z"}
+		return map[string]any{"kind": "storage#object", "name": name, "bucket": "things", "size": fmt.Sprint(len(s.all[name])), "generation": "1",
+			"updated": "2026-01-01T00:00:00Z"}
 	}
 	tell := func(v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -170,14 +172,16 @@ func wrongURLs(t *testing.T, all ...string) {
 
 func TestWrongURLs(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "127.0.0.1:1")
-	wrongURLs(t, "ftp://place", "://", "mem://?color=blue", "gs://", "gs://things/below", "gs://things?color=blue", "gs://things?anonymous=maybe", "gs://things?universe_domain=a&universe_domain=b",
+	wrongURLs(t, "ftp://place", "://", "mem://?color=blue", "gs://", "gs://things/below", "gs://things?color=blue", "gs://things?anonymous=maybe",
+		"gs://things?universe_domain=a&universe_domain=b",
 		"file:///nowhere/at/all", "file:///tmp?color=blue", "file:///tmp?metadata=some", "file:///tmp?dir_file_mode=wide")
 }
 
 // Google's answers are told apart: a bucket that may not be looked at is not an empty one.
 func TestRefusalsOfGoogle(t *testing.T) {
 	at, s := google(t)
-	for status, want := range map[int]app.Code{http.StatusUnauthorized: app.ECredentials, http.StatusForbidden: app.ECredentials, http.StatusNotImplemented: app.ETransient} {
+	for status, want := range map[int]app.Code{http.StatusUnauthorized: app.ECredentials, http.StatusForbidden: app.ECredentials,
+		http.StatusNotImplemented: app.ETransient} {
 		at.status = status
 		_, has := s.Has(t.Context(), "acme/a")
 		_, open := s.Open(t.Context(), "acme/a", 0)
@@ -195,7 +199,8 @@ func TestRefusalsOfGoogle(t *testing.T) {
 	if _, err := s.Open(t.Context(), "acme/a", 0); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("open: %v", err)
 	}
-	if err := s.Put(t.Context(), "acme/a", 1, strings.NewReader("x")); app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "place") {
+	err := s.Put(t.Context(), "acme/a", 1, strings.NewReader("x"))
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "place") {
 		t.Errorf("put: %v", err)
 	}
 }
@@ -213,14 +218,19 @@ func TestNoCredentialsOfGoogle(t *testing.T) {
 func TestGoogleIsAskedAgain(t *testing.T) {
 	at, s := google(t)
 	content := strings.Repeat("x", 1<<20)
-	at.busy, at.cut = 2, 1
-	if err := s.Put(t.Context(), "acme/a", int64(len(content)), strings.NewReader(content)); err != nil || at.busy != 0 || at.cut != 0 || at.writes != 1 || len(at.all["acme/a"]) != len(content) {
+	at.busy, at.cut = 1, 1
+	err := s.Put(t.Context(), "acme/a", int64(len(content)), strings.NewReader(content))
+	if err != nil || at.busy != 0 || at.cut != 0 || at.writes != 1 || len(at.all["acme/a"]) != len(content) {
 		t.Errorf("%v, written %d times, %d bytes", err, at.writes, len(at.all["acme/a"]))
 	}
 	at.cut = 100
-	if err := s.Put(t.Context(), "acme/b", int64(len(content)), strings.NewReader(content)); app.CodeOf(err) != app.ETransient {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := s.Put(ctx, "acme/b", int64(len(content)), strings.NewReader(content)); app.CodeOf(err) != app.ETimeout {
 		t.Errorf("an upload that always breaks off: %v", err)
 	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
 	if _, there := at.all["acme/b"]; there {
 		t.Error("half a content is there")
 	}
@@ -231,9 +241,8 @@ func TestPagesOfGoogle(t *testing.T) {
 	for _, name := range []string{"acme/a", "acme/b", "acme/c", "acme/d", "acme/e", "acme/", "acme/with space", "acme/x__0x2f__y", "other/a"} {
 		at.write(name, []byte("x"))
 	}
-	var names []string
-	if err := s.List(t.Context(), "acme/", func(n string, _ time.Time) error { names = append(names, n); return nil }); err != nil || strings.Join(names, " ") != "acme/a acme/b acme/c acme/d acme/e" {
-		t.Errorf("%q, %v", names, err)
+	if names := listed(t, s, "acme/"); strings.Join(names, " ") != "acme/a acme/b acme/c acme/d acme/e" {
+		t.Errorf("listed: %q", names)
 	}
 	stop := errors.New("stop")
 	if err := s.List(t.Context(), "acme/", func(string, time.Time) error { return stop }); err != stop {

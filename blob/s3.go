@@ -60,7 +60,7 @@ func openS3(ctx context.Context, u *url.URL) (place, error) {
 	return s, nil
 }
 
-// ofS3 gives an error its meaning. HEAD has no body, so that only its status tells what is wrong.
+// ofS3 translates an error. HEAD has no body, so that only its status tells what is wrong.
 func ofS3(err error) error {
 	if errors.Is(err, cloudurl.ErrCredentials) {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -93,7 +93,7 @@ func (s *simpleStorage) size(ctx context.Context, name string) (int64, error) {
 		return -1, err
 	}
 	if out.ContentLength == nil {
-		return -1, errors.New("it gives no size")
+		return -1, errors.New("the answer has no size")
 	}
 	return *out.ContentLength, nil
 }

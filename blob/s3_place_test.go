@@ -86,6 +86,9 @@ func (s *stored) list(w io.Writer, prefix string) {
 	_ = xml.NewEncoder(w).Encode(list)
 }
 
+// plainS3 are the parameters for a server that only resembles S3; its address follows.
+const plainS3 = "region=eu-test-1&use_path_style=true&request_checksum_calculation=when_required&response_checksum_validation=when_required&endpoint="
+
 func s3Server(t *testing.T) (*stored, string) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKID")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -93,7 +96,7 @@ func s3Server(t *testing.T) (*stored, string) {
 	s := newStored(t)
 	srv := httptest.NewServer(http.HandlerFunc(s.s3))
 	t.Cleanup(srv.Close)
-	return s, "s3://things?region=eu-test-1&use_path_style=true&request_checksum_calculation=when_required&response_checksum_validation=when_required&endpoint=" + srv.URL
+	return s, "s3://things?" + plainS3 + srv.URL
 }
 
 func TestS3(t *testing.T) {
@@ -113,7 +116,8 @@ func TestLargeContentInS3(t *testing.T) {
 
 func TestNoCredentialsOfS3(t *testing.T) {
 	_, where := s3Server(t)
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_CONFIG_FILE", "/dev/null")

@@ -66,7 +66,7 @@ var refusals = []string{"AccessDeniedException", "AccessDenied", "UnrecognizedCl
 	"InvalidSignatureException", "SignatureDoesNotMatch", "MissingAuthenticationTokenException", "MissingAuthenticationToken", "IncompleteSignature",
 	"NotAuthorized", "OptInRequired", "DisabledException", "InvalidGrantTokenException"}
 
-// ofAWS gives an error its meaning.
+// ofAWS translates an error.
 func ofAWS(err error) error {
 	var said smithy.APIError
 	var code string

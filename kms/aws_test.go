@@ -83,8 +83,9 @@ func TestErrorsOfAWS(t *testing.T) {
 	t.Cleanup(srv.Close)
 	const arn = "arn:aws:kms:eu-test-1:1:key/k"
 	k := open(t, "awskms:///"+arn+"?region=eu-test-1&context_app=muster&endpoint="+srv.URL)
-	for code, want := range map[string]app.Code{"AccessDeniedException": app.ECredentials, "ExpiredTokenException": app.ECredentials, "NotFoundException": app.EInvalid,
-		"InvalidCiphertextException": app.EConflict, "IncorrectKeyException": app.EConflict, "KMSInvalidStateException": app.ETransient} {
+	for code, want := range map[string]app.Code{"AccessDeniedException": app.ECredentials, "ExpiredTokenException": app.ECredentials,
+		"NotFoundException": app.EInvalid, "InvalidCiphertextException": app.EConflict, "IncorrectKeyException": app.EConflict,
+		"KMSInvalidStateException": app.ETransient} {
 		said = code
 		_, err := k.Unwrap(t.Context(), []byte("wrapped"))
 		if app.CodeOf(err) != want {
@@ -98,7 +99,8 @@ func TestErrorsOfAWS(t *testing.T) {
 }
 
 func TestNoCredentialsOfAWS(t *testing.T) {
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -109,7 +111,8 @@ func TestNoCredentialsOfAWS(t *testing.T) {
 }
 
 func TestWrongURLsOfLargeServices(t *testing.T) {
-	for _, bad := range []string{"awskms://k?color=blue", "awskms://k?fips=maybe", "awskms://k?role=me", "awskms://k?request_checksum_calculation=never", "awskms://k?region=a&region=b",
+	for _, bad := range []string{"awskms://k?color=blue", "awskms://k?fips=maybe", "awskms://k?role=me", "awskms://k?request_checksum_calculation=never",
+		"awskms://k?region=a&region=b",
 		"awskms://", "azurekeyvault://v.vault.azure.net/keys/k?color=blue", "azurekeyvault://example.com/keys/k", "azurekeyvault://v.vault.azure.net/k"} {
 		_, err := kms.Open(t.Context(), bad)
 		code(t, err, app.EInvalid)

@@ -80,7 +80,7 @@ func (k *azureKey) unwrap(ctx context.Context, wrapped []byte) ([]byte, error) {
 
 func (k *azureKey) close() {}
 
-// ofAzure gives an error its meaning.
+// ofAzure translates an error.
 func ofAzure(err error) error {
 	var answer *azcore.ResponseError
 	switch {

@@ -50,7 +50,8 @@ func TestKeyInGoogle(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	creds := auth.NewCredentials(&auth.CredentialsOptions{TokenProvider: tokens{}})
-	k := &Key{name: "k", service: &googleKey{client: &http.Client{Transport: googleauth.Transport(http.DefaultTransport, creds)}, where: srv.URL + "/v1/" + name, data: data}}
+	k := &Key{name: "k", service: &googleKey{client: &http.Client{Transport: googleauth.Transport(http.DefaultTransport, creds)},
+		where: srv.URL + "/v1/" + name, data: data}}
 	wrapped, err := k.Wrap(t.Context(), []byte("key"))
 	if err != nil || string(wrapped) != "\x00\x01\x02\xff" {
 		t.Errorf("%q, %v", wrapped, err)
@@ -67,7 +68,8 @@ func TestKeyInGoogle(t *testing.T) {
 			t.Errorf("%d: %v, want %s", c.status, err, c.want)
 		}
 	}
-	for _, bad := range []string{"gcpkms://" + name + "?color=blue", "gcpkms://" + name + "?additional_authenticated_data=*", "gcpkms://k", "gcpkms://" + name + "/cryptoKeyVersions/1"} {
+	for _, bad := range []string{"gcpkms://" + name + "?color=blue", "gcpkms://" + name + "?additional_authenticated_data=*", "gcpkms://k",
+		"gcpkms://" + name + "/cryptoKeyVersions/1"} {
 		if _, err := Open(t.Context(), bad); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -35,7 +35,6 @@ var (
 	services = map[string]opener{local: openLocal, "gcpkms": openGoogle, "hashivault": openVault}
 
 	openers = merged(services, largeServices)
-	large   = []string{"awskms", "azurekeyvault"}
 )
 
 // Schemes are those of the services that this build has, sorted.
@@ -69,11 +68,11 @@ func Open(ctx context.Context, where string) (*Key, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, invalid("That is not the URL of a key.")
 	}
-	open := openers[u.Scheme]
-	if open == nil && slices.Contains(large, u.Scheme) {
+	if slices.Contains(LeftOut, u.Scheme) {
 		return nil, &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
 			Hint: "Build it with `make build`, which has all of them."}
 	}
+	open := openers[u.Scheme]
 	if open == nil {
 		return nil, invalid(fmt.Sprintf("Key services of the kind %q are not known.", u.Scheme))
 	}
@@ -140,7 +139,7 @@ var (
 	errOtherKey = errors.New("another key wrapped it")
 )
 
-// ofStatus gives an error the meaning of its HTTP status.
+// ofStatus translates an HTTP status.
 func ofStatus(status int, err error) error {
 	switch status {
 	case http.StatusNotFound:

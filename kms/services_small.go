@@ -2,4 +2,7 @@
 
 package kms
 
-var largeServices = map[string]opener{}
+// LeftOut are the schemes that this build does not have.
+var LeftOut = []string{"awskms", "azurekeyvault"}
+
+var largeServices map[string]opener

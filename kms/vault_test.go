@@ -27,8 +27,10 @@ func TestFormOfVault(t *testing.T) {
 			t.Error(err)
 		}
 		h := r.Header
-		if r.Method != http.MethodPut || h.Get("X-Vault-Token") != "right" || h.Get("X-Vault-Request") != "true" || h.Get("X-Vault-Namespace") != "team" || h.Get("X-Proxy") != "yes" {
-			t.Errorf("%s with %v", r.Method, h)
+		for name, want := range map[string]string{"X-Vault-Token": "right", "X-Vault-Request": "true", "X-Vault-Namespace": "team", "X-Proxy": "yes"} {
+			if r.Method != http.MethodPut || h.Get(name) != want {
+				t.Errorf("%s with %s: %q, want %q", r.Method, name, h.Get(name), want)
+			}
 		}
 		switch {
 		case r.URL.Path == "/below/v1/sealing/encrypt/team/muster" && in["plaintext"] == "a2V5":
@@ -152,7 +154,8 @@ func TestWrongSettingsOfVault(t *testing.T) {
 		_, err := kms.Open(t.Context(), bad)
 		code(t, err, app.EInvalid)
 	}
-	for name, value := range map[string]string{"VAULT_SERVER_URL": "vault", "VAULT_CACERT": "/nowhere", "VAULT_CACERT_BYTES": "none", "VAULT_CAPATH": "/nowhere", "VAULT_CLIENT_CERT": "/nowhere",
+	for name, value := range map[string]string{"VAULT_SERVER_URL": "vault", "VAULT_CACERT": "/nowhere", "VAULT_CACERT_BYTES": "none",
+		"VAULT_CAPATH": "/nowhere", "VAULT_CLIENT_CERT": "/nowhere",
 		"VAULT_SKIP_VERIFY": "perhaps", "VAULT_MAX_RETRIES": "many", "VAULT_CLIENT_TIMEOUT": "long", "VAULT_HEADERS": `{"X-Vault-Token": "x"}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)

@@ -96,7 +96,7 @@ func (p *Params) awsOptions() (options []func(*config.LoadOptions) error) {
 	return options
 }
 
-// named gives its name to the error of credentials, which the SDK leaves without a type.
+// named makes errors of credentials wrap ErrCredentials, since the SDK leaves them without a type.
 type named struct{ aws.CredentialsProvider }
 
 // Retrieve gets the credentials.
