@@ -9,30 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/azureblob"
-	"gocloud.dev/blob/s3blob"
-	"gocloud.dev/gcerrors"
-	"google.golang.org/api/googleapi"
-
-	// The drivers, each of which registers its scheme.
-	_ "gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/gcsblob"
-	_ "gocloud.dev/blob/memblob"
 
 	"muster/app"
 )
-
-// Schemes are those of the places that there are, sorted.
-var Schemes = []string{"azblob", "file", "gs", "mem", "s3"}
 
 // Config says where contents are.
 type Config struct {
@@ -46,12 +29,10 @@ type Config struct {
 
 // Store keeps contents. Close it.
 type Store struct {
-	bucket *blob.Bucket
-	spool  string
-	git    GitOptions
-	name   string
-	// uploads says that contents are handed over as a whole: the driver of Azure may panic where one that it is given in pieces cannot be written.
-	uploads bool
+	place place
+	spool string
+	git   GitOptions
+	name  string
 }
 
 var _ app.BlobStore = (*Store)(nil)
@@ -74,21 +55,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("blob: %w", err)
 		}
-		// Temporary files beside the content, so that moving them is one step; no files of attributes.
-		where = (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir), RawQuery: "no_tmp_dir=true&metadata=skip&dir_file_mode=448"}).String()
+		where = (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 	}
-	u, err := url.Parse(where)
-	if err != nil || !slices.Contains(Schemes, u.Scheme) {
-		return nil, &app.Error{Code: app.EInvalid, Field: "MUSTER_BLOB_URL", Message: "That is not the URL of a place for resources.",
-			Hint: "It begins with " + strings.Join(Schemes, "://, ") + "://. Leave it out to keep them in the data directory."}
-	}
-	s.name, s.uploads = u.Scheme+"://"+u.Host+u.Path, u.Scheme == azureblob.Scheme
-	if u.Scheme == s3blob.Scheme {
-		s.bucket, err = openS3(ctx, u)
-	} else {
-		s.bucket, err = blob.OpenBucket(ctx, where)
-	}
-	if err != nil {
+	var err error
+	if s.place, s.name, err = openPlace(ctx, where); err != nil {
 		return nil, s.problem("open", err)
 	}
 	return s, nil
@@ -98,11 +68,14 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) Name() string { return s.name }
 
 // Close lets go of connections.
-func (s *Store) Close() error { return s.bucket.Close() }
+func (s *Store) Close() error { return s.place.close() }
 
 // Open implements app.BlobStore.
 func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
-	r, err := s.bucket.NewRangeReader(ctx, name, from, -1, nil)
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	r, err := s.place.open(ctx, name, from)
 	if err != nil {
 		return nil, s.problem("read", err)
 	}
@@ -124,9 +97,39 @@ func (r reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Put keeps a content under its name, with all of the bytes that are said or not at all. What is there in the same size is left alone.
+// Put keeps a content under its name, with all of the bytes that are said or not at all. What is there in the same size is left alone. On its way
+// to another host the content passes through the spool, so that it can be sent again where sending it breaks off.
 func (s *Store) Put(ctx context.Context, name string, size int64, r io.Reader) error {
-	return s.put(ctx, name, size, r)
+	if n, err := s.sizeOf(ctx, name); err != nil || n == size {
+		return err
+	}
+	if d, ok := s.place.(*directory); ok {
+		if err := d.put(ctx, name, &whole{r, size}); err != nil {
+			return s.problem("write", err)
+		}
+		return nil
+	}
+	t, err := s.Take(ctx, &whole{r, size}, 0)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return s.write(ctx, name, t.(*taken).content())
+}
+
+// whole ends with an error if there are not just as many bytes as were said.
+type whole struct {
+	r    io.Reader
+	left int64
+}
+
+// Read reads on.
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if w.left -= int64(n); w.left < 0 || err == io.EOF && w.left > 0 {
+		err = fmt.Errorf("%d bytes are missing", w.left)
+	}
+	return n, err
 }
 
 // Has tells whether there is a content.
@@ -142,7 +145,7 @@ const probeName = "doctor-"
 func (s *Store) Probe(ctx context.Context) error {
 	name := probeName + rand.Text()
 	text := []byte("written by muster doctor " + name)
-	if err := s.put(ctx, name, int64(len(text)), bytes.NewReader(text)); err != nil {
+	if err := s.Put(ctx, name, int64(len(text)), bytes.NewReader(text)); err != nil {
 		return err
 	}
 	r, err := s.Open(ctx, name, 0)
@@ -161,39 +164,40 @@ func (s *Store) Probe(ctx context.Context) error {
 
 // Delete implements app.BlobStore.
 func (s *Store) Delete(ctx context.Context, name string) error {
-	if err := s.bucket.Delete(ctx, name); err != nil && kindOf(err) != gcerrors.NotFound {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := s.place.remove(ctx, name); err != nil && !errors.Is(err, errAbsent) {
 		return s.problem("delete", err)
 	}
 	return nil
 }
 
-// List implements app.BlobStore.
+// List implements app.BlobStore. Files of the place that are no contents are not its business.
 func (s *Store) List(ctx context.Context, prefix string, each func(name string, at time.Time) error) error {
-	all := s.bucket.List(&blob.ListOptions{Prefix: prefix})
-	for {
-		o, err := all.Next(ctx)
-		if err == io.EOF {
-			return nil
+	var stopped error // by the caller, whose error is not one of the place
+	err := s.place.list(ctx, prefix, func(name string, at time.Time) error {
+		if isName(name) {
+			stopped = each(name, at)
 		}
-		if err != nil {
-			return s.problem("list", err)
-		}
-		if err := each(o.Key, o.ModTime); err != nil {
-			return err
-		}
+		return stopped
+	})
+	if err != nil && stopped == nil {
+		return s.problem("list", err)
 	}
+	return stopped
 }
 
 // sizeOf gives how many bytes there are under a name; -1 where there is nothing.
 func (s *Store) sizeOf(ctx context.Context, name string) (int64, error) {
-	a, err := s.bucket.Attributes(ctx, name)
-	switch {
-	case err == nil:
-		return a.Size, nil
-	case kindOf(err) == gcerrors.NotFound:
-		return -1, nil
+	if err := checkName(name); err != nil {
+		return -1, err
 	}
-	return -1, s.problem("look for", err)
+	n, err := s.place.size(ctx, name)
+	if err != nil {
+		return -1, s.problem("look for", err)
+	}
+	return n, nil
 }
 
 // holds tells whether what is under a name is the content of that hash.
@@ -213,62 +217,14 @@ func (s *Store) holds(ctx context.Context, name string, size int64, hash string)
 	return hex.EncodeToString(h.Sum(nil)) == hash, nil
 }
 
-// put writes a content under its name, unless there is one of its size.
-func (s *Store) put(ctx context.Context, name string, size int64, r io.Reader) error {
-	if n, err := s.sizeOf(ctx, name); err != nil || n == size {
+func (s *Store) write(ctx context.Context, name string, content *io.SectionReader) error {
+	if err := checkName(name); err != nil {
 		return err
 	}
-	return s.write(ctx, name, size, r)
-}
-
-// write writes a content under its name. The drivers make it visible when all of it is there; a write that is cut off is called off.
-func (s *Store) write(ctx context.Context, name string, size int64, r io.Reader) error {
-	writing, cancel := context.WithCancel(ctx)
-	defer cancel()
-	options := &blob.WriterOptions{ContentType: "application/octet-stream"}
-	if s.uploads {
-		if err := s.bucket.Upload(writing, name, &whole{r, size}, options); err != nil {
-			return s.problem("write", err)
-		}
-		return nil
-	}
-	w, err := s.bucket.NewWriter(writing, name, options)
-	if err != nil {
-		return s.problem("write", err)
-	}
-	if _, err = io.Copy(w, &whole{r, size}); err != nil {
-		cancel() // before Close, so that what came so far is dropped
-		_ = w.Close()
-		return s.problem("write", err)
-	}
-	if err := w.Close(); err != nil {
+	if err := s.place.write(ctx, name, content); err != nil {
 		return s.problem("write", err)
 	}
 	return nil
-}
-
-// whole ends with an error where there are not just as many bytes as were said.
-type whole struct {
-	r    io.Reader
-	left int64
-}
-
-// Read implements io.Reader.
-func (w *whole) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if w.left -= int64(n); w.left < 0 || err == io.EOF && w.left > 0 {
-		err = fmt.Errorf("%d bytes are missing", w.left)
-	}
-	return n, err
-}
-
-// kindOf is what the drivers say of an error, but that Google's takes what is forbidden for what is not there.
-func kindOf(err error) gcerrors.ErrorCode {
-	var google *googleapi.Error
-	if errors.As(err, &google) && google.Code == http.StatusForbidden {
-		return gcerrors.PermissionDenied
-	}
-	return gcerrors.Code(err)
 }
 
 func (s *Store) problem(act string, err error) error {
@@ -278,12 +234,14 @@ func (s *Store) problem(act string, err error) error {
 	}
 	e := &app.Error{Code: app.ETransient, Message: "The place for resources does not answer as it should.", Err: fmt.Errorf("blob: %s at %s: %w", act, s.name, err),
 		Hint: "Try again. If it stays so, whoever runs the server finds more in its log."}
-	switch code := kindOf(err); {
+	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		e.Code, e.Message = app.ETimeout, "The place for resources did not answer in time."
-	case code == gcerrors.NotFound || errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, errAbsent) && act == "read":
 		e.Code, e.Message, e.Hint = app.ENotFound, "The content is not there.", ""
-	case code == gcerrors.PermissionDenied || errors.Is(err, os.ErrPermission):
+	case errors.Is(err, errAbsent):
+		e.Message, e.Hint = "The place for resources is not there.", "Whoever runs the server names it with --blob."
+	case errors.Is(err, errRefused):
 		e.Code, e.Message = app.ECredentials, "The place for resources does not let this server in."
 		e.Hint = "It needs the right to read, write, list and delete, and credentials in the form that the service's own tools read."
 	case isFull(err):

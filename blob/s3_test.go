@@ -1,3 +1,5 @@
+//go:build !small
+
 package blob_test
 
 import (
@@ -59,7 +61,7 @@ func TestConnectionsToS3AreKept(t *testing.T) {
 	srv.Start()
 	t.Cleanup(srv.Close)
 	dir := t.TempDir()
-	s, err := blob.Open(t.Context(), blob.Config{URL: "s3://bucket?region=eu-test-1&use_path_style=true&request_checksum_calculation=when_required&response_checksum_validation=when_required&endpoint=" + srv.URL, Spool: dir + "/spool"})
+	s, err := blob.Open(t.Context(), blob.Config{URL: "s3://bucket?" + plainS3 + srv.URL, Spool: dir + "/spool"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +86,14 @@ func TestConnectionsToS3AreKept(t *testing.T) {
 	if got := opened.Load(); got > 2 { // one, and one more where the host is so busy that it comes back too late
 		t.Errorf("%d connections for %d contents one after the other, want 1", got, n)
 	}
-	for _, wrong := range []string{"ssetype=none", "use_path_style=maybe", "color=blue"} {
-		if _, err := blob.Open(t.Context(), blob.Config{URL: "s3://bucket?region=eu-test-1&" + wrong, Spool: dir + "/other"}); err == nil {
-			t.Errorf("a place with %s is opened", wrong)
-		}
+}
+
+func TestWrongURLsOfS3(t *testing.T) {
+	for _, wrong := range []string{"ssetype=none", "use_path_style=maybe", "s3ForcePathStyle=maybe", "disable_https=maybe", "accelerate=maybe", "color=blue",
+		"region=a&region=b", "anonymous=maybe", "fips=maybe",
+		"dualstack=maybe", "hostname_immutable=maybe", "rate_limiter_capacity=few", "role=me", "request_checksum_calculation=never",
+		"response_checksum_validation=never"} {
+		wrongURLs(t, "s3://bucket?region=eu-test-1&"+wrong)
 	}
+	wrongURLs(t, "s3://?region=eu-test-1", "s3://bucket/below?region=eu-test-1")
 }

@@ -119,14 +119,16 @@ func (t *taken) Files(ctx context.Context, format app.ResourceFormat, name strin
 	return archive.List(ctx, archive.Source{R: t.file, Size: t.size, Name: name})
 }
 
-// Keep implements app.TakenBlob. What is there already is read to its end: where something has changed it, it is written anew.
+// Keep implements app.TakenBlob. What is there already is read to its end: where something has changed it, it is written again.
 func (t *taken) Keep(ctx context.Context, name string) error {
 	right, err := t.s.holds(ctx, name, t.size, t.hash)
 	if err != nil || right {
 		return err
 	}
-	return t.s.write(ctx, name, t.size, io.NewSectionReader(t.file, 0, t.size))
+	return t.s.write(ctx, name, t.content())
 }
+
+func (t *taken) content() *io.SectionReader { return io.NewSectionReader(t.file, 0, t.size) }
 
 // Close implements app.TakenBlob.
 func (t *taken) Close() error { return t.file.Close() }

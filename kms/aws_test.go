@@ -1,3 +1,5 @@
+//go:build !small
+
 package kms_test
 
 import (
@@ -9,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"muster/app"
 	"muster/kms"
 )
 
@@ -57,5 +60,61 @@ func TestKeyInAWS(t *testing.T) {
 	}
 	if n := opened.Load(); n > 2 { // one, and one more where the host is so busy that it comes back too late
 		t.Errorf("%d connections for %d calls one after the other, want 1", n, 2*rounds)
+	}
+}
+
+// Errors of AWS KMS have the status 400 for nearly everything: their codes tell what is wrong.
+func TestErrorsOfAWS(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKID")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	var said, asked string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			KeyID             string `json:"KeyId"`
+			EncryptionContext map[string]string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		asked = in.KeyID + " " + in.EncryptionContext["app"]
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"__type": %q, "message": "no"}`, said)
+	}))
+	t.Cleanup(srv.Close)
+	const arn = "arn:aws:kms:eu-test-1:1:key/k"
+	k := open(t, "awskms:///"+arn+"?region=eu-test-1&context_app=muster&endpoint="+srv.URL)
+	for code, want := range map[string]app.Code{"AccessDeniedException": app.ECredentials, "ExpiredTokenException": app.ECredentials,
+		"NotFoundException": app.EInvalid, "InvalidCiphertextException": app.EConflict, "IncorrectKeyException": app.EConflict,
+		"KMSInvalidStateException": app.ETransient} {
+		said = code
+		_, err := k.Unwrap(t.Context(), []byte("wrapped"))
+		if app.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %s", code, err, want)
+		}
+	}
+	said = "AccessDeniedException"
+	if _, err := k.Wrap(t.Context(), []byte("key")); app.CodeOf(err) != app.ECredentials || asked != arn+" muster" {
+		t.Errorf("asked with %q: %v", asked, err)
+	}
+}
+
+func TestNoCredentialsOfAWS(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+	_, err := open(t, "awskms://alias/muster?region=eu-test-1&endpoint=http://127.0.0.1:1").Wrap(t.Context(), []byte("key"))
+	code(t, err, app.ECredentials)
+}
+
+func TestWrongURLsOfLargeServices(t *testing.T) {
+	for _, bad := range []string{"awskms://k?color=blue", "awskms://k?fips=maybe", "awskms://k?role=me", "awskms://k?request_checksum_calculation=never",
+		"awskms://k?region=a&region=b",
+		"awskms://", "azurekeyvault://v.vault.azure.net/keys/k?color=blue", "azurekeyvault://example.com/keys/k", "azurekeyvault://v.vault.azure.net/k"} {
+		_, err := kms.Open(t.Context(), bad)
+		code(t, err, app.EInvalid)
 	}
 }

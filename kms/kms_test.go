@@ -50,12 +50,27 @@ func TestKeyInTheURL(t *testing.T) {
 	}
 	_, err = two.Unwrap(t.Context(), w)
 	code(t, err, app.EConflict)
+	for _, short := range []string{"", "short"} {
+		_, err = one.Unwrap(t.Context(), []byte(short))
+		code(t, err, app.EConflict)
+	}
 	if one.Name() == two.Name() || strings.Contains(one.Name(), strings.TrimPrefix(keyURL("1"), "base64key://")) {
 		t.Errorf("names %q and %q", one.Name(), two.Name())
 	}
-	for _, bad := range []string{"base64key://short", "nokms://x", "just text", ""} {
+	for _, bad := range []string{"base64key://short", keyURL("1") + "?color=blue", "base64key://", "nokms://x", "just text", ""} {
 		_, err := kms.Open(t.Context(), bad)
 		code(t, err, app.EInvalid)
+	}
+}
+
+// What earlier versions of Muster wrapped, by a library that it no longer has, is still unwrapped.
+func TestOldWrappedKey(t *testing.T) {
+	old, err := base64.StdEncoding.DecodeString("SPHm4GX4K3GGR0jWdDMmOc4ldRFox8Zo2qvNEaJi3t2tSCfB38cmvrFWJZQctHbo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err := open(t, keyURL("1")).Unwrap(t.Context(), old); err != nil || string(key) != "data key" {
+		t.Errorf("%q, %v", key, err)
 	}
 }
 
@@ -135,7 +150,7 @@ func TestStoreWithAKeyInVault(t *testing.T) {
 	v.status = http.StatusServiceUnavailable
 	code(t, begin(), app.ETransient)
 	v.status = 0
-	v.token = "another" // the client is made once in a process, from the environment
+	v.token = "another"
 	err := begin()
 	code(t, err, app.ECredentials)
 	if e := app.AsError(err); !strings.Contains(e.Message, "hashivault://muster") || e.Hint == "" {

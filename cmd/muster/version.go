@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/blob"
+	"muster/kms"
 	"muster/providers"
 )
 
@@ -39,6 +42,9 @@ func leftOut() []string {
 	left := []string{}
 	for _, name := range providers.LeftOut {
 		left = append(left, "provider "+name)
+	}
+	for _, scheme := range slices.Concat(blob.LeftOut, kms.LeftOut) {
+		left = append(left, scheme+"://")
 	}
 	return left
 }
