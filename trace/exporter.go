@@ -63,19 +63,23 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	defer context.AfterFunc(e.done, cancel)()
+	var failed error
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		after, err := e.post(ctx, body)
 		if err == nil || after < 0 {
 			return err
 		}
+		if failed == nil || ctx.Err() == nil {
+			failed = err // an attempt that ran out of time says less than the one before
+		}
 		wait := max(after, pause/2+rand.N(pause))
 		if end, _ := ctx.Deadline(); time.Until(end) < wait {
-			return err
+			return failed
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return err
+			return failed
 		}
 	}
 }

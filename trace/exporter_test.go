@@ -148,7 +148,7 @@ func TestBothSidesShowCertificates(t *testing.T) {
 		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 		s.StartTLS()
 	})
-	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "300")
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")
 	t.Setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", cert)
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", key)
 	if log := send(t, c.URL+"/base"); len(c.names) > 0 || !strings.Contains(log, "certificate") {
@@ -259,6 +259,13 @@ func TestAttempts(t *testing.T) {
 			}
 			return answer(200, "", "")
 		}, 3, ""},
+		"away, then silent": {func(n int, r *http.Request) (*http.Response, error) {
+			if n == 1 {
+				return nil, errors.New("refused")
+			}
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}, 2, "refused"},
 		"busy": {func(n int, _ *http.Request) (*http.Response, error) {
 			return answer([]int{429, 502, 503, 504, 200}[min(n, 5)-1], "", "")
 		}, 5, ""},
