@@ -58,7 +58,7 @@ func openPlace(ctx context.Context, where string) (place, string, error) {
 	u, err := url.Parse(where)
 	if err == nil && slices.Contains(LeftOut, u.Scheme) {
 		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
-			Hint: "Build it with `make build`, which has all of them."}
+			Hint: app.FullBuildHint}
 	}
 	if err != nil || openers[u.Scheme] == nil {
 		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "That is not the URL of a place for resources.",

@@ -70,7 +70,7 @@ func Open(ctx context.Context, where string) (*Key, error) {
 	}
 	if slices.Contains(LeftOut, u.Scheme) {
 		return nil, &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
-			Hint: "Build it with `make build`, which has all of them."}
+			Hint: app.FullBuildHint}
 	}
 	open := openers[u.Scheme]
 	if open == nil {
