@@ -51,7 +51,7 @@ func openGS(ctx context.Context, u *url.URL) (place, error) {
 		}
 		transport, g.base = over, "https://storage."+domain
 	}
-	g.client = &http.Client{Transport: transport}
+	g.client = googleauth.Client(transport)
 	return g, nil
 }
 

@@ -34,7 +34,7 @@ func openGoogle(ctx context.Context, u *url.URL) (service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	return &googleKey{client: &http.Client{Transport: over}, where: "https://cloudkms." + domain + "/v1/" + name, data: data}, nil
+	return &googleKey{client: googleauth.Client(over), where: "https://cloudkms." + domain + "/v1/" + name, data: data}, nil
 }
 
 func googleKeyOf(u *url.URL) (name string, data []byte, err error) {

@@ -172,14 +172,14 @@ func (k *vaultKey) unwrap(ctx context.Context, wrapped []byte) ([]byte, error) {
 	out, err := k.call(ctx, "decrypt", map[string]string{"ciphertext": string(wrapped)})
 	var a *answered
 	if errors.As(err, &a) && a.status == http.StatusBadRequest {
-		err = fmt.Errorf("%w: %w", ofVault(a.text), err)
+		if kind := ofVault(a.text); kind != nil {
+			err = fmt.Errorf("%w: %w", kind, err)
+		}
 	}
 	return out.Data.Plaintext, err
 }
 
-var errOther = errors.New("it is not decrypted")
-
-// ofVault tells the reasons of Vault for not decrypting apart, which it only says in words.
+// ofVault tells apart why Vault does not decrypt, which it only says in words; nil: for another reason.
 func ofVault(text string) error {
 	for _, words := range []string{"invalid ciphertext", "message authentication failed", "unable to decrypt", "decryption failed", "incorrect key"} {
 		if strings.Contains(text, words) {
@@ -192,7 +192,7 @@ func ofVault(text string) error {
 	if strings.Contains(text, "missing client token") {
 		return errRefused
 	}
-	return errOther
+	return nil
 }
 
 func (k *vaultKey) close() { k.client.CloseIdleConnections() }

@@ -12,7 +12,7 @@ import (
 
 // Default finds the credentials of this host as Google's own tools do. It returns a round tripper that puts their tokens on requests, and the
 // domain below which their services are: googleapis.com, unless the credentials are for a cloud that Google runs under another name.
-// A domain that is named is used instead.
+// A domain that is named is used instead. A client with this round tripper should be one that Client makes.
 func Default(ctx context.Context, base http.RoundTripper, domain string) (http.RoundTripper, string, error) {
 	creds, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{Scope}, UniverseDomain: domain,
 		Client: &http.Client{Transport: base, Timeout: 30 * time.Second}})
@@ -25,6 +25,11 @@ func Default(ctx context.Context, base http.RoundTripper, domain string) (http.R
 		}
 	}
 	return Transport(base, creds), domain, nil
+}
+
+// Client makes a client that follows no redirect: the token would go along to wherever it leads.
+func Client(over http.RoundTripper) *http.Client {
+	return &http.Client{Transport: over, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Refused reports whether an error says that Google issues no token for these credentials, which trying again does not change.
