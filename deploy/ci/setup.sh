@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs, on Debian or Ubuntu, what `make test-real` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, the
+# Installs, on Debian or Ubuntu, what `make test-all` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, the
 # tools of the sandbox, the software of examples/catalog for machines of it, Puppet and Ansible, and a Docker Engine. What is there already is left alone, and what packages would start is not started.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
