@@ -40,7 +40,7 @@ type member struct {
 	Rate        app.Rate
 }
 
-// members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in large.go, which
+// members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in members_large.go, which
 // a small build (-tags small) leaves out.
 var members = joined(largeMembers, map[string]member{
 	"digitalocean": {
