@@ -156,9 +156,11 @@ func (s *Server) changed(_ context.Context, _ delivery, p bot.Person, at place, 
 		}
 		m := s.bot.Fill(ctx, p, formOf(c.View, act))
 		// The answer to an older change may have come between: the newest one is shown all the same.
-		if s.newest.is(c.View.ID, act.ActionTs) && s.renew(ctx, w, c.View.ID, c.View.Hash, m) && s.newest.is(c.View.ID, act.ActionTs) {
-			s.renew(ctx, w, c.View.ID, "", m)
-		}
+		s.newest.show(c.View.ID, act.ActionTs, func() {
+			if s.renew(ctx, w, c.View.ID, c.View.Hash, m) && s.newest.is(c.View.ID, act.ActionTs) {
+				s.renew(ctx, w, c.View.ID, "", m)
+			}
+		})
 	}) {
 		return tooBusy
 	}
