@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store"
 	"muster/jobs"
 )
 
@@ -32,8 +33,17 @@ func (e *engine) makeSick(node string) {
 	}
 }
 
+// soon has repairs due that are to be looked at again within half a minute, for which no test waits.
+type soon struct{ *store.Store }
+
+func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]app.RepairDue, error) {
+	return s.Store.RepairsDue(ctx, now.Add(31*time.Second), most)
+}
+
 // keepHealth runs what a server runs to look after clusters.
 func (e *engine) keepHealth() {
+	deps := e.app.Deps
+	deps.Store = soon{e.store}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() {
@@ -41,7 +51,7 @@ func (e *engine) keepHealth() {
 		done <- struct{}{}
 	}()
 	go func() {
-		(&jobs.Mender{Repair: e.app.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&jobs.Mender{Repair: app.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
