@@ -78,24 +78,26 @@ func serveOpenAPI(api huma.API) http.HandlerFunc {
 // The notes that routes.go adds to an operation.
 
 func about(summary string) func(*huma.Operation) {
-	return func(o *huma.Operation) {
-		o.Summary = summary
-		o.MaxBodyBytes = apiLimit
-		if o.Security == nil {
-			o.Security = []map[string][]string{{"token": {}}}
-		}
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests)
-		switch o.Method {
-		case http.MethodGet:
-			o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
-		default:
-			o.Errors = append(o.Errors, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge)
-			o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
-		}
-		switch o.Method {
-		case http.MethodPut, http.MethodPatch, http.MethodDelete:
-			o.Parameters = append(o.Parameters, header("If-Match", "The ETag of what you have read at this address: where it is another by now, nothing is changed and the answer is 412"))
-		}
+	return func(o *huma.Operation) { describe(o, summary) } // small, since the compiler repeats it wherever about is called
+}
+
+func describe(o *huma.Operation, summary string) {
+	o.Summary = summary
+	o.MaxBodyBytes = apiLimit
+	if o.Security == nil {
+		o.Security = []map[string][]string{{"token": {}}}
+	}
+	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests)
+	switch o.Method {
+	case http.MethodGet:
+		o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
+	default:
+		o.Errors = append(o.Errors, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge)
+		o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
+	}
+	switch o.Method {
+	case http.MethodPut, http.MethodPatch, http.MethodDelete:
+		o.Parameters = append(o.Parameters, header("If-Match", "The ETag of what you have read at this address: where it is another by now, nothing is changed and the answer is 412"))
 	}
 }
 
