@@ -12,7 +12,7 @@ import (
 // word of a new cluster may be lost.
 const (
 	ringLeast = 250 * time.Millisecond
-	ringMost  = 15 * time.Second
+	ringMost  = app.HealthTick
 	mendEvery = 5 * time.Second
 )
 

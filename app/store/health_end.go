@@ -62,9 +62,13 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)
 		}
+		due := fromMicros(h.began).Add(h.policy.Every())
 		if err := t.exec(`UPDATE health_rounds SET due_at = ?, holder = '', looked_at = ? WHERE cluster = ?`,
-			micros(fromMicros(h.began).Add(h.policy.Every())), micros(o.Now), o.Cluster); err != nil {
+			micros(due), micros(o.Now), o.Cluster); err != nil {
 			return err
+		}
+		if due.Sub(o.Now) < app.HealthTick { // a short interval would else be as long as the tick
+			t.clusters[app.WatchHealth] = true
 		}
 		before, err := t.nodeHealth(o.Cluster)
 		if err != nil {
