@@ -22,6 +22,11 @@ total=$("$go" list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" ./cmd/mus
 if [ "$total" -lt 25 ]; then
   exec "$go" build -o "$out" "$@" ./cmd/muster
 fi
+# Where there is memory for it, the compiler collects garbage less often, which is a fifth of its time.
+if [ -z "${GOGC:-}" ] && [ "$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null || echo 0)" -ge 8000000 ]; then
+  GOGC=400
+  export GOGC
+fi
 wait='half a minute'
 [ "$total" -lt 150 ] || wait='a minute or two'
 [ "$total" -lt 450 ] || wait='2 to 3 minutes with two cores; the next time takes seconds'
