@@ -23,6 +23,8 @@ import (
 	"muster/solver"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // mortal is an engine that dies and comes back: server and worker are dropped without a word, and started again on what is on
 // disk and in the cloud.
 type mortal struct {
@@ -250,7 +252,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 		m.calm = m.coord.calm // what was asked for begins at once
 		m.live(killed, before)
 	}
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(hangs)
 	var ended time.Time
 	for {
 		changed, stop := m.store.Watch(id)

@@ -16,7 +16,7 @@ import (
 // eventually waits for something that others do.
 func (e *engine) eventually(what string, done func() bool) {
 	e.Helper()
-	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(hangs); !done(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			e.Fatalf("it never happened: %s", what)
 		}

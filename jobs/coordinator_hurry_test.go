@@ -94,7 +94,7 @@ func isTold(told <-chan struct{}, within time.Duration) bool {
 
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(hangs); !done(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("not in 10 s: " + what)
 		}

@@ -204,7 +204,7 @@ func (e *engine) await(id string) app.ClusterView {
 	e.Helper()
 	changed, stop := e.store.Watch(id)
 	defer stop()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(hangs)
 	for {
 		v, err := e.app.Cluster(e.ctx, e.admin, id)
 		if err != nil {
@@ -485,7 +485,7 @@ func TestLeaseEndsACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(hangs)
 	for v.Status != app.ClusterDeleted && time.Now().Before(deadline) {
 		time.Sleep(100 * time.Millisecond)
 		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {

@@ -43,7 +43,7 @@ func (p *pooled) pool(name string, count int) app.PoolView {
 // until looks after pools until one is as it should be.
 func (e *engine) until(name, what string, is func(app.PoolView) bool) app.PoolView {
 	e.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; {
+	for deadline := time.Now().Add(hangs); ; {
 		if _, err := e.app.TendPools(e.ctx); err != nil {
 			e.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func (p *pooled) receipts(c app.ClusterView, v app.PoolView) {
 	stop := p.reconciler(nil)
 	defer stop()
 	var r app.PoolReceipt
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
 		var err error
 		if r, err = p.app.PoolReceipt(p.ctx, p.admin, "base"); err != nil {
 			p.Fatal(err)
@@ -399,7 +399,7 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			var v app.PoolView
-			for deadline := time.Now().Add(time.Minute); v.Ready < count; time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(hangs); v.Ready < count; time.Sleep(20 * time.Millisecond) {
 				if _, err := m.app.TendPools(t.Context()); err != nil {
 					t.Fatal(err)
 				}

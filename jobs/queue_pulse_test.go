@@ -26,7 +26,7 @@ func TestPulseTellsWhenRedisAnswers(t *testing.T) {
 	go func() { defer close(done); q.Pulse(ctx, func() { answers.Add(1) }) }()
 	more := func() bool {
 		before := answers.Load()
-		for end := time.Now().Add(3 * time.Second); answers.Load() == before; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(hangs); answers.Load() == before; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				return false
 			}

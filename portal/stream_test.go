@@ -29,7 +29,7 @@ type reader struct {
 // follow opens a stream; it is closed at the end of the test at the latest.
 func (s *site) follow(path string, headers ...string) *reader {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), hangs)
 	r := s.request("GET", path, "", append([]string{"Accept", "text/event-stream"}, headers...)...).WithContext(ctx)
 	res, err := s.http.Do(r)
 	if err != nil {

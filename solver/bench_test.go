@@ -11,6 +11,8 @@ import (
 	"muster/solver/solvertest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // big is a catalog with n services s000, s001, ... and a template that the caller completes.
 func big(n int) (*app.Catalog, *app.Template) { return solvertest.New(n) }
 
@@ -170,7 +172,7 @@ func TestBigPreferences(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			r := app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
 			got, err := New().Solve(ctx, c, r)
@@ -209,7 +211,7 @@ func TestBigProblems(t *testing.T) {
 	for _, p := range problems {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			r := app.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
 			best := time.Hour

@@ -134,7 +134,7 @@ func TestBigChanges(t *testing.T) {
 	for _, p := range changeProblems {
 		t.Run(p.name, func(t *testing.T) {
 			c, q := p.request(t)
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
 			got, err := NewChanger().Change(ctx, c, q)
@@ -195,7 +195,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		if r.Intn(2) == 0 {
 			q.Size = 20 + r.Intn(20)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), hangs)
 		start := time.Now()
 		got, err := NewChanger().Change(ctx, c, q)
 		cancel()

@@ -138,7 +138,7 @@ func TestBigPools(t *testing.T) {
 			c := solvertest.Loose(30)
 			c.Templates["t"].Constraints.Hosts = p.rule
 			r := app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer, Pool: racks(p.hosts, 4)}
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
 			got, err := New().Solve(ctx, c, r)

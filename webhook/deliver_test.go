@@ -84,7 +84,7 @@ func (d *desk) run(store Store, limit time.Duration) (stop func()) {
 func (d *desk) until(hook string, is func(app.HookDelivery) bool) app.HookDelivery {
 	d.Helper()
 	var last app.HookDelivery
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		list, err := d.s.HookDeliveries(d.Context(), "t", hook, 0, 1)
 		d.must(err)
 		if len(list) > 0 {

@@ -164,7 +164,7 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 				t.Fatalf("the create is %s", op.Status)
 			}
 			d.run(d.s, time.Second)
-			for end := time.Now().Add(20 * time.Second); ; {
+			for end := time.Now().Add(hangs); ; {
 				ops, err := d.s.Operations(d.Context(), "t", "web-1")
 				d.must(err)
 				if ops[0].Status != app.OperationWaiting {

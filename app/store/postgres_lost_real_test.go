@@ -19,6 +19,8 @@ import (
 	"muster/app/store"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // cable lies between a store and PostgreSQL, and can be cut.
 type cable struct {
 	t     *testing.T
@@ -246,7 +248,7 @@ func TestPostgresRestarted(t *testing.T) {
 	}
 	select {
 	case <-changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(hangs):
 		t.Error("who watches was not woken after the connection was lost")
 	}
 }
@@ -280,7 +282,7 @@ func TestPostgresLeaderHangs(t *testing.T) {
 				t.Fatalf("%s, began: %v; want %s, %v", got.who, got.began, who, began)
 			}
 			return got
-		case <-time.After(10 * time.Second):
+		case <-time.After(hangs):
 			t.Fatalf("%s did not come (began: %v)", who, began)
 			return turn{}
 		}

@@ -27,7 +27,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	muster := func(args ...string) (string, string, int) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "muster", append([]string{"cluster", args[0], "--data", p.data}, args[1:]...)...)
 		var out, errs bytes.Buffer

@@ -33,7 +33,7 @@ func realRedis(t *testing.T) (url string, say func(words ...string)) {
 	say = func(words ...string) {
 		t.Helper()
 		var out []byte
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			if out, err = exec.Command("redis-cli", append([]string{"-p", port}, words...)...).CombinedOutput(); err == nil {
 				return
 			}

@@ -20,6 +20,8 @@ import (
 	rest "muster/client"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // process is a server as a process of its own, on a data directory of the test's.
 type process struct {
 	t       *testing.T
@@ -80,7 +82,7 @@ func (p *process) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(hangs)
 	for {
 		if cl, err := p.connect(); err == nil {
 			if _, err := cl.Clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
@@ -152,7 +154,7 @@ func (p *process) tidy() {
 			p.t.Error(err)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
 			p.t.Error(err)
 			break

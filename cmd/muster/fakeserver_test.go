@@ -319,7 +319,7 @@ func (s *fakeServer) muster(args ...string) result {
 
 func (s *fakeServer) musterWith(c *cli, args ...string) result {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), hangs)
 	defer cancel()
 	var out, errOut bytes.Buffer
 	if c.stdin == nil {

@@ -86,7 +86,7 @@ func TestHookCommands(t *testing.T) {
 		}
 	})
 	admin := app.Actor{Tenant: app.DefaultTenant, User: "admin", Role: app.RoleSuperadmin}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "data", clientFile)); err == nil {
 			break
 		} else if time.Now().After(end) {

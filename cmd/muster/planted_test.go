@@ -384,7 +384,7 @@ func (r *plantedRun) create(name string) app.ClusterView {
 
 func (r *plantedRun) await(what string, id string, done func(app.ClusterView) bool) app.ClusterView {
 	r.Helper()
-	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := r.server.app.Cluster(r.Context(), r.admin(""), id)
 		if err == nil && done(v) {
 			return v

@@ -17,7 +17,7 @@ import (
 // served is the serial number of the certificate that new connections get.
 func (w *town) served() string {
 	w.Helper()
-	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
+	c, err := tls.DialWithDialer(&net.Dialer{Timeout: hangs}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
 		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it only looks at the certificate
 	if err != nil {
 		w.Fatal(err)

@@ -459,7 +459,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 		"not a URL":         {env: tokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
 		"a bad fingerprint": {env: tokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "muster", append([]string{"provisioner", "--data", t.TempDir()}, c.args...)...)
 		cmd.Env = append(os.Environ(), c.env)

@@ -124,7 +124,7 @@ func visitors(url string) (stop func() (asked int64, wrong []string)) {
 	for range many {
 		go func() {
 			defer func() { done <- struct{}{} }()
-			h := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+			h := &http.Client{Timeout: hangs, Transport: &http.Transport{DisableKeepAlives: true}}
 			for ctx.Err() == nil {
 				asked.Add(1)
 				if _, err := page(h, url); err != nil && len(faults) < cap(faults) {
@@ -165,7 +165,7 @@ func page(h *http.Client, url string) (string, error) {
 func (p *process) answers(url, title string, nodes []app.Node) {
 	p.t.Helper()
 	var seen map[string]bool
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		seen = map[string]bool{}
 		for range 4 * len(nodes) {
 			if text, err := page(http.DefaultClient, url); err == nil {
@@ -321,7 +321,7 @@ func (p *process) goes(v app.ClusterView, machines int) {
 		p.t.Fatalf("%s is %s: %s", v.Name, v.Status, v.Message)
 	}
 	var r app.Receipt
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if err := p.client().CallInto(p.t.Context(), rest.ClusterPath(v.ID, "receipt"), nil, &r); err != nil {
 			p.t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func end(t testing.TB, done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(hangs):
 		t.Fatal("it does not end")
 		return nil
 	}

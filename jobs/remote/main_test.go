@@ -19,6 +19,8 @@ import (
 	"muster/jobs/remote/remotetest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 func TestMain(m *testing.M) {
 	remotetest.ServeQuiet()
 	goleak.VerifyTestMain(m)
@@ -133,7 +135,7 @@ func wantCode(t testing.TB, err error, code app.Code, parts ...string) {
 // eventually polls for what another process does.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -204,7 +204,7 @@ func (l *liar) try(p *Provider) (app.Subject, error) {
 // tryUntil signs in again and again until it ends as it should, at most for five seconds.
 func (l *liar) tryUntil(p *Provider, good func(error) bool) (app.Subject, error) {
 	l.t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		s, err := l.try(p)
 		if good(err) || time.Now().After(end) {
 			return s, err

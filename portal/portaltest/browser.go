@@ -177,7 +177,7 @@ func (b *Browser) Text(css string) string {
 // Until waits for an expression to become true on a page that is there as a whole. It waits long, since machines that test have much to do.
 func (b *Browser) Until(js string) {
 	b.t.Helper()
-	end := time.Now().Add(2 * time.Minute)
+	end := time.Now().Add(5 * time.Minute)
 	for {
 		ok, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](`document.readyState!="loading" && !!(`+js+")"))
 		if err == nil && ok {

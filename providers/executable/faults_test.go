@@ -19,6 +19,8 @@ import (
 	"muster/app"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // shortTimes are those of programs that are wrong.
 var shortTimes = times{describe: 5 * time.Second, open: 5 * time.Second, write: 5 * time.Second, eof: 100 * time.Millisecond, term: 100 * time.Millisecond, steady: time.Minute, backoff: time.Hour, longest: 2 * time.Hour}
 
@@ -178,7 +180,7 @@ func TestSilence(t *testing.T) {
 	if err := a.Delete(ctx, "m"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); asked(t, notes, "cancel") == 0; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); asked(t, notes, "cancel") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it was not told")
 		}
@@ -266,7 +268,7 @@ func TestTheEnd(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); alive(pid); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("process %d goes on", pid)
 			}

@@ -288,5 +288,5 @@ func TestSuiteWithVolumes(t *testing.T) {
 }
 
 func background() (context.Context, func()) {
-	return context.WithTimeout(context.Background(), 10*time.Second)
+	return context.WithTimeout(context.Background(), 5*time.Minute)
 }

@@ -207,7 +207,7 @@ func TestNamespacesWithTheRealClient(t *testing.T) {
 
 func waitForPort(t *testing.T, m app.Machine) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		c, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", m.Addresses["access_v4"], m.SSHPort), time.Second)
 		if err == nil {
 			_ = c.Close()

@@ -87,7 +87,7 @@ func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
 	defer func() { _ = c.Wait() }()
 	pid := c.Process.Pid
 	var start uint64
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(time.Millisecond) {
 		var state byte
 		var err error
 		if start, state, err = procStat(pid); err == nil && state == 'Z' {
