@@ -272,7 +272,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 					m.Fatal(err)
 				}
 				ended = time.Time{}
-			case die && m.coord.deaths()+m.calmOf(o.ID) < o.Total && time.Since(ended) < 5*time.Second:
+			case die && m.coord.deaths()+m.calmOf(o.ID) < o.Total && time.Since(ended) < time.Minute:
 				pause = 10 * time.Millisecond // it is about to die of the last end, which is written down already
 			default:
 				stop()
