@@ -55,7 +55,7 @@ func broken(name string) bool {
 // settle waits until every card shows its end, and checks that it is the right one.
 func (h *hall) settle(n int) {
 	h.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); h.left() > 0; time.Sleep(time.Second) {
+	for deadline := time.Now().Add(30 * time.Minute); h.left() > 0; time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
 			list, _ := h.app.ChatCards(h.Context(), "slack")
 			h.Fatalf("%d cards do not show their ends: %+v\n%s", len(list), list, h.slack.Tell())

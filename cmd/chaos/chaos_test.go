@@ -149,7 +149,7 @@ func TestProxy(t *testing.T) {
 		_, err := io.ReadFull(c, make([]byte, 1))
 		return err
 	}
-	if err := echo(10 * time.Second); err != nil {
+	if err := echo(hangs); err != nil {
 		t.Fatal(err)
 	}
 	p.blackHole(true)
@@ -162,7 +162,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("what was sent meanwhile is lost: %v", err)
 	}
 	p.cut()
-	if err := echo(10 * time.Second); err == nil {
+	if err := echo(hangs); err == nil {
 		t.Error("the connection is still there")
 	}
 }
@@ -173,7 +173,7 @@ func TestProcess(t *testing.T) {
 	p := &process{name: "p", log: filepath.Join(dir, "log"),
 		ready: func(context.Context) error { _, err := os.Stat(filepath.Join(dir, "up")); return err },
 		died:  func(name string, _ error) { ended <- name }}
-	p.argv = []string{"sh", "-c", "echo up >" + dir + "/up; exec sleep 60"}
+	p.argv = []string{"sh", "-c", "echo up >" + dir + "/up; exec sleep 600"}
 	if err := p.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

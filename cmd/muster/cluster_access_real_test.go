@@ -19,7 +19,7 @@ import (
 // An owner opens a node without having the cluster's key: with a certificate for the visit, and with one for a key of hers.
 func TestRealOwnerVisitsANode(t *testing.T) {
 	p := newProcess(t)
-	v := p.await(p.create(3).ID, 2*time.Minute)
+	v := p.await(p.create(3).ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("%+v\n%s", v, p.out)
 	}

@@ -126,15 +126,15 @@ func (p *process) kill() {
 }
 
 // await waits for the end of the cluster's latest operation.
-func (p *process) await(id string, limit time.Duration) app.ClusterView {
+func (p *process) await(id string) app.ClusterView {
 	p.t.Helper()
-	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.client().Cluster(p.t.Context(), id)
 		if err == nil && v.Operations[0].Status.Ended() {
 			return v
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("not done after %s: %+v %v\n%s", limit, v.Operations, err, p.out)
+			p.t.Fatalf("not done after %s: %+v %v\n%s", hangs, v.Operations, err, p.out)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
 		p.kill()
 		p.start()
 	}
-	v = p.await(v.ID, 60*time.Second)
+	v = p.await(v.ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
@@ -218,7 +218,7 @@ func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
 	// Machines and services live on through one more death, and are known again afterwards.
 	p.kill()
 	p.start()
-	p.page(p.await(v.ID, 10*time.Second))
+	p.page(p.await(v.ID))
 }
 
 func TestSecondServerOnTheSameDataIsRefused(t *testing.T) {

@@ -313,7 +313,7 @@ type result struct {
 // muster runs a command line against the server, with a home of its own.
 func (s *fakeServer) muster(args ...string) result {
 	s.t.Helper()
-	c := &cli{patience: 5 * time.Second}
+	c := &cli{patience: hangs}
 	return s.musterWith(c, args...)
 }
 

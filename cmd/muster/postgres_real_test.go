@@ -148,7 +148,7 @@ func (f *fleet) active(s *process, names []string, machines int) {
 		if err != nil {
 			f.t.Fatalf("%s: %v\n%s", name, err, f.say())
 		}
-		if v = s.await(v.ID, 90*time.Second); v.Status != app.ClusterActive {
+		if v = s.await(v.ID); v.Status != app.ClusterActive {
 			f.t.Fatalf("%s is %s: %s\n%s", name, v.Status, v.Message, f.say())
 		}
 		s.page(v)

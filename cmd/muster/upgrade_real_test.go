@@ -173,7 +173,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 	}
 	active := func(id string) app.ClusterView {
 		t.Helper()
-		v := p.await(id, 30*time.Second)
+		v := p.await(id)
 		if v.Status != app.ClusterActive {
 			t.Fatalf("%s is %s: %s\n%s", v.Name, v.Status, v.Message, p.out)
 		}

@@ -51,7 +51,7 @@ func (p *process) made(name, template string, size int) app.ClusterView {
 
 func (p *process) stands(id string) app.ClusterView {
 	p.t.Helper()
-	v := p.await(id, 3*time.Minute)
+	v := p.await(id)
 	if v.Status != app.ClusterActive {
 		p.t.Fatalf("%s is %s: %s\n%s\n%s", v.Name, v.Status, v.Message, p.lines(id), p.out)
 	}
@@ -317,7 +317,7 @@ func (p *process) goes(v app.ClusterView, machines int) {
 	if _, err := p.client().Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
 	}
-	if v = p.await(v.ID, time.Minute); v.Status != app.ClusterDeleted {
+	if v = p.await(v.ID); v.Status != app.ClusterDeleted {
 		p.t.Fatalf("%s is %s: %s", v.Name, v.Status, v.Message)
 	}
 	var r app.Receipt

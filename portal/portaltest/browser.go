@@ -26,8 +26,8 @@ type Browser struct {
 	url string
 }
 
-// Open starts Chromium for the site at url. It ends with the test, or after six minutes; a browser that does not start fails the test.
-func Open(t testing.TB, url string) *Browser { t.Helper(); return OpenFor(t, url, 6*time.Minute) }
+// Open starts Chromium for the site at url. It ends with the test, or after a quarter of an hour; a browser that does not start fails the test.
+func Open(t testing.TB, url string) *Browser { t.Helper(); return OpenFor(t, url, 15*time.Minute) }
 
 // OpenFor is Open for a test that takes longer than others: the browser ends after limit.
 func OpenFor(t testing.TB, url string, limit time.Duration) *Browser {

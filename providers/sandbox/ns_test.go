@@ -243,7 +243,7 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 	// The host was started again, and the number is another's now.
 	// The kernel tells start times in ticks of 10 ms; within one, only a number that nobody can reuse so fast tells them apart.
 	time.Sleep(50 * time.Millisecond)
-	bystander := exec.Command("sleep", "60")
+	bystander := exec.Command("sleep", "600")
 	if err := bystander.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -497,19 +497,28 @@ func TestNamespacesNetwork(t *testing.T) {
 	t.Run("an address that is used again", func(t *testing.T) {
 		p := open(t, dataDir(t), ModeNamespaces)
 		keep, _ := create(t, p, "keep") // keeps the bridge, so that the host remembers its neighbours
-		first, k := create(t, p, "first")
-		sh(t, dial(t, first, k), "true")
-		remove(t, p, first)
-		second, k := create(t, p, "second")
-		if first.Addresses["access_v4"] != second.Addresses["access_v4"] {
-			t.Errorf("%v is not used again, but %v", first.Addresses, second.Addresses)
+		last, k := create(t, p, "first")
+		sh(t, dial(t, last, k), "true")
+		var took, usual time.Duration
+		for range 3 { // a busy host may be slow once
+			remove(t, p, last)
+			next, k := create(t, p, "second")
+			if last.Addresses["access_v4"] != next.Addresses["access_v4"] {
+				t.Errorf("%v is not used again, but %v", last.Addresses, next.Addresses)
+			}
+			last = next
+			start := time.Now()
+			sh(t, dial(t, last, k), "true")
+			took, start = time.Since(start), time.Now()
+			sh(t, dial(t, last, k), "true")
+			if usual = time.Since(start); took < 3*time.Second+10*usual {
+				break
+			}
 		}
-		start := time.Now()
-		sh(t, dial(t, second, k), "true")
-		if took := time.Since(start); took > 3*time.Second {
-			t.Errorf("the host looked for the old one for %v", took)
+		if took > 3*time.Second+10*usual {
+			t.Errorf("the host looked for the old one for %v, and then for %v", took, usual)
 		}
-		remove(t, p, second)
+		remove(t, p, last)
 		remove(t, p, keep)
 	})
 	t.Run("routes are read", func(t *testing.T) {
