@@ -55,7 +55,7 @@ func (s *simulated) open(t *testing.T, changes map[string]any) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: 2 * time.Second}
+	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: hangs}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
