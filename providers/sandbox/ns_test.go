@@ -474,17 +474,20 @@ func TestNamespacesNetwork(t *testing.T) {
 	needNamespaces(t)
 	t.Run("a network that is asked for", func(t *testing.T) {
 		dir := dataDir(t)
-		p, err := Open(t.Context(), "here", map[string]any{"subnet": "10.213.7.0/24"}, Env{DataDir: dir})
+		// The networks are those of this process alone: other tests may run beside it.
+		first := fmt.Sprintf("10.%d.", 200+os.Getpid()/250%50)
+		own := fmt.Sprintf("%s%d.", first, 1+os.Getpid()%250)
+		p, err := Open(t.Context(), "here", map[string]any{"subnet": own + "0/24"}, Env{DataDir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, k := create(t, p, "asked")
-		if m.Addresses["access_v4"] != "10.213.7.2" {
+		if m.Addresses["access_v4"] != own+"2" {
 			t.Errorf("%v", m.Addresses)
 		}
 		sh(t, dial(t, m, k), "true")
 
-		q, err := Open(t.Context(), "there", map[string]any{"subnet": "10.213.0.0/16"}, Env{DataDir: dataDir(t)})
+		q, err := Open(t.Context(), "there", map[string]any{"subnet": first + "0.0/16"}, Env{DataDir: dataDir(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
