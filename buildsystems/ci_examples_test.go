@@ -268,7 +268,7 @@ func TestScriptEndsWhenItIsStopped(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			if b, err := os.ReadFile(dir + "/started"); err == nil && len(b) > 1 {
 				break
 			}

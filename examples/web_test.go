@@ -74,7 +74,7 @@ func (n *node) try(service string, action app.Action) (string, error) {
 	if n.c.Services[service].Actions[action] == nil {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(n.t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := n.command(ctx, "sh", service, action).CombinedOutput()
 	return string(out), err

@@ -23,6 +23,8 @@ import (
 	"muster/solver"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // mortal is an engine that dies and comes back: server and worker are dropped without a word, and started again on what is on
 // disk and in the cloud.
 type mortal struct {
@@ -250,7 +252,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 		m.calm = m.coord.calm // what was asked for begins at once
 		m.live(killed, before)
 	}
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(hangs)
 	var ended time.Time
 	for {
 		changed, stop := m.store.Watch(id)
@@ -270,7 +272,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 					m.Fatal(err)
 				}
 				ended = time.Time{}
-			case die && m.coord.deaths()+m.calmOf(o.ID) < o.Total && time.Since(ended) < 5*time.Second:
+			case die && m.coord.deaths()+m.calmOf(o.ID) < o.Total && time.Since(ended) < time.Minute:
 				pause = 10 * time.Millisecond // it is about to die of the last end, which is written down already
 			default:
 				stop()

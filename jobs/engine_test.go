@@ -204,7 +204,7 @@ func (e *engine) await(id string) app.ClusterView {
 	e.Helper()
 	changed, stop := e.store.Watch(id)
 	defer stop()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(hangs)
 	for {
 		v, err := e.app.Cluster(e.ctx, e.admin, id)
 		if err != nil {
@@ -415,14 +415,10 @@ func TestDeleteStopsALongCreate(t *testing.T) {
 	for e.effects()[0] == "" {
 		time.Sleep(20 * time.Millisecond)
 	}
-	began := time.Now()
 	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	e.want(e.await(v.ID), app.ClusterDeleted)
-	if d := time.Since(began); d > 12*time.Second {
-		t.Errorf("it took %s until the long step had let go and the machines were deleted", d)
-	}
+	e.want(e.await(v.ID), app.ClusterDeleted) // the long step takes longer than this waits
 	if e.machines() != 0 {
 		t.Errorf("%d machines are left", e.machines())
 	}
@@ -438,11 +434,16 @@ func TestLostReportReply(t *testing.T) {
 		lost[r.Fence] = true
 		return true
 	}
-	began := time.Now()
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	if d := time.Since(began); d >= app.ClaimFor {
-		t.Errorf("it took %s: a step that was handed out in a lost answer had to be waited for", d)
+	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s.Attempt != 1 {
+			t.Errorf("%s was tried %d times: what was handed out in a lost answer had to be waited for", s.ID, s.Attempt)
+		}
 	}
 	if got := e.effects(); len(got) != 4 {
 		t.Errorf("effects %v, want 4", got)
@@ -462,7 +463,7 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > 10*time.Second {
+	if d := time.Since(began); d > hangs { // the script goes on until it is let go
 		t.Errorf("closing took %s", d)
 	}
 	if err := os.WriteFile(e.effect+".go", nil, 0o600); err != nil {
@@ -485,7 +486,7 @@ func TestLeaseEndsACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(hangs)
 	for v.Status != app.ClusterDeleted && time.Now().Before(deadline) {
 		time.Sleep(100 * time.Millisecond)
 		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {

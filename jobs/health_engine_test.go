@@ -60,7 +60,7 @@ func (e *engine) keepHealth() {
 // awaitHealth waits until a cluster's health is as it should be.
 func (e *engine) awaitHealth(id string, what string, is func(h *app.ClusterHealth) bool) *app.ClusterHealth {
 	e.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(hangs)
 	for {
 		h, err := e.store.ClusterHealth(e.ctx, app.DefaultTenant, id)
 		if err != nil {

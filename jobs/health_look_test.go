@@ -59,7 +59,7 @@ func TestLook(t *testing.T) {
 		"fails":              {&app.HealthCheck{Command: "echo it is \"'broken'\"; echo twice >&2; exit 3"}, `command echo it is "'broken'"; echo twice >&2; exit 3 ended with exit code 3: it is 'broken' twice`},
 		"silent":             {&app.HealthCheck{Command: "false"}, "command false ended with exit code 1: no answer"},
 		"hangs":              {&app.HealthCheck{Command: "sleep 60", Timeout: time.Second}, "command sleep 60: no answer within 1s"},
-		"much":               {&app.HealthCheck{Command: "head -c 3000000 /dev/zero | tr '\\0' x; exit 1", Timeout: 20 * time.Second}, "command head -c 3000000"},
+		"much":               {&app.HealthCheck{Command: "head -c 3000000 /dev/zero | tr '\\0' x; exit 1", Timeout: app.MaxHealthTimeout}, "command head -c 3000000"},
 		"reads":              {&app.HealthCheck{Command: "read x; [ -z \"$x\" ]"}, ""},
 		"lies":               {&app.HealthCheck{Command: "echo muster- 0 0 fine; echo =0; exit 4"}, "command echo muster- 0 0 fine; echo =0; exit 4 ended with exit code 4: muster- 0 0 fine =0"},
 		"port":               {&app.HealthCheck{TCP: net.JoinHostPort(host, port)}, ""},
@@ -74,6 +74,9 @@ func TestLook(t *testing.T) {
 	}
 	var checks []nodeCheck
 	for name, c := range all {
+		if c.check.Timeout == 0 {
+			c.check.Timeout = app.MaxHealthTimeout
+		}
 		if err := c.check.CheckExpanded(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

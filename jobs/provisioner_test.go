@@ -145,7 +145,7 @@ func newShop(t *testing.T, drain time.Duration) *shop {
 		}
 		select {
 		case <-s.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(hangs):
 			t.Error("the provisioner does not end")
 		}
 	})
@@ -160,7 +160,7 @@ func (s *shop) all() []*hand {
 
 func (s *shop) until(what string, done func() bool) {
 	s.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(hangs); !done(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.Fatal("not in time: " + what)
 		}
@@ -173,7 +173,7 @@ func (s *shop) ends() error {
 	case err := <-s.ended:
 		s.ended <- err
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(hangs):
 		s.Fatal("the provisioner does not end")
 		return nil
 	}

@@ -24,25 +24,25 @@ func TestPulseTellsWhenRedisAnswers(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); q.Pulse(ctx, func() { answers.Add(1) }) }()
-	more := func() bool {
+	more := func(within time.Duration) bool {
 		before := answers.Load()
-		for end := time.Now().Add(3 * time.Second); answers.Load() == before; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(within); answers.Load() == before; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				return false
 			}
 		}
 		return true
 	}
-	if !more() {
+	if !more(hangs) {
 		t.Error("Redis is there, and it is not told")
 	}
 	redis.SetError("LOADING Redis is loading the dataset in memory")
-	more() // a question may be under way
-	if more() {
+	more(3 * time.Second) // a question may be under way
+	if more(3 * time.Second) {
 		t.Error("an error of Redis is told as an answer")
 	}
 	redis.SetError("")
-	if !more() {
+	if !more(hangs) {
 		t.Error("Redis is back, and it is not told")
 	}
 	stop()

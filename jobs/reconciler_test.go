@@ -36,7 +36,7 @@ func (e *engine) reconciler(change func(*jobs.Reconciler)) (stop func()) {
 // comesAbout waits for something to come true.
 func (e *engine) comesAbout(what string, true_ func() bool) {
 	e.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !true_(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); !true_(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			e.Fatalf("it does not come about that %s", what)
 		}

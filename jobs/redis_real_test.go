@@ -31,7 +31,7 @@ func redisForTest(t *testing.T) string {
 	})
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + strconv.Itoa(port)})
 	defer client.Close()
-	for deadline := time.Now().Add(10 * time.Second); client.Ping(t.Context()).Err() != nil; {
+	for deadline := time.Now().Add(hangs); client.Ping(t.Context()).Err() != nil; {
 		if time.Now().After(deadline) {
 			t.Fatal("redis-server does not answer")
 		}

@@ -53,13 +53,13 @@ func TestCertificateOpensASandbox(t *testing.T) {
 					t.Fatal(err)
 				}
 				c, err := ssh.Dial("tcp", net.JoinHostPort(n.Address(app.AddressAccess), strconv.Itoa(n.SSHPort)), &ssh.ClientConfig{User: n.SSHUser,
-					Auth: []ssh.AuthMethod{ssh.PublicKeys(s)}, HostKeyCallback: ssh.FixedHostKey(host), Timeout: 20 * time.Second})
+					Auth: []ssh.AuthMethod{ssh.PublicKeys(s)}, HostKeyCallback: ssh.FixedHostKey(host), Timeout: 5 * time.Minute})
 				if err == nil {
 					_ = c.Close()
 				}
 				return err
 			}
-			if err := enter(time.Now().Add(time.Minute)); err != nil {
+			if err := enter(time.Now().Add(30 * time.Minute)); err != nil {
 				t.Errorf("a certificate that holds: %v", err)
 			}
 			if err := enter(time.Now().Add(-time.Minute)); err == nil {

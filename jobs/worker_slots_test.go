@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -11,29 +10,48 @@ import (
 func TestSlotsAreNeverMoreThanThereAre(t *testing.T) {
 	s := newSlots(3)
 	ctx, cancel := context.WithCancel(t.Context())
-	var now, most atomic.Int32
+	var mu sync.Mutex
+	now, most := 0, 0
+	highest := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return most
+	}
+	reaches := func(n int) {
+		t.Helper()
+		for end := time.Now().Add(5 * time.Minute); highest() < n; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d at once, want %d", highest(), n)
+			}
+		}
+	}
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
 			for s.take(ctx) {
-				n := now.Add(1)
-				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-				}
+				mu.Lock()
+				now++
+				most = max(most, now)
+				mu.Unlock()
 				time.Sleep(100 * time.Microsecond)
-				now.Add(-1)
+				mu.Lock()
+				now--
+				mu.Unlock()
 				s.give()
 			}
 		})
 	}
+	reaches(3)
 	time.Sleep(20 * time.Millisecond)
-	if m := most.Load(); m != 3 {
+	if m := highest(); m != 3 {
 		t.Errorf("%d of 3 at once", m)
 	}
 	if !s.resize(7) {
 		t.Error("7 is more than 3")
 	}
+	reaches(7)
 	time.Sleep(20 * time.Millisecond)
-	if m := most.Load(); m != 7 {
+	if m := highest(); m != 7 {
 		t.Errorf("%d of 7 at once", m)
 	}
 	if s.resize(2) {
@@ -42,9 +60,11 @@ func TestSlotsAreNeverMoreThanThereAre(t *testing.T) {
 	for s.over() {
 		time.Sleep(time.Millisecond)
 	}
-	most.Store(0)
+	mu.Lock()
+	most = 0
+	mu.Unlock()
 	time.Sleep(20 * time.Millisecond)
-	if m := most.Load(); m > 2 {
+	if m := highest(); m > 2 {
 		t.Errorf("%d of 2 at once", m)
 	}
 	cancel()

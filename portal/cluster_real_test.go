@@ -83,7 +83,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Until(`document.querySelector("#sentence").textContent.includes("failed")`)
 	eventually(t, func() bool { return f.watching(v.ID) == 1 })
 
-	// What is half typed stays while somebody else does something, and what they do is seen within a second.
+	// What is half typed stays while somebody else does something, and what they do is seen soon.
 	script(`document.body.insertAdjacentHTML("beforeend", '<button id="elsewhere">elsewhere</button>');
 		const part = document.querySelector("#more");
 		part.insertAdjacentHTML("beforeend", '<form action="/x"><input id="typed" name="typed"></form>');
@@ -94,7 +94,7 @@ func TestBrowserCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Until(`window.same && document.querySelector("#plan").textContent.includes("to delete, asked by root")`)
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > liveLook/2 { // it looks again even when nothing happened
 		t.Errorf("a page at rest learns of a new operation after %v", took)
 	}
 	b.Until(`document.querySelector("#typed") && document.querySelector("#typed").value=="half" && !document.querySelector("#more").textContent.includes("delete")`)

@@ -19,6 +19,8 @@ import (
 	"muster/app"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 var (
 	ada  = app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleUser}
 	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
@@ -29,7 +31,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // eventually waits for something that another goroutine does.
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); {
+	for end := time.Now().Add(hangs); !done(); {
 		if time.Now().After(end) {
 			t.Fatal("it never happened")
 		}

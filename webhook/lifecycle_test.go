@@ -163,8 +163,8 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 			if op.Status != app.OperationWaiting {
 				t.Fatalf("the create is %s", op.Status)
 			}
-			d.run(d.s, time.Second)
-			for end := time.Now().Add(20 * time.Second); ; {
+			d.run(d.s, hangs)
+			for end := time.Now().Add(hangs); ; {
 				ops, err := d.s.Operations(d.Context(), "t", "web-1")
 				d.must(err)
 				if ops[0].Status != app.OperationWaiting {

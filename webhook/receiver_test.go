@@ -90,7 +90,7 @@ func (r *receiver) next() got {
 	select {
 	case g := <-r.in:
 		return g
-	case <-time.After(20 * time.Second):
+	case <-time.After(hangs):
 		r.t.Fatal("nothing came")
 		return got{}
 	}

@@ -8,6 +8,8 @@ import (
 	"muster/app"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and nobody else's does.
 func (t *deskTest) rounds() {
 	n := NewCluster("t1", "looked", 1, t.App.Now().Add(-time.Hour), Chain(1))
@@ -31,7 +33,7 @@ func (t *deskTest) rounds() {
 	}
 	stranger, x := t.worker("t2")
 	got := make(chan *app.HealthRound, 2)
-	ctx, cancel := context.WithTimeout(t.ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.ctx, hangs)
 	defer cancel()
 	wait := func(c app.Coordinator, w app.WorkerID) {
 		r, err := c.(app.HealthKeeper).AwaitRound(ctx, w)

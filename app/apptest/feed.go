@@ -19,7 +19,7 @@ func (t *storeTest) feed() {
 	for of, woken := range map[string]<-chan struct{}{"the cluster": changed, "its tenant": ofTenant, "everything": ofAll} {
 		select {
 		case <-woken:
-		case <-time.After(5 * time.Second):
+		case <-time.After(hangs):
 			t.Fatalf("who watches %s was not woken", of)
 		}
 	}

@@ -106,7 +106,7 @@ func (t *storeTest) shares() {
 	}
 	select {
 	case <-changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(hangs):
 		t.Error("nobody was told")
 	}
 	if l, err = t.s.Load(t.ctx); err != nil || len(l.Provisioners) != 1 || !slices.Equal(l.Provisioners[0].Tenants, []app.TenantSlots{{Tenant: "t1", Slots: 3}}) || len(l.Idle) > 0 {

@@ -91,7 +91,7 @@ func FuzzBuildRules(f *testing.F) {
 			}
 		}
 		j, err := e.JudgeRule(t.Context(), r, event)
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Fatalf("it took %s", took)
 		}
 		if err != nil {

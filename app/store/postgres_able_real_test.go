@@ -43,11 +43,11 @@ func TestPostgresLeaderThatIsNotAbleGivesWay(t *testing.T) {
 			})
 		})
 	}
-	leader := func(i int, limit time.Duration) {
+	leader := func(i int) {
 		t.Helper()
-		for end := time.Now().Add(limit); !leads[i].Load() || leads[1-i].Load(); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(hangs); !leads[i].Load() || leads[1-i].Load(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("%d does not lead after %s", i, limit)
+				t.Fatalf("%d does not lead after %s", i, hangs)
 			}
 		}
 	}
@@ -60,13 +60,13 @@ func TestPostgresLeaderThatIsNotAbleGivesWay(t *testing.T) {
 		}
 	}
 	begin(0, one)
-	leader(0, 5*time.Second)
+	leader(0)
 	begin(1, two)
 	still(0, 2*time.Second)
 
 	able[0].Store(false)
 	lost := time.Now()
-	leader(1, 10*time.Second)
+	leader(1)
 	t.Logf("the other leads %s after the first lost what it needs", time.Since(lost).Round(100*time.Millisecond))
 	still(1, 4*time.Second) // the first does not take it back
 	able[0].Store(true)
@@ -76,5 +76,5 @@ func TestPostgresLeaderThatIsNotAbleGivesWay(t *testing.T) {
 	able[1].Store(false)
 	still(1, 9*time.Second)
 	able[0].Store(true) // and goes to the first who has it again
-	leader(0, 3*time.Second)
+	leader(0)
 }

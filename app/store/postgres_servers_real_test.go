@@ -74,7 +74,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 		t.Helper()
 		select {
 		case <-woken:
-		case <-time.After(5 * time.Second):
+		case <-time.After(hangs):
 			t.Errorf("%s was not woken", who)
 		}
 	}
@@ -125,7 +125,7 @@ func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
 		}
 		select {
 		case <-told:
-		case <-time.After(5 * time.Second):
+		case <-time.After(hangs):
 			t.Fatal("the other server was not told")
 		}
 		if len(other) == 0 {
@@ -149,7 +149,7 @@ func TestPostgresServersShareTheWork(t *testing.T) {
 	where := fresh(t)
 	servers := []*store.Store{open(t, where), open(t, where), open(t, where)}
 	const clusters, nodes = 9, 8
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	var all sync.WaitGroup
 	for i := range clusters {

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 const (
 	realBridge  = "mda-real"
 	realAddress = "10.81.0.1/16"
@@ -71,7 +73,7 @@ func startEngine(t *testing.T) engine {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(hangs):
 			_ = cmd.Process.Kill()
 			<-ended
 			t.Error("the engine did not end")
@@ -81,7 +83,7 @@ func startEngine(t *testing.T) engine {
 			t.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		ask := exec.Command("docker", "version")
 		ask.Env = append(os.Environ(), "DOCKER_HOST="+e.address)
 		if ask.Run() == nil {

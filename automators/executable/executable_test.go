@@ -101,6 +101,7 @@ echo '{"id":1,"result":{"protocol":1,"name":"odd","description":"odd","fields":[
 func odd(t testing.TB, script string, change func(*times)) *DryAutomator {
 	t.Helper()
 	times := usualTimes
+	times.describe, times.check, times.write = 5*time.Minute, 5*time.Minute, 5*time.Minute
 	if change != nil {
 		change(&times)
 	}
@@ -141,13 +142,19 @@ func TestInquire(t *testing.T) {
 	if p, err := Inquire(t.Context(), "odd", scripted(t, "exit"), nil, quiet()); err != nil || !p.DryRuns {
 		t.Errorf("%+v, %v", p, err)
 	}
-	short := usualTimes
+	patient := usualTimes
+	patient.describe = 5 * time.Minute
+	short := usualTimes // for who says nothing, and does not end either
 	short.describe, short.eof, short.term = 200*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	for name, tc := range map[string]struct{ text, says string }{
 		"silent": {"#!/bin/sh\nsleep 600", "did not say within"}, "ends": {"#!/bin/sh\nread -r x; exit 3", "exit status 3"}, "no JSON": {"#!/bin/sh\nread -r x; echo hello; cat", "no JSON"},
 		"another's answer": {"#!/bin/sh\nread -r x; echo '{\"id\":9,\"result\":{}}'; cat", "not asked"}, "asks for a node": {"#!/bin/sh\nread -r x; echo '{\"id\":1,\"verb\":\"run\",\"params\":{}}'; read -r x\ncase $x in *'no node'*) exit 4;; esac", "exit status 4"},
 	} {
-		if _, err := inquire(t.Context(), "odd", install(t, "odd", tc.text), nil, quiet(), short); err == nil || !strings.Contains(app.AsError(err).Message, tc.says) {
+		times := patient
+		if name == "silent" {
+			times = short
+		}
+		if _, err := inquire(t.Context(), "odd", install(t, "odd", tc.text), nil, quiet(), times); err == nil || !strings.Contains(app.AsError(err).Message, tc.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -234,9 +241,8 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 
 func TestFaultsOfAProgram(t *testing.T) {
 	_, sh := shell(t)
-	short := func(t *times) {
-		t.check, t.eof, t.term = 300*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
-	}
+	short := func(t *times) { t.eof, t.term = 10*time.Millisecond, 10*time.Millisecond }
+	hasty := func(t *times) { short(t); t.check = 300 * time.Millisecond }
 	run := func(a *DryAutomator) error {
 		return a.Run(t.Context(), sh, app.ServiceCall{Service: "web", Action: app.ActionStart}, nil)
 	}
@@ -256,7 +262,11 @@ func TestFaultsOfAProgram(t *testing.T) {
 		"says that a tool fails": {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start ended with exit code 4: a b"},
 		"refuses a field":        {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
 	} {
-		err := run(odd(t, tc.script, short))
+		change := short
+		if tc.code == app.ETimeout {
+			change = hasty
+		}
+		err := run(odd(t, tc.script, change))
 		if e := app.AsError(err); e.Code != tc.code || !strings.Contains(e.Message, tc.says) {
 			t.Errorf("%s: %v", name, err)
 		}

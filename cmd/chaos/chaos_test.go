@@ -16,6 +16,8 @@ import (
 	"muster/app"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 func TestEffectsAreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "effects")
 	if err := os.WriteFile(file, []byte("3|n1.store.install\n3|n1.store.start\n3|n1.store.install\n"), 0o600); err != nil {
@@ -147,7 +149,7 @@ func TestProxy(t *testing.T) {
 		_, err := io.ReadFull(c, make([]byte, 1))
 		return err
 	}
-	if err := echo(10 * time.Second); err != nil {
+	if err := echo(hangs); err != nil {
 		t.Fatal(err)
 	}
 	p.blackHole(true)
@@ -155,12 +157,12 @@ func TestProxy(t *testing.T) {
 		t.Error("something comes out of a black hole")
 	}
 	p.blackHole(false)
-	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(hangs))
 	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
 		t.Errorf("what was sent meanwhile is lost: %v", err)
 	}
 	p.cut()
-	if err := echo(10 * time.Second); err == nil {
+	if err := echo(hangs); err == nil {
 		t.Error("the connection is still there")
 	}
 }
@@ -171,7 +173,7 @@ func TestProcess(t *testing.T) {
 	p := &process{name: "p", log: filepath.Join(dir, "log"),
 		ready: func(context.Context) error { _, err := os.Stat(filepath.Join(dir, "up")); return err },
 		died:  func(name string, _ error) { ended <- name }}
-	p.argv = []string{"sh", "-c", "echo up >" + dir + "/up; exec sleep 60"}
+	p.argv = []string{"sh", "-c", "echo up >" + dir + "/up; exec sleep 600"}
 	if err := p.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestProcess(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(hangs):
 		t.Error("an accident is not told")
 	}
 }

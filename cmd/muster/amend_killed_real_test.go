@@ -16,7 +16,7 @@ import (
 func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t)
-	v := p.await(p.create(3).ID, 60*time.Second)
+	v := p.await(p.create(3).ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
@@ -47,7 +47,7 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 			p.kill()
 			p.start()
 		}
-		v = p.await(v.ID, 90*time.Second)
+		v = p.await(v.ID)
 		if o := v.Operations[0]; v.Status != app.ClusterActive || o.ID != answer.Operation || o.Status != app.OperationSucceeded {
 			t.Fatalf("after the %s the cluster is %s (%s) and its latest operation %+v\n%s", a.Kind, v.Status, v.Message, o, p.out)
 		}

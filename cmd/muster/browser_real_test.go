@@ -5,7 +5,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -44,7 +43,7 @@ func TestBrowserStory(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d clusters: %v", len(list), err)
 	}
-	v := p.await(list[0].ID, 10*time.Second)
+	v := p.await(list[0].ID)
 	p.page(v)
 	if text := b.Text("main"); !strings.Contains(text, v.Nodes[6].Hostname) || !strings.Contains(text, "ssh -i") {
 		t.Errorf("the page does not tell how to reach the nodes: %s", text)
@@ -57,7 +56,7 @@ func TestBrowserStory(t *testing.T) {
 	b.Shoot("story-6-delete")
 	b.Do(chromedp.Click(chromedp.CSS(".danger")))
 	b.Until(`document.querySelector("#sentence").textContent.includes("Gone")`)
-	if v = p.await(v.ID, 20*time.Second); v.Status != app.ClusterDeleted {
+	if v = p.await(v.ID); v.Status != app.ClusterDeleted {
 		t.Errorf("cluster is %s: %s", v.Status, v.Message)
 	}
 	b.Shoot("story-7-deleted")

@@ -57,7 +57,7 @@ func TestRealBuildScript(t *testing.T) {
 			}
 			t.Log(said)
 			var list struct{ Builds []app.Build }
-			for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			for end := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 				if err := cl.Call(t.Context(), http.MethodGet, "/builds", nil, nil, &list); err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"muster/app"
 )
@@ -76,7 +75,7 @@ func (w *town) amended(id string, m app.Amendment) {
 	if answer.Operation == 0 {
 		w.Fatalf("%s: nothing was to be done", m.Kind)
 	}
-	w.until("the "+string(m.Kind)+" has ended", 2*time.Minute, func() bool {
+	w.until("the "+string(m.Kind)+" has ended", func() bool {
 		v, err := w.server.app.Cluster(w.Context(), w.admin(""), id)
 		if err != nil {
 			w.Fatal(err)
@@ -126,7 +125,7 @@ constraints: {size: {min: 1, max: 1}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.active("", v.ID, 2*time.Minute)
+		w.active("", v.ID)
 		return v
 	}
 	says := func(id string, want map[string]bool) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"muster/app"
 )
@@ -19,7 +18,7 @@ import (
 // An owner opens a node without having the cluster's key: with a certificate for the visit, and with one for a key of hers.
 func TestRealOwnerVisitsANode(t *testing.T) {
 	p := newProcess(t)
-	v := p.await(p.create(3).ID, 2*time.Minute)
+	v := p.await(p.create(3).ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("%+v\n%s", v, p.out)
 	}
@@ -27,7 +26,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	muster := func(args ...string) (string, string, int) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "muster", append([]string{"cluster", args[0], "--data", p.data}, args[1:]...)...)
 		var out, errs bytes.Buffer

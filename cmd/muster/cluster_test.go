@@ -119,7 +119,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, exitDone, "the server at "+s.url()+" does not answer: ", "")
-	wantResult(t, got, exitDone, "; trying again for up to 0:05\n", "")
+	wantResult(t, got, exitDone, "; trying again for up to 5:00\n", "")
 	wantResult(t, got, exitDone, "the server answers again", "")
 	wantResult(t, got, exitDone, "shop (c1) is active", "")
 	if n := strings.Count(got.out, "n1.create succeeded"); n != 1 {

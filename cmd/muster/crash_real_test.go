@@ -33,7 +33,7 @@ func realRedis(t *testing.T) (url string, say func(words ...string)) {
 	say = func(words ...string) {
 		t.Helper()
 		var out []byte
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			if out, err = exec.Command("redis-cli", append([]string{"-p", port}, words...)...).CombinedOutput(); err == nil {
 				return
 			}
@@ -52,7 +52,7 @@ func TestRealRedisFlushedInTheMiddleOfACreate(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		say("FLUSHALL")
 	}
-	if v = p.await(v.ID, 60*time.Second); v.Status != app.ClusterActive {
+	if v = p.await(v.ID); v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
 	p.page(v)
@@ -70,7 +70,7 @@ func TestRealRedisAndServerKilledInTheMiddleOfACreate(t *testing.T) {
 		}
 		p.start()
 	}
-	if v = p.await(v.ID, 60*time.Second); v.Status != app.ClusterActive {
+	if v = p.await(v.ID); v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
 	p.page(v)

@@ -20,6 +20,8 @@ import (
 	rest "muster/client"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // process is a server as a process of its own, on a data directory of the test's.
 type process struct {
 	t       *testing.T
@@ -80,7 +82,7 @@ func (p *process) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(hangs)
 	for {
 		if cl, err := p.connect(); err == nil {
 			if _, err := cl.Clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
@@ -124,15 +126,15 @@ func (p *process) kill() {
 }
 
 // await waits for the end of the cluster's latest operation.
-func (p *process) await(id string, limit time.Duration) app.ClusterView {
+func (p *process) await(id string) app.ClusterView {
 	p.t.Helper()
-	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.client().Cluster(p.t.Context(), id)
 		if err == nil && v.Operations[0].Status.Ended() {
 			return v
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("not done after %s: %+v %v\n%s", limit, v.Operations, err, p.out)
+			p.t.Fatalf("not done after %s: %+v %v\n%s", hangs, v.Operations, err, p.out)
 		}
 	}
 }
@@ -152,7 +154,7 @@ func (p *process) tidy() {
 			p.t.Error(err)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
 			p.t.Error(err)
 			break
@@ -204,7 +206,7 @@ func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
 		p.kill()
 		p.start()
 	}
-	v = p.await(v.ID, 60*time.Second)
+	v = p.await(v.ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
@@ -216,7 +218,7 @@ func TestServerKilledInTheMiddleOfACreate(t *testing.T) {
 	// Machines and services live on through one more death, and are known again afterwards.
 	p.kill()
 	p.start()
-	p.page(p.await(v.ID, 10*time.Second))
+	p.page(p.await(v.ID))
 }
 
 func TestSecondServerOnTheSameDataIsRefused(t *testing.T) {

@@ -109,7 +109,7 @@ func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
 	d.wrong = usagef("somebody said correct-horse")
 	began := time.Now()
 	all := d.look(t.Context())
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > hangs {
 		t.Errorf("it took %s", took)
 	}
 	wantChecked(t, "a server that hangs", all, checkFail, "not answer")

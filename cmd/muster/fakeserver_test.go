@@ -313,13 +313,13 @@ type result struct {
 // muster runs a command line against the server, with a home of its own.
 func (s *fakeServer) muster(args ...string) result {
 	s.t.Helper()
-	c := &cli{patience: 5 * time.Second}
+	c := &cli{patience: hangs}
 	return s.musterWith(c, args...)
 }
 
 func (s *fakeServer) musterWith(c *cli, args ...string) result {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), hangs)
 	defer cancel()
 	var out, errOut bytes.Buffer
 	if c.stdin == nil {

@@ -223,7 +223,7 @@ func around(text, what string) string {
 
 // ask sends a request as a browser with its session, or as a program with its token.
 func (f *foreign) ask(v visitor, site, method, path string, form bool) (status int, body string) {
-	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(f.t.Context(), hangs)
 	defer cancel()
 	var in io.Reader
 	kind := ""

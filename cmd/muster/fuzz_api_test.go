@@ -145,7 +145,7 @@ func (z *fuzzer) round(o operation) {
 	}
 	path := z.fill("/api/v1"+o.path, z.rnd, z.one(3))
 	query := url.Values{}
-	ctx, cancel := context.WithTimeout(z.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(z.t.Context(), hangs)
 	defer cancel()
 	r := httptest.NewRequestWithContext(ctx, o.method, "/", nil)
 	for _, p := range o.Parameters {

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"muster/app"
 	rest "muster/client"
@@ -127,9 +126,9 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	if answer.StatusCode != http.StatusCreated || json.Unmarshal(said, &made) != nil {
 		t.Fatalf("%s: %s", answer.Status, said)
 	}
-	w.active("", made.ID, 120*time.Second)
+	w.active("", made.ID)
 	var request, step, ssh *tracedSpan
-	w.until("spans of request, step and SSH have come", 120*time.Second, func() bool {
+	w.until("spans of request, step and SSH have come", func() bool {
 		request, step, ssh = to.find(trace, "HTTP POST"), to.find(trace, "step start"), to.find(trace, "ssh run")
 		return request != nil && step != nil && ssh != nil && to.find(trace, "provider create") != nil && to.find(trace, "ssh connect") != nil
 	})
@@ -151,7 +150,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	if at == nil {
 		t.Fatalf("the provisioner does not say where its metrics are: %s", h.out)
 	}
-	w.until("the provisioner shows the worker's steps", 60*time.Second, func() bool {
+	w.until("the provisioner shows the worker's steps", func() bool {
 		text := fetched(t, at[1])
 		return strings.Contains(text, `muster_steps_total{action="start",code="ok"} 1`) && strings.Contains(text, `muster_provider_calls_total{code="ok",operation="create",provider="cloud"} 1`)
 	})

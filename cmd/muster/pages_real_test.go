@@ -34,7 +34,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	if err := f.server.store.CreateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	b := portaltest.OpenFor(t, site.URL, 12*time.Minute) // some hundred pages, each four times
+	b := portaltest.OpenFor(t, site.URL, 15*time.Minute) // some hundred pages, each four times
 	b.Scheme(false)
 	b.Open("/signin?next=%2Fclusters")
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details").open = true`))

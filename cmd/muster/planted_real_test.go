@@ -38,7 +38,7 @@ func TestRealPlantedSecretsLeaveNoTrace(t *testing.T) {
 	}
 	r.run(keys)
 	keys()
-	for deadline := time.Now().Add(5 * time.Second); len(traffic.String()) < 1000 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); len(traffic.String()) < 1000 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 	}
 	if len(traffic.String()) < 1000 {
 		t.Error("Redis had no traffic")

@@ -277,11 +277,7 @@ func (r *plantedRun) signIn() {
 // open reads a page; of a stream, which does not end, it reads what comes within a moment.
 func (r *plantedRun) open(path string) []byte {
 	r.Helper()
-	enough := 30 * time.Second
-	if address, _, _ := strings.Cut(path, "?"); strings.HasSuffix(address, "/live") {
-		enough = 500 * time.Millisecond
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), enough)
+	ctx, cancel := context.WithTimeout(r.Context(), hangs)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.URL+path, nil)
 	if err != nil {
@@ -292,8 +288,13 @@ func (r *plantedRun) open(path string) []byte {
 		r.Fatal(err)
 	}
 	defer resp.Body.Close()
+	address, _, _ := strings.Cut(path, "?")
+	stream := strings.HasSuffix(address, "/live")
+	if stream {
+		defer time.AfterFunc(500*time.Millisecond, cancel).Stop()
+	}
 	b, err := io.ReadAll(resp.Body)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !(stream && ctx.Err() != nil) {
 		r.Fatal(err)
 	}
 	return b
@@ -384,7 +385,7 @@ func (r *plantedRun) create(name string) app.ClusterView {
 
 func (r *plantedRun) await(what string, id string, done func(app.ClusterView) bool) app.ClusterView {
 	r.Helper()
-	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := r.server.app.Cluster(r.Context(), r.admin(""), id)
 		if err == nil && done(v) {
 			return v

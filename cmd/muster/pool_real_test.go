@@ -80,7 +80,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	})
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
+	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
 		_, err := s.app.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
 		if err == nil {
 			break
@@ -172,7 +172,7 @@ func (p *poolWalk) create(name string, size int) (app.ClusterView, time.Duration
 func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
 	p.Helper()
 	ctx := context.WithoutCancel(p.Context())
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
 		v, err := p.s.app.Cluster(ctx, p.ada, id)
 		if err != nil {
 			p.Fatal(err)
@@ -188,7 +188,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
 
 func (p *poolWalk) full(count int) app.PoolView {
 	p.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.s.app.Pool(p.Context(), p.ada, "base")
 		if err != nil {
 			p.Fatal(err)
@@ -218,7 +218,7 @@ func (p *poolWalk) tidy() {
 		}
 		p.ended(c.ID, app.ClusterDeleted)
 	}
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		r, err := p.s.app.PoolReceipt(ctx, p.ada, "base")
 		if app.CodeOf(err) == app.ENotFound || err == nil && r.Left == 0 && !r.DeletedAt.IsZero() {
 			p.Logf("receipt of the pool: %+v", r)

@@ -95,7 +95,7 @@ func (f *fleet) tidy() {
 			f.t.Error(err)
 		}
 	}
-	for deadline := time.Now().Add(60 * time.Second); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
 			f.t.Error(err)
 			break
@@ -129,7 +129,7 @@ func (f *fleet) machines() []string {
 func (f *fleet) create(s *process, name string, size int) {
 	f.t.Helper()
 	r := app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		_, err := s.client().Create(f.t.Context(), r)
 		if err == nil || app.CodeOf(err) == app.EConflict {
 			return
@@ -148,7 +148,7 @@ func (f *fleet) active(s *process, names []string, machines int) {
 		if err != nil {
 			f.t.Fatalf("%s: %v\n%s", name, err, f.say())
 		}
-		if v = s.await(v.ID, 90*time.Second); v.Status != app.ClusterActive {
+		if v = s.await(v.ID); v.Status != app.ClusterActive {
 			f.t.Fatalf("%s is %s: %s\n%s", name, v.Status, v.Message, f.say())
 		}
 		s.page(v)
@@ -182,7 +182,7 @@ func TestRealPostgresOneServerIsLeft(t *testing.T) {
 	f.active(f.servers[1], []string{"web"}, 5)
 	t.Logf("the other was done after %s", time.Since(began).Round(100*time.Millisecond))
 	// Its workers may be done before the lease of the one that is gone has run out.
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(f.servers[1].out.String(), "this server leads"); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); !strings.Contains(f.servers[1].out.String(), "this server leads"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nobody led\n%s", f.say())
 		}

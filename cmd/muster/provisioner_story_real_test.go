@@ -17,7 +17,7 @@ import (
 // served is the serial number of the certificate that new connections get.
 func (w *town) served() string {
 	w.Helper()
-	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
+	c, err := tls.DialWithDialer(&net.Dialer{Timeout: hangs}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
 		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it only looks at the certificate
 	if err != nil {
 		w.Fatal(err)
@@ -36,7 +36,7 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("half a certif"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the broken file is told of", 30*time.Second, func() bool {
+	w.until("the broken file is told of", func() bool {
 		if w.served() != first {
 			t.Fatal("another certificate is served")
 		}
@@ -45,12 +45,12 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 	if fingerprint, err := selfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.fingerprint {
 		t.Fatalf("a new certificate of the same CA: %s, %v", fingerprint, err)
 	}
-	took := w.until("the new certificate is served", 30*time.Second, func() bool { return w.served() != first })
+	took := w.until("the new certificate is served", func() bool { return w.served() != first })
 	t.Logf("the new certificate is served after %s", took.Round(time.Millisecond))
 	w.start("late")
 	for _, tenant := range []string{app.DefaultTenant, "other"} {
 		v := w.create(tenant, "c", 4)
-		w.active(tenant, v.ID, 60*time.Second)
+		w.active(tenant, v.ID)
 	}
 	if w.find("early") == nil || w.find("late") == nil {
 		t.Error("a provisioner is gone")
@@ -78,10 +78,10 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 		}
 		return n
 	}
-	w.until("the tenant has as many steps under way as it may", 60*time.Second, func() bool { return w.lines("begun") == most })
+	w.until("the tenant has as many steps under way as it may", func() bool { return w.lines("begun") == most })
 	// While it may have no more, another tenant gets what is free at once.
 	other := w.create("other", "c", 4)
-	w.until("the other tenant's cluster is active", 90*time.Second, func() bool {
+	w.until("the other tenant's cluster is active", func() bool {
 		if n := running(); n > most {
 			t.Fatalf("%d steps of the tenant are under way, it may have %d", n, most)
 		}
@@ -92,5 +92,5 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 		return o.Status == app.ClusterActive
 	})
 	release()
-	w.active("", v.ID, 90*time.Second)
+	w.active("", v.ID)
 }

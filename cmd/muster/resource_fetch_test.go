@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"muster/app"
 	rest "muster/client"
@@ -146,7 +145,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	_, says := w.big(size)
 
 	v := w.order("first", "big")
-	w.active("", v.ID, time.Minute)
+	w.active("", v.ID)
 	came, cut := way.counted()
 	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from the server") {
 		t.Errorf("said %s, want %s", said, says)
@@ -158,7 +157,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	t.Logf("%d bytes came for a content of %d that was cut at %d", came, size, cutAt)
 
 	v = w.order("second", "big")
-	w.active("", v.ID, time.Minute)
+	w.active("", v.ID)
 	again, _ := way.counted()
 	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from this worker's disk") {
 		t.Errorf("said %s, want %s", said, says)
@@ -213,7 +212,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 	}
 
 	v := w.order("first", "big")
-	w.until("a node is refused the content", time.Minute, func() bool {
+	w.until("a node is refused the content", func() bool {
 		steps, err := w.server.app.Steps(t.Context(), w.admin(""), v.ID, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +231,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 	if again.Number != 1 {
 		t.Errorf("the same content is version %d", again.Number)
 	}
-	w.active("", v.ID, time.Minute)
+	w.active("", v.ID)
 	if said := w.said(v.ID); !strings.Contains(said, says) {
 		t.Errorf("said %s, want %s", said, says)
 	}
@@ -290,7 +289,7 @@ func (w *town) put(name, hash string, content []byte) (status int, says string) 
 func TestResourceLimitsAndHashes(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "", func(c *serverConfig) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
-	w.until("the command line can be used", 30*time.Second, func() bool {
+	w.until("the command line can be used", func() bool {
 		_, err := readClientSettings(w.server.Data)
 		return err == nil
 	})

@@ -197,7 +197,7 @@ func slackStory(w *chatTown) {
 	if cards != 3 {
 		t.Errorf("%d cards for 3 operations\n%s", cards, w.slack.Tell())
 	}
-	w.until("all cards are done with", 10*time.Second, func() bool {
+	w.until("all cards are done with", func() bool {
 		left, err := w.server.app.ChatCards(t.Context(), "slack")
 		return err == nil && len(left) == 0
 	})

@@ -62,7 +62,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.asksFrom("6")
-	b := portaltest.OpenFor(t, s.client().Settings().URL, 8*time.Minute)
+	b := portaltest.OpenFor(t, s.client().Settings().URL, 15*time.Minute)
 	s.comes(b, "ada", app.RoleUser)
 	preview := func(words ...string) {
 		t.Helper()
@@ -163,7 +163,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.asksFrom("4")
-	ada := portaltest.OpenFor(t, s.client().Settings().URL, 10*time.Minute)
+	ada := portaltest.OpenFor(t, s.client().Settings().URL, 15*time.Minute)
 	bob := ada.Another()
 	s.comes(ada, "ada", app.RoleUser)
 	s.comes(bob, "bob", app.RoleApprover)
@@ -229,7 +229,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	ada.Open(home + "/delete")
 	ada.Do(chromedp.Click(chromedp.CSS(`.danger`)))
 	ada.Until(`location.pathname==` + js(home) + ` && document.querySelector("#sentence").textContent.includes("Gone")`)
-	s.await(list[0].ID, 2*time.Minute)
+	s.await(list[0].ID)
 	ada.Open(home + "/receipt")
 	if text := ada.Text("main"); !strings.Contains(text, "n4") || !strings.Contains(text, "shop") {
 		t.Errorf("the receipt says %q", text)
@@ -241,7 +241,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 func TestBrowserKeyboardStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	b := portaltest.OpenFor(t, s.client().Settings().URL, 10*time.Minute)
+	b := portaltest.OpenFor(t, s.client().Settings().URL, 15*time.Minute)
 	b.Scheme(false)
 	const enter, escape, space = "\r", "\u001b", " "
 

@@ -18,7 +18,7 @@ func TestTellSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer heard.Close()
-	if err := heard.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := heard.SetReadDeadline(time.Now().Add(hangs)); err != nil {
 		t.Fatal(err)
 	}
 	next := func(want string) {

@@ -31,7 +31,7 @@ func TestRealTemplateZooKeeper(t *testing.T) {
 			return err.Error()
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(3 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(30 * time.Second)) // then it is asked again
 		_, _ = fmt.Fprint(c, word)
 		var b strings.Builder
 		buf := make([]byte, 4096)
@@ -116,7 +116,7 @@ func TestRealTemplateLAMP(t *testing.T) {
 	web := func(n app.Node) string { return "http://" + address(n) + ":8080/" }
 	add := func(n app.Node, text string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, web(n), strings.NewReader(url.Values{"text": {text}}.Encode()))
 		if err != nil {
@@ -203,7 +203,7 @@ func TestRealTemplateMemcachedWithFirewall(t *testing.T) {
 			return "", err
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(3 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(30 * time.Second)) // then it is asked again
 		_, _ = fmt.Fprint(c, text)
 		b := make([]byte, 200)
 		k, err := c.Read(b)

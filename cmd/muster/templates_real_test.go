@@ -43,7 +43,7 @@ func newTemplates(t *testing.T, programs ...string) *process {
 // on runs a command line on a node as its owner would, over SSH with a certificate.
 func (p *process) on(v app.ClusterView, n app.Node, line string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), hangs)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "muster", "--data", p.data, "cluster", "ssh", v.Name, n.Name, "--", line)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.data)
@@ -73,7 +73,7 @@ func address(n app.Node) string { return n.Address(app.AddressAccess) }
 
 // tool runs a program of this host's with secrets in its environment, and gives what it says.
 func tool(ctx context.Context, env []string, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, hangs)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -86,7 +86,7 @@ func (p *process) until(what, want string, ask func() (string, error)) {
 	p.t.Helper()
 	var got string
 	var err error
-	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if got, err = ask(); err == nil && got == want {
 			return
 		}
@@ -200,7 +200,7 @@ func TestRealTemplateRabbitMQ(t *testing.T) {
 	p := newTemplates(t, "rabbitmqctl")
 	v := p.made("mq", "rabbitmq", 3)
 	password := p.password(v, "rabbitmq")
-	h := &http.Client{Timeout: 15 * time.Second}
+	h := &http.Client{Timeout: hangs}
 	api := func(n app.Node, method, path, body string, into any) error {
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address(n)+":15672/api/"+path, strings.NewReader(body))
 		if err != nil {

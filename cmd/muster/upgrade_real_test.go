@@ -173,7 +173,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 	}
 	active := func(id string) app.ClusterView {
 		t.Helper()
-		v := p.await(id, 30*time.Second)
+		v := p.await(id)
 		if v.Status != app.ClusterActive {
 			t.Fatalf("%s is %s: %s\n%s", v.Name, v.Status, v.Message, p.out)
 		}
@@ -200,7 +200,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 	going := create("going", "slow", 2)
 	middle := func() (done map[string]app.Step) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 			v, err := p.client().Cluster(t.Context(), going)
 			if err != nil {
 				t.Fatal(err)

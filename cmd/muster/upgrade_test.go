@@ -98,7 +98,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 	if ids["going"].ID == "" {
 		t.Fatal("the cluster that was being made is not there")
 	}
-	v := p.await(ids["going"].ID, time.Minute)
+	v := p.await(ids["going"].ID)
 	if v.Status != app.ClusterActive {
 		t.Fatalf("it ended as %s: %s\n%s", v.Status, v.Message, p.out)
 	}

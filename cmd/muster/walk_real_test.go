@@ -51,7 +51,7 @@ func (p *process) made(name, template string, size int) app.ClusterView {
 
 func (p *process) stands(id string) app.ClusterView {
 	p.t.Helper()
-	v := p.await(id, 3*time.Minute)
+	v := p.await(id)
 	if v.Status != app.ClusterActive {
 		p.t.Fatalf("%s is %s: %s\n%s\n%s", v.Name, v.Status, v.Message, p.lines(id), p.out)
 	}
@@ -124,7 +124,7 @@ func visitors(url string) (stop func() (asked int64, wrong []string)) {
 	for range many {
 		go func() {
 			defer func() { done <- struct{}{} }()
-			h := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+			h := &http.Client{Timeout: hangs, Transport: &http.Transport{DisableKeepAlives: true}}
 			for ctx.Err() == nil {
 				asked.Add(1)
 				if _, err := page(h, url); err != nil && len(faults) < cap(faults) {
@@ -165,7 +165,7 @@ func page(h *http.Client, url string) (string, error) {
 func (p *process) answers(url, title string, nodes []app.Node) {
 	p.t.Helper()
 	var seen map[string]bool
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		seen = map[string]bool{}
 		for range 4 * len(nodes) {
 			if text, err := page(http.DefaultClient, url); err == nil {
@@ -317,11 +317,11 @@ func (p *process) goes(v app.ClusterView, machines int) {
 	if _, err := p.client().Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
 	}
-	if v = p.await(v.ID, time.Minute); v.Status != app.ClusterDeleted {
+	if v = p.await(v.ID); v.Status != app.ClusterDeleted {
 		p.t.Fatalf("%s is %s: %s", v.Name, v.Status, v.Message)
 	}
 	var r app.Receipt
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if err := p.client().CallInto(p.t.Context(), rest.ClusterPath(v.ID, "receipt"), nil, &r); err != nil {
 			p.t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ func tryProxy(t *testing.T, set func(upstream string) (url string, cmd *exec.Cmd
 		}
 	}()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{ServerName: "muster.example.org", InsecureSkipVerify: true}}} // a certificate of the test's own
 	defer client.CloseIdleConnections()

@@ -56,7 +56,7 @@ func enter(t *testing.T, at remote.Target, user string, s ssh.Signer) (string, e
 		t.Fatal(err)
 	}
 	c, err := ssh.Dial("tcp", net.JoinHostPort(at.Address, strconv.Itoa(at.Port)), &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(s)},
-		HostKeyCallback: ssh.FixedHostKey(host), Timeout: 20 * time.Second})
+		HostKeyCallback: ssh.FixedHostKey(host), Timeout: hangs})
 	if err != nil {
 		return "", err
 	}

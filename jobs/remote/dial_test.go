@@ -145,7 +145,7 @@ func TestWaitUntilUp(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		forward(t, target.Port, real)
 	}()
-	c, err := remote.Wait(soon(t, 20*time.Second), target)
+	c, err := remote.Wait(soon(t, hangs), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestWaitDoesNotRetryAWrongHostKey(t *testing.T) {
 	other, _ := remotetest.NewKey(t)
 	target := s.Target()
 	target.HostKey = remotetest.AuthorizedKey(other)
-	_, err := remote.Wait(soon(t, 20*time.Second), target)
+	_, err := remote.Wait(soon(t, hangs), target)
 	wantCode(t, err, app.EHostKey)
 }
 
@@ -212,13 +212,13 @@ func TestWaitForALateKey(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{})
 	s.Refuse(true)
 	time.AfterFunc(300*time.Millisecond, func() { s.Refuse(false) })
-	c, err := remote.Wait(soon(t, 20*time.Second), s.Target())
+	c, err := remote.Wait(soon(t, hangs), s.Target())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Close()
 
 	s.Refuse(true)
-	_, err = remote.Limits{AuthGrace: 200 * time.Millisecond}.WaitFor(soon(t, 20*time.Second), s.Target())
+	_, err = remote.Limits{AuthGrace: 200 * time.Millisecond}.WaitFor(soon(t, hangs), s.Target())
 	wantCode(t, err, app.ECredentials)
 }

@@ -19,6 +19,8 @@ import (
 	"muster/jobs/remote/remotetest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 func TestMain(m *testing.M) {
 	remotetest.ServeQuiet()
 	goleak.VerifyTestMain(m)
@@ -70,6 +72,12 @@ func dial(t testing.TB, target remote.Target) *remote.Conn {
 
 func dialWith(t testing.TB, target remote.Target, l remote.Limits) *remote.Conn {
 	t.Helper()
+	if l.Dial == 0 {
+		l.Dial = hangs
+	}
+	if l.Keepalive == 0 {
+		l.Keepalive = time.Minute // a busy host may take longer to answer than the usual
+	}
 	c, err := l.DialTo(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
@@ -133,12 +141,12 @@ func wantCode(t testing.TB, err error, code app.Code, parts ...string) {
 // eventually polls for what another process does.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatal("not within 60 s: " + what)
+	t.Fatal("it never happened: " + what)
 }
 
 // pidsIn reads process ids that commands have written, one a line.

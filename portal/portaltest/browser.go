@@ -26,8 +26,8 @@ type Browser struct {
 	url string
 }
 
-// Open starts Chromium for the site at url. It ends with the test, or after six minutes; a browser that does not start fails the test.
-func Open(t testing.TB, url string) *Browser { t.Helper(); return OpenFor(t, url, 6*time.Minute) }
+// Open starts Chromium for the site at url. It ends with the test, or after a quarter of an hour; a browser that does not start fails the test.
+func Open(t testing.TB, url string) *Browser { t.Helper(); return OpenFor(t, url, 15*time.Minute) }
 
 // OpenFor is Open for a test that takes longer than others: the browser ends after limit.
 func OpenFor(t testing.TB, url string, limit time.Duration) *Browser {
@@ -177,7 +177,7 @@ func (b *Browser) Text(css string) string {
 // Until waits for an expression to become true on a page that is there as a whole. It waits long, since machines that test have much to do.
 func (b *Browser) Until(js string) {
 	b.t.Helper()
-	end := time.Now().Add(2 * time.Minute)
+	end := time.Now().Add(5 * time.Minute)
 	for {
 		ok, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](`document.readyState!="loading" && !!(`+js+")"))
 		if err == nil && ok {

@@ -319,10 +319,12 @@ func TestTheTimeOfATurn(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- c.SetName(t.Context(), m) }()
 	time.Sleep(2 * short.turn)
+	c.tuning.turn = quick.turn
 	<-c.naming
 	if err := <-done; err != nil {
 		t.Errorf("after having waited: %v", err)
 	}
+	c.tuning.turn = short.turn
 	r.sim.mu.Lock() // it does not answer
 	m.Addresses = map[string]string{app.AddressAccess: "198.51.100.7"}
 	err := c.SetName(t.Context(), m)
@@ -330,6 +332,7 @@ func TestTheTimeOfATurn(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a zone that does not answer: %v", err)
 	}
+	c.tuning.turn = quick.turn
 	mustName(t, c, m) // and nobody knows what became of it
 	if got := r.named(m.Hostname); !slices.Equal(got, []string{"A 198.51.100.7"}) {
 		t.Errorf("it leads to %q", got)

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // quick has what the simulated EC2 needs milliseconds for waited for so long.
-var quick = tuning{late: 70 * time.Millisecond, poll: 8 * time.Millisecond, page: 5, apart: time.Millisecond, sets: time.Minute, turn: 20 * time.Second}
+var quick = tuning{late: 70 * time.Millisecond, poll: 8 * time.Millisecond, page: 5, apart: time.Millisecond, sets: time.Minute, turn: 5 * time.Minute}
 
 // asks tells whether a call is one of an action; with a field, one that has it.
 func asks(action string, field ...string) func(*http.Request) bool {

@@ -21,6 +21,8 @@ import (
 	"muster/providers/providertest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 const (
 	realBridge  = "mdk-real"
 	realAddress = "10.79.0.1/16"
@@ -67,7 +69,7 @@ func startEngine(t *testing.T, more ...string) (socket string) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(hangs):
 			_ = cmd.Process.Kill()
 			<-ended
 			t.Error("the engine did not end")
@@ -82,7 +84,7 @@ func startEngine(t *testing.T, more ...string) (socket string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := c.Ping(t.Context(), client.PingOptions{}); err == nil {
 			break
 		}

@@ -67,7 +67,7 @@ func (s *simulated) open(t *testing.T, changes map[string]any) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: 2 * time.Second}
+	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: 5 * time.Minute}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -288,5 +288,5 @@ func TestSuiteWithVolumes(t *testing.T) {
 }
 
 func background() (context.Context, func()) {
-	return context.WithTimeout(context.Background(), 10*time.Second)
+	return context.WithTimeout(context.Background(), 5*time.Minute)
 }

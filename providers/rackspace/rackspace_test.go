@@ -18,6 +18,8 @@ import (
 	"muster/providers/providertest"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // simulated is an account behind an endpoint, and how to get at it.
@@ -53,7 +55,7 @@ func (s *simulated) open(t *testing.T, changes map[string]any) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: 2 * time.Second}
+	p.pace = stack.Pace{First: 2 * time.Millisecond, Most: 4 * time.Millisecond, Patience: hangs}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -169,7 +171,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 
 // clear removes what a test left, so that the next one finds an empty account.
 func (s *simulated) clear(t *testing.T, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hangs)
 	defer cancel()
 	ms, err := p.List(ctx, nil)
 	if err != nil {
@@ -228,7 +230,7 @@ func TestRackConnect(t *testing.T) {
 		if m.State != app.MachineStarting || m.Addresses[app.AddressAccess] == "203.0.113.77" {
 			t.Errorf("at first it is %+v", m)
 		}
-		for deadline := time.Now().Add(5 * time.Second); m.State == app.MachineStarting && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); m.State == app.MachineStarting && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 			if m, err = waits.Describe(t.Context(), m.ID); err != nil {
 				t.Fatal(err)
 			}

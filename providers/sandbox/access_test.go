@@ -12,6 +12,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+const hangs = 5 * time.Minute // reached only where something hangs
+
 // A machine of this process lets in whoever has a certificate of its cluster's key, as one with OpenSSH does.
 func TestProcessCertificate(t *testing.T) {
 	p := open(t, dataDir(t), ModeProcess)
@@ -47,7 +49,7 @@ func TestProcessCertificate(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := ssh.Dial("tcp", net.JoinHostPort(m.Addresses["access_v4"], strconv.Itoa(m.SSHPort)), &ssh.ClientConfig{User: tc.user,
-				Auth: []ssh.AuthMethod{ssh.PublicKeys(s)}, HostKeyCallback: ssh.FixedHostKey(k.Host.PublicKey()), Timeout: 10 * time.Second})
+				Auth: []ssh.AuthMethod{ssh.PublicKeys(s)}, HostKeyCallback: ssh.FixedHostKey(k.Host.PublicKey()), Timeout: hangs})
 			if (err == nil) != tc.in {
 				t.Fatalf("got %v", err)
 			}

@@ -71,7 +71,7 @@ func TestKilledWhileMakingMachines(t *testing.T) {
 			}
 			// What was not yet a record when the kill came is only an empty directory, which opening removes. A first
 			// process that still waited for its word ends by itself, in its own time.
-			for deadline := time.Now().Add(5 * time.Second); len(traces(dir)) > 0 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(hangs); len(traces(dir)) > 0 && time.Now().Before(deadline); {
 				time.Sleep(5 * time.Millisecond)
 			}
 			wantNoTraces(t, dir)

@@ -207,7 +207,7 @@ func TestNamespacesWithTheRealClient(t *testing.T) {
 
 func waitForPort(t *testing.T, m app.Machine) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		c, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", m.Addresses["access_v4"], m.SSHPort), time.Second)
 		if err == nil {
 			_ = c.Close()
@@ -243,7 +243,7 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 	// The host was started again, and the number is another's now.
 	// The kernel tells start times in ticks of 10 ms; within one, only a number that nobody can reuse so fast tells them apart.
 	time.Sleep(50 * time.Millisecond)
-	bystander := exec.Command("sleep", "60")
+	bystander := exec.Command("sleep", "600")
 	if err := bystander.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -474,17 +474,20 @@ func TestNamespacesNetwork(t *testing.T) {
 	needNamespaces(t)
 	t.Run("a network that is asked for", func(t *testing.T) {
 		dir := dataDir(t)
-		p, err := Open(t.Context(), "here", map[string]any{"subnet": "10.213.7.0/24"}, Env{DataDir: dir})
+		// The networks are those of this process alone: other tests may run beside it.
+		first := fmt.Sprintf("10.%d.", 200+os.Getpid()/250%50)
+		own := fmt.Sprintf("%s%d.", first, 1+os.Getpid()%250)
+		p, err := Open(t.Context(), "here", map[string]any{"subnet": own + "0/24"}, Env{DataDir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, k := create(t, p, "asked")
-		if m.Addresses["access_v4"] != "10.213.7.2" {
+		if m.Addresses["access_v4"] != own+"2" {
 			t.Errorf("%v", m.Addresses)
 		}
 		sh(t, dial(t, m, k), "true")
 
-		q, err := Open(t.Context(), "there", map[string]any{"subnet": "10.213.0.0/16"}, Env{DataDir: dataDir(t)})
+		q, err := Open(t.Context(), "there", map[string]any{"subnet": first + "0.0/16"}, Env{DataDir: dataDir(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -497,19 +500,28 @@ func TestNamespacesNetwork(t *testing.T) {
 	t.Run("an address that is used again", func(t *testing.T) {
 		p := open(t, dataDir(t), ModeNamespaces)
 		keep, _ := create(t, p, "keep") // keeps the bridge, so that the host remembers its neighbours
-		first, k := create(t, p, "first")
-		sh(t, dial(t, first, k), "true")
-		remove(t, p, first)
-		second, k := create(t, p, "second")
-		if first.Addresses["access_v4"] != second.Addresses["access_v4"] {
-			t.Errorf("%v is not used again, but %v", first.Addresses, second.Addresses)
+		last, k := create(t, p, "first")
+		sh(t, dial(t, last, k), "true")
+		var took, usual time.Duration
+		for range 3 { // a busy host may be slow once
+			remove(t, p, last)
+			next, k := create(t, p, "second")
+			if last.Addresses["access_v4"] != next.Addresses["access_v4"] {
+				t.Errorf("%v is not used again, but %v", last.Addresses, next.Addresses)
+			}
+			last = next
+			start := time.Now()
+			sh(t, dial(t, last, k), "true")
+			took, start = time.Since(start), time.Now()
+			sh(t, dial(t, last, k), "true")
+			if usual = time.Since(start); took < 3*time.Second+10*usual {
+				break
+			}
 		}
-		start := time.Now()
-		sh(t, dial(t, second, k), "true")
-		if took := time.Since(start); took > 3*time.Second {
-			t.Errorf("the host looked for the old one for %v", took)
+		if took > 3*time.Second+10*usual {
+			t.Errorf("the host looked for the old one for %v, and then for %v", took, usual)
 		}
-		remove(t, p, second)
+		remove(t, p, last)
 		remove(t, p, keep)
 	})
 	t.Run("routes are read", func(t *testing.T) {

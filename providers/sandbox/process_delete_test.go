@@ -3,9 +3,12 @@
 package sandbox
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -87,7 +90,7 @@ func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
 	defer func() { _ = c.Wait() }()
 	pid := c.Process.Pid
 	var start uint64
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(time.Millisecond) {
 		var state byte
 		var err error
 		if start, state, err = procStat(pid); err == nil && state == 'Z' {
@@ -104,17 +107,41 @@ func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
 }
 
 func TestNewbornProcessesAreSeen(t *testing.T) {
-	started := make(chan int, 1)
-	time.AfterFunc(20*time.Millisecond, func() {
-		c := exec.Command("true")
-		_ = c.Run()
-		started <- c.Process.Pid
+	var first, later atomic.Int32
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for pause(ctx, 20*time.Millisecond) {
+			c := exec.Command("true")
+			if err := c.Start(); err != nil {
+				t.Error(err)
+				return
+			}
+			if !first.CompareAndSwap(0, int32(c.Process.Pid)) {
+				later.Add(1)
+			}
+			_ = c.Wait()
+		}
 	})
 	seen := map[int]bool{}
-	for pid := range newborn(time.Second) {
+	for pid := range newborn(hangs) { // the later ones let it look again, until the first must have been seen
 		seen[pid] = true
+		if seen[int(first.Load())] || later.Load() > 50 {
+			break
+		}
 	}
-	if pid := <-started; !seen[pid] {
+	stop()
+	all.Wait()
+	if pid := int(first.Load()); !seen[pid] {
 		t.Errorf("%d is not among %d", pid, len(seen))
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }

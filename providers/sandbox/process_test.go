@@ -68,7 +68,7 @@ func TestProcessMachine(t *testing.T) {
 	})
 	t.Run("what stays in the background does not hold the session", func(t *testing.T) {
 		start := time.Now()
-		if got := sh(t, c, "sleep 30 & echo $!"); time.Since(start) > 10*time.Second {
+		if got := sh(t, c, "sleep 600 & echo $!"); time.Since(start) > hangs {
 			t.Errorf("waited for process %s", got)
 		}
 	})
@@ -201,7 +201,7 @@ func TestProcessFiles(t *testing.T) {
 // pidIn waits until a command has written its number to a file in the machine's folder.
 func pidIn(t *testing.T, path string) int {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(2 * time.Millisecond) {
 		b, err := os.ReadFile(path)
 		if pid, perr := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && perr == nil {
 			return pid
@@ -219,7 +219,7 @@ func running(pid int) bool {
 
 func waitEnded(t *testing.T, what string, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); running(pid); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); running(pid); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s (%d) still runs", what, pid)
 		}
@@ -328,7 +328,7 @@ func TestProcessDeletedFromElsewhere(t *testing.T) {
 			t.Error("the connection ended as if asked to")
 		}
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); ; time.Sleep(2 * time.Millisecond) {
 		n, err := net.DialTimeout("tcp", net.JoinHostPort(m.Addresses["access_v4"], strconv.Itoa(m.SSHPort)), time.Second)
 		if errors.Is(err, unix.ECONNREFUSED) {
 			break

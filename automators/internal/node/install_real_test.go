@@ -84,13 +84,13 @@ func TestInstallWithAPT(t *testing.T) {
 		_ = cmd.Run()
 		return out.String(), cmd.ProcessState.ExitCode()
 	}
+	began := time.Now()
 	go func() {
 		time.Sleep(2 * time.Second)
 		_ = lists.Close()
 		time.Sleep(7 * time.Second)
 		_ = installed.Close()
 	}()
-	began := time.Now()
 	said, exit := run()
 	if exit != 0 || !strings.Contains(said, "Probe is not here yet: installing muster-probe with apt-get.") || !strings.Contains(said, "Somebody else is installing something; waiting.") {
 		t.Fatalf("exit code %d\n%s", exit, said)

@@ -94,7 +94,7 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 }
 
 func answers(target remote.Target, died <-chan struct{}) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	go func() {
 		select {
