@@ -203,7 +203,7 @@ func (c *checker) providerType(e *entry, typ string) bool {
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
 		return true
 	case slices.Contains(c.options.ProviderTypesLeftOut, typ):
-		c.report(e, rule(e), []any{"type"}, app.FullBuildHint, "this small build of Muster leaves out the provider type %q", typ)
+		c.report(e, rule(e), []any{"type"}, "use a full build: run make build, or take a release", "this small build of Muster leaves out the provider type %q", typ)
 	default:
 		c.report(e, rule(e), []any{"type"}, didYouMean(typ, c.options.ProviderTypes),
 			"there is no provider type %q; there are %s", typ, listed(c.options.ProviderTypes))

@@ -219,6 +219,16 @@ func TestSecretsMayStayReferences(t *testing.T) {
 	}
 }
 
+func TestASmallBuildSaysWhatItLeavesOut(t *testing.T) {
+	o := families()
+	o.ProviderTypesLeftOut = []string{"aws"}
+	for typ, want := range map[string]string{"aws": "small build of Muster leaves out the provider type \"aws\"; use a full build", "awss": "there is no provider type"} {
+		if got := lint(o, "a.yaml", "kind: provider\nname: p\ntype: "+typ+"\n"); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", typ, got)
+		}
+	}
+}
+
 func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c <= 'p'; c++ {
