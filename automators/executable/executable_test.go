@@ -154,7 +154,8 @@ func TestInquire(t *testing.T) {
 		if name == "silent" {
 			times = short
 		}
-		if _, err := inquire(t.Context(), "odd", install(t, "odd", tc.text), nil, quiet(), times); err == nil || !strings.Contains(app.AsError(err).Message, tc.says) {
+		path := install(t, "odd", tc.text)
+		if _, err := inquire(t.Context(), "odd", path, nil, quiet(), times); err == nil || !strings.Contains(app.AsError(err).Message, tc.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

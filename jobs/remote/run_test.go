@@ -269,7 +269,8 @@ func TestRunLeavesDaemons(t *testing.T) {
 		file, gate := tempFile(n, "pid"), tempFile(n, "gate")
 		var h heard
 		var returned atomic.Bool
-		exit, err := c.Run(t.Context(), app.Command{Line: "setsid sh -c 'echo $$ >" + file + "; until [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done; while echo late; do sleep 0.01; done' & echo started"},
+		until := "until [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done"
+		exit, err := c.Run(t.Context(), app.Command{Line: "setsid sh -c 'echo $$ >" + file + "; " + until + "; while echo late; do sleep 0.01; done' & echo started"},
 			func(s app.Stream, l string) {
 				if returned.Load() {
 					t.Errorf("after the end: %s", l)
@@ -304,7 +305,8 @@ func TestRunDaemonSurvives(t *testing.T) {
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file, stop := tempFile(n, "pid"), tempFile(n, "stop")
 		var h heard
-		exit, err := c.Run(t.Context(), app.Command{Line: "setsid sh -c 'echo $$ >" + file + "; until [ -e " + stop + " ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null &"}, h.add)
+		line := "setsid sh -c 'echo $$ >" + file + "; until [ -e " + stop + " ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null &"
+		exit, err := c.Run(t.Context(), app.Command{Line: line}, h.add)
 		if said := h.of(app.StreamSystem); err != nil || exit != 0 || len(said) != 0 { // such as that something holds its output open
 			t.Errorf("exit %d, %v: %q", exit, err, said)
 		}

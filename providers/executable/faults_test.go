@@ -22,7 +22,8 @@ import (
 const hangs = 5 * time.Minute // reached only where something hangs
 
 // shortTimes are those of programs that are wrong.
-var shortTimes = times{describe: hangs, open: hangs, write: hangs, eof: 100 * time.Millisecond, term: 100 * time.Millisecond, steady: time.Hour, backoff: time.Hour, longest: 2 * time.Hour}
+var shortTimes = times{describe: hangs, open: hangs, write: hangs, eof: 100 * time.Millisecond, term: 100 * time.Millisecond,
+	steady: time.Hour, backoff: time.Hour, longest: 2 * time.Hour}
 
 // journal is a log that can be read while it is written.
 type journal struct {
