@@ -99,14 +99,20 @@ func act(ctx context.Context, s *store.Store, c *app.ClaimedStep) (*app.ClaimedS
 	return done[0].Next, nil
 }
 
-// bustle makes clusters and carries out their steps until it is stopped, from several sides at once.
-func bustle(t testing.TB, s *store.Store) (stop func()) {
+// bustle makes clusters and carries out their steps until it is stopped, from several sides at once. It makes no more clusters than it is allowed: on a
+// busy host, a backup would else take longer the longer it takes, since it would find ever more.
+func bustle(t testing.TB, s *store.Store, allowed *atomic.Int64) (stop func()) {
 	ctx := t.Context()
 	var wg sync.WaitGroup
 	var ended atomic.Bool
 	for i := range 3 {
 		wg.Go(func() {
 			for n := 0; !ended.Load(); n++ {
+				if allowed.Add(-1) < 0 {
+					allowed.Add(1)
+					time.Sleep(time.Millisecond)
+					continue
+				}
 				if _, err := s.CreateCluster(ctx, apptest.NewCluster(tenant, fmt.Sprintf("c%d-%d", i, n), 3, time.Now(), apptest.Chain(3))); err != nil {
 					t.Error(err)
 					return
@@ -141,8 +147,11 @@ func bustle(t testing.TB, s *store.Store) (stop func()) {
 
 // story takes backups while a store is written to from all sides, and brings each into a place of its own: all that is there fits together.
 func story(t *testing.T, from string, to func(*testing.T) string) {
+	const between = 60 // clusters, from one backup to the next
 	s := open(t, from)
-	stop := bustle(t, s)
+	var allowed atomic.Int64
+	allowed.Store(between)
+	stop := bustle(t, s, &allowed)
 	defer stop()
 	var taken [][]byte
 	for clusters := -1; len(taken) < 3; {
@@ -152,6 +161,7 @@ func story(t *testing.T, from string, to func(*testing.T) string) {
 		}
 		if len(list) >= clusters+10 { // something has happened since the one before
 			clusters = len(list)
+			allowed.Add(between)
 			taken = append(taken, take(t, from))
 		}
 	}
