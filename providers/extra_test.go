@@ -15,12 +15,12 @@ func TestCheckExtra(t *testing.T) {
 		extra map[string]string
 		field string
 	}{
-		"understood":          {"aws", false, map[string]string{"root_disk_gb": "20", "spot": "true"}, ""},
-		"nothing":             {"aws", false, nil, ""},
-		"misspelt":            {"aws", false, map[string]string{"root_disk": "20"}, "extra.root_disk"},
-		"not this account":    {"aws", false, map[string]string{"secret_access_key": "x"}, "extra.secret_access_key"},
-		"of an image":         {"aws", true, map[string]string{"os": "debian", "os_version": "12"}, ""},
-		"of hardware":         {"aws", false, map[string]string{"os": "debian"}, "extra.os"},
+		"understood":          {"google", false, map[string]string{"root_disk_gb": "20", "spot": "true"}, ""},
+		"nothing":             {"google", false, nil, ""},
+		"misspelt":            {"google", false, map[string]string{"root_disk": "20"}, "extra.root_disk"},
+		"not this account":    {"google", false, map[string]string{"credentials": "x"}, "extra.credentials"},
+		"of an image":         {"google", true, map[string]string{"os": "debian", "os_version": "12"}, ""},
+		"of hardware":         {"google", false, map[string]string{"os": "debian"}, "extra.os"},
 		"types that take all": {"sandbox", false, map[string]string{"x": "y"}, ""},
 		"types that are not":  {"none", false, map[string]string{"x": "y"}, ""},
 	} {
