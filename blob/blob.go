@@ -240,7 +240,7 @@ func (s *Store) problem(act string, err error) error {
 	case errors.Is(err, errAbsent) && act == "read":
 		e.Code, e.Message, e.Hint = app.ENotFound, "The content is not there.", ""
 	case errors.Is(err, errAbsent):
-		e.Message, e.Hint = "The place for resources is not there.", "Whoever runs the server names it with --blob."
+		e.Message, e.Hint = "The place for resources is not there.", "The operator names it with --blob or MUSTER_BLOB_URL."
 	case errors.Is(err, errRefused):
 		e.Code, e.Message = app.ECredentials, "The place for resources does not let this server in."
 		e.Hint = "It needs the right to read, write, list and delete, and credentials in the form that the service's own tools read."

@@ -45,7 +45,7 @@ var rooms = []room{
 	{"providers/providertest", []string{"app", "providers/conformance"}, "it runs the suite in tests"},
 	{"providers/executable", []string{"app", "app/program"}, "programs of one's own are found and ended alike, in every family"},
 	{"providers/aws", []string{"app", "app/awsbody", "providers/internal/*"}, "whoever speaks to AWS has its SDK stand behind the same guard"},
-	{"providers/google", []string{"app", "app/googleauth", "@/internal/*", "providers/internal/*"}, "whoever speaks to Google puts its tokens on requests in the same way"},
+	{"providers/google", []string{"app", "app/googleauth", "@/internal/*", "providers/internal/*"}, "every client of Google puts its tokens on requests in the same way"},
 	{"providers/*", []string{"app", "@/internal/*", "providers/internal/*"}, "a member knows its cloud and the contract, and no other member"},
 	{"automators", []string{"app", "automators/*"}, "the family's list names its members"},
 	{"automators/internal/*", []string{"app", "automators/internal/*"}, "what several members need knows none of them"},

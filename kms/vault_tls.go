@@ -12,7 +12,7 @@ import (
 )
 
 // vaultTLS sets what Vault's variables say of certificates. VAULT_SKIP_VERIFY is honoured as Vault's own tools do, for installations that
-// were set up with it: whoever is between this host and Vault can then read data keys.
+// were set up with it: anyone on the network between this host and Vault can then read data keys.
 func vaultTLS(t *http.Transport) error {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: os.Getenv("VAULT_TLS_SERVER_NAME")}
 	if text := os.Getenv("VAULT_SKIP_VERIFY"); text != "" {

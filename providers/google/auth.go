@@ -100,9 +100,6 @@ func open(name string, settings map[string]any, resources string, pauses pauses)
 		e.Hint = "Give the service account's key, or set up application default credentials on the host that Muster runs on."
 		return nil, e
 	}
-	p.api = gcp.New(&http.Client{Transport: googleauth.Transport(p.transport, p.login), CheckRedirect: noRedirect}, s.Text("api_url"), resources)
+	p.api = gcp.New(googleauth.Client(googleauth.Transport(p.transport, p.login)), s.Text("api_url"), resources)
 	return p, nil
 }
-
-// noRedirect keeps the token from a host that an answer names: Google's APIs never redirect.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
