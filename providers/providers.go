@@ -7,13 +7,10 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/providers/digitalocean"
 	"muster/providers/docker"
 	"muster/providers/fake"
 	"muster/providers/google"
 	"muster/providers/joyent"
-	"muster/providers/openstack"
-	"muster/providers/rackspace"
 	"muster/providers/sandbox"
 	"muster/providers/static"
 )
@@ -43,15 +40,6 @@ type member struct {
 // members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in members_large.go, which
 // a small build (-tags small) leaves out.
 var members = joined(largeMembers, map[string]member{
-	"digitalocean": {
-		Descriptor: digitalocean.Descriptor,
-		Check:      digitalocean.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return digitalocean.Open(settings)
-		},
-		// An account takes 5000 calls an hour and 250 a minute; a verb of ours is two to five of them.
-		Rate: app.Rate{PerSecond: 0.5, Burst: 40},
-	},
 	"docker": {
 		Descriptor: docker.Descriptor,
 		Check:      docker.Check,
@@ -81,24 +69,6 @@ var members = joined(largeMembers, map[string]member{
 		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
 			return joyent.Open(ctx, name, settings)
 		},
-	},
-	"openstack": {
-		Descriptor: openstack.Descriptor,
-		Check:      openstack.Check,
-		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
-			return openstack.Open(name, settings)
-		},
-		// The services themselves count no calls; the proxies in front of them do, as their operator likes. A verb of ours is two to eight of them.
-		Rate: app.Rate{PerSecond: 5, Burst: 20},
-	},
-	"rackspace": {
-		Descriptor: rackspace.Descriptor,
-		Check:      rackspace.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return rackspace.Open(settings)
-		},
-		// An account may read 1000 times and change something 100 times a minute; a verb of ours is two to eight calls, one of which changes something.
-		Rate: app.Rate{PerSecond: 1.5, Burst: 20},
 	},
 	"sandbox": {
 		Descriptor: sandbox.Descriptor,

@@ -71,7 +71,9 @@ func (s *shears) carry(in net.Conn) {
 		return
 	}
 	defer out.Close()
+	ended := make(chan struct{})
 	s.work.Go(func() {
+		defer close(ended)
 		_, _ = io.Copy(out, in)
 		_ = out.Close()
 	})
@@ -85,10 +87,16 @@ func (s *shears) carry(in net.Conn) {
 		now := !s.cut && s.after > 0 && mine > s.after
 		s.cut = s.cut || now
 		s.mu.Unlock()
-		if now || err != nil {
+		if err != nil {
 			return
 		}
 		if _, err := in.Write(b[:n]); err != nil {
+			return
+		}
+		if now {
+			// A reset would throw away what the other end has not read yet, megabytes on a busy host.
+			_ = in.(*net.TCPConn).CloseWrite()
+			<-ended
 			return
 		}
 	}
@@ -151,7 +159,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 		t.Errorf("said %s, want %s", said, says)
 	}
 	// What was under way when it was cut comes twice; begun anew it would be all that came until then.
-	if !cut || came < size || came > size+cutAt-(256<<10) {
+	if !cut || came < size || came > size+cutAt/2 {
 		t.Errorf("of a content of %d bytes %d came, cut: %t", size, came, cut)
 	}
 	t.Logf("%d bytes came for a content of %d that was cut at %d", came, size, cutAt)
