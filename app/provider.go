@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,7 +171,26 @@ type Field struct {
 	// Runs tells that with it, what an image type says is fetched, or run, on the provider's own host. Of image fields it counts wherever they are said, of
 	// fields of the account where they are not the default. See Descriptor.Host: images of a tenant's own get that only where they may.
 	Runs bool `json:"runs,omitempty"`
+	// SetBy says whose catalog entries may set the field. A field that doesn't say can only be set by the installation.
+	SetBy SetBy `json:"set_by,omitempty" enum:"tenant,account_owner,installation"`
+	// Identity marks the credentials without which the member would act as the host it runs on, such as with the instance's role. Catalog
+	// entries of a tenant must set them.
+	Identity bool `json:"identity,omitempty"`
 }
+
+// SetBy says whose catalog entries may set a field. Entries that the operator wrote or a superadmin saved may set every field.
+type SetBy string
+
+// Who may set a field. Users set no fields: what they choose are parameters, and those reach only scripts on nodes.
+const (
+	// SetByTenant fields concern the tenant's own credentials, its machines and nothing else.
+	SetByTenant SetBy = "tenant"
+	// SetByAccountOwner fields cost the account's owner money or give machines rights in the account. A tenant may set them for its own
+	// accounts, and not for the installation's.
+	SetByAccountOwner SetBy = "account_owner"
+	// SetByInstallation fields say where credentials are sent, which role is assumed, or name something on Muster's own hosts.
+	SetByInstallation SetBy = "installation"
+)
 
 // Kind gives the type. Where none is said, it is read off the field: a choice where it has options, true or false where those are the options, a whole number where
 // that is the default, and text else.
@@ -189,6 +209,30 @@ func (f Field) Kind() FieldType {
 	return FieldText
 }
 
+// MaySet tells whether a catalog entry may set the field: one that is trusted, or a tenant's own one on an account that is the tenant's own or
+// the installation's.
+func (f Field) MaySet(trusted, ownAccount bool) bool {
+	switch f.SetBy {
+	case SetByTenant:
+		return true
+	case SetByAccountOwner:
+		return trusted || ownAccount
+	}
+	return trusted
+}
+
+// IsSet tells whether a setting has a value: not nil and not blank.
+func IsSet(v any) bool { return v != nil && strings.TrimSpace(fmt.Sprint(v)) != "" }
+
+// OnlyInstallation is the error for a field that a tenant's own catalog entry may not set: EForbidden with the reason installation_only. Path is the
+// field's path in the entry, what names the entry.
+func OnlyInstallation(path, what, field string) *Error {
+	e := Errorf(EForbidden, "%s sets %s, which only the installation can set", what, field)
+	e.Reason, e.Field = "installation_only", path
+	e.Hint = "Remove it, or ask a superadmin to save this entry for you."
+	return e
+}
+
 // CheckType refuses a type that there is not, and a choice of nothing, with EInvalid. A field that says none is good.
 func (f Field) CheckType() error {
 	if f.Type != "" && !slices.Contains(FieldTypes, f.Type) {
@@ -198,6 +242,11 @@ func (f Field) CheckType() error {
 			names[i] = string(t)
 		}
 		e.Hint = "The types are " + strings.Join(names, ", ") + "."
+		return e
+	}
+	if f.SetBy != "" && !slices.Contains([]SetBy{SetByTenant, SetByAccountOwner, SetByInstallation}, f.SetBy) {
+		e := Errorf(EInvalid, "its field %s has the unknown set_by %.50q", f.Name, string(f.SetBy))
+		e.Hint = "Use tenant, account_owner or installation."
 		return e
 	}
 	if f.Type == FieldChoice && len(f.Options) == 0 {

@@ -26,6 +26,17 @@ func TestList(t *testing.T) {
 	}
 }
 
+// Every field says who may set it: see app.Field.
+func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
+	for _, d := range automators.Descriptors() {
+		for _, f := range d.Fields {
+			if f.SetBy == "" {
+				t.Errorf("%s: the field %s does not say who may set it (SetBy)", d.Name, f.Name)
+			}
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for name, tc := range map[string]struct {
 		automator string

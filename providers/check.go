@@ -46,8 +46,35 @@ func Check(spec app.ProviderSpec) error {
 			return invalid(f.Name, "provider %q needs the setting %q (%s)", spec.Name, f.Name, f.Label)
 		}
 	}
+	if spec.Untrusted {
+		if err := checkOwn(spec, m); err != nil {
+			return err
+		}
+	}
 	if m.Check != nil {
 		return m.Check(spec.Settings)
+	}
+	return nil
+}
+
+// checkOwn refuses what only the installation may set, and an account without credentials of its own: it would be opened as the host that
+// Muster runs on. The error is an *app.Error, EForbidden.
+func checkOwn(spec app.ProviderSpec, m member) error {
+	for _, f := range m.Descriptor.Fields {
+		if app.IsSet(spec.Settings[f.Name]) && !f.MaySet(false, true) {
+			return app.OnlyInstallation("settings."+f.Name, fmt.Sprintf("provider %q", spec.Name), f.Name)
+		}
+	}
+	for _, f := range m.Descriptor.Fields {
+		if f.Identity && !app.IsSet(spec.Settings[f.Name]) {
+			e := app.Errorf(app.EForbidden, "provider %q needs %s: a tenant's account must bring its own credentials", spec.Name, f.Name)
+			e.Reason, e.Field = "own_credentials", "settings."+f.Name
+			e.Hint = "Save the credentials as a secret, and write ${secret:NAME}."
+			return e
+		}
+	}
+	if m.CheckOwn != nil {
+		return m.CheckOwn(spec.Settings)
 	}
 	return nil
 }

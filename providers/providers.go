@@ -29,11 +29,13 @@ type Env struct {
 type Constructor func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error)
 
 // member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
-// calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit.
+// calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit. CheckOwn, where set, refuses what settings of a
+// tenant's own account hold inside, such as an address in a key file.
 type member struct {
 	Descriptor  app.Descriptor
 	Constructor Constructor
 	Check       func(settings map[string]any) error
+	CheckOwn    func(settings map[string]any) error
 	Rate        app.Rate
 }
 
@@ -57,6 +59,7 @@ var members = joined(largeMembers, map[string]member{
 	"google": {
 		Descriptor: google.Descriptor,
 		Check:      google.Check,
+		CheckOwn:   google.CheckOwn,
 		Rate:       app.Rate{PerSecond: 5, Burst: 10}, // a call of ours is several of the API, which takes 20 or so in a second
 		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
 			return google.Open(ctx, name, settings)

@@ -22,6 +22,10 @@ type checker struct {
 	stands  map[string]bool // names of services, and what they provide
 	secret  map[string]bool // settings that are secret, as TYPE.NAME
 	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
+	// Of a tenant's catalog: the installation's, what the families say of themselves, and the flavors that there are; see own_machine.go.
+	installation *app.Catalog
+	families     app.Families
+	flavors      map[flavorKey]app.Flavor
 }
 
 func (c *checker) check() { c.checkThese(sortedEntries(c.entries)) }
@@ -49,11 +53,13 @@ func (c *checker) checkThese(list []*entry) {
 			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
 				c.extra(e, n, false, v.Providers[n].Extra)
 			}
+			c.ownHardware(e, v)
 		case *app.ImageType:
 			c.providers(e, slices.Sorted(maps.Keys(v.Providers)))
 			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
 				c.extra(e, n, true, v.Providers[n].Extra)
 			}
+			c.ownImage(e, v)
 		case *app.Service:
 			c.service(e, v)
 		case *app.Template:
@@ -192,7 +198,7 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 		return
 	}
 	// What stands for a secret, or for a variable that is not there, cannot be judged here; all else can.
-	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil && (ok || !unknownHere(p.Settings, err)) {
+	if err := c.options.CheckProvider(*p); err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}
 }
@@ -297,6 +303,13 @@ func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
 	if c.options.CheckResources != nil && len(action.Resources) > 0 && !e.broken {
 		if err := c.options.CheckResources(action.Automator, action.Resources); err != nil {
 			c.refused(e, rule(e), []any{"actions", string(a), "resources"}, err)
+		}
+	}
+	if e.own && !e.trusted {
+		for _, f := range c.fieldsOf(c.families.Automators, action.Automator).Fields {
+			if action.Fields[f.Name] != "" && !f.MaySet(false, true) {
+				c.refused(e, SeverityError, []any{"actions", string(a), "fields"}, app.OnlyInstallation(f.Name, e.key.String(), f.Name))
+			}
 		}
 	}
 	if c.options.CheckAction == nil || e.broken {

@@ -30,9 +30,9 @@ type Options struct {
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string
-	// CheckProvider tells whether the settings fit one of ProviderTypes. When its error is an *app.Error, Field names the
+	// CheckProvider tells whether the settings fit one of ProviderTypes, and may be set by whoever saved them. When its error is an *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
-	CheckProvider func(typ string, settings map[string]any) error
+	CheckProvider func(spec app.ProviderSpec) error
 	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error

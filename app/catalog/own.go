@@ -29,13 +29,13 @@ func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
 	if c.options.CheckProvider == nil || c.out.count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
 		return
 	}
-	if err := c.options.CheckProvider(p.Type, p.Settings); err != nil {
-		// What stands for a secret cannot be judged here.
-		field := ""
-		if a := app.AsError(err); a != nil {
-			field = strings.TrimPrefix(a.Field, "settings.")
-		}
-		if !referred[field] {
+	if err := c.options.CheckProvider(*p); err != nil {
+		// What stands for a secret cannot be judged here, but for whether it may be there at all.
+		a := app.AsError(err)
+		switch {
+		case a.Code == app.EForbidden:
+			c.refused(e, SeverityError, []any{"settings"}, err)
+		case !referred[strings.TrimPrefix(a.Field, "settings.")]:
 			c.refused(e, rule(e), []any{"settings"}, err)
 		}
 	}

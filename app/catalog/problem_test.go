@@ -38,7 +38,8 @@ func families() Options {
 	return Options{
 		Env:           env(map[string]string{"SET": "sesame"}),
 		ProviderTypes: []string{"fake", "sandbox"},
-		CheckProvider: func(_ string, settings map[string]any) error {
+		CheckProvider: func(p app.ProviderSpec) error {
+			settings := p.Settings
 			if _, ok := settings["mode"]; ok {
 				e := app.Errorf(app.EInvalid, "there is no such mode")
 				e.Field, e.Hint = "settings.mode", "leave it out"

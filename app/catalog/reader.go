@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -150,7 +151,8 @@ func (r *Reader) Read(installation *app.Catalog, tenant string, own []app.Catalo
 	}
 	b := r.base(installation)
 	out := &reporter{}
-	c := &checker{options: r.options, out: out, entries: make(map[key]*entry, len(b.entries)+len(own)), unread: map[string]bool{}, secret: r.secret, onHost: r.hosts}
+	c := &checker{options: r.options, out: out, entries: make(map[key]*entry, len(b.entries)+len(own)), unread: map[string]bool{}, secret: r.secret, onHost: r.hosts,
+		installation: installation, families: r.families}
 	for k, e := range b.entries {
 		c.entries[k] = e
 	}
@@ -245,9 +247,13 @@ func (r *Reader) entry(out *reporter, tenant string, t app.CatalogText) *entry {
 		s := *v
 		s.Untrusted = !t.Trusted
 		e.value = &s
+	case *app.HardwareType:
+		h := *v
+		h.Untrusted, h.Providers = !t.Trusted, maps.Clone(v.Providers)
+		e.value = &h
 	case *app.ImageType:
 		i := *v
-		i.Untrusted = !t.Trusted
+		i.Untrusted, i.Providers = !t.Trusted, maps.Clone(v.Providers)
 		e.value = &i
 	case *app.Template:
 		w := *v

@@ -25,12 +25,12 @@ func (Ansible) Descriptor() app.Descriptor {
 		Name:        name,
 		Description: "Runs an Ansible playbook on the node, for that node.",
 		Fields: []app.Field{
-			{Name: "playbook", Label: "Playbook", Type: app.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
-			{Name: "playbook_file", Label: "Playbook file", Type: app.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
-			{Name: "roles", Label: "Roles", Type: app.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
-			{Name: "tags", Label: "Tags", Type: app.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
-			{Name: "skip_tags", Label: "Tags to skip", Type: app.FieldList, Help: "No tasks with one of these tags, split at spaces."},
-			{Name: "version", Label: "Oldest version", Type: app.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
+			{Name: "playbook", SetBy: app.SetByTenant, Label: "Playbook", Type: app.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
+			{Name: "playbook_file", SetBy: app.SetByTenant, Label: "Playbook file", Type: app.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
+			{Name: "roles", SetBy: app.SetByTenant, Label: "Roles", Type: app.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
+			{Name: "tags", SetBy: app.SetByTenant, Label: "Tags", Type: app.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
+			{Name: "skip_tags", SetBy: app.SetByTenant, Label: "Tags to skip", Type: app.FieldList, Help: "No tasks with one of these tags, split at spaces."},
+			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
 		},
 		ResourceTypes: []app.ResourceType{
 			{Name: "role", Label: "Role", Format: app.FormatArchive, Help: "One role. It is called as the resource is."},

@@ -35,10 +35,10 @@ func (Chef) Descriptor() app.Descriptor {
 		Name:        Name,
 		Description: "Runs recipes with chef-solo, or Cinc, in local mode.",
 		Fields: []app.Field{
-			{Name: "run_list", Label: "Run list", Type: app.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
-			{Name: "json_attributes", Label: "JSON attributes", Type: app.FieldLines,
+			{Name: "run_list", SetBy: app.SetByTenant, Label: "Run list", Type: app.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
+			{Name: "json_attributes", SetBy: app.SetByTenant, Label: "JSON attributes", Type: app.FieldLines,
 				Help: "Attributes of this action, as a JSON object. They are merged over the cluster configuration."},
-			{Name: "chef_license", Label: "Chef's licence", Type: app.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
+			{Name: "chef_license", SetBy: app.SetByTenant, Label: "Chef's licence", Type: app.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
 				Help: "Whether you accept the licence that Chef asks for since version 15. Cinc asks for none."},
 		},
 		ResourceTypes: []app.ResourceType{

@@ -111,6 +111,9 @@ func (d descriptionLine) check(name string) (Program, error) {
 		if err := f.CheckType(); err != nil {
 			return Program{}, err
 		}
+		if f.SetBy == "" {
+			f.SetBy = app.SetByTenant // it reaches what runs on the tenant's nodes
+		}
 	}
 	seen = map[string]bool{}
 	for i := range d.ResourceTypes {

@@ -25,12 +25,12 @@ func (Puppet) Descriptor() app.Descriptor {
 		Name:        name,
 		Description: "Applies a Puppet manifest on the node, without a Puppet server.",
 		Fields: []app.Field{
-			{Name: "manifest", Label: "Manifest", Type: app.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
-			{Name: "manifest_file", Label: "Manifest file", Type: app.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
-			{Name: "classes", Label: "Classes", Type: app.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
-			{Name: "modules", Label: "Modules", Type: app.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
-			{Name: "tags", Label: "Tags", Type: app.FieldList, Help: "Only resources with one of these tags, split at spaces."},
-			{Name: "version", Label: "Oldest version", Type: app.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
+			{Name: "manifest", SetBy: app.SetByTenant, Label: "Manifest", Type: app.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
+			{Name: "manifest_file", SetBy: app.SetByTenant, Label: "Manifest file", Type: app.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
+			{Name: "classes", SetBy: app.SetByTenant, Label: "Classes", Type: app.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
+			{Name: "modules", SetBy: app.SetByTenant, Label: "Modules", Type: app.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
+			{Name: "tags", SetBy: app.SetByTenant, Label: "Tags", Type: app.FieldList, Help: "Only resources with one of these tags, split at spaces."},
+			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
 		},
 		ResourceTypes: []app.ResourceType{
 			{Name: "module", Label: "Module", Format: app.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},

@@ -26,12 +26,12 @@ func (Shell) Descriptor() app.Descriptor {
 		Description: "Runs a script on the node.",
 		Fields: []app.Field{
 			{
-				Name: "script", Label: "Script", Type: app.FieldLines, Required: true,
+				Name: "script", SetBy: app.SetByTenant, Label: "Script", Type: app.FieldLines, Required: true,
 				Help: "The text of a script. It is run with sh -eu, or with what its first line asks for (#!/usr/bin/env bash). " +
 					"The configuration is in CONFIG_… variables; lines name=value that it writes to the file $MUSTER_OUTPUTS are facts for later steps.",
 			},
 			{
-				Name: "args", Label: "Arguments", Type: app.FieldText,
+				Name: "args", SetBy: app.SetByTenant, Label: "Arguments", Type: app.FieldText,
 				Help: "Words for the script, split at spaces; quotes keep a word together.",
 			},
 		},

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/app"
 )
@@ -125,6 +131,47 @@ compatibility: {services: [mine]}
 	}
 	if err := ask(); err != nil {
 		t.Errorf("the same, saved by who looks after the installation: %v", err)
+	}
+}
+
+// An own provider that would act as the server's host is not saved; one that an older version saved is opened by nobody: not when an admin looks at it, and not by
+// what looks after accounts by itself.
+func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
+	var sent atomic.Int64
+	listener := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
+	t.Cleanup(listener.Close)
+	key := filepath.Join(t.TempDir(), "adc.json")
+	if err := os.WriteFile(key, []byte(`{"type":"authorized_user","client_id":"host","client_secret":"host","refresh_token":"host"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", key)
+	m := newMatrix(t)
+	ctx := t.Context()
+	text := "kind: provider\nname: stolen\ntype: google\nsettings: {zone: europe-west3-a, project: project-one, api_url: '" + listener.URL + "/'}\n"
+	r := m.apply(tenantAdmin(here), yamlOf(text))
+	if r.Saved || !slices.ContainsFunc(r.Problems, func(p app.CatalogProblem) bool {
+		return p.Severity == "error" && p.Field == "settings.api_url" && p.Line == 4 && strings.Contains(p.Message, "only the installation can set")
+	}) {
+		t.Errorf("%+v", r)
+	}
+	before := app.CatalogRevision{CatalogKey: app.CatalogKey{Kind: app.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
+	if _, err := m.server.store.SaveOwnCatalog(ctx, tenantAdmin(here), app.OwnCatalogSave{At: time.Now(), Entries: []app.CatalogRevision{before}, AsOf: -1}); err != nil {
+		t.Fatal(err)
+	}
+	check, err := m.server.app.CheckProvider(ctx, tenantAdmin(here), "stolen")
+	if err != nil || !slices.ContainsFunc(check.Findings, func(f app.Finding) bool { return !f.OK && strings.Contains(f.Message, "only the installation can set") }) {
+		t.Errorf("%+v, %v", check, err)
+	}
+	specs, err := m.server.app.OwnProviders(ctx)
+	if err != nil || len(specs) != 1 || !specs[0].Untrusted {
+		t.Fatalf("%+v, %v", specs, err)
+	}
+	_, err = tenantAccounts{m.server.providers, m.server.store.TenantNames, m.server.app.SecretsOf}.Provider(ctx, *specs[0])
+	if err == nil || app.AsError(err).Reason != "installation_only" {
+		t.Errorf("what looks after accounts opens it: %v", err)
+	}
+	if n := sent.Load(); n > 0 {
+		t.Errorf("%d requests reached the address", n)
 	}
 }
 

@@ -21,8 +21,8 @@ func catalogOptions(env func(string) (string, bool)) catalog.Options {
 	return catalog.Options{
 		Env:           env,
 		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
-		CheckProvider: func(typ string, settings map[string]any) error {
-			err := providers.Check(app.ProviderSpec{About: app.About{Name: typ}, Type: typ, Settings: settings})
+		CheckProvider: func(spec app.ProviderSpec) error {
+			err := providers.Check(spec)
 			var e *app.Error
 			if !errors.As(err, &e) {
 				return err

@@ -68,6 +68,9 @@ func (c *cli) printFields(d app.Descriptor) error {
 		if f.Required {
 			kind += ", required"
 		}
+		if f.SetBy != app.SetByTenant && f.SetBy != app.SetByAccountOwner {
+			kind += ", installation only"
+		}
 		t.add(f.Name, kind, dash(f.Default), by, dash(f.Label))
 	}
 	in := func(fields []app.Field, name string) bool {

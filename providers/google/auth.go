@@ -23,6 +23,7 @@ type key struct {
 	Email    string `json:"client_email"`
 	Private  string `json:"private_key"`
 	TokenURL string `json:"token_uri"`
+	Universe string `json:"universe_domain"`
 }
 
 // keyOf reads the key. Only keys of service accounts are taken: other kinds of credentials name programs to start and places to ask.
@@ -56,6 +57,25 @@ func keyOf(s account.Settings) (*key, error) {
 		}
 	}
 	return &k, nil
+}
+
+// CheckOwn refuses a key that sends what it signs, or what is signed in with, somewhere other than to Google. The token endpoint is a part of the key file.
+func CheckOwn(settings map[string]any) error {
+	k, err := keyOf(account.Settings(settings))
+	if k == nil || err != nil {
+		return err
+	}
+	if u, err := url.Parse(k.TokenURL); err != nil || u.Scheme != "https" || u.Host != "oauth2.googleapis.com" && u.Host != "accounts.google.com" {
+		e := account.Invalid("credentials", "the service account's key has a token_uri that is not Google's")
+		e.Hint = "Use the key file as Google made it: its token_uri is https://oauth2.googleapis.com/token."
+		return e
+	}
+	if k.Universe != "" && k.Universe != "googleapis.com" {
+		e := account.Invalid("credentials", "the service account's key is for the universe %.80q, not for googleapis.com", k.Universe)
+		e.Hint = "Ask a superadmin to save this provider."
+		return e
+	}
+	return nil
 }
 
 func projectOf(s account.Settings, k *key) string {

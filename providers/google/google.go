@@ -22,35 +22,35 @@ var Descriptor = app.Descriptor{
 	Description: "Machines on Google Compute Engine. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
 	Fields: append([]app.Field{
-		{Name: "project", Label: "Project", Type: app.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
-		{Name: "credentials", Label: "Service account key", Type: app.FieldLines, Secret: true,
+		{Name: "project", SetBy: app.SetByTenant, Label: "Project", Type: app.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
+		{Name: "credentials", SetBy: app.SetByTenant, Identity: true, Label: "Service account key", Type: app.FieldLines, Secret: true,
 			Help: "The key of a service account, the whole JSON file. Empty: the application default credentials of the host that Muster runs on."},
-		{Name: "zone", Label: "Zone", Type: app.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
-		{Name: "network", Label: "Network", Type: app.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
-		{Name: "ssh_from", Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0",
+		{Name: "zone", SetBy: app.SetByTenant, Label: "Zone", Type: app.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
+		{Name: "network", SetBy: app.SetByTenant, Label: "Network", Type: app.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
+		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0",
 			Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
-		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "api_url", Label: "API address", Type: app.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
+		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "api_url", SetBy: app.SetByInstallation, Label: "API address", Type: app.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
 	}, perMachine...),
 	FlavorFields: perMachine,
 	ImageFields:  []app.Field{rootDisk},
 }
 
-var rootDisk = app.Field{Name: "root_disk_gb", Label: "Root disk (GB)", Type: app.FieldInt, Default: "20", Help: "At least as large as the image."}
+var rootDisk = app.Field{Name: "root_disk_gb", SetBy: app.SetByAccountOwner, Label: "Root disk (GB)", Type: app.FieldInt, Default: "20", Help: "At least as large as the image."}
 
 // perMachine are settings that a hardware type may say otherwise.
 var perMachine = []app.Field{
-	{Name: "subnetwork", Label: "Subnetwork", Type: app.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
-	{Name: "external_ip", Label: "External address", Type: app.FieldBool, Default: "true",
+	{Name: "subnetwork", SetBy: app.SetByAccountOwner, Label: "Subnetwork", Type: app.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
+	{Name: "external_ip", SetBy: app.SetByAccountOwner, Label: "External address", Type: app.FieldBool, Default: "true",
 		Help: "Whether machines get an address on the internet. Without one Muster must be able to reach the internal ones."},
-	{Name: "service_account", Label: "Service account of machines", Type: app.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
-	{Name: "scopes", Label: "Scopes of machines", Type: app.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
+	{Name: "service_account", SetBy: app.SetByAccountOwner, Label: "Service account of machines", Type: app.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
+	{Name: "scopes", SetBy: app.SetByAccountOwner, Label: "Scopes of machines", Type: app.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
 	rootDisk,
-	{Name: "root_disk_type", Label: "Root disk type", Type: app.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
-	{Name: "data_disk_gb", Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
-	{Name: "data_disk_type", Label: "Data disk type", Type: app.FieldText, Help: "Empty: as the root disk."},
-	{Name: "spot", Label: "Spot", Type: app.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
-	{Name: "auto_restart", Label: "Restart", Type: app.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
+	{Name: "root_disk_type", SetBy: app.SetByAccountOwner, Label: "Root disk type", Type: app.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
+	{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
+	{Name: "data_disk_type", SetBy: app.SetByAccountOwner, Label: "Data disk type", Type: app.FieldText, Help: "Empty: as the root disk."},
+	{Name: "spot", SetBy: app.SetByTenant, Label: "Spot", Type: app.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
+	{Name: "auto_restart", SetBy: app.SetByTenant, Label: "Restart", Type: app.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
 }
 
 // pauses are how long to wait before looking again.

@@ -25,20 +25,20 @@ var Descriptor = app.Descriptor{
 	Description: "Instances on Triton (once Joyent's cloud, and private ones), by CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Linux images with bash only.",
 	Fields: []app.Field{
-		{Name: "url", Label: "CloudAPI", Type: app.FieldText, Required: true, Help: "The address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
-		{Name: "account", Label: "Account", Type: app.FieldText, Required: true, Help: "The account's login."},
-		{Name: "user", Label: "Subuser", Type: app.FieldText, Help: "The login of a subuser of the account (RBAC), whose key it is. Empty: the account itself."},
-		{Name: "key", Label: "Private key", Type: app.FieldLines, Required: true, Secret: true, Help: "An SSH key of the account or subuser, RSA or ECDSA, in PEM and without a passphrase."},
-		{Name: "key_id", Label: "Key's name", Type: app.FieldText, Help: "Its name or fingerprint in the account. Empty: the fingerprint, which is made of the key."},
+		{Name: "url", SetBy: app.SetByTenant, Label: "CloudAPI", Type: app.FieldText, Required: true, Help: "The address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
+		{Name: "account", SetBy: app.SetByTenant, Label: "Account", Type: app.FieldText, Required: true, Help: "The account's login."},
+		{Name: "user", SetBy: app.SetByTenant, Label: "Subuser", Type: app.FieldText, Help: "The login of a subuser of the account (RBAC), whose key it is. Empty: the account itself."},
+		{Name: "key", SetBy: app.SetByTenant, Label: "Private key", Type: app.FieldLines, Required: true, Secret: true, Help: "An SSH key of the account or subuser, RSA or ECDSA, in PEM and without a passphrase."},
+		{Name: "key_id", SetBy: app.SetByTenant, Label: "Key's name", Type: app.FieldText, Help: "Its name or fingerprint in the account. Empty: the fingerprint, which is made of the key."},
 		networks,
-		{Name: "firewall", Label: "Firewall", Type: app.FieldBool, Default: "false",
+		{Name: "firewall", SetBy: app.SetByTenant, Label: "Firewall", Type: app.FieldBool, Default: "false",
 			Help: "Whether the account's own firewall rules hold for machines of clusters whose template says nothing of a firewall."},
-		{Name: "ssh_from", Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0", Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
+		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0", Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
 	},
 	FlavorFields: []app.Field{networks},
 }
 
-var networks = app.Field{Name: "networks", Label: "Networks", Type: app.FieldList, Help: "Names or UUIDs with commas between them, the first one being the primary. Empty: the datacenter's default."}
+var networks = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Help: "Names or UUIDs with commas between them, the first one being the primary. Empty: the datacenter's default."}
 
 // pauses are how long to wait before looking again, and how late lists are.
 type pauses struct{ machine, late time.Duration }

@@ -17,37 +17,37 @@ var Descriptor = app.Descriptor{
 	Description: "Servers in a project of an OpenStack cloud.",
 	Sleeps:      true,
 	Fields: []app.Field{
-		{Name: "clouds_yaml", Label: "clouds.yaml", Type: app.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
-		{Name: "cloud", Label: "Entry of clouds.yaml", Type: app.FieldText, Help: "Needed where it has more than one."},
-		{Name: "auth_url", Label: "Identity service", Type: app.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
-		{Name: "username", Label: "User", Type: app.FieldText, Help: "Name or id. Not needed with an application credential."},
-		{Name: "password", Label: "Password", Type: app.FieldText, Secret: true},
-		{Name: "user_domain", Label: "Domain of the user", Type: app.FieldText, Help: "Name or id; default where it is empty."},
-		{Name: "project", Label: "Project", Type: app.FieldText, Help: "Name or id. An application credential knows its own."},
-		{Name: "project_domain", Label: "Domain of the project", Type: app.FieldText, Help: "Name or id; the user's where it is empty."},
-		{Name: "application_credential_id", Label: "Application credential", Type: app.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
-		{Name: "application_credential_secret", Label: "Secret of the application credential", Type: app.FieldText, Secret: true},
-		{Name: "region", Label: "Region", Type: app.FieldText, Help: "May be empty where the cloud has one."},
-		{Name: "interface", Label: "Endpoints", Type: app.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
-		{Name: "ca_certificate", Label: "Certificates", Type: app.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
+		{Name: "clouds_yaml", SetBy: app.SetByTenant, Label: "clouds.yaml", Type: app.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
+		{Name: "cloud", SetBy: app.SetByTenant, Label: "Entry of clouds.yaml", Type: app.FieldText, Help: "Needed where it has more than one."},
+		{Name: "auth_url", SetBy: app.SetByTenant, Label: "Identity service", Type: app.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
+		{Name: "username", SetBy: app.SetByTenant, Label: "User", Type: app.FieldText, Help: "Name or id. Not needed with an application credential."},
+		{Name: "password", SetBy: app.SetByTenant, Label: "Password", Type: app.FieldText, Secret: true},
+		{Name: "user_domain", SetBy: app.SetByTenant, Label: "Domain of the user", Type: app.FieldText, Help: "Name or id; default where it is empty."},
+		{Name: "project", SetBy: app.SetByTenant, Label: "Project", Type: app.FieldText, Help: "Name or id. An application credential knows its own."},
+		{Name: "project_domain", SetBy: app.SetByTenant, Label: "Domain of the project", Type: app.FieldText, Help: "Name or id; the user's where it is empty."},
+		{Name: "application_credential_id", SetBy: app.SetByTenant, Label: "Application credential", Type: app.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
+		{Name: "application_credential_secret", SetBy: app.SetByTenant, Label: "Secret of the application credential", Type: app.FieldText, Secret: true},
+		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldText, Help: "May be empty where the cloud has one."},
+		{Name: "interface", SetBy: app.SetByTenant, Label: "Endpoints", Type: app.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
+		{Name: "ca_certificate", SetBy: app.SetByTenant, Label: "Certificates", Type: app.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
 		networksField, floatingField, groupsField,
-		{Name: "availability_zone", Label: "Zone", Type: app.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
+		{Name: "availability_zone", SetBy: app.SetByTenant, Label: "Zone", Type: app.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
 		bootField, bootTypeField, dataField, driveField,
-		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "ssh_from", Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
+		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
 	},
 	FlavorFields: []app.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
 	ImageFields:  []app.Field{bootField, driveField},
 }
 
 var (
-	networksField = app.Field{Name: "networks", Label: "Networks", Type: app.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
-	floatingField = app.Field{Name: "floating_network", Label: "Floating IPs from", Type: app.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
-	groupsField   = app.Field{Name: "security_groups", Label: "Security groups", Type: app.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
-	bootField     = app.Field{Name: "boot_volume_gb", Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
-	bootTypeField = app.Field{Name: "boot_volume_type", Label: "Type of the boot volume", Type: app.FieldText, Help: "Empty: the cloud's default."}
-	dataField     = app.Field{Name: "data_disk_gb", Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
-	driveField    = app.Field{Name: "config_drive", Label: "Config drive", Type: app.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
+	networksField = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
+	floatingField = app.Field{Name: "floating_network", SetBy: app.SetByAccountOwner, Label: "Floating IPs from", Type: app.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
+	groupsField   = app.Field{Name: "security_groups", SetBy: app.SetByAccountOwner, Label: "Security groups", Type: app.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
+	bootField     = app.Field{Name: "boot_volume_gb", SetBy: app.SetByAccountOwner, Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
+	bootTypeField = app.Field{Name: "boot_volume_type", SetBy: app.SetByAccountOwner, Label: "Type of the boot volume", Type: app.FieldText, Help: "Empty: the cloud's default."}
+	dataField     = app.Field{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
+	driveField    = app.Field{Name: "config_drive", SetBy: app.SetByTenant, Label: "Config drive", Type: app.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
 )
 
 // Provider is one account.

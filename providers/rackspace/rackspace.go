@@ -21,24 +21,24 @@ var Descriptor = app.Descriptor{
 	Description: "Cloud Servers of Rackspace's public cloud.",
 	Sleeps:      true,
 	Fields: []app.Field{
-		{Name: "username", Label: "User", Type: app.FieldText, Required: true},
-		{Name: "api_key", Label: "API key", Type: app.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
-		{Name: "password", Label: "Password", Type: app.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
-		{Name: "tenant", Label: "Account number", Type: app.FieldText, Help: "Needed where the user belongs to several."},
-		{Name: "region", Label: "Region", Type: app.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
+		{Name: "username", SetBy: app.SetByTenant, Label: "User", Type: app.FieldText, Required: true},
+		{Name: "api_key", SetBy: app.SetByTenant, Label: "API key", Type: app.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
+		{Name: "password", SetBy: app.SetByTenant, Label: "Password", Type: app.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
+		{Name: "tenant", SetBy: app.SetByTenant, Label: "Account number", Type: app.FieldText, Help: "Needed where the user belongs to several."},
+		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
 		networksField, bootField, dataField,
-		{Name: "dns_zone", Label: "DNS zone", Type: app.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "rackconnect_wait", Label: "Wait for RackConnect", Type: app.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
-		{Name: "auth_url", Label: "Identity service", Type: app.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
+		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "rackconnect_wait", SetBy: app.SetByTenant, Label: "Wait for RackConnect", Type: app.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
+		{Name: "auth_url", SetBy: app.SetByInstallation, Label: "Identity service", Type: app.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
 	},
 	FlavorFields: []app.Field{networksField, bootField, dataField},
 	ImageFields:  []app.Field{bootField},
 }
 
 var (
-	networksField = app.Field{Name: "networks", Label: "Networks", Type: app.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
-	bootField     = app.Field{Name: "boot_volume_gb", Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
-	dataField     = app.Field{Name: "data_disk_gb", Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB that is formatted and mounted at /data; 0 for none."}
+	networksField = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
+	bootField     = app.Field{Name: "boot_volume_gb", SetBy: app.SetByAccountOwner, Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
+	dataField     = app.Field{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB that is formatted and mounted at /data; 0 for none."}
 )
 
 // Provider is one account in one region.

@@ -32,11 +32,11 @@ var Descriptor = app.Descriptor{
 	Host:        true,
 	Description: "Machines on this host that are real to SSH. Needs no account; isolates for convenience, not for security.",
 	Fields: []app.Field{
-		{Name: "mode", Label: "Mode", Type: app.FieldChoice, Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
+		{Name: "mode", SetBy: app.SetByTenant, Label: "Mode", Type: app.FieldChoice, Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
 			Help: "namespaces: own network, processes and files, needs root; process: SSH servers inside Muster; auto: the first that works."},
-		{Name: "subnet", Label: "Subnet", Type: app.FieldText,
+		{Name: "subnet", SetBy: app.SetByTenant, Label: "Subnet", Type: app.FieldText,
 			Help: "IPv4 network of namespaces machines, /24 to /16. Empty: 10.78.0.0/16, or the next one up to 10.99.0.0/16 that is free."},
-		{Name: "max_machines", Label: "Most machines", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
+		{Name: "max_machines", SetBy: app.SetByTenant, Label: "Most machines", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
 	},
 }
 

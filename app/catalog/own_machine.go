@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// flavorKey is a flavor of a provider.
+type flavorKey struct{ provider, flavor string }
+
+// offered gives the flavors that hardware types of the installation, or such as a superadmin saved, name: the first type by its name counts.
+func (c *checker) offered() map[flavorKey]app.Flavor {
+	if c.flavors != nil {
+		return c.flavors
+	}
+	types := map[string]*app.HardwareType{}
+	if c.installation != nil {
+		maps.Copy(types, c.installation.Hardware)
+	}
+	for k, e := range c.entries {
+		if h, ok := e.value.(*app.HardwareType); ok && e.own && e.trusted && !e.broken {
+			types[k.name] = h
+		}
+	}
+	c.flavors = map[flavorKey]app.Flavor{}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		for provider, f := range types[name].Providers {
+			k := flavorKey{provider, f.Flavor}
+			if _, there := c.flavors[k]; !there {
+				c.flavors[k] = f
+			}
+		}
+	}
+	return c.flavors
+}
+
+// shared tells whether a provider is an account that the tenant does not pay for: the installation's, or one that a superadmin saved.
+func (c *checker) shared(provider string) (*app.ProviderSpec, bool) {
+	p, ok := c.value(kindProvider, provider).(*app.ProviderSpec)
+	return p, ok && !p.Untrusted
+}
+
+// ownHardware holds a hardware type that a tenant's admin wrote to what the installation offers, on accounts that are not the tenant's own: there
+// the flavors, their prices and their sizes are the installation's, so that no quota is passed by writing other figures, and what costs money or
+// gives machines rights in the account is left out. The entry is changed so: whoever reads the catalog need not know of it.
+func (c *checker) ownHardware(e *entry, h *app.HardwareType) {
+	if !h.Untrusted {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(h.Providers)) {
+		spec, shared := c.shared(n)
+		if !shared {
+			continue
+		}
+		own := h.Providers[n]
+		known, ok := c.offered()[flavorKey{n, own.Flavor}]
+		if !ok {
+			var names []string
+			for k := range c.offered() {
+				if k.provider == n {
+					names = append(names, k.flavor)
+				}
+			}
+			c.report(e, SeverityError, []any{"providers", n, "flavor"}, didYouMean(own.Flavor, names),
+				"provider %q is the installation's, which does not offer the flavor %q there", n, own.Flavor)
+			delete(h.Providers, n)
+			continue
+		}
+		if own.CostPerHour != known.CostPerHour && own.CostPerHour != 0 || own.CPU != known.CPU && own.CPU != 0 || own.MemoryGB != known.MemoryGB && own.MemoryGB != 0 ||
+			own.DiskGB != known.DiskGB && own.DiskGB != 0 || own.AsleepCostPerHour != nil && (known.AsleepCostPerHour == nil || *own.AsleepCostPerHour != *known.AsleepCostPerHour) {
+			c.report(e, SeverityWarning, []any{"providers", n}, "leave out its price and its sizes",
+				"provider %q is the installation's, so the price and the sizes of the flavor %q are the installation's too", n, own.Flavor)
+		}
+		extra := maps.Clone(known.Extra)
+		for name, value := range c.ownExtra(e, spec, n, c.fieldsOf(c.families.Providers, spec.Type).FlavorFields, own.Extra, known.Extra) {
+			if extra == nil {
+				extra = map[string]string{}
+			}
+			extra[name] = value
+		}
+		known.Extra = extra
+		h.Providers[n] = known
+	}
+}
+
+// ownImage leaves out of an image type that a tenant's admin wrote what only the account's owner may say.
+func (c *checker) ownImage(e *entry, i *app.ImageType) {
+	if !i.Untrusted {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(i.Providers)) {
+		if spec, shared := c.shared(n); shared {
+			own := i.Providers[n]
+			own.Extra = c.ownExtra(e, spec, n, c.fieldsOf(c.families.Providers, spec.Type).ImageFields, own.Extra, nil)
+			i.Providers[n] = own
+		}
+	}
+}
+
+// ownExtra gives the part of an entry's extra fields that it may set on an account that is not the tenant's own, and reports the others, unless they say what
+// the installation's entry says too. What no field is declared for is not heeded by the provider, and stays.
+func (c *checker) ownExtra(e *entry, spec *app.ProviderSpec, provider string, fields []app.Field, extra, known map[string]string) map[string]string {
+	out := maps.Clone(extra)
+	for _, f := range fields {
+		value, said := extra[f.Name]
+		if !said || f.Runs || f.MaySet(false, false) { // what runs on a host is judged where a cluster is made
+			continue
+		}
+		delete(out, f.Name)
+		if value == known[f.Name] {
+			continue
+		}
+		a := app.OnlyInstallation(f.Name, "on provider "+spec.Name+" it", f.Name)
+		c.report(e, SeverityError, []any{"providers", provider, f.Name}, a.Hint, "%s", a.Message)
+	}
+	return out
+}
+
+// fieldsOf returns the descriptor of a family's member; an empty one where the member is not known.
+func (c *checker) fieldsOf(family []app.Descriptor, member string) app.Descriptor {
+	for _, d := range family {
+		if d.Name == member {
+			return d
+		}
+	}
+	return app.Descriptor{}
+}

@@ -1,0 +1,171 @@
+package providers
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// Every field says who may set it, or a tenant could set what nobody has thought about.
+func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
+	n := 0
+	for name, m := range members {
+		for _, f := range slices.Concat(m.Descriptor.Fields, m.Descriptor.FlavorFields, m.Descriptor.ImageFields) {
+			if n++; f.SetBy == "" {
+				t.Errorf("%s: the field %s does not say who may set it (SetBy)", name, f.Name)
+			}
+			if (strings.HasSuffix(f.Name, "_url") || strings.Contains(f.Name, "proxy") || strings.Contains(f.Name, "role")) &&
+				f.SetBy != app.SetByInstallation && name+"."+f.Name != "openstack.auth_url" { // an own OpenStack is its address
+				t.Errorf("%s: a tenant may set %s, which says where credentials go or who is acted as", name, f.Name)
+			}
+		}
+	}
+	t.Logf("%d fields of %d members", n, len(members))
+}
+
+// own is an account that a tenant's admin saved.
+func own(kind string, settings map[string]any) app.ProviderSpec {
+	s := provider(kind, settings)
+	s.Tenant, s.Untrusted = "acme", true
+	return s
+}
+
+// value is something that a field takes.
+func value(f app.Field) string {
+	switch f.Kind() {
+	case app.FieldInt:
+		return "1"
+	case app.FieldBool:
+		return "true"
+	case app.FieldChoice:
+		return f.Options[0]
+	}
+	return "https://attacker.example.com/"
+}
+
+// Each setting of each member is tried as a tenant's: those that are the installation's are refused before anything is opened, and so is an account without
+// each part of its credentials.
+func TestATenantSetsNoneOfTheInstallationsSettings(t *testing.T) {
+	refused, needed := 0, 0
+	for name, m := range members {
+		whole := map[string]any{}
+		for _, f := range m.Descriptor.Fields {
+			if f.Identity || f.Required {
+				whole[f.Name] = value(f)
+			}
+		}
+		for _, f := range m.Descriptor.Fields {
+			settings := map[string]any{}
+			for k, v := range whole {
+				settings[k] = v
+			}
+			settings[f.Name] = value(f)
+			_, err := Open(t.Context(), own(name, settings), Env{Installation: "i"})
+			forbidden := err != nil && app.AsError(err).Reason == "installation_only"
+			if want := f.SetBy == app.SetByInstallation; forbidden != want || want && app.AsError(err).Field != "settings."+f.Name {
+				t.Errorf("%s.%s, set by %s: %v", name, f.Name, f.SetBy, err)
+			} else if want {
+				refused++
+			}
+			if f.Identity {
+				delete(settings, f.Name)
+				if _, err := Open(t.Context(), own(name, settings), Env{Installation: "i"}); err == nil || app.AsError(err).Reason != "own_credentials" {
+					t.Errorf("%s without %s: %v", name, f.Name, err)
+				}
+				needed++
+			}
+		}
+	}
+	if refused < 3 || needed < 1 { // a small build has fewer
+		t.Errorf("%d refused, %d needed", refused, needed)
+	}
+	t.Logf("%d settings refused, %d parts of credentials needed", refused, needed)
+}
+
+// planted gives this process the identity of a host at Google and at AWS, whose tokens are handed out by a server that counts what it is sent.
+func planted(t *testing.T) (address string, sent *atomic.Int64) {
+	sent = &atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"access_token":"ya29.the-hosts-own","token_type":"Bearer","expires_in":3600}`))
+	}))
+	t.Cleanup(s.Close)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := json.Marshal(map[string]string{"type": "service_account", "project_id": "the-hosts-project", "client_email": "host@example.com", "token_uri": s.URL + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))})
+	at := filepath.Join(t.TempDir(), "adc.json")
+	if err := os.WriteFile(at, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", at)
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIATHEHOSTSOWNKEY00")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "the-hosts-own-secret")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("NO_PROXY", "*")
+	return s.URL, sent
+}
+
+// The identity of the host reaches no address that a tenant chose.
+func TestNoTenantActsAsTheHost(t *testing.T) {
+	address, sent := planted(t)
+	attacks := map[string]app.ProviderSpec{
+		"google with another API":       own("google", map[string]any{"zone": "europe-west3-a", "project": "project-one", "api_url": address + "/compute/v1/"}),
+		"google as the host":            own("google", map[string]any{"zone": "europe-west3-a", "project": "project-one"}),
+		"google with a token server":    own("google", map[string]any{"zone": "europe-west3-a", "credentials": keyFor(t, address+"/token", "")}),
+		"google in another universe":    own("google", map[string]any{"zone": "europe-west3-a", "credentials": keyFor(t, "https://oauth2.googleapis.com/token", "attacker.example.com")}),
+		"aws with another API":          own("aws", map[string]any{"region": "eu-central-1", "api_url": address}),
+		"aws as the host":               own("aws", map[string]any{"region": "eu-central-1"}),
+		"aws with half of its own":      own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN"}),
+		"aws as a role":                 own("aws", map[string]any{"region": "eu-central-1", "role_arn": "arn:aws:iam::123456789012:role/admin", "sts_url": address}),
+		"aws with keys and another API": own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "api_url": address}),
+		"an address in a secret":        own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "quotas_url": " " + address}),
+		"the installation's, saved by a superadmin": {About: app.About{Name: "here"}, Tenant: "acme", Type: "google",
+			Settings: map[string]any{"zone": "europe-west3-a", "project": "project-one", "api_url": address + "/compute/v1/"}},
+	}
+	for name, spec := range attacks {
+		if _, there := members[spec.Type]; !there {
+			continue // a small build
+		}
+		before := sent.Load()
+		p, err := Open(t.Context(), spec, Env{Installation: "i"})
+		if err == nil {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			_, _ = p.List(ctx, map[string]string{app.TagInstallation: "i"})
+			cancel()
+			if c, ok := p.(app.ProviderCloser); ok {
+				_ = c.Close()
+			}
+		}
+		if trusted := !spec.Untrusted; trusted != (sent.Load() > before) || trusted != (err == nil) {
+			t.Errorf("%s: %d requests reached the address, %v", name, sent.Load()-before, err)
+		}
+	}
+}
+
+func keyFor(t *testing.T, token, universe string) string {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := json.Marshal(map[string]string{"type": "service_account", "project_id": "own-project", "client_email": "own@example.com", "token_uri": token, "universe_domain": universe,
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))})
+	return string(b)
+}
