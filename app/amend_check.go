@@ -9,7 +9,6 @@ import (
 
 // Bounds of what an amendment may say.
 const (
-	mostNodes      = 100_000
 	mostAmendNames = 10_000    // services or nodes
 	mostAmendName  = 256       // bytes
 	mostConfig     = 512 << 10 // bytes of a configuration, as JSON
@@ -85,10 +84,10 @@ func (m Amendment) checkFailure() error {
 
 func (m Amendment) checkNumbers() error {
 	switch {
-	case m.Size < 0 || m.Size > mostNodes:
-		return wrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", mostNodes), "Say how many nodes there shall be afterwards.")
-	case m.Batch < 0 || m.Batch > mostNodes:
-		return wrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", mostNodes), "Say on how many nodes at a time something is done.")
+	case m.Size < 0 || m.Size > MaxNodes:
+		return wrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", MaxNodes), "Say how many nodes there shall be afterwards.")
+	case m.Batch < 0 || m.Batch > MaxNodes:
+		return wrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", MaxNodes), "Say on how many nodes at a time something is done.")
 	case len(m.Hardware) > mostAmendName:
 		return wrongAmend("hardware", "That is no name of a hardware type: it is too long.", "")
 	case len(m.Image) > mostAmendName:

@@ -87,6 +87,7 @@ type App struct {
 	quotas  slowAnswers[quotaKey, []QuotaUse]
 	lefts   slowAnswers[leftKey, []QuotaLine]
 	prices  templatePrices
+	solving solving
 
 	catalogs tenantCatalogs
 }

@@ -17,8 +17,16 @@ func (a *App) Explain(ctx context.Context, actor Actor, r ClusterRequest) (Expla
 	if a.Explainer == nil {
 		return Explanation{}, nil
 	}
+	if err := checkSize(r.Size); err != nil {
+		return Explanation{Problems: []*Error{AsError(err)}}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, explainTime)
 	defer cancel()
+	leave, err := a.solving.enter(ctx, actor.Tenant)
+	if err != nil {
+		return Explanation{}, err
+	}
+	defer leave()
 	c, err := a.catalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return Explanation{}, err

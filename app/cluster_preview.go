@@ -35,8 +35,16 @@ type draft struct {
 
 // prepare is the part of a create that needs no decision: solve, plan, price.
 func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (draft, Preview, error) {
+	if err := checkSize(r.Size); err != nil {
+		return draft{}, Preview{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, solveTime)
 	defer cancel()
+	leave, err := a.solving.enter(ctx, tenant)
+	if err != nil {
+		return draft{}, Preview{}, err
+	}
+	defer leave()
 	c, revision, err := a.catalogAt(ctx, tenant, 0)
 	if err != nil {
 		return draft{}, Preview{}, err

@@ -44,7 +44,7 @@ func (s NodeShare) Of(nodes int) int {
 
 // Check refuses what is neither: EInvalid, field at_least.
 func (s NodeShare) Check() error {
-	if s == "" || len(s) <= 8 && s.Of(100) > 0 && s.Of(100) <= mostNodes && !strings.HasPrefix(string(s), "+") {
+	if s == "" || len(s) <= 8 && s.Of(100) > 0 && s.Of(100) <= MaxNodes && !strings.HasPrefix(string(s), "+") {
 		return nil
 	}
 	return &Error{Code: EInvalid, Field: "at_least", Message: fmt.Sprintf("%.20q is neither a number of nodes nor a share of them.", string(s)),

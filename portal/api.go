@@ -87,12 +87,16 @@ func describe(o *huma.Operation, summary string) {
 	if o.Security == nil {
 		o.Security = []map[string][]string{{"token": {}}}
 	}
-	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests)
+	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests)
 	switch o.Method {
 	case http.MethodGet:
+		if o.Responses == nil {
+			o.Responses = map[string]*huma.Response{}
+		}
+		o.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
 		o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
 	default:
-		o.Errors = append(o.Errors, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge)
+		o.Errors = append(o.Errors, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 		o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
 	}
 	switch o.Method {

@@ -33,7 +33,7 @@ type usageOutput struct {
 
 // usageForms tells programs what comes back.
 func usageForms(o *huma.Operation) {
-	o.Responses = map[string]*huma.Response{"200": {Description: "What was used", Content: map[string]*huma.MediaType{
+	o.Responses = map[string]*huma.Response{"304": {Description: http.StatusText(http.StatusNotModified)}, "200": {Description: "What was used", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 }
 

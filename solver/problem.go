@@ -70,6 +70,9 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
 		return nil, refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0")
 	}
+	if r.Size > app.MaxNodes {
+		return nil, refuse(app.EInvalid, wrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
+	}
 	t := c.Templates[r.Template]
 	if t == nil {
 		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
