@@ -28,7 +28,7 @@ import (
 const mostMemory = 300 << 20
 
 // extremes are what an integer is set to.
-var extremes = []string{"-9223372036854775808", "-1", "0", "2147483647", "2000000000", "4294967296", "9223372036854775807"}
+var extremes = []string{strconv.Itoa(app.MaxNodes), "-9223372036854775808", "-1", "0", "2147483647", "2000000000", "4294967296", "9223372036854775807"}
 
 // unbounded is a template without a largest size: what bounds a request of it is the server.
 const unbounded = "kind: template\nname: wide\nextends: web\nconstraints: {size: {min: 1, max: 2000000000}}\n"
