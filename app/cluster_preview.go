@@ -55,6 +55,9 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 		if r, set, err = r.settled(t); err != nil {
 			return draft{}, Preview{}, err
 		}
+		if err := checkSize(r.Size); err != nil {
+			return draft{}, Preview{}, err
+		}
 	}
 	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
 	if err != nil {

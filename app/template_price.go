@@ -40,6 +40,9 @@ func (a *App) smallestPrice(ctx context.Context, c *Catalog, t *Template) float6
 	if r.Size == 0 {
 		r.Size = max(1, t.Constraints.Size.Min)
 	}
+	if checkSize(r.Size) != nil {
+		return 0
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*priceTime) // one who goes away leaves no gap for the others
 	defer cancel()
 	l, err := a.Solver.Solve(ctx, c, r.LayoutRequest)

@@ -65,12 +65,15 @@ func refuse(code app.Code, reason, field, format string, args ...any) *app.Error
 	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
+// mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
+const mostNodes = 4 * app.MaxNodes
+
 // narrow checks the request in the order in which Coopr does, and gives the problem that is left.
 func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
 		return nil, refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0")
 	}
-	if r.Size > app.MaxNodes {
+	if r.Size > mostNodes {
 		return nil, refuse(app.EInvalid, wrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
 	}
 	t := c.Templates[r.Template]
