@@ -190,7 +190,7 @@ func (d *amended) checkMachines(ctx context.Context, a *App) error {
 		return &Error{Code: EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
 			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
 	}
-	return a.checkProvisioner(ctx, spec)
+	return a.checkProvisioner(ctx, d.Tenant, spec)
 }
 
 // planAmended has the work ordered, and says what comes of it.

@@ -20,6 +20,7 @@ type BalanceHost struct {
 	ID    string
 	Slots int
 	Tags  map[string]string
+	Only  []string // tenants that it may be given; empty: any
 	Holds map[string]int
 }
 
@@ -93,7 +94,7 @@ func newBalance(demands []Demand, hosts []BalanceHost, rules BalanceRules) *bala
 	for _, key := range slices.Sorted(maps.Keys(merged)) {
 		w := merged[key]
 		for h, host := range b.hosts {
-			if HasTags(host.Tags, w.Needs) {
+			if HasTags(host.Tags, w.Needs) && (len(host.Only) == 0 || slices.Contains(host.Only, w.Tenant)) {
 				w.fits = append(w.fits, h)
 			}
 		}

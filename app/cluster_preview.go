@@ -63,7 +63,7 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
-	if err := a.checkProvisioner(ctx, c.Providers[layout.Provider]); err != nil {
+	if err := a.checkProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
 		return draft{}, Preview{}, err
 	}
 	t := c.Templates[r.Template]

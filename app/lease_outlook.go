@@ -153,7 +153,7 @@ func (a *App) addOutside(ctx context.Context, o *LeaseOutlook, c Cluster, now ti
 	if spec == nil {
 		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
 	}
-	if err := a.checkProvisioner(ctx, spec); CodeOf(err) == EConflict {
+	if err := a.checkProvisioner(ctx, c.Tenant, spec); CodeOf(err) == EConflict {
 		o.add(ObstacleProvisioner, time.Time{}, true, AsError(err).Advised())
 	} else if err != nil {
 		return err

@@ -300,7 +300,7 @@ func (a *App) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
 		}
 		return s, e
 	}
-	if err := a.checkProvisioner(ctx, spec); err != nil {
+	if err := a.checkProvisioner(ctx, p.Tenant, spec); err != nil {
 		return s, err
 	}
 	if err := a.checkHost(c, p.Provider, nil, map[string]Image{p.Image: image}, nil, nil); err != nil {

@@ -50,6 +50,8 @@ type Provisioner struct {
 	SeenAt       time.Time         `json:"seen_at"`
 	EndedAt      time.Time         `json:"ended_at,omitzero"`
 	Tenants      []TenantSlots     `json:"tenants,omitempty"` // sorted by name
+	// Only are the tenants whose steps it may be given; none in particular where it is empty.
+	Only []string `json:"only,omitempty"`
 }
 
 // TenantSlots is what a provisioner does for a tenant.
@@ -137,6 +139,7 @@ type ProvisionerToken struct {
 	CreatedBy string    `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at,omitzero"`
+	ProvisionerGrant
 }
 
 // Registration is what a provisioner says of itself.

@@ -145,7 +145,7 @@ func (b *Balancer) decide(l Load, rounds []RoundDemand, providers map[tenantProv
 	rules := BalanceRules{Most: b.Most, Own: l.Slots, Keep: map[string]bool{}}
 	var hosts []BalanceHost
 	for _, p := range l.Provisioners {
-		h := BalanceHost{ID: p.ID, Slots: p.Slots, Tags: p.Tags, Holds: map[string]int{}}
+		h := BalanceHost{ID: p.ID, Slots: p.Slots, Tags: p.Tags, Only: p.Only, Holds: map[string]int{}}
 		for _, t := range p.Tenants {
 			h.Holds[t.Tenant] = t.Slots
 			since, idle := l.Idle[p.ID][t.Tenant]

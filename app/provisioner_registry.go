@@ -28,12 +28,13 @@ var errReplaced = &Error{Code: EStale, Reason: "replaced", Message: "This provis
 
 // errProvisionerToken is for tokens that nobody has (any more).
 var errProvisionerToken = &Error{Code: EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is not valid (any more).",
-	Hint: "Make a new one on the server: muster provisioner token create NAME"}
+	Hint: "Create a new one on the server: muster provisioner token create NAME --for-tenant TENANT"}
 
 // registry is the provisioner's contract for those who came with one token.
 type registry struct {
 	app   *App
 	token string // its name; "" inside a server
+	grant ProvisionerGrant
 	local string // begins its ids, inside a server
 	alone bool   // no other server looks whether it is alive
 	last  time.Time
@@ -53,7 +54,7 @@ func (a *App) RegistryOfToken(ctx context.Context, token string) (Registry, erro
 	if err != nil {
 		return nil, err
 	}
-	return &registry{app: a, token: t.Name}, nil
+	return &registry{app: a, token: t.Name, grant: t.ProvisionerGrant}, nil
 }
 
 // LocalRegistry gives the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
@@ -74,6 +75,12 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 	if err := CheckTags(reg.Tags); err != nil {
 		return Registered{}, err
 	}
+	if r.token != "" {
+		var err error
+		if reg, err = r.admit(ctx, reg); err != nil {
+			return Registered{}, err
+		}
+	}
 	installation, err := r.app.Store.Installation(ctx)
 	if err != nil {
 		return Registered{}, err
@@ -88,7 +95,7 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 	}
 	r.last = now
 	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, Provisioner{ID: id, Name: reg.Name, Host: clip(reg.Host),
-		Version: clip(reg.Version), Token: r.token, Tags: reg.Tags, Slots: reg.Slots, State: ProvisionerActive, RegisteredAt: now, SeenAt: now})
+		Version: clip(reg.Version), Token: r.token, Only: r.grant.only(), Tags: reg.Tags, Slots: reg.Slots, State: ProvisionerActive, RegisteredAt: now, SeenAt: now})
 }
 
 // succeed ends what earlier runs of this server have left.
@@ -192,6 +199,9 @@ func ordersFor(p Provisioner) Orders {
 	fmt.Fprintf(h, "%s\n", p.State)
 	if !o.Drain {
 		for _, t := range p.Tenants {
+			if !p.May(t.Tenant) {
+				continue
+			}
 			fmt.Fprintf(h, "%q %d\n", t.Tenant, t.Slots)
 			o.Workers = append(o.Workers, WorkerOrder{Tenant: t.Tenant, Slots: t.Slots})
 		}

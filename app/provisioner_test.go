@@ -47,10 +47,13 @@ func (o *office) code(err error, want app.Code) {
 	}
 }
 
+// anything is what most tests' tokens allow.
+var anything = app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
+
 // token makes a provisioner token and gives what it opens.
 func (o *office) token(name string) app.Registry {
 	o.Helper()
-	token, err := o.app.CreateProvisionerToken(o.Context(), root, name)
+	token, err := o.app.CreateProvisionerToken(o.Context(), root, name, anything)
 	o.must(err)
 	r, err := o.app.RegistryOfToken(o.Context(), token)
 	o.must(err)
@@ -277,10 +280,17 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 	o.catalog.Providers[n.Cluster.Provider] = &app.ProviderSpec{About: app.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
 	_, err := o.store.CreateCluster(t.Context(), n)
 	o.must(err)
-	r := o.token("lab")
-	us, eu := o.register(r, "us", 4, map[string]string{"region": "us"}), o.register(r, "eu", 4, map[string]string{"region": "eu", "disk": "ssd"})
+	here := func(tags map[string]string) app.Registry {
+		token, err := o.app.CreateProvisionerToken(o.Context(), root, tags["region"], app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: tags})
+		o.must(err)
+		r, err := o.app.RegistryOfToken(o.Context(), token)
+		o.must(err)
+		return r
+	}
+	r, other := here(map[string]string{"region": "eu", "disk": "ssd"}), here(map[string]string{"region": "us"})
+	us, eu := o.register(other, "us", 4, map[string]string{"region": "us"}), o.register(r, "eu", 4, map[string]string{"region": "eu", "disk": "ssd"})
 	o.rebalance()
-	inUS, _ := o.orders(r, us)
+	inUS, _ := o.orders(other, us)
 	if inEU, _ := o.orders(r, eu); inUS != "" || inEU != "t1=4" {
 		t.Fatalf("us: %s, eu: %s", inUS, inEU)
 	}
@@ -310,7 +320,7 @@ func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
 	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleAdmin}, {}} {
 		_, err := o.app.Provisioners(t.Context(), a)
 		o.code(err, app.EForbidden)
-		_, err = o.app.CreateProvisionerToken(t.Context(), a, "x")
+		_, err = o.app.CreateProvisionerToken(t.Context(), a, "x", anything)
 		o.code(err, app.EForbidden)
 		_, err = o.app.ProvisionerTokens(t.Context(), a)
 		o.code(err, app.EForbidden)
@@ -327,8 +337,85 @@ func TestNonsenseIsNotRegistered(t *testing.T) {
 		_, err := r.Register(t.Context(), reg)
 		o.code(err, app.EInvalid)
 	}
-	_, err := o.app.CreateProvisionerToken(t.Context(), root, "lab")
+	_, err := o.app.CreateProvisionerToken(t.Context(), root, "lab", anything)
 	o.code(err, app.EConflict)
 	_, err = o.app.RegistryOfToken(t.Context(), "mp_nonsense")
 	o.code(err, app.EUnauthorized)
+}
+
+// What a provisioner says of itself reaches no more than its token allows: neither other tenants, nor other tags, nor more slots.
+func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
+	o := newOffice(t)
+	for _, name := range []string{"t1", "t2"} {
+		if _, err := o.store.Tenant(t.Context(), name); err != nil {
+			o.must(o.store.CreateTenant(t.Context(), root, app.Tenant{Name: name, CreatedAt: o.clock.Now()}, nil))
+		}
+	}
+	token, err := o.app.CreateProvisionerToken(t.Context(), root, "lab", app.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
+	o.must(err)
+	r, err := o.app.RegistryOfToken(t.Context(), token)
+	o.must(err)
+	for what, reg := range map[string]app.Registration{
+		"another tag":          {Name: "h", Slots: 1, Tags: map[string]string{"network": "vault"}},
+		"another value":        {Name: "h", Slots: 1, Tags: map[string]string{"region": "us"}},
+		"one that is good too": {Name: "h", Slots: 1, Tags: map[string]string{"region": "eu", "x": "y"}},
+		"more slots":           {Name: "h", Slots: 11},
+	} {
+		_, err := r.Register(t.Context(), reg)
+		if e := app.AsError(err); e.Code != app.EForbidden || e.Reason != "grant" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	id := o.register(r, "h1", 6, nil)
+	if _, err := r.Register(t.Context(), app.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are taken") {
+		t.Errorf("more slots together: %v", err)
+	}
+	o.register(r, "h2", 4, nil)
+	o.cluster("t1", 3)
+	o.cluster("t2", 3)
+	o.rebalance()
+	got, _ := o.orders(r, id)
+	if !strings.HasPrefix(got, "t1=") || strings.Contains(got, "t2") {
+		t.Errorf("it is given %q", got)
+	}
+	if p, err := o.store.Provisioner(t.Context(), id); err != nil || p.Tags["region"] != "eu" || !p.May("t1") || p.May("t2") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	// A share that it should not have, and a worker's token for it, get it nothing.
+	load, err := o.store.Load(t.Context())
+	o.must(err)
+	if done, err := o.store.Share(t.Context(), load.Version, []app.Share{{Provisioner: id, Tenant: "t2", Slots: 2}}); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if got, _ := o.orders(r, id); strings.Contains(got, "t2") {
+		t.Errorf("with a share of another tenant it is given %q", got)
+	}
+	if _, err := o.app.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: app.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
+		t.Errorf("it claims steps of another tenant: %v", err)
+	}
+	// The same provisioner, started again before it was found to be gone, is not in its own way.
+	again := o.register(r, "h1", 6, nil)
+	if p, err := o.store.Provisioner(t.Context(), id); again == id || err != nil || p.State.Alive() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for what, g := range map[string]app.ProvisionerGrant{
+		"no tenants":         {},
+		"all and one":        {Tenants: []string{app.AllTenants, "t1"}},
+		"more slots than go": {Tenants: []string{"t1"}, Slots: app.MaxSlots + 1},
+		"less than none":     {Tenants: []string{"t1"}, Slots: -1},
+		"a bad tag":          {Tenants: []string{"t1"}, Tags: map[string]string{"a b": "c"}},
+	} {
+		if _, err := o.app.CreateProvisionerToken(t.Context(), root, "bad", g); app.CodeOf(err) != app.EInvalid {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := o.app.CreateProvisionerToken(t.Context(), root, "bad", app.ProvisionerGrant{Tenants: []string{"nobody"}}); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("a tenant that does not exist: %v", err)
+	}
+	// A token from before there were grants goes on as it was.
+	old, err := o.app.CreateProvisionerToken(t.Context(), root, "old", anything)
+	o.must(err)
+	r, err = o.app.RegistryOfToken(t.Context(), old)
+	o.must(err)
+	o.register(r, "h3", 100, nil)
 }

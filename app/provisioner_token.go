@@ -23,16 +23,26 @@ const (
 // whose provisioner has stopped is cut off after this time.
 const workerTokenTime = time.Minute
 
-// CreateProvisionerToken makes a token with which provisioners register, and gives it; it cannot be read again.
-func (a *App) CreateProvisionerToken(ctx context.Context, actor Actor, name string) (string, error) {
+// CreateProvisionerToken makes a token with which provisioners register and do what the grant allows, and returns it; it cannot be read again. ENotFound
+// for a tenant that does not exist.
+func (a *App) CreateProvisionerToken(ctx context.Context, actor Actor, name string, grant ProvisionerGrant) (string, error) {
 	if err := actor.may("CreateProvisionerToken"); err != nil {
 		return "", err
 	}
 	if !tagWord(name) {
 		return "", &Error{Code: EInvalid, Field: "name", Message: "A token needs a name: 1 to 63 letters, digits, '.', '_', '-' or '/'."}
 	}
+	grant, err := grant.check()
+	if err != nil {
+		return "", err
+	}
+	for _, tenant := range grant.only() {
+		if _, err := a.Store.Tenant(ctx, tenant); err != nil {
+			return "", err
+		}
+	}
 	token := provisionerMark + NewToken()
-	return token, a.Store.CreateProvisionerToken(ctx, ProvisionerToken{Name: name, CreatedBy: actor.User, CreatedAt: a.Now()}, HashToken(token))
+	return token, a.Store.CreateProvisionerToken(ctx, ProvisionerToken{Name: name, CreatedBy: actor.User, CreatedAt: a.Now(), ProvisionerGrant: grant}, HashToken(token))
 }
 
 // ProvisionerTokens lists them by name.

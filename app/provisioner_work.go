@@ -41,6 +41,9 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 	if !p.State.Alive() {
 		return nil, errReplaced
 	}
+	if !p.May(g.tenant) {
+		return nil, errWorkerToken
+	}
 	c, err := g.app.catalogSoon(ctx, g.tenant)
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func (g *granted) AwaitWork(ctx context.Context, w WorkerID, patience time.Durat
 }
 
 // checkProvisioner refuses what no provisioner that is there could carry out.
-func (a *App) checkProvisioner(ctx context.Context, spec *ProviderSpec) error {
+func (a *App) checkProvisioner(ctx context.Context, tenant string, spec *ProviderSpec) error {
 	if !a.Provisioned || spec == nil {
 		return nil
 	}
@@ -156,7 +159,7 @@ func (a *App) checkProvisioner(ctx context.Context, spec *ProviderSpec) error {
 	}
 	var there []string
 	for _, p := range all {
-		if p.State != ProvisionerActive {
+		if p.State != ProvisionerActive || !p.May(tenant) {
 			continue
 		}
 		if HasTags(p.Tags, spec.Provisioner) {

@@ -234,7 +234,7 @@ func (a *App) checkStanding(ctx context.Context, tenant string, k Kept) error {
 		return &Error{Code: EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
 			Hint: "Deny or withdraw the request, and ask anew."}
 	}
-	return a.checkProvisioner(ctx, p)
+	return a.checkProvisioner(ctx, tenant, p)
 }
 
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has

@@ -24,7 +24,7 @@ func (a *App) workforce(ctx context.Context, tenant, provider string) *WorkerCou
 	spec := c.Providers[provider]
 	n := &WorkerCount{}
 	for _, p := range all {
-		if !p.State.Alive() || spec != nil && !HasTags(p.Tags, spec.Provisioner) {
+		if !p.State.Alive() || !p.May(tenant) || spec != nil && !HasTags(p.Tags, spec.Provisioner) {
 			continue
 		}
 		for _, t := range p.Tenants {
@@ -38,7 +38,7 @@ func (a *App) workforce(ctx context.Context, tenant, provider string) *WorkerCou
 		return n
 	}
 	n.Lacks = "The provisioners that are there have given no slot to this tenant yet."
-	if e := AsError(a.checkProvisioner(ctx, spec)); e != nil && e.Reason == "no_provisioner" {
+	if e := AsError(a.checkProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
 		n.Lacks = e.Message + " " + e.Hint
 	}
 	return n

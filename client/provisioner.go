@@ -35,12 +35,12 @@ func (c *Client) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken,
 	return out.Tokens, err
 }
 
-// CreateProvisionerToken makes one; it is told once.
-func (c *Client) CreateProvisionerToken(ctx context.Context, name string) (string, error) {
+// CreateProvisionerToken makes one that allows what the grant says; it is told once.
+func (c *Client) CreateProvisionerToken(ctx context.Context, name string, grant app.ProvisionerGrant) (string, error) {
 	var out struct {
 		Token string `json:"token"`
 	}
-	err := c.Call(ctx, http.MethodPost, "/provisioner-tokens", nil, map[string]string{"name": name}, &out)
+	err := c.Call(ctx, http.MethodPost, "/provisioner-tokens", nil, map[string]any{"name": name, "tenants": grant.Tenants, "tags": grant.Tags, "slots": grant.Slots}, &out)
 	return out.Token, err
 }
 

@@ -25,7 +25,7 @@ func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
 	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
-	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test")
+	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", app.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}

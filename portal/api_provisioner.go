@@ -13,7 +13,7 @@ type Provisioning interface {
 	DrainProvisioner(ctx context.Context, a app.Actor, name string) (int, error)
 	ProvisionerTokens(ctx context.Context, a app.Actor) ([]app.ProvisionerToken, error)
 	// CreateProvisionerToken gives the token, which cannot be read again.
-	CreateProvisionerToken(ctx context.Context, a app.Actor, name string) (string, error)
+	CreateProvisionerToken(ctx context.Context, a app.Actor, name string, grant app.ProvisionerGrant) (string, error)
 	RevokeProvisionerToken(ctx context.Context, a app.Actor, name string) error
 }
 
@@ -75,7 +75,10 @@ func (p *Portal) apiProvisionerTokenList(ctx context.Context, _ *struct{}) (*pro
 
 type provisionerTokenAsk struct {
 	Body struct {
-		Name string `json:"name" maxLength:"63" doc:"What the token is called"`
+		Name    string            `json:"name" maxLength:"63" doc:"What the token is called"`
+		Tenants []string          `json:"tenants" minItems:"1" maxItems:"1000" doc:"The tenants whose steps its provisioners may carry out; \"*\" alone is every tenant"`
+		Tags    map[string]string `json:"tags,omitempty" doc:"The tags that its provisioners may have"`
+		Slots   int               `json:"slots,omitempty" minimum:"0" maximum:"10000" doc:"How many steps all of its provisioners together may carry out at the same time; 0: 1,000"`
 	}
 }
 
@@ -87,7 +90,8 @@ type provisionerToken struct {
 }
 
 func (p *Portal) apiProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
-	token, err := p.provisioning().CreateProvisionerToken(ctx, caller(ctx), in.Body.Name)
+	token, err := p.provisioning().CreateProvisionerToken(ctx, caller(ctx), in.Body.Name,
+		app.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}

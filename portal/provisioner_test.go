@@ -43,7 +43,7 @@ func (f *staffed) ProvisionerTokens(context.Context, app.Actor) ([]app.Provision
 	return []app.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
 }
 
-func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string) (string, error) {
+func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ app.ProvisionerGrant) (string, error) {
 	return "mp_of_" + name, nil
 }
 
@@ -108,7 +108,8 @@ func TestProvisionerAPI(t *testing.T) {
 		{"POST", "/provisioners/h1/drain", "", "boss", http.StatusOK, `"draining":1`},
 		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "no provisioner"},
 		{"GET", "/provisioner-tokens", "", "boss", http.StatusOK, `"name":"lab"`},
-		{"POST", "/provisioner-tokens", `{"name":"lab"}`, "boss", http.StatusCreated, `"token":"mp_of_lab.sha256:ab"`},
+		{"POST", "/provisioner-tokens", `{"name":"lab","tenants":["*"]}`, "boss", http.StatusCreated, `"token":"mp_of_lab.sha256:ab"`},
+		{"POST", "/provisioner-tokens", `{"name":"lab"}`, "boss", http.StatusUnprocessableEntity, "tenants"},
 		{"POST", "/provisioner-tokens", `{"name":5}`, "boss", http.StatusUnprocessableEntity, ""},
 		{"DELETE", "/provisioner-tokens/lab", "", "boss", http.StatusOK, `"revoked":"lab"`},
 	} {

@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -31,16 +32,17 @@ func (t *storeTest) registered(id, name, token string, slots int) {
 	t.Helper()
 	now := t.clock.Now()
 	t.must(t.s.AddProvisioner(t.ctx, app.Provisioner{ID: id, Name: name, Host: "host", Version: "1", Token: token, Slots: slots,
-		Tags: map[string]string{"region": "eu"}, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now}))
+		Tags: map[string]string{"region": "eu"}, Only: []string{"acme"}, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now}))
 }
 
 func (t *storeTest) provisionerTokens() {
-	token := app.ProvisionerToken{Name: "lab", CreatedBy: "root", CreatedAt: t.clock.Now()}
+	token := app.ProvisionerToken{Name: "lab", CreatedBy: "root", CreatedAt: t.clock.Now(),
+		ProvisionerGrant: app.ProvisionerGrant{Tenants: []string{"acme"}, Tags: map[string]string{"region": "eu"}, Slots: 7}}
 	t.must(t.s.CreateProvisionerToken(t.ctx, token, []byte("hash")))
 	t.code(t.s.CreateProvisionerToken(t.ctx, token, []byte("other")), app.EConflict)
 	got, err := t.s.ProvisionerTokenOf(t.ctx, []byte("hash"))
 	t.must(err)
-	if got != token {
+	if !reflect.DeepEqual(got, token) {
 		t.Errorf("%+v", got)
 	}
 	_, err = t.s.ProvisionerTokenOf(t.ctx, []byte("nobody's"))

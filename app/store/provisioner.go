@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	provisionerColumns = `id, name, host, version, token, tags, slots, state, registered_at, seen_at, ended_at`
+	provisionerColumns = `id, name, host, version, token, tags, slots, state, registered_at, seen_at, ended_at, only_tenants`
 	provisionerAlive   = `state IN ('active', 'draining')`
 	// endedKept is how long a registration that has ended is kept for people to look at.
 	endedKept = 24 * time.Hour
@@ -18,10 +18,15 @@ const (
 
 func scanProvisioner(row scanner) (app.Provisioner, error) {
 	var p app.Provisioner
-	var tags string
+	var tags, only string
 	var registered, seen, ended int64
-	if err := row.Scan(&p.ID, &p.Name, &p.Host, &p.Version, &p.Token, &tags, &p.Slots, &p.State, &registered, &seen, &ended); err != nil {
+	if err := row.Scan(&p.ID, &p.Name, &p.Host, &p.Version, &p.Token, &tags, &p.Slots, &p.State, &registered, &seen, &ended, &only); err != nil {
 		return p, err
+	}
+	if only != "" {
+		if err := json.Unmarshal([]byte(only), &p.Only); err != nil {
+			return p, fmt.Errorf("store: provisioner %s: %w", p.ID, err)
+		}
 	}
 	p.RegisteredAt, p.SeenAt, p.EndedAt = fromMicros(registered), fromMicros(seen), fromMicros(ended)
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
@@ -39,9 +44,17 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	if err != nil {
 		return fmt.Errorf("store: provisioner: %w", err)
 	}
+	only := ""
+	if len(p.Only) > 0 {
+		b, err := json.Marshal(p.Only)
+		if err != nil {
+			return fmt.Errorf("store: provisioner: %w", err)
+		}
+		only = string(b)
+	}
 	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO provisioners (`+provisionerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-			p.ID, p.Name, p.Host, p.Version, p.Token, string(tags), p.Slots, string(p.State), micros(p.RegisteredAt), micros(p.SeenAt)); err != nil {
+		if err := t.exec(`INSERT INTO provisioners (`+provisionerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+			p.ID, p.Name, p.Host, p.Version, p.Token, string(tags), p.Slots, string(p.State), micros(p.RegisteredAt), micros(p.SeenAt), only); err != nil {
 			return err
 		}
 		if p.Token != "" {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,9 +12,13 @@ import (
 
 // CreateProvisionerToken implements app.ProvisionerStore.
 func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerToken, hash []byte) error {
+	grant, err := json.Marshal(p.ProvisionerGrant)
+	if err != nil {
+		return fmt.Errorf("store: provisioner token: %w", err)
+	}
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`INSERT INTO provisioner_tokens (name, hash, created_by, created_at, used_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-			p.Name, hash, p.CreatedBy, micros(p.CreatedAt))
+		n, err := t.count(`INSERT INTO provisioner_tokens (name, hash, created_by, created_at, used_at, grants) VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+			p.Name, hash, p.CreatedBy, micros(p.CreatedAt), string(grant))
 		if err != nil {
 			return err
 		}
@@ -21,7 +26,7 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerTok
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a token %q.", p.Name),
 				Hint: "Revoke that one first, or choose another name."}
 		}
-		return t.audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, "")
+		return t.audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, string(grant))
 	})
 }
 
@@ -32,15 +37,23 @@ func (s *Store) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, 
 		p, err := scanProvisionerToken(row)
 		all = append(all, p)
 		return err
-	}, `SELECT name, created_by, created_at, used_at FROM provisioner_tokens ORDER BY name`)
+	}, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens ORDER BY name`)
 	return all, err
 }
 
 func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
 	var p app.ProvisionerToken
 	var created, used int64
-	err := row.Scan(&p.Name, &p.CreatedBy, &created, &used)
+	var grant string
+	err := row.Scan(&p.Name, &p.CreatedBy, &created, &used, &grant)
+	if err != nil {
+		return p, err
+	}
 	p.CreatedAt, p.UsedAt = fromMicros(created), fromMicros(used)
+	if p.ProvisionerGrant = app.AnyProvisionerGrant(); grant != "" {
+		p.ProvisionerGrant = app.ProvisionerGrant{}
+		err = json.Unmarshal([]byte(grant), &p.ProvisionerGrant)
+	}
 	return p, err
 }
 
@@ -72,7 +85,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 
 // ProvisionerTokenOf implements app.ProvisionerStore.
 func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
-	p, err := scanProvisionerToken(s.reads.QueryRowContext(ctx, `SELECT name, created_by, created_at, used_at FROM provisioner_tokens WHERE hash = ?`, hash))
+	p, err := scanProvisionerToken(s.reads.QueryRowContext(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if isNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")
 	}

@@ -265,7 +265,7 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		return err
 	},
 	"CreateProvisionerToken": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.CreateProvisionerToken(ctx, s.actor, s.fresh("p"))
+		_, err := a.CreateProvisionerToken(ctx, s.actor, s.fresh("p"), app.AnyProvisionerGrant())
 		return err
 	},
 	"Notices": func(ctx context.Context, a *app.App, s *scene) error {

@@ -206,7 +206,7 @@ constraints: {size: {min: 1, max: 20}}
 		}
 		_ = w.server.Close()
 	})
-	token, err := w.server.app.CreateProvisionerToken(t.Context(), w.admin(""), "test")
+	token, err := w.server.app.CreateProvisionerToken(t.Context(), w.admin(""), "test", app.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ func provisionerToken(file string) (string, error) {
 		token = string(b)
 	}
 	if token = strings.TrimSpace(token); token == "" {
-		return "", usagef("a provisioner needs a token").hint("Make one on the server with `muster provisioner token create NAME`, and give it as\n" + tokenEnv + " or with --token-file.")
+		return "", usagef("a provisioner needs a token").hint("Create one on the server with `muster provisioner token create NAME --for-tenant TENANT`, and give it as\n" + tokenEnv + " or with --token-file.")
 	}
 	return token, nil
 }
@@ -301,16 +302,31 @@ func provisionerDrainCommand(c *cli) *cobra.Command {
 }
 
 func provisionerTokenCommand(c *cli) *cobra.Command {
+	var grant app.ProvisionerGrant
+	var tags tagFlag
+	var everyTenant bool
 	create := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a token with which provisioners register; it is shown once",
-		Args:  cobra.ExactArgs(1),
+		Short: "Create a token with which provisioners register; it is shown once",
+		Long: "Create a token with which provisioners register, and say what they may do: the server gives them steps of those tenants only, and refuses\n" +
+			"other tags and more slots than the token allows. The token is shown once.",
+		Example: "  muster provisioner token create lab --for-tenant acme --tag region=eu --slots 64",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case everyTenant && len(grant.Tenants) > 0:
+				return usagef("--for-tenant and --all-tenants exclude each other")
+			case everyTenant:
+				grant.Tenants = []string{app.AllTenants}
+			case len(grant.Tenants) == 0:
+				return usagef("a token must say for which tenants it is").hint("Name them with --for-tenant, or say --all-tenants.")
+			}
+			grant.Tags = tags
 			cl, err := c.connect()
 			if err != nil {
 				return err
 			}
-			token, err := cl.CreateProvisionerToken(cmd.Context(), args[0])
+			token, err := cl.CreateProvisionerToken(cmd.Context(), args[0], grant)
 			if err != nil {
 				return err
 			}
@@ -337,13 +353,17 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if c.json() {
 				return c.printJSON(map[string][]app.ProvisionerToken{"tokens": all})
 			}
-			t := newTable("NAME", "MADE BY", "AGE>", "USED>")
+			t := newTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {
 					used = span(time.Since(p.UsedAt)) + " ago"
 				}
-				t.add(p.Name, p.CreatedBy, span(time.Since(p.CreatedAt)), used)
+				tags := dash(app.TagText(p.Tags))
+				if p.AnyTags {
+					tags = "any"
+				}
+				t.add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), app.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, span(time.Since(p.CreatedAt)), used)
 			}
 			return t.show(c)
 		},
@@ -360,6 +380,10 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			return cl.RevokeProvisionerToken(cmd.Context(), args[0])
 		},
 	}
+	create.Flags().StringArrayVar(&grant.Tenants, "for-tenant", nil, "`tenant` whose steps its provisioners may carry out; may be repeated")
+	create.Flags().BoolVar(&everyTenant, "all-tenants", false, "let its provisioners carry out the steps of every tenant")
+	create.Flags().Var(&tags, "tag", "`NAME=VALUE` that its provisioners may have; may be repeated")
+	create.Flags().IntVar(&grant.Slots, "slots", 0, "`steps` that all of its provisioners together may carry out at the same time (default 1,000)")
 	for _, sub := range []*cobra.Command{create, list, revoke} {
 		c.serverFlags(sub.Flags())
 	}

@@ -105,10 +105,7 @@ constraints: {size: {min: 1, max: 20}}
 			t.Logf("the server said:\n%s", w.log)
 		}
 	})
-	if w.token, err = w.server.app.CreateProvisionerToken(t.Context(), w.admin(""), "test"); err != nil {
-		t.Fatal(err)
-	}
-	w.token += "." + w.server.fingerprint
+	w.grant("test", app.ProvisionerGrant{Tenants: []string{app.AllTenants}})
 	return w
 }
 
@@ -431,14 +428,26 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 	w.onceOnly()
 }
 
+// grant makes the token that provisioners have from then on.
+func (w *town) grant(name string, g app.ProvisionerGrant) {
+	w.Helper()
+	var err error
+	if w.token, err = w.server.app.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
+		w.Fatal(err)
+	}
+	w.token += "." + w.server.fingerprint
+}
+
 func TestProviderAsksForTags(t *testing.T) {
 	w := newTown(t, "provisioner: {region: eu}\n")
+	w.grant("us", app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
 	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
 	e := app.AsError(err)
 	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
 		t.Fatalf("%v", err)
 	}
+	w.grant("eu", app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}})
 	w.start("eu", "--tag", "region=eu", "--tag", "network=lab")
 	v := w.create("", "c", 1)
 	w.active("", v.ID)
