@@ -62,6 +62,8 @@ type ClaimAnswer struct {
 type AssignmentMessage struct {
 	Assignment
 	Settings json.RawMessage `json:"settings,omitempty"`
+	// Untrusted is that of the provider: it is opened within the bounds of tenants' own.
+	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // MessageOfAssignment puts an assignment into a message; nil stays nil.
@@ -69,7 +71,7 @@ func MessageOfAssignment(as *Assignment) (*AssignmentMessage, error) {
 	if as == nil {
 		return nil, nil
 	}
-	m := &AssignmentMessage{Assignment: *as}
+	m := &AssignmentMessage{Assignment: *as, Untrusted: as.Provider.Untrusted}
 	if len(as.Provider.Settings) > 0 {
 		var err error
 		if m.Settings, err = json.Marshal(as.Provider.Settings); err != nil {
@@ -85,6 +87,7 @@ func (m *AssignmentMessage) Unpack() (*Assignment, error) {
 		return nil, nil
 	}
 	as := m.Assignment
+	as.Provider.Untrusted = m.Untrusted
 	if len(m.Settings) > 0 {
 		d := json.NewDecoder(bytes.NewReader(m.Settings))
 		d.UseNumber()

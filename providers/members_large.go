@@ -21,15 +21,15 @@ var largeMembers = map[string]member{
 		Descriptor: aws.Descriptor,
 		Check:      aws.Check,
 		Rate:       aws.Rate,
-		Constructor: func(ctx context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return aws.Open(ctx, settings)
+		Constructor: func(ctx context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
+			return aws.Open(ctx, settings, env.network)
 		},
 	},
 	"digitalocean": {
 		Descriptor: digitalocean.Descriptor,
 		Check:      digitalocean.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return digitalocean.Open(settings)
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
+			return digitalocean.Open(settings, env.network)
 		},
 		// An account takes 5000 calls an hour and 250 a minute; a verb of ours is two to five of them.
 		Rate: app.Rate{PerSecond: 0.5, Burst: 40},
@@ -37,8 +37,8 @@ var largeMembers = map[string]member{
 	"openstack": {
 		Descriptor: openstack.Descriptor,
 		Check:      openstack.Check,
-		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
-			return openstack.Open(name, settings)
+		Constructor: func(_ context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+			return openstack.Open(name, settings, env.network)
 		},
 		// The services themselves count no calls; the proxies in front of them do, as their operator likes. A verb of ours is two to eight of them.
 		Rate: app.Rate{PerSecond: 5, Burst: 20},
@@ -46,8 +46,8 @@ var largeMembers = map[string]member{
 	"rackspace": {
 		Descriptor: rackspace.Descriptor,
 		Check:      rackspace.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
-			return rackspace.Open(settings)
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
+			return rackspace.Open(settings, env.network)
 		},
 		// An account may read 1000 times and change something 100 times a minute; a verb of ours is two to eight calls, one of which changes something.
 		Rate: app.Rate{PerSecond: 1.5, Burst: 20},

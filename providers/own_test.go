@@ -2,13 +2,18 @@ package providers
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +23,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/netguard"
+	"muster/providers/internal/account"
 )
 
 // Every field says who may set it, or a tenant could set what nobody has thought about.
@@ -168,4 +175,83 @@ func keyFor(t *testing.T, token, universe string) string {
 	b, _ := json.Marshal(map[string]string{"type": "service_account", "project_id": "own-project", "client_email": "own@example.com", "token_uri": token, "universe_domain": universe,
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))})
 	return string(b)
+}
+
+// elsewhere is a resolver for which every name is one address.
+type elsewhere struct{ netip.Addr }
+
+func (e elsewhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{e.Addr}, nil
+}
+
+// A tenant's own provider reaches no address of the server's own network, whatever its name said before and wherever it redirects; where the operator allows the
+// network, it does.
+func TestATenantsProviderReachesNoPrivateAddress(t *testing.T) {
+	var hits atomic.Int64
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		hits.Add(1)
+		http.Error(w, "the secret of the inside", http.StatusTeapot)
+	}))
+	t.Cleanup(inside.Close)
+	_, port, _ := net.SplitHostPort(inside.Listener.Addr().String())
+	key := ecdsaPEM(t)
+	named := "http://api.example.com:" + port
+	for name, spec := range map[string]app.ProviderSpec{
+		"openstack by address": own("openstack", map[string]any{"auth_url": inside.URL + "/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
+		"openstack by name":    own("openstack", map[string]any{"auth_url": named + "/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
+		"joyent by address":    own("joyent", map[string]any{"url": inside.URL, "account": "acme", "key": key}),
+		"joyent by name":       own("joyent", map[string]any{"url": named, "account": "acme", "key": key}),
+		"static":               own("static", map[string]any{"ssh_key": key, "machines": "m1 127.0.0.1 port=" + port + " host_key=\"" + publicLine(t, key) + "\""}),
+	} {
+		if _, there := members[spec.Type]; !there {
+			continue // a small build
+		}
+		for what, c := range map[string]struct {
+			guard   *netguard.Guard
+			reached bool
+		}{
+			"by default":                  {nil, false},
+			"with a name that leads here": {&netguard.Guard{Resolver: elsewhere{netip.MustParseAddr("127.0.0.1")}}, false},
+			"where it is allowed":         {&netguard.Guard{Resolver: elsewhere{netip.MustParseAddr("127.0.0.1")}, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, true},
+		} {
+			before := hits.Load()
+			p, err := Open(t.Context(), spec, Env{Installation: "i", DataDir: t.TempDir(), Guard: c.guard})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			found, err := p.(app.AccountChecker).CheckAccount(ctx, app.AccountNeeds{})
+			cancel()
+			said := fmt.Sprintf("%v %+v", err, found)
+			if reached := hits.Load() > before || spec.Type == "static" && !strings.Contains(said, "may not reach"); reached != c.reached {
+				t.Errorf("%s, %s: reached %t: %s", name, what, reached, said)
+			}
+			if !c.reached && strings.Contains(said, "the secret of the inside") {
+				t.Errorf("%s, %s: the answer is shown: %s", name, what, said)
+			}
+			if closer, ok := p.(app.ProviderCloser); ok {
+				_ = closer.Close()
+			}
+		}
+	}
+}
+
+func ecdsaPEM(t *testing.T) string {
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := x509.MarshalECPrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: b}))
+}
+
+func publicLine(t *testing.T, key string) string {
+	line, err := account.PublicLine([]byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/netguard"
 	"muster/providers/docker"
 	"muster/providers/fake"
 	"muster/providers/google"
+	"muster/providers/internal/account"
 	"muster/providers/joyent"
 	"muster/providers/sandbox"
 	"muster/providers/static"
@@ -23,6 +25,10 @@ type Env struct {
 	Budget       Budget       // shares the account's calls with the rest of Muster; nil means no limit
 	Meter        app.Meter    // counts its calls; nil: nobody does
 	Tracer       app.Tracer   // follows them; nil: nobody does
+	// Guard says where the APIs of tenants' own accounts may be; nil: at public addresses alone.
+	Guard *netguard.Guard
+
+	network account.Network // of the account that is opened
 }
 
 // Constructor opens one account. The settings have passed Check.
@@ -61,16 +67,16 @@ var members = joined(largeMembers, map[string]member{
 		Check:      google.Check,
 		CheckOwn:   google.CheckOwn,
 		Rate:       app.Rate{PerSecond: 5, Burst: 10}, // a call of ours is several of the API, which takes 20 or so in a second
-		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
-			return google.Open(ctx, name, settings)
+		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+			return google.Open(ctx, name, settings, env.network)
 		},
 	},
 	"joyent": {
 		Descriptor: joyent.Descriptor,
 		Check:      joyent.Check,
 		Rate:       app.Rate{PerSecond: 2, Burst: 10}, // a call of ours is several of the API, whose limits are its operator's
-		Constructor: func(ctx context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
-			return joyent.Open(ctx, name, settings)
+		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+			return joyent.Open(ctx, name, settings, env.network)
 		},
 	},
 	"sandbox": {
@@ -84,7 +90,7 @@ var members = joined(largeMembers, map[string]member{
 		Descriptor: static.Descriptor,
 		Check:      static.Check,
 		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
-			return static.Open(settings, static.Env{DataDir: env.DataDir, Logger: env.Logger})
+			return static.Open(settings, static.Env{DataDir: env.DataDir, Logger: env.Logger, Network: env.network})
 		},
 	},
 })
@@ -145,6 +151,13 @@ func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, er
 	}
 	if env.Budget == nil {
 		env.Budget = unlimited{}
+	}
+	if spec.Untrusted {
+		g := netguard.Guard{Providers: true}
+		if env.Guard != nil {
+			g.Allow, g.Resolver = env.Guard.Allow, env.Guard.Resolver
+		}
+		env.network.Dial = g.DialContext
 	}
 	env.Logger = env.Logger.With("provider", spec.Name)
 	m := memberOf(spec.Type)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/netguard"
 )
 
 // The limits of one request.
@@ -42,9 +43,9 @@ type Answer struct {
 
 // SenderConfig is what a sender is made of.
 type SenderConfig struct {
-	Guard   *Guard         // nil: what is public, over https
-	Proxy   *url.URL       // that all requests go through; nil: none
-	Roots   *x509.CertPool // nil: those of the system
+	Guard   *netguard.Guard // nil: what is public, over https
+	Proxy   *url.URL        // that all requests go through; nil: none
+	Roots   *x509.CertPool  // nil: those of the system
 	Version string
 	Now     func() time.Time // nil: time.Now
 	Time    time.Duration    // how long a request may take; 0: SendTime
@@ -52,7 +53,7 @@ type SenderConfig struct {
 
 // Sender posts messages. It keeps no connection open. Its methods may be called from many goroutines.
 type Sender struct {
-	guard   *Guard
+	guard   *netguard.Guard
 	proxied bool
 	http    *http.Client
 	agent   string
@@ -64,7 +65,7 @@ type Sender struct {
 func NewSender(c SenderConfig) *Sender {
 	s := &Sender{guard: c.Guard, proxied: c.Proxy != nil, agent: "Muster/" + c.Version, now: c.Now, time: c.Time}
 	if s.guard == nil {
-		s.guard = &Guard{}
+		s.guard = &netguard.Guard{}
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -73,7 +74,7 @@ func NewSender(c SenderConfig) *Sender {
 		s.time = SendTime
 	}
 	t := &http.Transport{
-		DialContext:            s.guard.dial,
+		DialContext:            s.guard.DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives:      true, // one tenant's connection serves no other
 		DisableCompression:     true, // what is small on the wire stays small here
@@ -106,10 +107,10 @@ func (s *Sender) send(ctx context.Context, m Message) (a Answer, _ *app.Error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return a, app.Errorf(app.EInvalid, "The hook's URL is not one.")
 	}
-	ctx = context.WithValue(ctx, plainKey{}, u.Scheme == "http")
+	ctx = netguard.Plain(ctx, u.Scheme == "http")
 	if s.proxied {
 		// The proxy looks the name up for itself; what we can tell is refused all the same.
-		if _, err := s.guard.lookUp(ctx, u.Hostname(), u.Scheme == "http"); app.CodeOf(err) == app.EForbidden {
+		if _, err := s.guard.LookUp(ctx, u.Hostname(), u.Scheme == "http"); app.CodeOf(err) == app.EForbidden {
 			return a, app.AsError(err)
 		}
 	}
@@ -180,15 +181,6 @@ func (s *Sender) failed(ctx context.Context, u *url.URL, err error) *app.Error {
 		return app.Errorf(app.ETransient, "%s closed the connection without an answer.", host)
 	}
 	return app.Errorf(app.ETransient, "%s gave no answer that could be read: %s.", host, clip(err.Error()))
-}
-
-func failedLookUp(host string, err error) error {
-	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + clip(host) + " has no address."}
-	var d *net.DNSError
-	if errors.As(err, &d) && !d.IsNotFound {
-		e.Message = "The name " + clip(host) + " could not be looked up."
-	}
-	return e
 }
 
 // clip keeps what strangers say short and on one line.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/netguard"
 )
 
 var secret = []byte(strings.Repeat("s", 32))
@@ -23,7 +24,7 @@ func message(url string) Message {
 }
 
 func sender(limit time.Duration) *Sender {
-	return NewSender(SenderConfig{Guard: &Guard{Allow: loopback}, Time: limit, Version: "1.2.3"})
+	return NewSender(SenderConfig{Guard: &netguard.Guard{Allow: loopback}, Time: limit, Version: "1.2.3"})
 }
 
 func TestSend(t *testing.T) {
@@ -207,12 +208,12 @@ func TestCertificatesAreVerified(t *testing.T) {
 	defer srv.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
-	s := NewSender(SenderConfig{Guard: &Guard{Allow: loopback}, Roots: roots})
+	s := NewSender(SenderConfig{Guard: &netguard.Guard{Allow: loopback}, Roots: roots})
 	if _, err := s.Send(t.Context(), message(srv.URL)); err != nil || ok != 1 {
 		t.Errorf("a certificate that fits: %v", err)
 	}
 	// The certificate is not for this name.
-	other := &Guard{Allow: loopback, Resolver: &rebinding{first: []string{"127.0.0.1"}}}
+	other := &netguard.Guard{Allow: loopback, Resolver: &rebinding{first: []string{"127.0.0.1"}}}
 	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
 	s = NewSender(SenderConfig{Guard: other, Roots: roots})
 	if _, err := s.Send(t.Context(), message("https://other.test:"+port)); err == nil || err.Code != app.EHostKey || ok != 1 {
@@ -237,7 +238,7 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &rebinding{first: []string{"127.0.0.9"}, then: []string{"10.0.0.1"}}
-	s := NewSender(SenderConfig{Guard: &Guard{Allow: loopback, Resolver: r}, Proxy: u})
+	s := NewSender(SenderConfig{Guard: &netguard.Guard{Allow: loopback, Resolver: r}, Proxy: u})
 	if _, err := s.Send(t.Context(), message("http://hooks.test/")); err != nil || <-asked != "hooks.test" {
 		t.Errorf("through the proxy: %v", err)
 	}

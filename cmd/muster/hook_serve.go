@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/app/netguard"
 	"muster/webhook"
 )
 
@@ -17,17 +18,14 @@ type hookConfig struct {
 
 // hookFlags are the flags of `muster serve` about hooks, as they were given.
 type hookFlags struct {
-	allow []string
-	proxy string
+	allow  []string
+	before []string // by the flag's former name
+	proxy  string
 }
 
 func (f hookFlags) config() (c hookConfig, err error) {
-	for _, text := range f.allow {
-		p, err := prefix(text)
-		if err != nil {
-			return c, usagef("--hooks-allow: %q is neither an address nor a network", text).hint("Such as 10.1.0.0/16 or fd12::/48; several with commas between.")
-		}
-		c.Allow = append(c.Allow, p)
+	if c.Allow, err = prefixes("--tenant-networks", append(f.allow, f.before...)); err != nil {
+		return c, err
 	}
 	if f.proxy == "" {
 		return c, nil
@@ -40,6 +38,18 @@ func (f hookFlags) config() (c hookConfig, err error) {
 	return c, nil
 }
 
+// prefixes reads the networks of a flag.
+func prefixes(flag string, texts []string) (list []netip.Prefix, err error) {
+	for _, text := range texts {
+		p, err := prefix(text)
+		if err != nil {
+			return nil, usagef("%s: %q is neither an address nor a network", flag, text).hint("Such as 10.1.0.0/16 or fd12::/48; several with commas between.")
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
 func prefix(text string) (netip.Prefix, error) {
 	text = strings.TrimSpace(text)
 	if a, err := netip.ParseAddr(text); err == nil {
@@ -50,7 +60,7 @@ func prefix(text string) (netip.Prefix, error) {
 }
 
 // guard says where hooks may lead.
-func (s *server) guard() *webhook.Guard { return &webhook.Guard{Allow: s.Hooks.Allow} }
+func (s *server) guard() *netguard.Guard { return &netguard.Guard{Allow: s.Hooks.Allow} }
 
 // callbacks tells builds how they stand, as deliverer tells people.
 func (s *server) callbacks(name string) *webhook.Deliverer {

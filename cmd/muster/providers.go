@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/netguard"
 	"muster/jobs"
 	"muster/providers"
 )
@@ -26,6 +27,7 @@ type providerSet struct {
 	budget       providers.Budget // nil: no limit
 	meter        app.Meter        // nil: nobody counts
 	tracer       app.Tracer       // nil: nobody follows
+	guard        *netguard.Guard  // of tenants' own accounts; nil: public addresses alone
 
 	mu     sync.Mutex
 	opened map[string]app.Provider // by accountKey
@@ -43,7 +45,7 @@ func (p *providerSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 	}
 	// The account outlives the step that asked for it first.
 	open, err := providers.Open(context.WithoutCancel(ctx), spec, providers.Env{
-		Installation: p.installation, DataDir: p.dataDir(spec), Logger: p.log, Budget: p.budget, Meter: p.meter, Tracer: p.tracer})
+		Installation: p.installation, DataDir: p.dataDir(spec), Logger: p.log, Budget: p.budget, Meter: p.meter, Tracer: p.tracer, Guard: p.guard})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,11 @@ func accountKey(spec app.ProviderSpec) string {
 		return spec.Account()
 	}
 	sum := sha256.Sum256(settings)
-	return spec.Account() + " " + hex.EncodeToString(sum[:])
+	key := spec.Account() + " " + hex.EncodeToString(sum[:])
+	if spec.Untrusted {
+		key += " untrusted"
+	}
+	return key
 }
 
 // dataDir is a directory for an account alone. No name of a provider has an @.

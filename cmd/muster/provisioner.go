@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -37,6 +38,8 @@ type provisionerConfig struct {
 	observe    observeConfig
 	plugins    pluginConfig
 	automators automatorConfig
+	allow      []string
+	networks   []netip.Prefix // of allow
 }
 
 // Slots of a provisioner that is not told how many: steps mostly wait for machines, so a core serves many.
@@ -81,6 +84,7 @@ func provisionerCommand(c *cli) *cobra.Command {
 	flags.StringVar(&p.name, "name", "", "`name` that people know it by (default the host's)")
 	flags.Var(&p.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
 	flags.IntVar(&p.slots, "slots", 0, fmt.Sprintf("`steps` at the same time, of all tenants together (default %d for each core)", slotsPerCore))
+	flags.StringSliceVar(&p.allow, "tenant-networks", nil, "`networks` that are not public and that the accounts of tenants' own providers may be in, with commas between")
 	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long steps may go on once it shall end")
 	flags.BoolVar(&p.insecure, "insecure", false, "allow plain http to another host: whoever can listen learns tokens and keys")
 	flags.BoolVar(&p.verbose, "verbose", false, "log every step")
@@ -135,6 +139,9 @@ func (p *provisionerConfig) check() error {
 	}
 	if p.slots < 1 || p.slots > app.MaxSlots {
 		return usagef("--slots must be from 1 to %d, not %d", app.MaxSlots, p.slots)
+	}
+	if p.networks, err = prefixes("--tenant-networks", p.allow); err != nil {
+		return err
 	}
 	if p.drain < 0 {
 		return usagef("--drain must not be negative")

@@ -164,7 +164,7 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.app.LeaseGrace = c.Upkeep.LeaseGrace
-	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer}
+	s.providers = &providerSet{dir: filepath.Join(c.Data, "providers"), installation: installation, log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.providers.Close)
 	s.app.Accounts = accountDesk{providers: s.providers, elsewhere: s.madeElsewhere}
 	if err := s.listen(ctx); err != nil {

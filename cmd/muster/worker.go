@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	rest "muster/client"
+	"muster/app/netguard"
 	"muster/jobs"
 	"muster/metrics"
 )
@@ -38,6 +40,7 @@ type workerSettings struct {
 	LogLevel     string          `json:"log_level,omitempty"`
 	Plugins      pluginConfig    `json:"plugins,omitzero"`
 	Automators   automatorConfig `json:"automators,omitzero"`
+	Networks     []netip.Prefix  `json:"tenant_networks,omitempty"`
 	workerWord
 }
 
@@ -141,7 +144,7 @@ func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
 	budget := jobs.NewBudget(queue, w.log)
 	budget.Meter = counts
 	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log,
-		budget: budget, meter: counts, tracer: tracer}
+		budget: budget, meter: counts, tracer: tracer, guard: &netguard.Guard{Allow: s.Networks}}
 	w.closers = append(w.closers, accounts.Close)
 	if err := s.Plugins.plug(context.Background(), w.log, nil); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func TestCheckSettings(t *testing.T) {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "settings."+c.field || strings.Contains(e.Error(), "hunter2") {
 				t.Errorf("%v (field %q)", err, e.Field)
 			}
-			if _, err := Open(t.Context(), s); app.CodeOf(err) != app.EInvalid {
+			if _, err := Open(t.Context(), s, account.Network{}); app.CodeOf(err) != app.EInvalid {
 				t.Errorf("it opens: %v", err)
 			}
 		})
@@ -248,7 +248,7 @@ func TestAnswersThatAreNotOfEC2(t *testing.T) {
 			w.Header().Set("Retry-After", "3")
 			http.Error(w, "<html><body>no</body>", status)
 		}))
-		c, err := open(t.Context(), map[string]any{"region": "eu-test-1", "access_key_id": "A", "secret_access_key": "b", "api_url": s.URL}, quick)
+		c, err := open(t.Context(), map[string]any{"region": "eu-test-1", "access_key_id": "A", "secret_access_key": "b", "api_url": s.URL}, quick, account.Network{})
 		if err != nil {
 			t.Fatal(err)
 		}

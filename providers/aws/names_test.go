@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 	"muster/providers/providertest"
 )
@@ -95,7 +96,7 @@ func TestWhichZone(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			settings := map[string]any{"dns_zone": c.zone, "dns_zone_id": c.id}
 			if c.zone == "test" {
-				if _, err := Open(t.Context(), r.settings(settings)); app.CodeOf(err) != app.EInvalid {
+				if _, err := Open(t.Context(), r.settings(settings), account.Network{}); app.CodeOf(err) != app.EInvalid {
 					t.Errorf("a zone of one label: %v", err)
 				}
 				return
@@ -492,7 +493,7 @@ func TestThePartitionsRoute53(t *testing.T) {
 		{"eu-central-1", "http://127.0.0.1:1/dns", "127.0.0.1:1", "us-east-1"},
 		{"cn-north-1", "http://127.0.0.1:1", "127.0.0.1:1", "cn-northwest-1"},
 	} {
-		c, err := open(t.Context(), map[string]any{"region": of.region, "access_key_id": "A", "secret_access_key": "b", "dns_zone": "suite.test", "dns_zone_id": "Z00000001", "route53_url": of.url}, quick)
+		c, err := open(t.Context(), map[string]any{"region": of.region, "access_key_id": "A", "secret_access_key": "b", "dns_zone": "suite.test", "dns_zone_id": "Z00000001", "route53_url": of.url}, quick, account.Network{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"crypto/tls"
-	"net"
 	"net/http"
 	"time"
 
@@ -68,16 +67,16 @@ var (
 )
 
 // Open gives the account that the settings name. It asks nobody.
-func Open(ctx context.Context, settings map[string]any) (app.Provider, error) {
-	return open(ctx, settings, production)
+func Open(ctx context.Context, settings map[string]any, via account.Network) (app.Provider, error) {
+	return open(ctx, settings, production, via)
 }
 
-func open(ctx context.Context, settings map[string]any, t tuning) (*cloud, error) {
+func open(ctx context.Context, settings map[string]any, t tuning, via account.Network) (*cloud, error) {
 	if err := Check(settings); err != nil {
 		return nil, err
 	}
 	s := account.Settings(settings)
-	c := &cloud{settings: s, tuning: t, http: client(nil), naming: make(chan struct{}, 1)}
+	c := &cloud{settings: s, tuning: t, http: client(via, nil), naming: make(chan struct{}, 1)}
 	conf, err := c.config(ctx)
 	if err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (c *cloud) config(ctx context.Context) (sdk.Config, error) {
 				"Set access_key_id and secret_access_key, or mend the host's AWS configuration.")
 		}
 		if b, ok := conf.HTTPClient.(*awshttp.BuildableClient); ok {
-			c.http = client(b.GetTransport().TLSClientConfig) // with the host's bundle of authorities, where AWS_CA_BUNDLE names one
+			c.http = client(account.Network{}, b.GetTransport().TLSClientConfig) // with the host's bundle of authorities, where AWS_CA_BUNDLE names one
 		}
 		conf.HTTPClient = c.http
 	}
@@ -128,20 +127,10 @@ func (c *cloud) config(ctx context.Context) (sdk.Config, error) {
 }
 
 // client gives an HTTP client of the account's own, so that closing it lets go of its connections alone. trust is nil for what the host trusts.
-func client(trust *tls.Config) *http.Client {
-	return &http.Client{
-		Transport: transport{&http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			ForceAttemptHTTP2:     true,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ResponseHeaderTimeout: time.Minute,
-			IdleConnTimeout:       time.Minute,
-			MaxIdleConnsPerHost:   16,
-			TLSClientConfig:       trust,
-		}},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+func client(via account.Network, trust *tls.Config) *http.Client {
+	t := via.Transport()
+	t.ResponseHeaderTimeout, t.IdleConnTimeout, t.MaxIdleConnsPerHost, t.TLSClientConfig = time.Minute, time.Minute, 16, trust
+	return &http.Client{Transport: transport{t}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // transport hides what the SDK's request bodies are: see awsbody.

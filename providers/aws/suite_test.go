@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	"muster/providers/providertest"
 )
 
@@ -84,7 +85,7 @@ func (r *testRegion) open(t testing.TB, more map[string]any) *cloud {
 
 func (r *testRegion) openLate(t testing.TB, more map[string]any, tuning tuning) *cloud {
 	t.Helper()
-	c, err := open(t.Context(), r.settings(more), tuning)
+	c, err := open(t.Context(), r.settings(more), tuning, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	"muster/providers/providertest"
 )
 
@@ -65,7 +66,7 @@ func (w *world) open(t *testing.T, more ...string) *cloud {
 
 func (w *world) openLate(t *testing.T, times timing, more ...string) *cloud {
 	t.Helper()
-	c, err := open(w.settings(more...), times)
+	c, err := open(w.settings(more...), times, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

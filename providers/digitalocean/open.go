@@ -55,14 +55,16 @@ var (
 )
 
 // Open gives the account of the settings. It asks nothing yet.
-func Open(settings map[string]any) (app.Provider, error) { return open(settings, usual) }
+func Open(settings map[string]any, via account.Network) (app.Provider, error) {
+	return open(settings, usual, via)
+}
 
-func open(raw map[string]any, t timing) (*cloud, error) {
+func open(raw map[string]any, t timing, via account.Network) (*cloud, error) {
 	s, err := read(account.Settings(raw))
 	if err != nil {
 		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport := via.Transport()
 	transport.ResponseHeaderTimeout = time.Minute
 	transport.MaxIdleConnsPerHost = 8
 	options := []godo.ClientOpt{

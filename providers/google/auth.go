@@ -96,7 +96,7 @@ func checkURL(text string) error {
 }
 
 // open makes the client. Resources is where the Resource Manager and Cloud DNS answer; "" is their own addresses.
-func open(name string, settings map[string]any, resources string, pauses pauses) (*Provider, error) {
+func open(name string, settings map[string]any, resources string, pauses pauses, via account.Network) (*Provider, error) {
 	if err := Check(settings); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func open(name string, settings map[string]any, resources string, pauses pauses)
 		return nil, err
 	}
 	p := &Provider{name: name, settings: s, project: projectOf(s, k), zone: s.Text("zone"), pauses: pauses, ready: map[uint64]bool{},
-		transport: http.DefaultTransport.(*http.Transport).Clone()}
+		transport: via.Transport()}
 	p.transport.ResponseHeaderTimeout = 3 * time.Minute // an operation is waited for in one call of up to two minutes
 	p.transport.MaxIdleConnsPerHost = 16
 	detect := &credentials.DetectOptions{Scopes: []string{googleauth.Scope}, Client: &http.Client{Transport: p.transport, Timeout: 30 * time.Second}}

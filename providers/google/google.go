@@ -120,8 +120,8 @@ func Check(settings map[string]any) error {
 }
 
 // Open gives the project that the settings name. It asks nothing yet.
-func Open(_ context.Context, name string, settings map[string]any) (*Provider, error) {
-	return open(name, settings, "", usual)
+func Open(_ context.Context, name string, settings map[string]any, via account.Network) (*Provider, error) {
+	return open(name, settings, "", usual, via)
 }
 
 // Close lets connections go; machines stay.

@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/providers/google/internal/gcp"
+	"muster/providers/internal/account"
 	"muster/providers/providertest"
 )
 
@@ -32,7 +33,7 @@ func (c *cloud) openLate(t *testing.T, settings map[string]any, pauses pauses) *
 	t.Helper()
 	s := map[string]any{"credentials": c.keyFile(), "zone": testZone, "api_url": c.server.URL + "/compute/v1/"}
 	maps.Copy(s, settings)
-	p, err := open("gce", s, c.server.URL+"/", pauses)
+	p, err := open("gce", s, c.server.URL+"/", pauses, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

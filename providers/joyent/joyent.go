@@ -108,11 +108,11 @@ func signerOf(s account.Settings) (*cloudapi.Signer, error) {
 }
 
 // Open gives the account that the settings name. It asks nothing yet.
-func Open(_ context.Context, name string, settings map[string]any) (*Provider, error) {
-	return open(name, settings, usual)
+func Open(_ context.Context, name string, settings map[string]any, via account.Network) (*Provider, error) {
+	return open(name, settings, usual, via)
 }
 
-func open(name string, settings map[string]any, pauses pauses) (*Provider, error) {
+func open(name string, settings map[string]any, pauses pauses, via account.Network) (*Provider, error) {
 	if err := Check(settings); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func open(name string, settings map[string]any, pauses pauses) (*Provider, error
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{name: name, settings: s, transport: http.DefaultTransport.(*http.Transport).Clone(), pauses: pauses}
+	p := &Provider{name: name, settings: s, transport: via.Transport(), pauses: pauses}
 	p.transport.ResponseHeaderTimeout = 2 * time.Minute
 	p.transport.MaxIdleConnsPerHost = 16
 	// A redirect would carry the signature elsewhere.

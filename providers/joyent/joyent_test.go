@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	"muster/providers/joyent/internal/cloudapi"
 	"muster/providers/providertest"
 )
@@ -29,7 +30,7 @@ func (c *cloud) openLate(t *testing.T, settings map[string]any, late time.Durati
 	t.Helper()
 	s := map[string]any{"url": c.server.URL, "account": "acme", "key": pemOf(ecdsaKey())}
 	maps.Copy(s, settings)
-	p, err := open("triton", s, pauses{machine: 2 * time.Millisecond, late: late})
+	p, err := open("triton", s, pauses{machine: 2 * time.Millisecond, late: late}, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

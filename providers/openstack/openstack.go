@@ -81,7 +81,7 @@ var zoneForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z
 const microversion = "2.3"
 
 // Open opens an account, without asking the cloud anything yet.
-func Open(name string, settings map[string]any) (*Provider, error) {
+func Open(name string, settings map[string]any, via account.Network) (*Provider, error) {
 	s := account.Settings(settings)
 	in, err := entrance(s)
 	if err != nil {
@@ -95,7 +95,7 @@ func Open(name string, settings map[string]any) (*Provider, error) {
 		e.Hint = "Such as clusters.example.org."
 		return nil, e
 	}
-	client, err := stack.NewClient(in.certificates)
+	client, err := stack.NewClient(via, in.certificates)
 	if err != nil {
 		e := *app.AsError(err)
 		e.Field = "settings.ca_certificate"
@@ -111,7 +111,7 @@ func Open(name string, settings map[string]any) (*Provider, error) {
 
 // Check looks at settings more closely than the descriptor can.
 func Check(settings map[string]any) error {
-	p, err := Open("", settings)
+	p, err := Open("", settings, account.Network{})
 	if err != nil {
 		return err
 	}

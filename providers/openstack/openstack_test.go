@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
@@ -63,7 +64,7 @@ func (s *simulated) settings(changes map[string]any) map[string]any {
 
 func (s *simulated) open(t *testing.T, changes map[string]any) *Provider {
 	t.Helper()
-	p, err := Open("cloud", s.settings(changes))
+	p, err := Open("cloud", s.settings(changes), account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

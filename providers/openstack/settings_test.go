@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	fake "muster/providers/internal/openstacktest"
 )
 
@@ -35,7 +36,7 @@ clouds:
 func TestCloudsYAML(t *testing.T) {
 	s := simulate(t)
 	text := strings.ReplaceAll(cloudsYAML, "URL", s.url)
-	p, err := Open("cloud", map[string]any{"clouds_yaml": text, "cloud": "ours", "region": fake.Region})
+	p, err := Open("cloud", map[string]any{"clouds_yaml": text, "cloud": "ours", "region": fake.Region}, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

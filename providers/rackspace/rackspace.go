@@ -69,7 +69,7 @@ var (
 var zoneForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Open opens an account, without asking Rackspace anything yet.
-func Open(settings map[string]any) (*Provider, error) {
+func Open(settings map[string]any, via account.Network) (*Provider, error) {
 	s := account.Settings(settings)
 	in := way{url: strings.TrimRight(s.Or("auth_url", identity), "/"), username: s.Text("username"), key: s.Text("api_key"), password: s.Text("password"), tenant: s.Text("tenant")}
 	at, err := url.Parse(in.url)
@@ -99,7 +99,7 @@ func Open(settings map[string]any) (*Provider, error) {
 	if _, err := wish(s); err != nil {
 		return nil, err
 	}
-	client, err := stack.NewClient("")
+	client, err := stack.NewClient(via, "")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func Open(settings map[string]any) (*Provider, error) {
 
 // Check looks at settings more closely than the descriptor can.
 func Check(settings map[string]any) error {
-	p, err := Open(settings)
+	p, err := Open(settings, account.Network{})
 	if err != nil {
 		return err
 	}

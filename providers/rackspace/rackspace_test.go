@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
@@ -51,7 +52,7 @@ func (s *simulated) open(t *testing.T, changes map[string]any) *Provider {
 	t.Helper()
 	settings := map[string]any{"auth_url": s.url + "/identity/v2.0", "username": fake.User, "api_key": fake.APIKey, "region": "DFW"}
 	maps.Copy(settings, changes)
-	p, err := Open(settings)
+	p, err := Open(settings, account.Network{})
 	if err != nil {
 		t.Fatal(err)
 	}

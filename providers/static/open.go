@@ -14,6 +14,7 @@ import (
 type Env struct {
 	DataDir string       // a directory for this account alone; made when it is needed
 	Logger  *slog.Logger // nil means no logging
+	Network account.Network
 }
 
 const (
@@ -55,7 +56,9 @@ func open(raw map[string]any, env Env) (*provider, error) {
 	if env.Logger == nil {
 		env.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &provider{settings: s, pool: shell.NewPool(s.key, handshakes), memory: newMemory(env.DataDir), log: env.Logger,
+	pool := shell.NewPool(s.key, handshakes)
+	pool.Via(env.Network.Dial)
+	return &provider{settings: s, pool: pool, memory: newMemory(env.DataDir), log: env.Logger,
 		after: func(string) error { return nil }}, nil
 }
 

@@ -79,8 +79,8 @@ func NewSessions(o Options) *Sessions {
 
 // NewClient gives an HTTP client that trusts the system's authorities, or just those of a bundle of certificates in PEM form. It follows no
 // redirects, for the token would go along to wherever they lead.
-func NewClient(bundle string) (*http.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+func NewClient(via account.Network, bundle string) (*http.Client, error) {
+	transport := via.Transport()
 	transport.MaxIdleConnsPerHost = 16
 	if bundle != "" {
 		pool := x509.NewCertPool()

@@ -25,8 +25,11 @@ type Target struct {
 	Pin func(key string) (string, error)
 }
 
+// Dialer connects to an address, as net.Dialer's DialContext does.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
 // dial gives a connection whose both sides are proven. slots bounds those that compute; a machine that has not greeted yet takes none.
-func dial(ctx context.Context, t Target, key Key, limit time.Duration, slots chan struct{}) (*ssh.Client, error) {
+func dial(ctx context.Context, via Dialer, t Target, key Key, limit time.Duration, slots chan struct{}) (*ssh.Client, error) {
 	var known ssh.PublicKey
 	if t.HostKey != "" {
 		var err error
@@ -36,7 +39,10 @@ func dial(ctx context.Context, t Target, key Key, limit time.Duration, slots cha
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	raw, err := (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext(limited, "tcp", t.Address)
+	if via == nil {
+		via = (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext
+	}
+	raw, err := via(limited, "tcp", t.Address)
 	if err != nil {
 		return nil, unreachable(ctx, t, err)
 	}

@@ -25,6 +25,7 @@ type Pool struct {
 	key   Key
 	slots chan struct{} // handshakes that are under way
 	limit time.Duration
+	via   Dialer // nil: as the host does
 
 	mu     sync.Mutex
 	closed bool
@@ -46,6 +47,9 @@ type kept struct {
 func NewPool(key Key, handshakes int) *Pool {
 	return &Pool{key: key, slots: make(chan struct{}, handshakes), limit: dialLimit, kept: map[string]*kept{}}
 }
+
+// Via has connections made by a dialer. It is called before the first one.
+func (p *Pool) Via(d Dialer) { p.via = d }
 
 // Patience says how long a machine may take until there is a connection.
 func (p *Pool) Patience(d time.Duration) { p.limit = d }
@@ -130,7 +134,7 @@ func (p *Pool) client(ctx context.Context, t Target, k *kept) (c *ssh.Client, fr
 	if c := k.take(); c != nil {
 		return c, false, nil
 	}
-	c, err = dial(ctx, t, p.key, p.limit, p.slots)
+	c, err = dial(ctx, p.via, t, p.key, p.limit, p.slots)
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,7 +1,10 @@
-package webhook
+// Package netguard keeps what tenants name from leading inside: hooks, callbacks, resources and the APIs of their own providers. Addresses are checked after names
+// were looked up, and what was checked is what is connected to.
+package netguard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,6 +25,8 @@ type Guard struct {
 	// Allow are addresses that may be spoken to although they are not public, and over http too.
 	Allow    []netip.Prefix
 	Resolver Resolver // nil: that of the system
+	// Providers says that it guards the APIs of tenants' own providers, and not notices; it only changes what refusals say.
+	Providers bool
 }
 
 var _ app.HookGuard = (*Guard)(nil)
@@ -87,7 +92,10 @@ func (g *Guard) named(a netip.Addr) bool {
 	return false
 }
 
-const allowHint = "Only the server's own setting --hooks-allow can let notices go there."
+const (
+	allowHint         = "Only the server's own setting --tenant-networks can let notices go there."
+	allowProviderHint = "Only --tenant-networks, a setting of the server and of provisioners, can let tenants' own providers reach it."
+)
 
 // check gives EForbidden for an address that may not be spoken to; plain says that it would be over http.
 func (g *Guard) check(host string, a netip.Addr, plain bool) error {
@@ -99,7 +107,9 @@ func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 	if host != a.String() {
 		what = fmt.Sprintf("%s, which is %s,", host, a)
 	}
-	if k := kind(a); k != "" {
+	if k := kind(a); k != "" && g.Providers {
+		return &app.Error{Code: app.EForbidden, Reason: "address", Message: fmt.Sprintf("A tenant's own provider may not reach %s: that is %s.", what, k), Hint: allowProviderHint}
+	} else if k != "" {
 		return &app.Error{Code: app.EForbidden, Reason: "address", Field: "url", Message: fmt.Sprintf("Notices may not be sent to %s: that is %s.", what, k), Hint: allowHint}
 	}
 	if plain {
@@ -132,8 +142,8 @@ func literal(host string) (netip.Addr, error) {
 	return netip.ParseAddr(host)
 }
 
-// lookUp gives the addresses of a host that may be spoken to; an error where there is none.
-func (g *Guard) lookUp(ctx context.Context, host string, plain bool) ([]netip.Addr, error) {
+// LookUp gives the addresses of a host that may be spoken to; an error where there is none.
+func (g *Guard) LookUp(ctx context.Context, host string, plain bool) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, g.check(a.Unmap().String(), a, plain)
 	}
@@ -168,15 +178,20 @@ const oneDial = 3 * time.Second
 
 type plainKey struct{}
 
-// dial speaks to addresses that it has looked up and checked itself: a name that leads elsewhere a moment later changes
+// Plain says for the dials of a context whether they will be without TLS.
+func Plain(ctx context.Context, plain bool) context.Context {
+	return context.WithValue(ctx, plainKey{}, plain)
+}
+
+// DialContext speaks to addresses that it has looked up and checked itself: a name that leads elsewhere a moment later changes
 // nothing.
-func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	plain, _ := ctx.Value(plainKey{}).(bool)
-	all, err := g.lookUp(ctx, host, plain)
+	all, err := g.LookUp(ctx, host, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -198,5 +213,23 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // Dial connects as deliveries do, for others who speak to addresses that tenants name; plain says that it will be without TLS.
 func (g *Guard) Dial(ctx context.Context, plain bool, address string) (net.Conn, error) {
-	return g.dial(context.WithValue(ctx, plainKey{}, plain), "tcp", address)
+	return g.DialContext(Plain(ctx, plain), "tcp", address)
+}
+
+func failedLookUp(host string, err error) error {
+	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + clip(host) + " has no address."}
+	var d *net.DNSError
+	if errors.As(err, &d) && !d.IsNotFound {
+		e.Message = "The name " + clip(host) + " could not be looked up."
+	}
+	return e
+}
+
+// clip keeps what strangers say short and on one line.
+func clip(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return strings.TrimSuffix(text, ".")
 }
