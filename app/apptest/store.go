@@ -49,6 +49,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"tokens hold as long as they may", (*storeTest).tokens},
 		{"a new password ends tokens and sign-ins", (*storeTest).newPassword},
 		{"a token does no more than the role that is left", (*storeTest).demoted},
+		{"programs that are signed in: one address does not keep out others", (*storeTest).manyDevices},
 		{"tenants come, and go when nothing is left", (*storeTest).tenantsCome},
 		{"a create is told whether there is something to look for", (*storeTest).asked},
 		{"what was made is kept until it is proven gone", (*storeTest).receipts},
