@@ -95,7 +95,7 @@ type Config struct {
 	Muster   Muster
 	Sessions scs.Store    // where sessions are kept; nil: in memory, gone with the process
 	Logger   *slog.Logger // nil: slog.Default()
-	Version  string       // shown at the foot of pages and by the API
+	Version  string       // shown at the foot of pages and by the API, to those who are signed in
 	Secure   bool         // people reach the portal over TLS: cookies say so, and browsers are told to stay with it
 	// CAFingerprint is that of the server's own CA, "" without; tokens of provisioners carry it.
 	CAFingerprint string

@@ -25,7 +25,7 @@ func (p *Portal) apiRoutes(r chi.Router) {
 
 // apiCatalogRoutes are about what clusters are made of, and what one would be.
 func (p *Portal) apiCatalogRoutes(api huma.API) {
-	get(api, "/version", p.apiVersion, open, about("Which version this is"))
+	get(api, "/version", p.apiVersion, about("Which version this is"))
 
 	get(api, "/templates", p.apiTemplateList, about("List the templates that clusters can be made from"))
 	if p.templating() != nil {
