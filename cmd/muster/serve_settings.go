@@ -25,7 +25,7 @@ var environment = []struct {
 	{"DATABASE_URL", false, "", "A PostgreSQL that several servers may share; SQLite in the data directory without it."},
 	{"REDIS_URL", false, "", "A Redis to use as queue; one inside the process without it."},
 	{"MUSTER_SECRET_KEY", true, "", "The key that wraps those that secrets are sealed with; a key file in the data directory without it."},
-	{"MUSTER_ADMIN_PASSWORD", true, "", "The password of the first account, when that is made."},
+	{adminPasswordEnv, true, "", "The password of the first account, when that is made. Remove the variable afterwards: it is read once, and never again."},
 	{"MUSTER_DATA", false, "data", "Where database, keys and the state of providers are kept."},
 	{"MUSTER_CATALOG", false, "catalog", "Directories of the catalog."},
 	{"MUSTER_PUBLIC_URL", false, "public-url", "The URL at which people reach the portal."},
