@@ -35,6 +35,7 @@ type serveFlags struct {
 	upkeep   upkeepConfig
 	hooks    hookFlags
 	signIn   signInFlags
+	security securityFlags
 	rate     int
 	settled  bool
 	observe  observeConfig
@@ -57,6 +58,7 @@ func (f *serveFlags) declare(cmd *cobra.Command) {
 	f.observe.declare(cmd.Flags(), true)
 	f.resources.declare(cmd)
 	f.signIn.declare(cmd)
+	f.security.declare(cmd)
 	f.plugins.declare(cmd.Flags())
 	f.tooling.declare(cmd.Flags())
 	cmd.Flags().StringVar(&f.mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
@@ -113,6 +115,9 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 	}
 	keep(f.check())
 	if s.SignIn, err = f.signIn.read(os.LookupEnv); err != nil {
+		keep(err)
+	}
+	if s.Security, err = f.security.read(os.LookupEnv); err != nil {
 		keep(err)
 	}
 	if s.Slack, err = readSlack(os.LookupEnv); err != nil {

@@ -36,6 +36,8 @@ var environment = []struct {
 	{chefEnv, false, "chef-package", "Packages of Chef or Cinc for nodes without one."},
 	{otlpEnv, false, "otlp-endpoint", "An OpenTelemetry collector that takes traces over HTTP."},
 	{"MUSTER_BLOB_URL", false, "blob", "A place for contents of resources; the data directory without it."},
+	{"MUSTER_SECURITY_CONTACT", false, "security-contact", "Where vulnerabilities are reported."},
+	{"MUSTER_SECURITY_POLICY", false, "security-policy", "The page that says how reports are handled."},
 	{"MUSTER_TRUSTED_PROXIES", false, "trusted-proxies", "Networks of proxies that are believed when they say whom they ask for."},
 	{"MUSTER_SIGN_IN", false, "sign-in", "A file with identity providers."},
 	{"SLACK_SIGNING_SECRET", true, "", "Proves that requests come from Slack."},
