@@ -315,8 +315,12 @@ func (a Actor) May(useCase string, owner ...string) bool {
 // `cluster "web"`.
 func (a Actor) mayTouch(useCase, owner, what string) error {
 	r, err := a.reach(useCase)
-	if err != nil || r == all || owner == a.User && a.Home == "" {
+	if err != nil {
 		return err
+	}
+	if r == all || owner == a.User && a.Home == "" {
+		a.noted.add(Allowance{useCase, owner})
+		return nil
 	}
 	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", upper(what), owner)}
 }
@@ -338,6 +342,7 @@ func (a Actor) reach(useCase string) (reach, error) {
 		return no, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
 			Hint: "Do so on your account page."}
 	}
+	a.noted.add(Allowance{UseCase: useCase})
 	return r, nil
 }
 

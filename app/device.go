@@ -61,7 +61,8 @@ type DeviceTaken struct {
 
 // DeviceStore keeps asks of devices, by the hashes of their codes.
 type DeviceStore interface {
-	// AddDevice keeps an ask and drops those that are over. ERateLimit where the address, or everybody, has too many open.
+	// AddDevice keeps an ask and drops those that are over. ERateLimit where the address has too many open; where all together have, the oldest
+	// goes of the address that has most, before those that were answered.
 	AddDevice(ctx context.Context, hash, userHash []byte, d Device, mostFrom, most int) error
 	// Device gives an ask by what people type, whether it is over or not, or ENotFound.
 	Device(ctx context.Context, userHash []byte) (Device, error)

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -29,6 +31,62 @@ type KeptAnswer struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"content_type,omitempty"`
 	Body        []byte `json:"body,omitempty"`
+	// Took is what the one who asked was allowed, and so what it takes to be given the answer.
+	Took []Allowance `json:"took,omitempty"`
+}
+
+// Allowance is a use case that an actor was allowed; with an owner, to something of that user's.
+type Allowance struct {
+	UseCase string `json:"use_case"`
+	Owner   string `json:"owner,omitempty"`
+}
+
+// Allowances are what an actor was allowed since Noting. They may be added to by several goroutines.
+type Allowances struct {
+	mu  sync.Mutex
+	all []Allowance
+}
+
+func (n *Allowances) add(x Allowance) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !slices.Contains(n.all, x) {
+		n.all = append(n.all, x)
+	}
+}
+
+// List gives them.
+func (n *Allowances) List() []Allowance {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.all)
+}
+
+// Noting gives the actor for a request whose answer is kept, and what it will have been allowed.
+func (a Actor) Noting() (Actor, *Allowances) {
+	a.noted = &Allowances{}
+	return a, a.noted
+}
+
+// MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
+// it first. The account is the same, but a token may have other scopes, and the role may have changed.
+func (a Actor) MayRepeat(k KeptAnswer) error {
+	if len(k.Took) == 0 { // kept by a version that did not note it
+		return &Error{Code: EForbidden, Reason: "answer_kept", Message: "This request was carried out; its answer is not given again.", Hint: "Look at what it has made."}
+	}
+	for _, x := range k.Took {
+		err := a.may(x.UseCase)
+		if x.Owner != "" {
+			err = a.mayTouch(x.UseCase, x.Owner, "what this request was about")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // IdempotencyStore keeps the answers of requests that carried a key.
@@ -58,8 +116,8 @@ func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
 	return k, ok
 }
 
-// BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. Who may send a request may send it again, so they
-// ask nothing of the authorisation table.
+// BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. They ask nothing of the authorisation table: what is
+// carried out asks by itself, and before an answer is given again, Actor.MayRepeat is to be asked.
 func (a *App) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
 	if n := len(k.Key); n == 0 || n > MaxIdempotencyKey {
 		return nil, &Error{Code: EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}

@@ -55,6 +55,8 @@ type Actor struct {
 	ProvenAt time.Time `json:"-"`
 	// MustChange says that it signed in with a one-time password: until it has chosen its own, it may do nothing else.
 	MustChange bool `json:"-"`
+	// noted takes down what it was allowed; nil: nobody wants to know.
+	noted *Allowances
 }
 
 // Name is the actor as it stands in records: with its home where it acts elsewhere.

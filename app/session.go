@@ -113,7 +113,7 @@ type SessionStore interface {
 	RevokeSessions(ctx context.Context, who Actor, user string, id, except int64, at time.Time) (int, error)
 	// SignedInFrom tells whether a user has signed in from an address after a time.
 	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
-	// ChangePassword sets the actor's own password, ends all its other sign-ins, and lets the one that asks go on with that mark.
+	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
 	ChangePassword(ctx context.Context, who Actor, session int64, hash, mark string, at time.Time) error
 }
 

@@ -53,8 +53,8 @@ func (a *App) IssueToken(ctx context.Context, tenant, user, label string) (strin
 	return token, a.Store.ReplaceToken(ctx, who, Token{Tenant: tenant, User: user, Label: label, CreatedAt: a.Now(), CreatedBy: who.Name()}, HashToken(token))
 }
 
-// ResetPassword gives a user a new random password, for whoever runs the server.
+// ResetPassword gives a user a new random password, for whoever runs the server. It ends sign-ins and tokens.
 func (a *App) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
 	password := NewPassword()
-	return password, a.Store.SetPassword(ctx, tenant, user, HashPassword(password))
+	return password, a.Store.SetPassword(ctx, system(tenant, user), user, HashPassword(password), a.Now())
 }

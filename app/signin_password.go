@@ -10,7 +10,7 @@ import (
 // MinPassword is how many characters a password has at least.
 const MinPassword = 12
 
-// ChangePassword gives the actor another password of its own choice, and ends all its other sign-ins at once. EUnauthorized
+// ChangePassword gives the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
 // where the old one does not fit; the faces limit how often it is asked.
 func (a *App) ChangePassword(ctx context.Context, actor Actor, old, wanted string) error {
 	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change it at your identity provider.")

@@ -61,7 +61,8 @@ type PeopleStore interface {
 	Installation(ctx context.Context) (string, error)
 	// CreateUser adds an account on behalf of nobody; EConflict where the name is taken. Its tenant comes to be with it.
 	CreateUser(ctx context.Context, u User) error
-	SetPassword(ctx context.Context, tenant, name, hash string) error
+	// SetPassword sets that of an account of the actor's tenant, and ends its tokens and sign-ins.
+	SetPassword(ctx context.Context, who Actor, name, hash string, at time.Time) error
 	// User gives an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 	CountUsers(ctx context.Context) (int, error)

@@ -58,7 +58,7 @@ type UserStore interface {
 	// AddUser adds an account to a tenant, with its groups; EConflict where the name is taken.
 	AddUser(ctx context.Context, who Actor, u User) error
 	ChangeUser(ctx context.Context, who Actor, name string, c UserChange, at time.Time) (User, error)
-	// ResetPassword sets a password that its user must change. EConflict for accounts that have none.
+	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
 	ResetPassword(ctx context.Context, who Actor, name, hash string, at time.Time) error
 	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
 	// them where none is given.
@@ -277,7 +277,7 @@ func (a *App) ChangeUser(ctx context.Context, actor Actor, name string, c UserCh
 	return a.Store.UserView(ctx, actor.Tenant, name)
 }
 
-// ResetUserPassword gives somebody a new one-time password, and ends their sign-ins.
+// ResetUserPassword gives somebody a new one-time password, and ends their sign-ins and tokens.
 func (a *App) ResetUserPassword(ctx context.Context, actor Actor, name string) (string, error) {
 	if err := actor.may("ResetUserPassword"); err != nil {
 		return "", err

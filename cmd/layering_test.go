@@ -161,7 +161,7 @@ var top = map[string]bool{
 	"webhook": true,
 }
 
-var topFiles = []string{"go.mod", "go.sum", "LICENSE", "Makefile", "README.md"}
+var topFiles = []string{"go.mod", "go.sum", "LICENSE", "Makefile", "README.md", "SECURITY.md"}
 
 // pkg is one package of ours: its folder, its file names and what its own files and its tests import directly.
 type pkg struct {

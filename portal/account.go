@@ -147,5 +147,5 @@ func (p *Portal) passwordChange(w http.ResponseWriter, r *http.Request, a app.Ac
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return nil
 	}
-	return p.accountDone(w, r, "Your password was changed; all other sign-ins were ended.", "sign-ins")
+	return p.accountDone(w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")
 }

@@ -34,7 +34,7 @@ var tellProblems = sync.OnceFunc(func() {
 // newAPI makes the REST API on a router that is mounted at /api/v1.
 func (p *Portal) newAPI(r chi.Router) huma.API {
 	tellProblems()
-	c := huma.DefaultConfig("Muster", cmp.Or(p.version, "dev"))
+	c := huma.DefaultConfig("Muster", "1") // of the API: strangers read the document, and are not told which Muster this is
 	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
 		"Superadmins act in another tenant with the header Muster-Tenant."
 	c.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}

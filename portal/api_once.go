@@ -53,11 +53,17 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	if before != nil {
+		if err := a.MayRepeat(*before); err != nil {
+			p.noteRefusal(ctx.Context(), a, "api", err)
+			p.writeProblem(w, r, err)
+			return
+		}
 		w.Header().Set(onceReplayed, "true")
 		writeKept(w, *before)
 		return
 	}
-	rec := &recorded{humaContext: huma.WithContext(ctx, app.Once(ctx.Context(), k)), in: bytes.NewReader(body)}
+	a, took := a.Noting()
+	rec := &recorded{humaContext: huma.WithContext(ctx, app.Once(a.In(context.WithValue(ctx.Context(), actorKey{}, a)), k)), in: bytes.NewReader(body)}
 	settled := false
 	settle := func() {
 		settled = true
@@ -66,7 +72,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		defer cancel()
 		err := error(nil)
 		if rec.status >= 200 && rec.status < 300 {
-			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes()})
+			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
 		} else {
 			err = kept.ReleaseOnce(after, k)
 		}

@@ -33,7 +33,7 @@ func as[T any](a seen, status int) T {
 
 func TestAPI(t *testing.T) {
 	s := visit(t)
-	if v := as[versionBody](s.get("/api/v1/version"), 200); v.Version != "1.2.3" {
+	if v := as[versionBody](s.call("GET", "/version", ""), 200); v.Version != "1.2.3" {
 		t.Errorf("the version is %q", v.Version)
 	}
 	if l := as[templateList](s.call("GET", "/templates", ""), 200); len(l.Templates) != 3 || l.Templates[0].Name != "hadoop" || l.Templates[0].Constraints.Size.Max != 50 {

@@ -95,7 +95,7 @@ type Config struct {
 	Muster   Muster
 	Sessions scs.Store    // where sessions are kept; nil: in memory, gone with the process
 	Logger   *slog.Logger // nil: slog.Default()
-	Version  string       // shown at the foot of pages and by the API
+	Version  string       // shown at the foot of pages and by the API, to those who are signed in
 	Secure   bool         // people reach the portal over TLS: cookies say so, and browsers are told to stay with it
 	// CAFingerprint is that of the server's own CA, "" without; tokens of provisioners carry it.
 	CAFingerprint string
@@ -103,6 +103,9 @@ type Config struct {
 	SandboxNote string
 	// URL is where people reach the portal, such as https://muster.example.org; "" where nothing needs to know.
 	URL string
+	// SecurityContact, a mailto or https URI, is where vulnerabilities are reported; "" where security.txt is not served. SecurityPolicy is
+	// the page that says how that is handled; "" where there is none.
+	SecurityContact, SecurityPolicy string
 	// Proxies stand before the portal, and are believed when they say whom they ask for.
 	Proxies []netip.Prefix
 	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
@@ -145,7 +148,8 @@ type Portal struct {
 	proxies    proxies
 	elsewhere  []IdentityProvider
 	chat       Chat
-	limiter    *httprate.RateLimiter // nil: no limit
+	security   struct{ contact, policy string } // for security.txt
+	limiter    *httprate.RateLimiter            // nil: no limit
 	perMinute  int
 	changing   *turns
 	api        http.Handler // the REST API, without its prefix
@@ -175,6 +179,7 @@ func New(c Config) *Portal {
 		closing: make(chan struct{}), streams: newStreams(), meter: app.MeterOf(c.Meter), tracer: c.Tracer,
 		limiter: newLimiter(c.APIRate), perMinute: c.APIRate, changing: newTurns(),
 	}
+	p.security.contact, p.security.policy = c.SecurityContact, c.SecurityPolicy
 	if p.log == nil {
 		p.log = slog.Default()
 	}

@@ -12,10 +12,10 @@ import (
 
 // frame is what stands around a page.
 func (p *Portal) frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Version: p.version, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil,
+	f := page.Frame{Title: title, Note: p.note, All: p.sections(), Account: p.accounts() != nil, Notices: p.noticing() != nil,
 		Catalog: p.templating() != nil, Usage: p.money() != nil, Search: true}
 	if a, ok := p.actor(r); ok {
-		f.Actor, f.Asks, f.Inbox = &a, p.requesting() != nil, p.inbox(r.Context(), a)
+		f.Actor, f.Version, f.Asks, f.Inbox = &a, p.version, p.requesting() != nil, p.inbox(r.Context(), a)
 		f.Questions, f.Asked = p.questioning() != nil, p.asking(r.Context(), a)
 		f.Tenants = p.tenantsFor(r.Context(), a)
 	}

@@ -40,6 +40,9 @@ func (p *Portal) routes() http.Handler {
 		r.With(timeout(requestTime)).Get(metricsPath, p.metricsShow)
 	}
 
+	// For those who have found a vulnerability. It shows errors as pages do, so it needs their session.
+	r.With(p.sessions.LoadAndSave, timeout(requestTime)).Get(securityPath, p.securityShow)
+
 	// For people
 	r.Group(func(r chi.Router) {
 		r.Use(p.limitUnless(formLimit, uploads), p.sessions.LoadAndSave)

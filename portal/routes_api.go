@@ -25,7 +25,7 @@ func (p *Portal) apiRoutes(r chi.Router) {
 
 // apiCatalogRoutes are about what clusters are made of, and what one would be.
 func (p *Portal) apiCatalogRoutes(api huma.API) {
-	get(api, "/version", p.apiVersion, open, about("Which version this is"))
+	get(api, "/version", p.apiVersion, about("Which version this is"))
 
 	get(api, "/templates", p.apiTemplateList, about("List the templates that clusters can be made from"))
 	if p.templating() != nil {
@@ -162,7 +162,7 @@ func (p *Portal) apiHouseRoutes(api huma.API) {
 		post(api, "/users", p.apiUserCreate, about("Make an account"), answers(http.StatusCreated))
 		get(api, "/users/{name}", p.apiUserShow, about("Show an account"))
 		patch(api, "/users/{name}", p.apiUserChange, about("Change an account"))
-		post(api, "/users/{name}/reset-password", p.apiUserReset, about("Give an account a new one-time password"))
+		post(api, "/users/{name}/reset-password", p.apiUserReset, about("Give an account a new one-time password; its sign-ins and tokens end"))
 		del(api, "/users/{name}", p.apiUserDelete, about("Delete an account"))
 		get(api, "/groups", p.apiGroupList, about("List the groups of the tenant, for admins"))
 		put(api, "/groups", p.apiGroupSave, about("Make or change a group"))

@@ -232,5 +232,5 @@ func TestPanicAndAccessLog(t *testing.T) {
 
 func TestSandboxNote(t *testing.T) {
 	s := visit(t, func(c *Config) { c.SandboxNote = "This is a <sandbox>." })
-	s.get("/signin").reads(http.StatusOK, "This is a <sandbox>.", "Muster 1.2.3")
+	s.get("/signin").reads(http.StatusOK, "This is a <sandbox>.", "Muster")
 }

@@ -1,6 +1,9 @@
 package portal
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -56,30 +59,27 @@ func (t *attempts) crowded(user string) bool {
 }
 
 // begin counts an attempt and gives 0, or gives how long to wait before another is allowed. Known says that the user was at
-// that address lately. Counting at the beginning keeps many attempts at the same moment from slipping through.
+// that address lately. Counting at the beginning keeps many attempts at the same moment from slipping through. What is refused is
+// not kept, so that an address beyond its limit cannot fill the table with names.
 func (t *attempts) begin(k attemptKey, known bool) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
-	if len(t.m) >= attemptsKept {
-		t.sweep(now)
-	}
-	keys := k.keys()
+	now, keys := t.now(), k.keys()
 	pair, addr, user := t.at(keys[0], now), t.at(keys[1], now), t.at(keys[2], now)
 	switch {
-	case pair.count >= attemptsPerUser:
-		return pair.until.Sub(now)
 	case addr.count >= attemptsPerAddress:
 		return addr.until.Sub(now)
+	case pair.count >= attemptsPerUser:
+		return pair.until.Sub(now)
 	case known || user.count < attemptsTillCrowd:
 	case pair.count >= 1:
 		return pair.until.Sub(now)
 	case user.count >= attemptsInCrowd:
 		return user.until.Sub(now)
 	}
-	pair.count++
-	addr.count++
-	user.count++
+	for _, k := range keys {
+		t.add(k, now)
+	}
 	return 0
 }
 
@@ -87,15 +87,11 @@ func (t *attempts) begin(k attemptKey, known bool) (wait time.Duration) {
 func (t *attempts) leave(address string) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
-	if len(t.m) >= attemptsKept {
-		t.sweep(now)
-	}
-	e := t.at(attemptKey{neighbourhood(address), "\x00away"}, now)
-	if e.count >= attemptsAway {
+	now, k := t.now(), attemptKey{neighbourhood(address), "\x00away"}
+	if e := t.at(k, now); e.count >= attemptsAway {
 		return e.until.Sub(now)
 	}
-	e.count++
+	t.add(k, now)
 	return 0
 }
 
@@ -119,25 +115,39 @@ func (t *attempts) forget(k attemptKey) {
 	delete(t.m, k.keys()[0])
 }
 
-func (t *attempts) at(k attemptKey, now time.Time) *tally {
+// at gives the tally of a key, which is empty where there is none that counts.
+func (t *attempts) at(k attemptKey, now time.Time) tally {
+	if e := t.m[k]; e != nil && now.Before(e.until) {
+		return *e
+	}
+	return tally{}
+}
+
+func (t *attempts) add(k attemptKey, now time.Time) {
 	e := t.m[k]
 	if e == nil || !now.Before(e.until) {
+		if e == nil && len(t.m) >= attemptsKept {
+			t.sweep(now)
+		}
 		e = &tally{until: now.Add(attemptsWindow)}
 		t.m[k] = e
 	}
-	return e
+	e.count++
 }
 
-// sweep drops what is over, and everything when that does not help: a limit that forgets is better than a server
-// without memory.
+// sweep makes room: it drops what is over, and where that does not help, a part of the table: the lowest counts first, of those the
+// oldest. A limit that was reached is the last to be forgotten.
 func (t *attempts) sweep(now time.Time) {
-	for k, e := range t.m {
-		if !now.Before(e.until) {
-			delete(t.m, k)
-		}
+	maps.DeleteFunc(t.m, func(_ attemptKey, e *tally) bool { return !now.Before(e.until) })
+	if len(t.m) < attemptsKept {
+		return
 	}
-	if len(t.m) >= attemptsKept {
-		clear(t.m)
+	keys := slices.SortedFunc(maps.Keys(t.m), func(a, b attemptKey) int {
+		x, y := t.m[a], t.m[b]
+		return cmp.Or(cmp.Compare(x.count, y.count), x.until.Compare(y.until))
+	})
+	for _, k := range keys[:attemptsKept/16] {
+		delete(t.m, k)
 	}
 }
 

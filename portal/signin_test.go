@@ -132,10 +132,46 @@ func TestAttempts(t *testing.T) {
 		for i := range attemptsKept + 10 {
 			a.begin(attemptKey{time.Duration(i).String(), "t/u"}, false)
 		}
-		if len(a.m) > attemptsKept+3 {
+		if len(a.m) > attemptsKept {
 			t.Errorf("%d entries are kept", len(a.m))
 		}
 	})
+}
+
+// TestAttemptsAreNotForgotten fills the table, first from one address and then from everywhere: limits that were reached stay.
+func TestAttemptsAreNotForgotten(t *testing.T) {
+	c := newClock()
+	a := newAttempts(c.now)
+	victim, eve := attemptKey{"192.0.2.7", "t/ada"}, "198.51.100.1"
+	for range attemptsPerUser {
+		a.begin(victim, true)
+	}
+	tried := 0
+	for i := range attemptsKept {
+		if a.begin(attemptKey{eve, "t/" + strconv.Itoa(i)}, false) == 0 {
+			tried++
+		}
+	}
+	if tried != attemptsPerAddress {
+		t.Errorf("one address tried %d passwords by trying many names", tried)
+	}
+	if len(a.m) > 3*attemptsPerAddress {
+		t.Errorf("one address has us keep %d entries", len(a.m))
+	}
+	for i := range attemptsKept {
+		a.begin(attemptKey{"2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1", "u/" + strconv.Itoa(i)}, false)
+		a.leave("2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1")
+	}
+	if len(a.m) > attemptsKept {
+		t.Errorf("%d entries are kept", len(a.m))
+	}
+	if a.begin(victim, true) == 0 || a.begin(attemptKey{eve, "t/another"}, false) == 0 {
+		t.Error("a crowd of addresses has limits forgotten that were reached")
+	}
+	c.pass(attemptsWindow)
+	if a.begin(victim, true) != 0 {
+		t.Error("a limit lasts longer than its window")
+	}
 }
 
 // TestCrowd checks that a flood of wrong passwords from everywhere neither gets far nor locks the owner out.

@@ -173,7 +173,7 @@ func (p *Portal) userReset(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err != nil {
 		return err
 	}
-	return p.showOnce(w, r, page.Once{Title: "A new password for " + name, Text: "All sign-ins of " + name + " have ended. This password must be changed at the next one.",
+	return p.showOnce(w, r, page.Once{Title: "A new password for " + name, Text: "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
 		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Back to " + name})
 }
 

@@ -87,7 +87,7 @@ func (t *storeTest) signIns() {
 				s.revoked = true
 			case n == 8 && r.IntN(4) == 0:
 				passwords[user]++
-				t.must(t.s.SetPassword(t.ctx, tenant, user, fmt.Sprintf("%d/%d", seed, passwords[user])))
+				t.must(t.s.SetPassword(t.ctx, boss, user, fmt.Sprintf("%d/%d", seed, passwords[user]), t.clock.Now()))
 			case n == 9 && r.IntN(3) == 0:
 				off := !disabled[user]
 				t.must(second(a.ChangeUser(t.ctx, boss, user, app.UserChange{Disabled: &off})))

@@ -47,6 +47,9 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"the last admins stay", (*storeTest).lastAdmins},
 		{"groups are made here and come from elsewhere", (*storeTest).groups},
 		{"tokens hold as long as they may", (*storeTest).tokens},
+		{"a new password ends tokens and sign-ins", (*storeTest).newPassword},
+		{"a token does no more than the role that is left", (*storeTest).demoted},
+		{"programs that are signed in: one address does not keep out others", (*storeTest).manyDevices},
 		{"tenants come, and go when nothing is left", (*storeTest).tenantsCome},
 		{"a create is told whether there is something to look for", (*storeTest).asked},
 		{"what was made is kept until it is proven gone", (*storeTest).receipts},
@@ -325,7 +328,7 @@ func (t *storeTest) people() {
 	if got.Name != "ada" {
 		t.Errorf("the token belongs to %q", got.Name)
 	}
-	t.must(t.s.SetPassword(t.ctx, tenant, "ada", "y"))
+	t.must(t.s.SetPassword(t.ctx, u.Actor(), "ada", "y", t.clock.Now()))
 	n, err := t.s.CountUsers(t.ctx)
 	t.must(err)
 	if n != 1 {

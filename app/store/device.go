@@ -29,9 +29,16 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d app.Devi
 		if err := t.row(`SELECT count(*) FROM device_asks`).Scan(&all); err != nil {
 			return err
 		}
-		if from >= mostFrom || all >= most {
-			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many programs are being signed in just now.",
+		if from >= mostFrom {
+			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many programs are being signed in from your address just now.",
 				Hint: "Finish one, or wait until its code is over: at most 10 minutes.", RetryAfter: time.Minute}
+		}
+		if all >= most { // room is made where most is taken, so that nobody is kept out
+			if err := t.exec(`DELETE FROM device_asks WHERE hash = (SELECT a.hash FROM device_asks a
+				JOIN (SELECT origin, count(*) AS asks FROM device_asks GROUP BY origin) o ON o.origin = a.origin
+				ORDER BY CASE WHEN a.answer = '' THEN 0 ELSE 1 END, o.asks DESC, a.at, a.hash LIMIT 1)`); err != nil {
+				return err
+			}
 		}
 		return t.exec(`INSERT INTO device_asks (hash, user_hash, host, origin, agent, wanted, at, expires_at, polled_at, answer, answered_at, tenant, user_name, scopes)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', 0, '', '', '')`,

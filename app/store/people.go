@@ -49,13 +49,19 @@ func userFacts(u app.User) map[string]any {
 }
 
 // SetPassword implements app.PeopleStore.
-func (s *Store) SetPassword(ctx context.Context, tenant, name, hash string) error {
+func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE users SET password_hash = ? WHERE tenant = ? AND name = ?`, hash, tenant, name)
+		n, err := t.count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, micros(at), who.Tenant, name)
 		if err == nil && n == 0 {
 			err = noUser(name)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+			return err
+		}
+		return t.revokeTokens(who, name, at) // sign-ins count by the mark of their password
 	})
 }
 

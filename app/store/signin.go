@@ -164,7 +164,9 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 		if err := t.deed(at, who, "password.change", who.User, nil, nil); err != nil {
 			return err
 		}
-		_, err = t.revokeSessions(who, who.User, 0, session, at)
-		return err
+		if _, err = t.revokeSessions(who, who.User, 0, session, at); err != nil {
+			return err
+		}
+		return t.revokeTokens(who, who.User, at)
 	})
 }

@@ -171,12 +171,36 @@ func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, i
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM api_tokens WHERE id = ?`, id); err != nil {
+		return t.revokeToken(who, r.token(), at)
+	})
+}
+
+func (t *tx) revokeToken(who app.Actor, k app.Token, at time.Time) error {
+	if err := t.exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
+		return err
+	}
+	return t.deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
+}
+
+// revokeTokens ends the tokens of a user in the actor's tenant, and lets no program fetch one that the user has allowed before. The one
+// that a server leaves on its own host stays: it has no end, and it is no proof of a password.
+func (t *tx) revokeTokens(who app.Actor, user string, at time.Time) error {
+	var all []app.Token
+	err := t.each(func(row scanner) error {
+		var r tokenRow
+		err := row.Scan(r.to()...)
+		all = append(all, r.token())
+		return err
+	}, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.user_name = ? AND k.expires_at > 0 ORDER BY k.id`, who.Tenant, user)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if err := t.revokeToken(who, k, at); err != nil {
 			return err
 		}
-		k := r.token()
-		return t.deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
-	})
+	}
+	return t.exec(`DELETE FROM device_asks WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
 }
 
 func noToken(id int64) error { return app.Errorf(app.ENotFound, "There is no token %d.", id) }

@@ -172,7 +172,13 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 			hash, micros(at), u.Tenant, u.Name); err != nil {
 			return err
 		}
-		return t.deed(at, who, "user.reset_password", name, nil, nil)
+		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+			return err
+		}
+		if _, err := t.revokeSessions(who, name, 0, 0, at); err != nil {
+			return err
+		}
+		return t.revokeTokens(who, name, at)
 	})
 }
 

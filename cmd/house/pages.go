@@ -26,7 +26,7 @@ func (h *House) Pages(ctx context.Context) ([]Page, error) {
 	var all []Page
 	for _, r := range h.Portal.Routes() {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || strings.HasPrefix(r.Pattern, "/step-up") || strings.HasPrefix(r.Pattern, "/slack/") ||
-			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || // for programs
+			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
 			slices.Contains([]string{"/link", "/account/password", "/clusters/preview", "/admin/policies/try"}, r.Pattern) ||
 			slices.Contains([]string{"live", "key", "export", "spec", "extend", "download"}, path.Base(r.Pattern)) {
 			continue

@@ -205,6 +205,7 @@ func (d *doctor) secrets() *strings.Replacer {
 			}
 		}
 	}
+	add(d.config.Password)
 	for _, p := range d.config.SignIn.Providers {
 		add(p.ClientSecret)
 	}

@@ -151,11 +151,19 @@ func (d *doctor) certificate(leaf *x509.Certificate) []checked {
 }
 
 // address looks at where people and programs reach a server.
-func (d *doctor) address(context.Context) []checked {
+func (d *doctor) address(context.Context) (all []checked) {
 	host, _, err := net.SplitHostPort(d.config.Listen)
 	if err != nil {
 		return broken("It looks like :8420 or 127.0.0.1:8420.", "--listen %s is no address.", d.config.Listen)
 	}
+	if d.config.plainHTTP() {
+		all = warned(plainAdvice, "The server listens on %s without TLS: %s", d.config.Listen, plainRisk)
+	}
+	return append(all, d.public(host)...)
+}
+
+// public looks at the address that people are told.
+func (d *doctor) public(host string) []checked {
 	public := d.config.SignIn.URL
 	u, _ := url.Parse(public) // it was checked
 	behind := u != nil && u.Scheme == "https"
@@ -164,8 +172,6 @@ func (d *doctor) address(context.Context) []checked {
 		return warned("Name it with --public-url, so that links in chats, mails and builds lead there.", "Where people reach the portal is not said.")
 	case public != "" && !behind && !loopback(u.Hostname()):
 		return warned("Serve over https: --tls-cert and --tls-key, or a proxy before it (docs/install.md).", "People reach the portal at %s, and whoever listens learns their passwords.", public)
-	case !loopback(host) && !d.config.TLS.on() && len(d.config.SignIn.Proxies) == 0:
-		return warned("Listen on 127.0.0.1 behind a proxy of this host, name the proxies with --trusted-proxies, or serve over TLS.", "The server listens on %s without TLS, for everybody who reaches it.", d.config.Listen)
 	case behind && !d.config.TLS.on() && len(d.config.SignIn.Proxies) == 0:
 		return warned("Name the proxy's address with --trusted-proxies; else limits on sign-ins count everybody as one.", "There is a proxy before the server, and it is not believed whom it asks for.")
 	case public == "":

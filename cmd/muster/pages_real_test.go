@@ -87,7 +87,7 @@ func TestBrowserEveryPage(t *testing.T) {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || r.Pattern == "/signin" ||
 			slices.Contains([]string{"live", "key", "export", "spec", "content", "download", "inventory"}, path.Base(r.Pattern)) || // not pages
 			strings.HasPrefix(r.Pattern, "/step-up/") || // leads away, to an identity provider
-			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || // for programs
+			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
 			strings.HasPrefix(r.Pattern, "/slack/") || // leads away, to Slack, or comes back from there
 			path.Base(r.Pattern) == "extend" { // opened by a signed link only
 			continue

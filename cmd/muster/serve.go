@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,9 @@ import (
 
 // defaultListen is where a server listens unless told otherwise: for this machine only.
 const defaultListen = "127.0.0.1:8420"
+
+// adminPasswordEnv gives the password of the first account.
+const adminPasswordEnv = "MUSTER_ADMIN_PASSWORD"
 
 // defaultWorkers is how many steps a server carries out at the same time by itself.
 const defaultWorkers = 16
@@ -31,6 +35,7 @@ type serveFlags struct {
 	upkeep   upkeepConfig
 	hooks    hookFlags
 	signIn   signInFlags
+	security securityFlags
 	rate     int
 	settled  bool
 	observe  observeConfig
@@ -53,6 +58,7 @@ func (f *serveFlags) declare(cmd *cobra.Command) {
 	f.observe.declare(cmd.Flags(), true)
 	f.resources.declare(cmd)
 	f.signIn.declare(cmd)
+	f.security.declare(cmd)
 	f.plugins.declare(cmd.Flags())
 	f.tooling.declare(cmd.Flags())
 	cmd.Flags().StringVar(&f.mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
@@ -94,7 +100,12 @@ func (f *serveFlags) check() error {
 }
 
 // config gives what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
+// It takes the first admin's password out of the environment, so that no child inherits it and no catalog can name it.
 func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong error) {
+	s.Settings, s.Password = settingsOf(cmd, os.LookupEnv), os.Getenv(adminPasswordEnv)
+	if err := os.Unsetenv(adminPasswordEnv); err != nil {
+		return s, err
+	}
 	keep := func(err error) {
 		if wrong == nil {
 			wrong = err
@@ -106,6 +117,9 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 	}
 	keep(f.check())
 	if s.SignIn, err = f.signIn.read(os.LookupEnv); err != nil {
+		keep(err)
+	}
+	if s.Security, err = f.security.read(os.LookupEnv); err != nil {
 		keep(err)
 	}
 	if s.Slack, err = readSlack(os.LookupEnv); err != nil {
@@ -124,9 +138,9 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 		keep(f.tooling.plug(cmd.Context(), s.Log, nil))
 	}
 	s.Listen, s.AnyPort, s.Workers, s.Tags, s.TenantSlots, s.HostAccess = f.listen, !cmd.Flags().Changed("listen"), f.workers, f.tags, f.most, f.access
-	s.RedisURL, s.Database, s.Password, s.Key = os.Getenv("REDIS_URL"), os.Getenv("DATABASE_URL"), os.Getenv("MUSTER_ADMIN_PASSWORD"), os.Getenv("MUSTER_SECRET_KEY")
+	s.RedisURL, s.Database, s.Key = os.Getenv("REDIS_URL"), os.Getenv("DATABASE_URL"), os.Getenv("MUSTER_SECRET_KEY")
 	s.TLS, s.Upkeep, s.NoMigrate, s.APIRate, s.Resources, s.Observe = f.secure, f.upkeep, f.settled, f.rate, f.resources, f.observe
-	s.Settings, s.Env = settingsOf(cmd, os.LookupEnv), os.LookupEnv
+	s.Env = os.LookupEnv
 	return s, wrong
 }
 
@@ -141,7 +155,7 @@ func serveCommand(c *cli) *cobra.Command {
 			"share; default: SQLite in the data directory), REDIS_URL (a Redis to use as queue; needed with DATABASE_URL),\n" +
 			"MUSTER_SECRET_KEY (the key that wraps those that secrets are sealed with, the same for all servers on a database: 64 hex\n" +
 			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
-			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
+			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
 			"SLACK_SIGNING_SECRET (over https) or SLACK_APP_TOKEN (over a websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (whose\n" +
 			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many.",
 		Example: "  muster serve --catalog examples/catalog",
@@ -163,8 +177,20 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 	if err != nil {
 		return err
 	}
+	c.greet(ctx, s)
+	told := tellSystemd(ctx, "serves "+s.URL, s.Log)
+	defer told()
+	err = s.Run(ctx)
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// greet says on the terminal where a server is, and what to know of it; what somebody should change goes into the log, too.
+func (c *cli) greet(ctx context.Context, s *server) {
 	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
-		versionName(), s.URL, config.Data, s.StoreNote, s.QueueNote)
+		versionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)
 	if s.fingerprint != "" {
 		fmt.Fprintf(c.stdout, "  CA        %s\n", s.fingerprint)
 	}
@@ -175,19 +201,38 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 		fmt.Fprintf(c.stdout, "  profiles  http://%s/debug/pprof/\n", s.sides.Pprof)
 	}
 	if s.AdminPassword != "" && s.AdminPassword == s.Password { // who gave it knows it, and this may go into a log
-		fmt.Fprintln(c.stdout, "  sign in   user admin, with the password that MUSTER_ADMIN_PASSWORD gives")
+		fmt.Fprintln(c.stdout, "  sign in   user admin, with the password that "+adminPasswordEnv+" gives; remove the variable now")
 	} else if s.AdminPassword != "" {
 		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}
 	for _, note := range s.notes(ctx) {
 		fmt.Fprintf(c.stdout, "  note      %s\n", note)
 	}
-	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
-	told := tellSystemd(ctx, "serves "+s.URL, s.Log)
-	defer told()
-	err = s.Run(ctx)
-	if e := s.Close(); err == nil {
-		err = e
+	for _, w := range s.warnings() {
+		s.Log.WarnContext(ctx, w)
+		fmt.Fprintf(c.stdout, "  warning   %s\n", w)
 	}
-	return err
+	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
+}
+
+// warnings are what whoever runs a server should change about how it was started.
+func (s *server) warnings() (all []string) {
+	if s.plainHTTP() {
+		all = append(all, "The server listens on "+s.Listen+" without TLS: "+plainRisk+" "+plainAdvice)
+	}
+	if s.Password != "" && s.AdminPassword == "" {
+		all = append(all, adminPasswordEnv+" is still set, although the first account exists and the variable is not used any more. Remove it from the server's environment.")
+	}
+	return all
+}
+
+const (
+	plainRisk   = "anyone on the network can read passwords and tokens."
+	plainAdvice = "Serve over TLS (--tls self, or --tls-cert and --tls-key), listen on 127.0.0.1 behind a proxy of this host, or name the proxies with --trusted-proxies."
+)
+
+// plainHTTP tells whether other hosts reach the server without TLS, and not by a proxy that is known.
+func (c *serverConfig) plainHTTP() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return err == nil && !loopback(host) && !c.TLS.on() && len(c.SignIn.Proxies) == 0
 }

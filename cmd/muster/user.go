@@ -156,13 +156,13 @@ func userChangeCommand(c *cli) *cobra.Command {
 }
 
 func userResetCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Give somebody a new one-time password, and end their sign-ins", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Give somebody a new one-time password, and end their sign-ins and API tokens", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
 		password, err := cl.ResetPassword(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		return c.say(map[string]string{"user": args[0], "password": password}, "Password  %s   (to be changed at the next sign-in; it is not shown again)", password)
+		return c.say(map[string]string{"user": args[0], "password": password}, "Password  %s   (to be changed at the next sign-in; it is not shown again)\nSign-ins and API tokens of %s have ended.", password, args[0])
 	})
 }
 

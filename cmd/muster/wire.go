@@ -49,6 +49,7 @@ type serverConfig struct {
 	HostAccess  bool              // admins of tenants may run what they wrote on this host
 	TLS         tlsConfig
 	SignIn      signInConfig
+	Security    securityConfig
 	Settings    []app.Setting // for people, without secrets
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
@@ -238,7 +239,7 @@ func (s *server) listen(ctx context.Context) (err error) {
 	}
 	s.slack = s.Slack.open(s.app, at, s.id, s.Log)
 	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
-		Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
+		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &probe{database: s.store.Ping, queue: s.queue.Ping}

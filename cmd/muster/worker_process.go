@@ -45,7 +45,7 @@ func (w *crew) start() {
 func (w *crew) close() { close(w.births) }
 
 // secretEnv are variables of the provisioner's own, and of a server that may run on the same host, which workers never see.
-var secretEnv = []string{tokenEnv, "MUSTER_TOKEN", "MUSTER_SECRET_KEY", "MUSTER_ADMIN_PASSWORD", "DATABASE_URL"}
+var secretEnv = []string{tokenEnv, "MUSTER_TOKEN", "MUSTER_SECRET_KEY", adminPasswordEnv, "DATABASE_URL"}
 
 func workerEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {

@@ -1,0 +1,37 @@
+package apptest
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// manyDevices has a few addresses begin as many sign-ins of programs as they can.
+func (t *storeTest) manyDevices() {
+	a := app.New(app.Deps{Store: t.s, Now: t.clock.Now})
+	start := func(from string) (app.DeviceCodes, error) { return a.StartDevice(t.ctx, "a host", "muster", from, nil) }
+	mine, err := start("192.0.2.7")
+	t.must(err)
+	t.clock.Move(time.Second)
+	begun := 0
+	for i := range 101 {
+		for range 21 {
+			if _, err := start(fmt.Sprint("198.51.100.", i)); err == nil {
+				begun++
+			}
+		}
+	}
+	if begun != 101*20 {
+		t.Errorf("%d sign-ins of programs were begun", begun)
+	}
+	late, err := start("192.0.2.8")
+	t.must(err)
+	for name, c := range map[string]app.DeviceCodes{"the first": mine, "the last": late} {
+		_, _, err := a.PollDevice(t.ctx, c.Device)
+		t.reason(err, app.EConflict, "authorization_pending")
+		if t.Failed() {
+			t.Fatalf("%s that began is not waited for", name)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// securityPath is where RFC 9116 has people look for whom to tell of a vulnerability.
+const securityPath = "/.well-known/security.txt"
+
+// securityLife is how long what it says is good for; the RFC advises less than a year.
+const securityLife = 180 * 24 * time.Hour
+
+// securityShow answers security.txt, to strangers too.
+func (p *Portal) securityShow(w http.ResponseWriter, r *http.Request) {
+	if p.security.contact == "" {
+		p.answerError(w, r, errNoSuchPage)
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Contact: %s\nExpires: %s\nPreferred-Languages: en\n", p.security.contact, p.now().UTC().Add(securityLife).Truncate(24*time.Hour).Format(time.RFC3339))
+	if p.url != "" {
+		fmt.Fprintf(&b, "Canonical: %s\n", p.url+securityPath)
+	}
+	if p.security.policy != "" {
+		fmt.Fprintf(&b, "Policy: %s\n", p.security.policy)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(b.String()))
+}
