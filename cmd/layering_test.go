@@ -39,7 +39,7 @@ var rooms = []room{
 	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
 	{"solver/solvertest", []string{"app"}, "problems are made of app's values, for any solver"},
 	{"planner", []string{"app"}, "it chooses, and all it needs is in its arguments"},
-	{"providers", []string{"app", "app/netguard", "providers/*"}, "the family's list names its members"},
+	{"providers", []string{"app", "app/netguard", "providers/*", "providers/internal/account"}, "the family's list names its members"},
 	{"providers/internal/*", []string{"app", "providers/internal/*"}, "what several members need knows none of them"},
 	{"providers/*/internal/*", []string{"app", "providers/internal/*"}, "a member's own client knows no other member"},
 	{"providers/providertest", []string{"app", "providers/conformance"}, "it runs the suite in tests"},
