@@ -36,244 +36,256 @@ type permission struct {
 	scope Scope
 	// in the order of Roles
 	superadmin, admin, approver, user, viewer, robot reach
+	proof                                            proof
 }
 
+// proof says whether people who are signed in at the portal must have proved who they are within FreshWithin. Tokens prove nothing, and are
+// asked nothing: what they may is up to their scopes.
+type proof string
+
+const (
+	proofNever  proof = "never"
+	proofAlways proof = "always"
+	proofPartly proof = "partly" // where it comes to that: the use case asks with mustProve
+)
+
 // permissions is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
-// name, and asks it before anything else; a test walks all of them with every role.
+// name, and asks it before anything else; a test walks all of them with every role. Each line says whether a proof is needed, too: always for
+// what makes, shows or replaces what opens doors, and for what cannot be undone.
 var permissions = map[string]permission{
 	// Looking                              super admin appr user view robot
-	"Catalog":          {ScopeRead, all, all, all, all, all, all},
-	"Template":         {ScopeRead, all, all, all, all, all, all},
-	"TemplateVersions": {ScopeRead, all, all, all, all, all, all},
-	"TemplateChanges":  {ScopeRead, all, all, all, all, all, all},
-	"TemplatePrices":   {ScopeRead, all, all, all, all, all, all},
-	"Home":             {ScopeRead, own, own, own, own, own, own},
-	"Preview":          {ScopeRead, all, all, all, all, all, all},
-	"Explain":          {ScopeRead, all, all, all, all, all, all},
-	"Cluster":          {ScopeRead, all, all, all, all, all, all},
-	"Clusters":         {ScopeRead, all, all, all, all, all, all},
-	"ClusterPage":      {ScopeRead, all, all, all, all, all, all},
-	"ClusterCounts":    {ScopeRead, all, all, all, all, all, all},
-	"Steps":            {ScopeRead, all, all, all, all, all, all},
-	"Events":           {ScopeRead, all, all, all, all, all, all},
-	"Logs":             {ScopeRead, all, all, all, all, all, all},
-	"SearchLogs":       {ScopeRead, all, all, all, all, all, all},
-	"StepGraph":        {ScopeRead, all, all, all, all, all, all},
-	"Watch":            {ScopeRead, all, all, all, all, all, all},
-	"ClusterFacts":     {ScopeRead, all, all, all, own, own, own},
-	"NodeReports":      {ScopeRead, all, all, all, all, all, all},
-	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all},
-	"PreviewGoOn":      {ScopeRead, all, all, all, all, all, all},
-	"PreviewSleep":     {ScopeRead, all, all, all, all, all, all},
-	"PreviewWake":      {ScopeRead, all, all, all, all, all, all},
-	"Schedule":         {ScopeRead, all, all, all, all, all, all},
-	"PreviewClone":     {ScopeRead, all, all, own, own, own, own},
-	"ExportCluster":    {ScopeRead, all, all, own, own, own, own},
-	"DiffClusters":     {ScopeRead, all, all, own, own, own, own},
-	"Receipt":          {ScopeRead, all, all, all, all, all, all},
-	"Waiting":          {ScopeRead, all, all, all, all, all, all},
-	"Health":           {ScopeRead, all, all, all, all, all, all},
-	"Drift":            {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
-	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own},
-	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own}, // it shows values of the configuration
+	"Catalog":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Template":         {ScopeRead, all, all, all, all, all, all, proofNever},
+	"TemplateVersions": {ScopeRead, all, all, all, all, all, all, proofNever},
+	"TemplateChanges":  {ScopeRead, all, all, all, all, all, all, proofNever},
+	"TemplatePrices":   {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Home":             {ScopeRead, own, own, own, own, own, own, proofNever},
+	"Preview":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Explain":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Cluster":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Clusters":         {ScopeRead, all, all, all, all, all, all, proofNever},
+	"ClusterPage":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"ClusterCounts":    {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Steps":            {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Events":           {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Logs":             {ScopeRead, all, all, all, all, all, all, proofNever},
+	"SearchLogs":       {ScopeRead, all, all, all, all, all, all, proofNever},
+	"StepGraph":        {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Watch":            {ScopeRead, all, all, all, all, all, all, proofNever},
+	"ClusterFacts":     {ScopeRead, all, all, all, own, own, own, proofNever},
+	"NodeReports":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all, proofNever},
+	"PreviewGoOn":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"PreviewSleep":     {ScopeRead, all, all, all, all, all, all, proofNever},
+	"PreviewWake":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Schedule":         {ScopeRead, all, all, all, all, all, all, proofNever},
+	"PreviewClone":     {ScopeRead, all, all, own, own, own, own, proofNever},
+	"ExportCluster":    {ScopeRead, all, all, own, own, own, own, proofNever},
+	"DiffClusters":     {ScopeRead, all, all, own, own, own, own, proofNever},
+	"Receipt":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Waiting":          {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Health":           {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Drift":            {ScopeRead, all, all, all, own, own, own, proofNever}, // it shows values of the configuration
+	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own, proofNever},
+	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own, proofNever}, // it shows values of the configuration
 
 	// Clusters
-	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all},
-	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own},
-	"Amend":              {ScopeCluster, all, all, own, own, no, own},
-	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own},
-	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own},
-	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own},
-	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own},
-	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own},
-	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own},
-	"RetryNode":          {ScopeCluster, all, all, own, own, no, own},
-	"RollBack":           {ScopeCluster, all, all, own, own, no, own},
-	"GoOn":               {ScopeCluster, all, all, own, own, no, own},
-	"SetTopUp":           {ScopeCluster, all, all, own, own, no, own},
-	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own},
-	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own},
-	"SleepCluster":       {ScopeCluster, all, all, own, own, no, own},
-	"WakeCluster":        {ScopeCluster, all, all, own, own, no, own},
-	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own},
-	"CloneCluster":       {ScopeCluster, all, all, own, own, no, own},
+	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"Amend":              {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own, proofAlways},
+	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"RetryNode":          {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"RollBack":           {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"GoOn":               {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"SetTopUp":           {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"SleepCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"WakeCluster":        {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"CloneCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
 
 	// Questions of steps that people carry out. Who may answer which is up to the question.
-	"Questions":  {ScopeRead, all, all, all, all, all, all},
-	"AnswerStep": {ScopeCluster, all, all, all, all, no, all},
+	"Questions":  {ScopeRead, all, all, all, all, all, all, proofNever},
+	"AnswerStep": {ScopeCluster, all, all, all, all, no, all, proofNever},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
-	"Requests":   {ScopeRead, all, all, all, all, all, all},
-	"Request":    {ScopeRead, all, all, all, all, all, all},
-	"Ask":        {ScopeCluster, all, all, all, all, no, all},
-	"Confirm":    {ScopeCluster, all, all, all, all, no, all},
-	"Withdraw":   {ScopeCluster, all, all, all, all, no, all},
-	"Review":     {ScopeApprove, all, all, all, all, no, no},
-	"BreakGlass": {ScopeApprove, all, all, all, all, no, no},
+	"Requests":   {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Request":    {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Ask":        {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Confirm":    {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Withdraw":   {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Review":     {ScopeApprove, all, all, all, all, no, no, proofPartly},
+	"BreakGlass": {ScopeApprove, all, all, all, all, no, no, proofAlways},
 
 	// Policies
-	"PolicyList":    {ScopeRead, all, all, all, no, no, no},
-	"Policy":        {ScopeRead, all, all, all, no, no, no},
-	"PolicyZone":    {ScopeRead, all, all, all, no, no, no},
-	"SavePolicy":    {ScopeAdmin, all, all, no, no, no, no},
-	"DeletePolicy":  {ScopeAdmin, all, all, no, no, no, no},
-	"TryPolicy":     {ScopeAdmin, all, all, no, no, no, no},
-	"SetPolicyZone": {ScopeAdmin, all, all, no, no, no, no},
+	"PolicyList":    {ScopeRead, all, all, all, no, no, no, proofNever},
+	"Policy":        {ScopeRead, all, all, all, no, no, no, proofNever},
+	"PolicyZone":    {ScopeRead, all, all, all, no, no, no, proofNever},
+	"SavePolicy":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeletePolicy":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"TryPolicy":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"SetPolicyZone": {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// The tenant's own catalog
-	"CatalogItems":    {ScopeRead, all, all, no, no, no, no},
-	"CatalogSource":   {ScopeRead, all, all, no, no, no, no},
-	"CatalogHistory":  {ScopeRead, all, all, no, no, no, no},
-	"CatalogFamilies": {ScopeRead, all, all, no, no, no, no},
-	"ExportCatalog":   {ScopeRead, all, all, no, no, no, no},
-	"CheckProvider":   {ScopeAdmin, all, all, no, no, no, no},
-	"ProviderOffers":  {ScopeAdmin, all, all, no, no, no, no},
-	"CheckCatalog":    {ScopeAdmin, all, all, no, no, no, no},
-	"TryCatalog":      {ScopeAdmin, all, all, no, no, no, no},
-	"ExplainCatalog":  {ScopeAdmin, all, all, no, no, no, no},
-	"ApplyCatalog":    {ScopeAdmin, all, all, no, no, no, no},
-	"RevertCatalog":   {ScopeAdmin, all, all, no, no, no, no},
+	"CatalogItems":    {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CatalogSource":   {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CatalogHistory":  {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CatalogFamilies": {ScopeRead, all, all, no, no, no, no, proofNever},
+	"ExportCatalog":   {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CheckProvider":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ProviderOffers":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"CheckCatalog":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"TryCatalog":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ExplainCatalog":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ApplyCatalog":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"RevertCatalog":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// The tenant
-	"Queue":        {ScopeRead, all, all, no, no, no, no},
-	"Queues":       {ScopeRead, all, no, no, no, no, no},
-	"Orphans":      {ScopeRead, all, all, no, no, no, no},
-	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no},
-	"Secrets":      {ScopeRead, all, all, no, no, no, no},
-	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no},
-	"Audit":        {ScopeRead, all, all, no, no, no, no},
-	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no},
-	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no},
+	"Queue":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Queues":       {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Orphans":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Secrets":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Audit":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no, proofNever},
 
 	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
-	"Sessions":          {ScopeAccount, all, all, own, own, own, no},
-	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no},
-	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no},
-	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no},
-	"StepUp":            {ScopeAccount, own, own, own, own, own, no},
-	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no},
-	"ShowLink":          {ScopeAccount, own, own, own, own, own, no},
-	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no},
-	"Identities":        {ScopeAccount, all, all, own, own, own, no},
-	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no},
+	"Sessions":          {ScopeAccount, all, all, own, own, own, no, proofNever},
+	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no, proofNever},
+	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no, proofNever},
+	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"StepUp":            {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"ShowLink":          {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"Identities":        {ScopeAccount, all, all, own, own, own, no, proofNever},
+	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no, proofNever},
 
 	// Notices
-	"Notices":        {ScopeRead, all, all, own, own, own, own},
-	"Hooks":          {ScopeRead, all, all, no, no, no, no},
-	"Hook":           {ScopeRead, all, all, no, no, no, no},
-	"SaveHook":       {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteHook":     {ScopeAdmin, all, all, no, no, no, no},
-	"TestHook":       {ScopeAdmin, all, all, no, no, no, no},
-	"HookDeliveries": {ScopeRead, all, all, no, no, no, no},
-	"HookDelivery":   {ScopeRead, all, all, no, no, no, no},
-	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no},
+	"Notices":        {ScopeRead, all, all, own, own, own, own, proofNever},
+	"Hooks":          {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Hook":           {ScopeRead, all, all, no, no, no, no, proofNever},
+	"SaveHook":       {ScopeAdmin, all, all, no, no, no, no, proofPartly},
+	"DeleteHook":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"TestHook":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"HookDeliveries": {ScopeRead, all, all, no, no, no, no, proofNever},
+	"HookDelivery":   {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// Builds. Who sees a cluster sees the build that it is for.
-	"BuildHooks":      {ScopeRead, all, all, no, no, no, no},
-	"BuildHook":       {ScopeRead, all, all, no, no, no, no},
-	"BuildDeliveries": {ScopeRead, all, all, no, no, no, no},
-	"BuildDelivery":   {ScopeAdmin, all, all, no, no, no, no}, // payloads may hold secrets
-	"SaveBuildHook":   {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteBuildHook": {ScopeAdmin, all, all, no, no, no, no},
-	"CheckBuildRules": {ScopeAdmin, all, all, no, no, no, no},
-	"TryBuild":        {ScopeAdmin, all, all, no, no, no, no},
-	"ReplayBuild":     {ScopeAdmin, all, all, no, no, no, no},
-	"BuildList":       {ScopeRead, all, all, all, all, all, all},
-	"Build":           {ScopeRead, all, all, all, all, all, all},
-	"AwaitBuild":      {ScopeRead, all, all, all, all, all, all},
-	"EndBuild":        {ScopeCluster, all, all, own, own, no, own},
-	"ExtendBuild":     {ScopeCluster, all, all, own, own, no, own},
+	"BuildHooks":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"BuildHook":       {ScopeRead, all, all, no, no, no, no, proofNever},
+	"BuildDeliveries": {ScopeRead, all, all, no, no, no, no, proofNever},
+	"BuildDelivery":   {ScopeAdmin, all, all, no, no, no, no, proofNever}, // payloads may hold secrets
+	"SaveBuildHook":   {ScopeAdmin, all, all, no, no, no, no, proofPartly},
+	"DeleteBuildHook": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"CheckBuildRules": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"TryBuild":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ReplayBuild":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"BuildList":       {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Build":           {ScopeRead, all, all, all, all, all, all, proofNever},
+	"AwaitBuild":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"EndBuild":        {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"ExtendBuild":     {ScopeCluster, all, all, own, own, no, own, proofNever},
 
 	// Chats
-	"ChatHouse":        {ScopeRead, all, all, no, no, no, no},
-	"StartChatInstall": {ScopeAdmin, all, all, no, no, no, no},
-	"InstallChat":      {ScopeAdmin, all, all, no, no, no, no},
-	"ChangeWorkspace":  {ScopeAdmin, all, all, no, no, no, no},
-	"RemoveWorkspace":  {ScopeAdmin, all, all, no, no, no, no},
-	"UseChannel":       {ScopeAdmin, all, all, no, no, no, no},
-	"ResetChannel":     {ScopeAdmin, all, all, no, no, no, no},
-	"SetApprovals":     {ScopeAdmin, all, all, no, no, no, no},
+	"ChatHouse":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"StartChatInstall": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"InstallChat":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ChangeWorkspace":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"RemoveWorkspace":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"UseChannel":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ResetChannel":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"SetApprovals":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// People
-	"User":              {ScopeRead, all, all, own, own, own, own},
-	"Users":             {ScopeRead, all, all, no, no, no, no},
-	"CreateUser":        {ScopeAdmin, all, all, no, no, no, no},
-	"ChangeUser":        {ScopeAdmin, all, all, no, no, no, no},
-	"ResetUserPassword": {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteUser":        {ScopeAdmin, all, all, no, no, no, no},
-	"Groups":            {ScopeRead, all, all, no, no, no, no},
-	"SaveGroup":         {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteGroup":       {ScopeAdmin, all, all, no, no, no, no},
-	"Tokens":            {ScopeRead, all, all, own, own, own, own},
-	"CreateToken":       {ScopeTokens, own, own, own, own, own, no},
-	"CreateRobotToken":  {ScopeAdmin, all, all, no, no, no, no},
-	"RevokeToken":       {ScopeTokens, all, all, own, own, own, no},
-	"EndToken":          {ScopeRead, own, own, own, own, own, own},
-	"ShowDevice":        {ScopeAccount, own, own, own, own, own, no},
-	"AnswerDevice":      {ScopeAccount, own, own, own, own, own, no},
+	"User":              {ScopeRead, all, all, own, own, own, own, proofNever},
+	"Users":             {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CreateUser":        {ScopeAdmin, all, all, no, no, no, no, proofPartly},
+	"ChangeUser":        {ScopeAdmin, all, all, no, no, no, no, proofPartly},
+	"ResetUserPassword": {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"DeleteUser":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Groups":            {ScopeRead, all, all, no, no, no, no, proofNever},
+	"SaveGroup":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteGroup":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Tokens":            {ScopeRead, all, all, own, own, own, own, proofNever},
+	"CreateToken":       {ScopeTokens, own, own, own, own, own, no, proofAlways},
+	"CreateRobotToken":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"RevokeToken":       {ScopeTokens, all, all, own, own, own, no, proofNever},
+	"EndToken":          {ScopeRead, own, own, own, own, own, own, proofNever},
+	"ShowDevice":        {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"AnswerDevice":      {ScopeAccount, own, own, own, own, own, no, proofPartly},
 
 	// Tenants. Admins see their own.
-	"Tenant":       {ScopeRead, all, own, no, no, no, no},
-	"Tenants":      {ScopeRead, all, no, no, no, no, no},
-	"TenantNames":  {ScopeRead, all, no, no, no, no, no},
-	"ExportTenant": {ScopeRead, all, all, no, no, no, no}, // the one in which the actor acts, as the next two
-	"CheckTenant":  {ScopeAdmin, all, all, no, no, no, no},
-	"ImportTenant": {ScopeAdmin, all, all, no, no, no, no},
-	"CreateTenant": {ScopeAdmin, all, no, no, no, no, no},
-	"ChangeTenant": {ScopeAdmin, all, no, no, no, no, no},
-	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no},
-	"ActIn":        {ScopeRead, all, no, no, no, no, no},
+	"Tenant":       {ScopeRead, all, own, no, no, no, no, proofNever},
+	"Tenants":      {ScopeRead, all, no, no, no, no, no, proofNever},
+	"TenantNames":  {ScopeRead, all, no, no, no, no, no, proofNever},
+	"ExportTenant": {ScopeRead, all, all, no, no, no, no, proofNever}, // the one in which the actor acts, as the next two
+	"CheckTenant":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ImportTenant": {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"CreateTenant": {ScopeAdmin, all, no, no, no, no, no, proofPartly},
+	"ChangeTenant": {ScopeAdmin, all, no, no, no, no, no, proofNever},
+	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no, proofAlways},
+	"ActIn":        {ScopeRead, all, no, no, no, no, no, proofNever},
 
 	// The installation
-	"Settings":       {ScopeRead, all, no, no, no, no, no},
-	"ProviderHealth": {ScopeRead, all, no, no, no, no, no},
-	"Metrics":        {ScopeRead, all, no, no, no, no, no},
+	"Settings":       {ScopeRead, all, no, no, no, no, no, proofNever},
+	"ProviderHealth": {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Metrics":        {ScopeRead, all, no, no, no, no, no, proofNever},
 
 	// Money. Of usage, who has only its own also sees the sums of the tenant.
-	"Quotas":          {ScopeRead, all, all, all, no, no, no},
-	"QuotaLeft":       {ScopeRead, all, all, all, all, all, all},
-	"SetQuota":        {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteQuota":     {ScopeAdmin, all, all, no, no, no, no},
-	"SetTenantQuota":  {ScopeAdmin, all, no, no, no, no, no},
-	"ExtendLease":     {ScopeCluster, all, all, own, own, no, own},
-	"LeaseOutlook":    {ScopeRead, all, all, all, all, all, all},
-	"LeaseLink":       {ScopeRead, all, all, all, all, all, all},
-	"Usage":           {ScopeRead, all, all, all, own, own, own},
-	"UsageOfAll":      {ScopeRead, all, no, no, no, no, no},
-	"UsageAhead":      {ScopeRead, all, all, all, own, own, own},
-	"UsageAheadOfAll": {ScopeRead, all, no, no, no, no, no},
+	"Quotas":          {ScopeRead, all, all, all, no, no, no, proofNever},
+	"QuotaLeft":       {ScopeRead, all, all, all, all, all, all, proofNever},
+	"SetQuota":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteQuota":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"SetTenantQuota":  {ScopeAdmin, all, no, no, no, no, no, proofNever},
+	"ExtendLease":     {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"LeaseOutlook":    {ScopeRead, all, all, all, all, all, all, proofNever},
+	"LeaseLink":       {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Usage":           {ScopeRead, all, all, all, own, own, own, proofNever},
+	"UsageOfAll":      {ScopeRead, all, no, no, no, no, no, proofNever},
+	"UsageAhead":      {ScopeRead, all, all, all, own, own, own, proofNever},
+	"UsageAheadOfAll": {ScopeRead, all, no, no, no, no, no, proofNever},
 
 	// Pools
-	"Pools":       {ScopeRead, all, all, no, no, no, no},
-	"Pool":        {ScopeRead, all, all, no, no, no, no},
-	"PoolReceipt": {ScopeRead, all, all, no, no, no, no},
-	"CreatePool":  {ScopeAdmin, all, all, no, no, no, no},
-	"ChangePool":  {ScopeAdmin, all, all, no, no, no, no},
-	"DrainPool":   {ScopeAdmin, all, all, no, no, no, no},
-	"DeletePool":  {ScopeAdmin, all, all, no, no, no, no},
+	"Pools":       {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Pool":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"PoolReceipt": {ScopeRead, all, all, no, no, no, no, proofNever},
+	"CreatePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ChangePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DrainPool":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeletePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// Resources
-	"ResourceTypes":  {ScopeRead, all, all, no, no, no, no},
-	"Resources":      {ScopeRead, all, all, no, no, no, no},
-	"Resource":       {ScopeRead, all, all, no, no, no, no},
-	"ResourceFiles":  {ScopeRead, all, all, no, no, no, no},
-	"DiffResource":   {ScopeRead, all, all, no, no, no, no},
-	"OpenResource":   {ScopeRead, all, all, no, no, no, no},
-	"PushResource":   {ScopeAdmin, all, all, no, no, no, no},
-	"ImportResource": {ScopeAdmin, all, all, no, no, no, no},
-	"StageResource":  {ScopeAdmin, all, all, no, no, no, no},
-	"RecallResource": {ScopeAdmin, all, all, no, no, no, no},
-	"SyncResources":  {ScopeAdmin, all, all, no, no, no, no},
-	"DeleteResource": {ScopeAdmin, all, all, no, no, no, no},
+	"ResourceTypes":  {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Resources":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Resource":       {ScopeRead, all, all, no, no, no, no, proofNever},
+	"ResourceFiles":  {ScopeRead, all, all, no, no, no, no, proofNever},
+	"DiffResource":   {ScopeRead, all, all, no, no, no, no, proofNever},
+	"OpenResource":   {ScopeRead, all, all, no, no, no, no, proofNever},
+	"PushResource":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ImportResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"StageResource":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"RecallResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"SyncResources":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// The installation
-	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no},
-	"Provisioners":           {ScopeRead, all, no, no, no, no, no},
-	"DrainProvisioner":       {ScopeAdmin, all, no, no, no, no, no},
-	"CreateProvisionerToken": {ScopeAdmin, all, no, no, no, no, no},
-	"ProvisionerTokens":      {ScopeRead, all, no, no, no, no, no},
-	"RevokeProvisionerToken": {ScopeAdmin, all, no, no, no, no, no},
+	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no, proofNever},
+	"Provisioners":           {ScopeRead, all, no, no, no, no, no, proofNever},
+	"DrainProvisioner":       {ScopeAdmin, all, no, no, no, no, no, proofNever},
+	"CreateProvisionerToken": {ScopeAdmin, all, no, no, no, no, no, proofAlways},
+	"ProvisionerTokens":      {ScopeRead, all, no, no, no, no, no, proofNever},
+	"RevokeProvisionerToken": {ScopeAdmin, all, no, no, no, no, no, proofNever},
 }
 
 // of gives how far a role gets.
@@ -298,22 +310,40 @@ func (p permission) of(r Role) reach {
 // may tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
 // nobody's.
 func (a Actor) may(useCase string) error {
-	_, err := a.reach(useCase)
-	return err
+	if _, err := a.reach(useCase); err != nil {
+		return err
+	}
+	return a.proven(useCase)
+}
+
+// proven asks for a proof of who the actor is where the table says that the use case always takes one.
+func (a Actor) proven(useCase string) error {
+	if permissions[useCase].proof != proofAlways {
+		return nil
+	}
+	return a.mustProve()
 }
 
 // May tells faces whether to show something; the use case itself has the last word. With an owner it is about what belongs
-// to that user.
+// to that user. What takes a proof is shown: whoever chooses it is asked for one.
 func (a Actor) May(useCase string, owner ...string) bool {
 	if len(owner) > 0 {
-		return a.mayTouch(useCase, owner[0], "") == nil
+		return a.touches(useCase, owner[0], "") == nil
 	}
-	return a.may(useCase) == nil
+	_, err := a.reach(useCase)
+	return err == nil
 }
 
 // mayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
 // `cluster "web"`.
 func (a Actor) mayTouch(useCase, owner, what string) error {
+	if err := a.touches(useCase, owner, what); err != nil {
+		return err
+	}
+	return a.proven(useCase)
+}
+
+func (a Actor) touches(useCase, owner, what string) error {
 	r, err := a.reach(useCase)
 	if err != nil {
 		return err

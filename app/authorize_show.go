@@ -17,6 +17,7 @@ type Permission struct {
 	UseCase string          `json:"use_case"`
 	Scope   Scope           `json:"scope"`
 	Reach   map[Role]string `json:"reach"`
+	Proof   string          `json:"proof"` // whether people who are signed in must have just proved who they are: never, partly, always
 }
 
 // Permissions gives the authorisation table, by name of the use case.
@@ -24,7 +25,7 @@ func Permissions() []Permission {
 	words := map[reach]string{no: ReachNone, own: ReachOwn, all: ReachAll}
 	var list []Permission
 	for _, name := range slices.Sorted(maps.Keys(permissions)) {
-		p := Permission{UseCase: name, Scope: permissions[name].scope, Reach: map[Role]string{}}
+		p := Permission{UseCase: name, Scope: permissions[name].scope, Reach: map[Role]string{}, Proof: string(permissions[name].proof)}
 		for _, r := range Roles {
 			p.Reach[r] = words[permissions[name].of(r)]
 		}

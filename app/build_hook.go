@@ -131,6 +131,11 @@ func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest
 	if err != nil && !fresh {
 		return SavedBuildHook{}, err
 	}
+	if fresh || r.Rotate || r.Secret != "" {
+		if err := actor.mustProve(); err != nil {
+			return SavedBuildHook{}, err
+		}
+	}
 	if fresh && r.Owner == nil && actor.Home == "" {
 		r.Owner = &actor.User
 	}

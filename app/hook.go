@@ -175,6 +175,15 @@ func (a *App) SaveHook(ctx context.Context, actor Actor, r HookRequest) (SavedHo
 	if err != nil {
 		return SavedHook{}, err
 	}
+	_, err = a.Store.Hook(ctx, actor.Tenant, r.Name)
+	if err != nil && CodeOf(err) != ENotFound {
+		return SavedHook{}, err
+	}
+	if err != nil && r.Script == "" || r.Rotate || r.Secret != "" {
+		if err := actor.mustProve(); err != nil {
+			return SavedHook{}, err
+		}
+	}
 	fresh := make([]byte, 32)
 	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the process instead
 	if c.New = fresh; r.Rotate {

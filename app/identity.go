@@ -24,6 +24,9 @@ var Roles = []Role{RoleSuperadmin, RoleAdmin, RoleApprover, RoleUser, RoleViewer
 // Known tells whether there is such a role.
 func (r Role) Known() bool { return slices.Contains(Roles, r) }
 
+// rules tells whether the role looks after a tenant or the installation.
+func (r Role) rules() bool { return r == RoleSuperadmin || r == RoleAdmin }
+
 // Via is the face through which somebody asks.
 type Via string
 
@@ -53,6 +56,8 @@ type Actor struct {
 	Token   string `json:"-"`
 	// ProvenAt is when it last proved who it is, by password or identity provider. Zero for tokens.
 	ProvenAt time.Time `json:"-"`
+	// SeenAt is when its sign-in was looked up, for this request. Zero for tokens.
+	SeenAt time.Time `json:"-"`
 	// MustChange says that it signed in with a one-time password: until it has chosen its own, it may do nothing else.
 	MustChange bool `json:"-"`
 	// noted takes down what it was allowed; nil: nobody wants to know.

@@ -151,7 +151,7 @@ func (a *App) ActorOfSession(ctx context.Context, id int64, v Visit) (Actor, err
 		cancel()
 	}
 	actor, err := u.atPortal()
-	actor.Session, actor.ProvenAt, actor.From = strconv.FormatInt(s.ID, 10), s.ProvenAt, v.From
+	actor.Session, actor.ProvenAt, actor.SeenAt, actor.From = strconv.FormatInt(s.ID, 10), s.ProvenAt, now, v.From
 	return actor, err
 }
 

@@ -164,6 +164,9 @@ func (a *App) CreateTenant(ctx context.Context, actor Actor, n NewTenant) (t Ten
 	}
 	var admin *User
 	if n.Admin != nil {
+		if err := actor.mustProve(); err != nil {
+			return t, "", err
+		}
 		n.Admin.Role = RoleAdmin
 		u, err := a.newUser(actor, n.Name, *n.Admin)
 		if err != nil {

@@ -238,6 +238,11 @@ func (a *App) CreateUser(ctx context.Context, actor Actor, n NewUser) (v UserVie
 	if err := actor.may("CreateUser"); err != nil {
 		return v, "", err
 	}
+	if n.Role.rules() {
+		if err := actor.mustProve(); err != nil {
+			return v, "", err
+		}
+	}
 	u, err := a.newUser(actor, actor.Tenant, n)
 	if err != nil {
 		return v, "", err
@@ -270,6 +275,17 @@ func (a *App) ChangeUser(ctx context.Context, actor Actor, name string, c UserCh
 	}
 	if c.Groups != nil && len(*c.Groups) > mostInOneCall {
 		return UserView{}, &Error{Code: ETooLarge, Field: "groups", Message: fmt.Sprintf("At most %d groups can be set at once.", mostInOneCall)}
+	}
+	if c.Role != nil && c.Role.rules() {
+		was, err := a.Store.UserView(ctx, actor.Tenant, name)
+		if err != nil {
+			return UserView{}, err
+		}
+		if was.Role != *c.Role {
+			if err := actor.mustProve(); err != nil {
+				return UserView{}, err
+			}
+		}
 	}
 	if _, err := a.Store.ChangeUser(ctx, actor, name, c, a.Now()); err != nil {
 		return UserView{}, err

@@ -62,7 +62,7 @@ func (p *Portal) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, 
 func (p *Portal) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor, form page.SlackForm, done string, err error) error {
 	if err != nil {
 		e, answer := known(err)
-		if !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.EConflict, app.ENotFound, app.ETooLarge}, e.Code) {
+		if e.Reason == app.StepUpReason || !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.EConflict, app.ENotFound, app.ETooLarge}, e.Code) {
 			return err
 		}
 		form.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/go-chi/chi/v5"
 
@@ -11,6 +12,9 @@ import (
 func (p *Portal) clusterKey(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
 	_, pem, err := p.muster.ClusterKey(r.Context(), a, id)
+	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {
+		return stepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a file has no page to come back to
+	}
 	if err != nil {
 		return err
 	}

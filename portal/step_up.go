@@ -21,6 +21,11 @@ func (p *Portal) sendToStepUp(w http.ResponseWriter, r *http.Request) error {
 			back = local(u.RequestURI())
 		}
 	}
+	return stepUpFor(w, r, back)
+}
+
+// stepUpFor sends somebody to prove who they are, and then to a page.
+func stepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 	to := "/step-up?next=" + url.QueryEscape(back)
 	if r.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Redirect", to)

@@ -8,7 +8,7 @@ import (
 
 // admin looks after a tenant.
 func chatAdmin(tenant string) app.Actor {
-	return app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "7", Via: app.ViaPortal}
+	return app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "7", ProvenAt: time.Unix(1, 0), SeenAt: time.Unix(1, 0), Via: app.ViaPortal}
 }
 
 // chatHouse: workspaces belong to one tenant each, tokens are replaced by one server at a time, and channels by consent.

@@ -16,10 +16,10 @@ func (t *storeTest) house() (a *app.App, root, boss app.Actor) {
 	t.Helper()
 	a = app.New(app.Deps{Store: t.s, Now: t.clock.Now})
 	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.clock.Now()}))
-	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin, Session: "1"}
+	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin, Session: "1", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
 	_, _, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: tenant, About: "the first", Slots: 3, Admin: &app.NewUser{Name: "boss", Email: "boss@example.com"}})
 	t.must(err)
-	return a, root, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "2"}
+	return a, root, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "2", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
 }
 
 func (t *storeTest) user(a *app.App, by app.Actor, name string, r app.Role, groups ...string) app.UserView {
@@ -65,7 +65,7 @@ func (t *storeTest) accountsOfPeople() {
 	actor, err := signedIn()
 	t.must(err)
 	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"data"}, MustChange: true, Via: app.ViaPortal, From: "192.0.2.7",
-		Session: strconv.FormatInt(in.ID, 10), ProvenAt: actor.ProvenAt}); !reflect.DeepEqual(actor, want) {
+		Session: strconv.FormatInt(in.ID, 10), ProvenAt: actor.ProvenAt, SeenAt: t.clock.Now()}); !reflect.DeepEqual(actor, want) {
 		t.Errorf("actor %+v, want %+v", actor, want)
 	}
 	role, yes, no := app.RoleApprover, true, false
@@ -266,7 +266,7 @@ func (t *storeTest) tokens() {
 	a, _, boss := t.house()
 	t.user(a, boss, "ada", app.RoleUser)
 	t.user(a, boss, "ci", app.RoleRobot)
-	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Session: "3"}
+	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Session: "3", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
 	k, secret, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop", Scopes: []app.Scope{app.ScopeCluster}})
 	t.must(err)
 	if k.ID == 0 || fmt.Sprint(k.Scopes) != "[read cluster]" || k.ExpiresAt.Sub(k.CreatedAt) != 90*24*time.Hour {

@@ -89,7 +89,7 @@ func (e *estate) account(tenant, name string, role app.Role) app.Actor {
 	if err != nil {
 		e.Fatal(err)
 	}
-	return app.Actor{Tenant: tenant, User: name, Role: role, Session: strconv.FormatInt(id, 10), ProvenAt: now}
+	return app.Actor{Tenant: tenant, User: name, Role: role, Session: strconv.FormatInt(id, 10), ProvenAt: now, SeenAt: now}
 }
 
 // install goes through Slack's page as somebody of the workspace, and comes back as an admin.

@@ -86,7 +86,7 @@ func auditExportCommand(c *cli) *cobra.Command {
 			}
 			q := f.query()
 			q.Set("format", form)
-			return cl.Download(cmd.Context(), "/audit/export", q, c.stdout)
+			return cl.Download(cmd.Context(), "/audit/export", q, c.bytes())
 		},
 	}
 	f.declare(cmd.Flags())

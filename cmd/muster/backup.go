@@ -55,7 +55,7 @@ func (c *cli) backup(ctx context.Context, to string, resources bool, at string) 
 		defer closeBlobs()
 		contents = b
 	}
-	out, done := c.stdout, func(error) error { return nil }
+	out, done := c.bytes(), func(error) error { return nil }
 	if to != "-" {
 		if out, done, err = privateFile(to); err != nil {
 			return err

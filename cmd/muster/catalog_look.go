@@ -66,7 +66,7 @@ func catalogGetCommand(c *cli) *cobra.Command {
 		if c.json() {
 			return c.printJSON(s)
 		}
-		_, err = fmt.Fprint(c.stdout, s.Text)
+		_, err = fmt.Fprint(c.bytes(), s.Text)
 		return err
 	})
 }
@@ -164,9 +164,9 @@ func catalogExportCommand(c *cli) *cobra.Command {
 			}
 			for i, f := range files {
 				if i > 0 {
-					fmt.Fprintln(c.stdout, "---")
+					fmt.Fprintln(c.bytes(), "---")
 				}
-				fmt.Fprint(c.stdout, f.Text)
+				fmt.Fprint(c.bytes(), f.Text)
 			}
 			return nil
 		}

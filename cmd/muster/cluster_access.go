@@ -86,7 +86,7 @@ func (c *cli) keepCertificate(file string, cert app.Certificate) error {
 		return c.printJSON(cert)
 	}
 	if file == "-" {
-		_, err := fmt.Fprintln(c.stdout, cert.Certificate)
+		_, err := fmt.Fprintln(c.bytes(), cert.Certificate)
 		return err
 	}
 	to := strings.TrimSuffix(file, ".pub") + "-cert.pub"
@@ -177,7 +177,7 @@ func (c *cli) visit(ctx context.Context, cluster, name string, command []string)
 	}
 	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
 	run := exec.CommandContext(ctx, program, args...)
-	run.Stdin, run.Stdout, run.Stderr = c.stdin, c.stdout, c.stderr
+	run.Stdin, run.Stdout, run.Stderr = c.stdin, raw(c.stdout), raw(c.stderr) // as from ssh itself
 	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = 5 * time.Second
 	err = run.Run()

@@ -41,7 +41,7 @@ func clusterExportCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = c.stdout.Write(text)
+			_, err = c.bytes().Write(text)
 			return err
 		},
 	}

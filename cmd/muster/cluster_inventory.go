@@ -41,7 +41,7 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 				return err
 			}
 			c.printed = true
-			_, err = io.WriteString(c.stdout, text)
+			_, err = io.WriteString(c.bytes(), text)
 			return err
 		},
 	}

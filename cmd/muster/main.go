@@ -23,6 +23,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (c *cli) run(ctx context.Context, args []string) int {
+	stdout, stderr := newVisible(c.stdout), newVisible(c.stderr)
+	defer stdout.flush()
+	defer stderr.flush()
+	c.stdout, c.stderr = stdout, stderr
 	root := rootCommand(c)
 	root.SetArgs(args)
 	root.SetIn(c.stdin)

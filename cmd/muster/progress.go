@@ -37,7 +37,7 @@ func (c *cli) newProgress(w io.Writer, name string, op app.Operation) *progress 
 	return &progress{
 		w: w, live: live, color: live && c.colours(w), width: func() int { return terminalWidth(w) },
 		now: time.Now, began: time.Now(),
-		name: name, op: op.ID, expected: op.Expected, done: op.Done, total: op.Total,
+		name: inLine(name), op: op.ID, expected: op.Expected, done: op.Done, total: op.Total,
 	}
 }
 
@@ -59,10 +59,10 @@ func (p *progress) event(e app.Event) {
 
 func (p *progress) step(e app.Event) {
 	state := app.StepState(e.Status)
-	at := slices.Index(p.running, e.Step)
+	at := slices.Index(p.running, inLine(e.Step))
 	switch {
 	case state == app.StepRunning && at < 0:
-		p.running = append(p.running, e.Step)
+		p.running = append(p.running, inLine(e.Step))
 	case state != app.StepRunning && at >= 0:
 		p.running = slices.Delete(p.running, at, at+1)
 	}
@@ -109,14 +109,14 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.w, control(p.w, "\r\x1b[K"))
 	}
 }
 
 // print writes a line of its own, above the bar where there is one.
 func (p *progress) print(text string) {
 	if p.live {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.w, control(p.w, "\r\x1b[K"))
 	}
 	digits := len(fmt.Sprint(p.total))
 	fmt.Fprintf(p.w, "[%*d/%d %s] %s\n", digits, p.done, p.total, clock(p.now().Sub(p.began)), text)
@@ -124,7 +124,7 @@ func (p *progress) print(text string) {
 
 func (p *progress) draw() {
 	if p.live {
-		fmt.Fprint(p.w, "\r"+p.line(p.width())+"\x1b[K")
+		fmt.Fprint(p.w, control(p.w, "\r")+p.line(p.width())+control(p.w, "\x1b[K"))
 	}
 }
 
@@ -162,7 +162,7 @@ func (p *progress) bar(n int) string {
 	if !p.color {
 		return full + empty
 	}
-	return "\x1b[36m" + full + "\x1b[2m" + empty + "\x1b[0m"
+	return control(p.w, "\x1b[36m") + full + control(p.w, "\x1b[2m") + empty + control(p.w, "\x1b[0m")
 }
 
 // left estimates the time to go. At first the planner's estimate counts, and the more is done, the more what it took.

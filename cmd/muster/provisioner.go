@@ -181,7 +181,7 @@ func (c *cli) provision(ctx context.Context, p provisionerConfig) error {
 	}
 	client := jobs.NewHTTP(t)
 	defer client.CloseIdleConnections()
-	crew := &crew{config: p, log: log, stderr: c.stderr, dir: filepath.Join(p.data, "provisioner"), metrics: counts}
+	crew := &crew{config: p, log: log, stderr: raw(c.stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
 	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}

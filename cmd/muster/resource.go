@@ -340,7 +340,7 @@ func (c *cli) pull(cmd *cobra.Command, api *client, id app.ResourceID, v app.Res
 	bar := c.transfer("Pulling", v.Size)
 	defer bar.end()
 	if to == "-" {
-		return api.PullResource(cmd.Context(), id, v, c.stdout, bar.seen)
+		return api.PullResource(cmd.Context(), id, v, c.bytes(), bar.seen)
 	}
 	f, err := os.CreateTemp(filepath.Dir(to), ".muster-pull-*")
 	if err != nil {

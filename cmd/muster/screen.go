@@ -26,6 +26,9 @@ const (
 
 // isTerminal tells whether a stream is a terminal that a person sits at.
 func isTerminal(stream any) bool {
+	if v, ok := stream.(*visible); ok {
+		stream = v.w
+	}
 	f, ok := stream.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
@@ -54,7 +57,7 @@ func (c *cli) painter(w io.Writer) func(colour, text string) string {
 		if colour == "" || text == "" {
 			return text
 		}
-		return "\x1b[" + colour + "m" + text + "\x1b[0m"
+		return control(w, "\x1b["+colour+"m") + text + control(w, "\x1b[0m")
 	}
 }
 
@@ -86,7 +89,13 @@ func newTable(columns ...string) *table {
 	return t
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = inLine(cell)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // show writes the table as the command's answer: on a terminal as wide as that is, unless --wide is said, and with colours where those are
 // shown; elsewhere whole and plain.

@@ -36,7 +36,7 @@ func tenantExportCommand(c *cli) *cobra.Command {
 			return c.printJSON(f)
 		}
 		if to == "" || to == "-" {
-			_, err = io.WriteString(c.stdout, f.File)
+			_, err = io.WriteString(c.bytes(), f.File)
 			return err
 		}
 		if err := os.WriteFile(to, []byte(f.File), 0o600); err != nil {

@@ -17,7 +17,7 @@ func terminalWidth(w io.Writer) int {
 
 // terminalSize gives the cells in a line and the lines of a terminal, 80 and 24 where that cannot be told.
 func terminalSize(w io.Writer) (width, height int) {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := raw(w).(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 && size.Row > 0 {
 			return int(size.Col), int(size.Row)
 		}

@@ -185,8 +185,8 @@ func (t *top) live(ctx context.Context, v *topView) error {
 		return err
 	}
 	defer restore()
-	fmt.Fprint(t.c.stdout, "\x1b[?1049h\x1b[?25l")
-	defer fmt.Fprint(t.c.stdout, "\x1b[?25h\x1b[?1049l")
+	fmt.Fprint(t.c.stdout, control(t.c.stdout, "\x1b[?1049h\x1b[?25l"))
+	defer fmt.Fprint(t.c.stdout, control(t.c.stdout, "\x1b[?25h\x1b[?1049l"))
 
 	heard := make(chan struct{}, 1)
 	follow := &followers{client: t.client, heard: heard, of: map[string]context.CancelFunc{}}
@@ -245,7 +245,7 @@ func (t *top) draw(v *topView, trouble error) {
 	now, paint := time.Now(), t.c.painter(t.c.stdout)
 	lines := []string{paint(colourHead, cut(v.head(now), width))}
 	if trouble != nil {
-		lines = append(lines, paint(colourGoes, cut("Not read anew for "+span(now.Sub(v.At))+": "+app.AsError(trouble).Message, width)))
+		lines = append(lines, paint(colourGoes, cut("Not read anew for "+span(now.Sub(v.At))+": "+inLine(app.AsError(trouble).Message), width)))
 	} else {
 		lines = append(lines, "")
 	}
@@ -267,7 +267,8 @@ func (t *top) draw(v *topView, trouble error) {
 		lines = append(lines, "")
 	}
 	lines = append(lines[:min(len(lines), max(height-1, 0))], cut(last, width))
-	_, _ = io.WriteString(t.c.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	own := func(sequence string) string { return control(t.c.stdout, sequence) }
+	_, _ = io.WriteString(t.c.stdout, own("\x1b[H")+strings.Join(lines, own("\x1b[K\r\n"))+own("\x1b[K\x1b[J"))
 }
 
 // followers wait for events of clusters at work.

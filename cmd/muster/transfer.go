@@ -39,11 +39,11 @@ func (t *transfer) seen(n int64) {
 	if speed > 0 && n < t.total {
 		left = ", " + span(time.Duration(float64(t.total-n)/speed*float64(time.Second))) + " left"
 	}
-	fmt.Fprintf(t.w, "\r\x1b[K%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), app.Bytes(n), app.Bytes(t.total), app.Bytes(int64(speed)), left)
+	fmt.Fprintf(t.w, control(t.w, "\r\x1b[K")+"%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), app.Bytes(n), app.Bytes(t.total), app.Bytes(int64(speed)), left)
 }
 
 func (t *transfer) end() {
 	if t.shown {
-		fmt.Fprint(t.w, "\r\x1b[K")
+		fmt.Fprint(t.w, control(t.w, "\r\x1b[K"))
 	}
 }

@@ -39,7 +39,7 @@ func usageCommand(c *cli) *cobra.Command {
 			}
 			switch {
 			case csv:
-				_, err := c.stdout.Write(u.CSV())
+				_, err := c.bytes().Write(u.CSV())
 				return err
 			case c.json():
 				return c.printJSON(u)
