@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	rest "muster/client"
 	"muster/app/netguard"
+	rest "muster/client"
 	"muster/jobs"
 	"muster/metrics"
 )
