@@ -87,7 +87,7 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 	if m.Kind == OperationUpgrade {
 		template = published.Templates[d.Template]
 	}
-	if err := a.checkHost(published, c.Provider, d.definition.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
+	if err := a.checkHost(published, c.Provider, d.definition.Services, d.was.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
 		return nil, err
 	}
 	if err := a.checkSecretsAfter(ctx, d); err != nil {

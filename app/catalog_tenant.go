@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -219,8 +220,9 @@ func (a *App) onHost(kind string) bool {
 	return slices.ContainsFunc(a.Reader.Families().Providers, func(d Descriptor) bool { return d.Name == kind && d.Host })
 }
 
-// checkHost refuses to run what a tenant's admin wrote on machines that are on Muster's own hosts: it would be root there.
-func (a *App) checkHost(c *Catalog, provider string, services map[string]*Service, images map[string]Image, template *Template, hooks []OperationHook) error {
+// checkHost refuses to run what a tenant's admin wrote, or pushed as a resource, on machines that are on Muster's own hosts: it would be root there.
+// Resources that a cluster has already, among the services of standing, stay.
+func (a *App) checkHost(c *Catalog, provider string, services, standing map[string]*Service, images map[string]Image, template *Template, hooks []OperationHook) error {
 	spec := c.Providers[provider]
 	if spec == nil || a.TenantHostAccess || !a.onHost(spec.Type) {
 		return nil
@@ -230,6 +232,19 @@ func (a *App) checkHost(c *Catalog, provider string, services map[string]*Servic
 		if s := services[name]; s != nil && s.Untrusted && s.runs() {
 			what = "Service " + name
 			break
+		}
+	}
+	has := map[string]bool{}
+	for _, s := range standing {
+		for r := range s.resources() {
+			has[r.Hash] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		for r := range services[name].resources() {
+			if what == "" && !r.Trusted && !has[r.Hash] {
+				what = "Resource " + r.String() + " of service " + name
+			}
 		}
 	}
 	if what == "" && template != nil && template.Untrusted && slices.ContainsFunc(hooks, func(h OperationHook) bool { return h.Script != "" }) {
@@ -248,7 +263,7 @@ func (a *App) checkHost(c *Catalog, provider string, services map[string]*Servic
 	}
 	return &Error{Code: EForbidden, Reason: "host_access", Field: "provider",
 		Message: what + " is your tenant's own, and machines of provider " + provider + " are on Muster's own hosts, where it would be root.",
-		Hint:    "Choose another provider, or ask whoever looks after the installation to save it, or to allow it with --tenant-host-access."}
+		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow it with --tenant-host-access."}
 }
 
 // bringsIn tells whether an image may have something run on the provider's host that nobody who looks after the installation has put there.
@@ -268,6 +283,25 @@ func (a *App) bringsIn(spec *ProviderSpec, i Image) bool {
 		v, said := spec.Settings[f.Name]
 		return f.Runs && said && v != nil && strings.TrimSpace(fmt.Sprint(v)) != "" && strings.TrimSpace(fmt.Sprint(v)) != f.Default
 	})
+}
+
+// resources are those that a service's actions have; none of a service that is nil.
+func (s *Service) resources() iter.Seq[ResourceRef] {
+	return func(yield func(ResourceRef) bool) {
+		if s == nil {
+			return
+		}
+		for _, act := range ServiceActions {
+			if s.Actions[act] == nil {
+				continue
+			}
+			for _, r := range s.Actions[act].Resources {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // runs tells whether a service has something run on its nodes.

@@ -83,7 +83,7 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err := a.pin(ctx, tenant, d.definition.Services); err != nil {
 		return draft{}, Preview{}, err
 	}
-	if err := a.checkHost(c, layout.Provider, d.definition.Services, d.definition.Images, t, t.Hooks); err != nil {
+	if err := a.checkHost(c, layout.Provider, d.definition.Services, nil, d.definition.Images, t, t.Hooks); err != nil {
 		return draft{}, Preview{}, err
 	}
 	d.definition.Overrides = mergeConfig(nil, r.Config)

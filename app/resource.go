@@ -168,6 +168,8 @@ type ResourceSource struct {
 	Commit string `json:"commit,omitempty"`
 	// Secret names the tenant's secret that let us in: user:token, or a token.
 	Secret string `json:"secret,omitempty"`
+	// Trusted versions were pushed by a superadmin: they may be used on machines that are on Muster's own hosts.
+	Trusted bool `json:"trusted,omitempty"`
 }
 
 // ResourceHeld says that a provisioner has a content on its disk.
@@ -198,6 +200,8 @@ type ResourceRef struct {
 	Mode   int            `json:"mode,omitempty"`
 	// Common tells that the action did not name it, but has it as all that name none do: see ResourceType.Common.
 	Common bool `json:"common,omitempty"`
+	// Trusted is ResourceSource.Trusted of the version.
+	Trusted bool `json:"trusted,omitempty"`
 }
 
 // String writes it as catalogs do: [type/]name[@version].

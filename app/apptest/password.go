@@ -13,7 +13,7 @@ import (
 func (t *storeTest) newPassword() {
 	a, _, boss := t.house()
 	t.user(a, boss, "eve", app.RoleUser)
-	_, eves, err := a.CreateToken(t.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleUser, Session: "9"}, app.NewAPIToken{Label: "laptop"})
+	_, eves, err := a.CreateToken(t.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleUser, Session: "9", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}, app.NewAPIToken{Label: "laptop"})
 	t.must(err)
 	own, _, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
 	t.must(err)
@@ -83,7 +83,7 @@ func (t *storeTest) newPassword() {
 func (t *storeTest) demoted() {
 	a, _, boss := t.house()
 	t.user(a, boss, "ada", app.RoleAdmin)
-	session := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Session: "3"}
+	session := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Session: "3", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
 	_, all, err := a.CreateToken(t.ctx, session, app.NewAPIToken{Label: "all", Scopes: []app.Scope{app.ScopeCluster, app.ScopeApprove, app.ScopeAdmin}})
 	t.must(err)
 	old, err := a.IssueToken(t.ctx, tenant, "ada", "without scopes")

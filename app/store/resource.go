@@ -195,11 +195,16 @@ func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.Auto
 	err := s.each(ctx, func(row scanner) error {
 		var f found
 		var live int64
-		err := row.Scan(&f.member, &f.ref.Type, &f.ref.Name, &f.ref.Format, &f.ref.Mode, &f.ref.Version, &f.ref.Hash, &f.ref.Size, &live)
-		f.live = live == 1
+		var source []byte
+		err := row.Scan(&f.member, &f.ref.Type, &f.ref.Name, &f.ref.Format, &f.ref.Mode, &f.ref.Version, &f.ref.Hash, &f.ref.Size, &live, &source)
+		if f.live = live == 1; err == nil && len(source) > 0 {
+			var from app.ResourceSource
+			err = json.Unmarshal(source, &from)
+			f.ref.Trusted = from.Trusted
+		}
 		all = append(all, f)
 		return err
-	}, `SELECT r.member, r.kind, r.name, r.format, r.mode, coalesce(v.number, 0), coalesce(v.hash, ''), coalesce(v.size, 0), coalesce(v.live, 0)
+	}, `SELECT r.member, r.kind, r.name, r.format, r.mode, coalesce(v.number, 0), coalesce(v.hash, ''), coalesce(v.size, 0), coalesce(v.live, 0), coalesce(v.source, '')
 		FROM resource_items r LEFT JOIN resource_versions v ON v.resource = r.id AND v.deleted_at = 0 AND (v.live = 1 OR v.number IN (?`+strings.Repeat(", ?", len(numbers)-1)+`))
 		WHERE r.tenant = ? AND r.family = 'automator' AND r.name IN (?`+strings.Repeat(", ?", len(names)-1)+`)
 			AND EXISTS (SELECT 1 FROM resource_versions w WHERE w.resource = r.id AND w.deleted_at = 0)

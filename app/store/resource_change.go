@@ -33,12 +33,11 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.Res
 		if err != nil {
 			return err
 		}
-		var before string
-		err = t.row(`SELECT hash FROM resource_versions WHERE resource = ? AND deleted_at = 0 ORDER BY number DESC LIMIT 1`, row).Scan(&before)
+		before, _, _, err := scanVersion(t.row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.deleted_at = 0 ORDER BY v.number DESC LIMIT 1`, row))
 		if err != nil && !isNoRows(err) {
 			return err
 		}
-		if before != b.Hash {
+		if before.Hash != b.Hash || p.Source.Trusted && !before.Source.Trusted { // the same content is no new version, unless it becomes trusted by that
 			added = true
 			var number int64
 			if err := t.row(`UPDATE resource_items SET latest = latest + 1, format = ?, mode = ? WHERE id = ? RETURNING latest`, p.Format, p.Mode, row).Scan(&number); err != nil {

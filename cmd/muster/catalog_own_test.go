@@ -134,6 +134,50 @@ compatibility: {services: [mine]}
 	}
 }
 
+// What a tenant's admin pushes as a resource is kept from machines on Muster's own hosts, also where the service that runs it is the installation's.
+func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
+	m := newMatrix(t)
+	super := app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin, Via: app.ViaAPI}
+	if r := m.apply(super, yamlOf("kind: service\nname: run\nactions:\n  install:\n    automator: shell\n    resources: [file/x]\n    fields: {script: 'sh \"$MUSTER_RESOURCES/x\"'}\n---\n"+
+		"kind: template\nname: run\nextends: web\ndefaults: {services: [run]}\ncompatibility: {services: [run]}\n")); !r.Saved {
+		t.Fatalf("%+v", r)
+	}
+	push := func(actor app.Actor, content string) app.ResourceVersion {
+		t.Helper()
+		v, err := m.server.app.PushResource(t.Context(), actor, app.ResourcePush{Stage: true, ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
+			strings.NewReader(content))
+		if err == nil {
+			_, err = m.server.app.SyncResources(t.Context(), actor, app.ResourceFilter{}, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	ask := func() *app.Error {
+		_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "run", Size: 3}})
+		if err == nil {
+			return &app.Error{}
+		}
+		return app.AsError(err)
+	}
+	push(tenantAdmin(here), "id > /owned")
+	if e := ask(); e.Reason != "host_access" || !strings.Contains(e.Message, "Resource file/x") {
+		t.Errorf("pushed by a tenant's admin: %+v", e)
+	}
+	first := push(super, "id > /owned") // the same content, looked at and pushed again
+	if e := ask(); e.Code != "" || first.Number != 2 {
+		t.Errorf("pushed by a superadmin as version %d: %+v", first.Number, e)
+	}
+	if v := push(tenantAdmin(here), "id > /owned"); v.Number != 2 || !v.Source.Trusted {
+		t.Errorf("the same once more is version %d: %+v", v.Number, v)
+	}
+	push(tenantAdmin(here), "id > /owned2")
+	if e := ask(); e.Reason != "host_access" {
+		t.Errorf("another content: %+v", e)
+	}
+}
+
 // An own provider that would act as the server's host is not saved; one that an older version saved is opened by nobody: not when an admin looks at it, and not by
 // what looks after accounts by itself.
 func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
