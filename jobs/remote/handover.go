@@ -128,7 +128,7 @@ func waitAny(ctx context.Context, set settings, ts ...Target) (*Conn, int, error
 			if err == nil {
 				return c, i, nil
 			}
-			if ctx.Err() != nil {
+			if isOver(ctx) {
 				return nil, 0, err
 			}
 			last = err

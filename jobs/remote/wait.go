@@ -22,6 +22,15 @@ func Wait(ctx context.Context, t Target) (*Conn, error) {
 	return wait(ctx, t, defaults())
 }
 
+// isOver tells whether ctx has ended. A dial that is cut off by its deadline may return a moment before that: what it says is then of no
+// interest, and ctx is waited for.
+func isOver(ctx context.Context) bool {
+	if d, ok := ctx.Deadline(); ok && !time.Now().Before(d) {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
+}
+
 func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 	began := time.Now()
 	var refused time.Time // since when the key has been refused without a break
@@ -31,7 +40,7 @@ func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 		if err == nil {
 			return c, nil
 		}
-		if ctx.Err() != nil {
+		if isOver(ctx) {
 			return nil, waited(ctx, t, began, last)
 		}
 		last = err
