@@ -73,7 +73,7 @@ func (r *registry) admit(ctx context.Context, reg Registration) (Registration, e
 	g := r.grant
 	refused := func(field, format string, args ...any) error {
 		e := Errorf(EForbidden, format, args...)
-		e.Reason, e.Field, e.Hint = "grant", field, "Ask a superadmin for a token that allows it: muster provisioner token create."
+		e.Reason, e.Field, e.Hint = "grant", field, "Ask a superadmin for a token that allows it: muster provisioner token create NAME --for-tenant TENANT."
 		return e
 	}
 	if !g.AnyTags {

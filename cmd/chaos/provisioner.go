@@ -50,7 +50,7 @@ func (y *system) addProvisioners(s setup) error {
 
 // provisionerToken asks the first server for a token with which provisioners register.
 func (y *system) provisionerToken(s setup) (string, error) {
-	cmd := exec.Command(s.binary, "provisioner", "token", "create", "chaos", "--data", y.clients[0], "--format", "json")
+	cmd := exec.Command(s.binary, "provisioner", "token", "create", "chaos", "--all-tenants", "--data", y.clients[0], "--format", "json")
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("a token for provisioners: %w: %s", err, out)
