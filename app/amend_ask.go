@@ -28,6 +28,11 @@ func (a *App) Amend(ctx context.Context, actor Actor, cluster string, m Amendmen
 	if m.TopUp {
 		return AmendAnswer{}, wrongAmend("top_up", "Only Muster itself tops up.", "Leave top_up out; see cluster top-up.")
 	}
+	leave, err := a.solving.enter(ctx, c.Tenant)
+	if err != nil {
+		return AmendAnswer{}, err
+	}
+	defer leave()
 	return a.amend(ctx, actor, c, m)
 }
 

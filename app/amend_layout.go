@@ -204,11 +204,6 @@ func (a *App) changeLayout(ctx context.Context, d *amended, r ChangeRequest) (La
 	if err := d.checkTemplate(); err != nil {
 		return LayoutChange{}, err
 	}
-	leave, err := a.solving.enter(ctx, d.Tenant)
-	if err != nil {
-		return LayoutChange{}, err
-	}
-	defer leave()
 	r.Template, r.Provider = d.Template, d.Provider
 	change, err := a.Changer.Change(ctx, d.catalog, r)
 	if e := AsError(err); err != nil && (e.Field == "add" || e.Field == "remove") {

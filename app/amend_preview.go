@@ -15,6 +15,11 @@ func (a *App) PreviewAmend(ctx context.Context, actor Actor, cluster string, m A
 	if err := actor.mayChange("PreviewAmend", c); err != nil {
 		return AmendPreview{}, err
 	}
+	leave, err := a.solving.enter(ctx, c.Tenant)
+	if err != nil {
+		return AmendPreview{}, err
+	}
+	defer leave()
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
 		return AmendPreview{}, err

@@ -325,7 +325,7 @@ func (a Actor) proven(useCase string) error {
 }
 
 // May tells faces whether to show something; the use case itself has the last word. With an owner it is about what belongs
-// to that user. What takes a proof is shown: whoever chooses it is asked for one.
+// to that user. Use cases that need a proof are shown; the proof is asked for when one is chosen.
 func (a Actor) May(useCase string, owner ...string) bool {
 	if len(owner) > 0 {
 		return a.touches(useCase, owner[0], "") == nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -236,12 +235,12 @@ func (a *App) checkHost(c *Catalog, provider string, services, standing map[stri
 	}
 	has := map[string]bool{}
 	for _, s := range standing {
-		for r := range s.resources() {
+		for _, r := range s.resources() {
 			has[r.Hash] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(services)) {
-		for r := range services[name].resources() {
+		for _, r := range services[name].resources() {
 			if what == "" && !r.Trusted && !has[r.Hash] {
 				what = "Resource " + r.String() + " of service " + name
 			}
@@ -285,23 +284,17 @@ func (a *App) bringsIn(spec *ProviderSpec, i Image) bool {
 	})
 }
 
-// resources are those that a service's actions have; none of a service that is nil.
-func (s *Service) resources() iter.Seq[ResourceRef] {
-	return func(yield func(ResourceRef) bool) {
-		if s == nil {
-			return
-		}
-		for _, act := range ServiceActions {
-			if s.Actions[act] == nil {
-				continue
-			}
-			for _, r := range s.Actions[act].Resources {
-				if !yield(r) {
-					return
-				}
-			}
+// resources lists what the service's actions use; none if the service is nil.
+func (s *Service) resources() (list []ResourceRef) {
+	if s == nil {
+		return nil
+	}
+	for _, act := range ServiceActions {
+		if action := s.Actions[act]; action != nil {
+			list = append(list, action.Resources...)
 		}
 	}
+	return list
 }
 
 // runs tells whether a service has something run on its nodes.

@@ -167,7 +167,7 @@ func (a *App) driftFromCatalog(ctx context.Context, actor Actor, c Cluster, d *D
 	p, err := a.PreviewAmend(ctx, actor, c.ID, *mend)
 	switch CodeOf(err) {
 	case "":
-	case EInternal, ETransient, ETimeout:
+	case EInternal, ETransient, ETimeout, ERateLimit:
 		return err
 	default:
 		d.Notes = append(d.Notes, "It could not be compared with the catalog: "+AsError(err).ForPeople())

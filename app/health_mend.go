@@ -58,7 +58,7 @@ func (a *App) repairSick(ctx context.Context, d RepairDue) (begun bool, err erro
 			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair waits for an approval."
 		case code == EConflict: // an operation is under way
 			n.Note = AsError(err).ForPeople()
-		case code == EInternal || code == ETransient || code == ETimeout:
+		case code == EInternal || code == ETransient || code == ETimeout || code == ERateLimit:
 			return false, err
 		default:
 			n.Failures++

@@ -60,7 +60,7 @@ type Actor struct {
 	SeenAt time.Time `json:"-"`
 	// MustChange says that it signed in with a one-time password: until it has chosen its own, it may do nothing else.
 	MustChange bool `json:"-"`
-	// noted takes down what it was allowed; nil: nobody wants to know.
+	// noted records what the actor was allowed; nil if it is not recorded.
 	noted *Allowances
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// AllTenants stands for every tenant in ProvisionerGrant.Tenants.
+// AllTenants means every tenant in ProvisionerGrant.Tenants.
 const AllTenants = "*"
 
 // Bounds of what a provisioner token may be for.
@@ -29,11 +29,10 @@ type ProvisionerGrant struct {
 	Slots int `json:"slots"`
 }
 
-// anyGrant is what tokens may that were made before there were grants.
-var anyGrant = ProvisionerGrant{Tenants: []string{AllTenants}, AnyTags: true, Slots: MaxSlots}
-
-// AnyProvisionerGrant returns the grant of tokens that were created before there were grants: everything.
-func AnyProvisionerGrant() ProvisionerGrant { return anyGrant }
+// AnyProvisionerGrant returns the grant of tokens that were created before grants existed: everything.
+func AnyProvisionerGrant() ProvisionerGrant {
+	return ProvisionerGrant{Tenants: []string{AllTenants}, AnyTags: true, Slots: MaxSlots}
+}
 
 // check completes a grant for a new token; EInvalid names the field that is wrong.
 func (g ProvisionerGrant) check() (ProvisionerGrant, error) {
@@ -55,7 +54,7 @@ func (g ProvisionerGrant) check() (ProvisionerGrant, error) {
 	return g, CheckTags(g.Tags)
 }
 
-// only gives the tenants that a registration is bound to; nil for none in particular.
+// only returns the tenants that a registration is limited to; nil if it is for every tenant.
 func (g ProvisionerGrant) only() []string {
 	if slices.Contains(g.Tenants, AllTenants) {
 		return nil

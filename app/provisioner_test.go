@@ -409,7 +409,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := o.app.CreateProvisionerToken(t.Context(), root, "bad", app.ProvisionerGrant{Tenants: []string{"nobody"}}); app.CodeOf(err) != app.ENotFound {
+	if _, err := o.app.CreateProvisionerToken(t.Context(), root, "bad", app.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a tenant that does not exist: %v", err)
 	}
 	// A token from before there were grants goes on as it was.

@@ -12,7 +12,7 @@ import (
 // worked out.
 const MaxNodes = 10_000
 
-// Bounds of solving and planning. A tenant whose people ask for much at the same time waits for itself, and not the others for it.
+// Bounds of solving and planning for people who ask. A busy tenant only delays itself. What was approved, and what Muster does on its own, doesn't wait.
 const (
 	mostSolving     = 2  // of a tenant at the same time
 	mostSolvingWait = 32 // more of a tenant that wait; the next is refused
@@ -29,7 +29,7 @@ func checkSize(size int) error {
 	return &Error{Code: EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("A cluster has 1 to %d nodes, not %d.", MaxNodes, size), Hint: "Ask for fewer nodes, or for several clusters."}
 }
 
-// solving bounds how many layouts and plans are worked out at the same time, of each tenant and of all. Its zero value is ready.
+// solving limits how many layouts and plans are computed at the same time, per tenant and in total. The zero value is ready to use.
 type solving struct {
 	mu  sync.Mutex
 	of  map[string]*tenantTurns
@@ -41,9 +41,11 @@ type tenantTurns struct {
 	users int // at work and waiting
 }
 
-// enter waits for a turn and returns what gives it back. ERateLimit, reason busy, where too many of the tenant wait already; ETimeout where ctx
-// ends before there is a turn.
+// enter waits for a turn, for at most solveTime, and returns the function that ends it. ERateLimit, reason busy, if too many requests of the tenant
+// are waiting already, or if no turn came in time.
 func (s *solving) enter(ctx context.Context, tenant string) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, solveTime)
+	defer cancel()
 	s.mu.Lock()
 	if s.of == nil {
 		s.of, s.all = map[string]*tenantTurns{}, make(chan struct{}, max(2*mostSolving, 2*runtime.GOMAXPROCS(0)))
@@ -66,7 +68,7 @@ func (s *solving) enter(ctx context.Context, tenant string) (leave func(), err e
 			delete(s.of, tenant)
 		}
 	}
-	for _, turns := range []chan struct{}{t.turns, s.all} { // the tenant's own turn first, so that who waits for it keeps nobody else waiting
+	for _, turns := range []chan struct{}{t.turns, s.all} { // the tenant's own turn first: a request that waits for it holds no turn of the others
 		select {
 		case turns <- struct{}{}:
 		case <-ctx.Done():
@@ -74,9 +76,7 @@ func (s *solving) enter(ctx context.Context, tenant string) (leave func(), err e
 				<-t.turns
 			}
 			gone()
-			e := busySolving()
-			e.Code, e.Err = ETimeout, ctx.Err()
-			return nil, e
+			return nil, busySolving()
 		}
 	}
 	return func() {
@@ -87,5 +87,5 @@ func (s *solving) enter(ctx context.Context, tenant string) (leave func(), err e
 }
 
 func busySolving() *Error {
-	return &Error{Code: ERateLimit, Reason: "busy", RetryAfter: solveAgain, Message: "Too many layouts are being worked out for this tenant right now.", Hint: "Try again in a few seconds."}
+	return &Error{Code: ERateLimit, Reason: "busy", RetryAfter: solveAgain, Message: "This tenant has too many previews and changes in progress.", Hint: "Try again in a few seconds."}
 }

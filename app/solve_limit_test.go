@@ -25,7 +25,7 @@ func TestSolvingIsBounded(t *testing.T) {
 			leave = append(leave, l)
 		}
 		began := time.Now()
-		if _, err := enter("busy", 3*time.Second); AsError(err).Code != ETimeout || AsError(err).RetryAfter == 0 || time.Since(began) != 3*time.Second {
+		if _, err := enter("busy", 3*time.Second); AsError(err).Code != ERateLimit || AsError(err).RetryAfter == 0 || time.Since(began) != 3*time.Second {
 			t.Errorf("one too many: %v after %s", err, time.Since(began))
 		}
 		waited := make(chan error, mostSolvingWait)

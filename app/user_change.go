@@ -293,7 +293,7 @@ func (a *App) ChangeUser(ctx context.Context, actor Actor, name string, c UserCh
 	return a.Store.UserView(ctx, actor.Tenant, name)
 }
 
-// ResetUserPassword gives somebody a new one-time password, and ends their sign-ins and tokens.
+// ResetUserPassword sets a new one-time password for a user, and ends their sign-ins and tokens.
 func (a *App) ResetUserPassword(ctx context.Context, actor Actor, name string) (string, error) {
 	if err := actor.may("ResetUserPassword"); err != nil {
 		return "", err

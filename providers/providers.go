@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -153,11 +154,7 @@ func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, er
 		env.Budget = unlimited{}
 	}
 	if spec.Untrusted {
-		g := netguard.Guard{Providers: true}
-		if env.Guard != nil {
-			g.Allow, g.Resolver = env.Guard.Allow, env.Guard.Resolver
-		}
-		env.network.Dial = g.DialContext
+		env.network.Dial = cmp.Or(env.Guard, &netguard.Guard{}).DialContext
 	}
 	env.Logger = env.Logger.With("provider", spec.Name)
 	m := memberOf(spec.Type)

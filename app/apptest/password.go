@@ -8,8 +8,8 @@ import (
 	"muster/app"
 )
 
-// newPassword checks that whoever came in by an old password is out: by sign-ins, tokens, and programs that were let in but have
-// not fetched their token yet.
+// newPassword checks that a new password ends everything that the old one allowed: sign-ins, tokens, and device sign-ins that were approved but
+// whose token was not fetched yet.
 func (t *storeTest) newPassword() {
 	a, _, boss := t.house()
 	t.user(a, boss, "eve", app.RoleUser)

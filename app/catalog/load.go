@@ -30,7 +30,7 @@ type Options struct {
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string
-	// CheckProvider tells whether the settings fit one of ProviderTypes, and may be set by whoever saved them. When its error is an *app.Error, Field names the
+	// CheckProvider tells whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
 	CheckProvider func(spec app.ProviderSpec) error
 	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.

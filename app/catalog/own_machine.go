@@ -10,7 +10,7 @@ import (
 // flavorKey is a flavor of a provider.
 type flavorKey struct{ provider, flavor string }
 
-// offered gives the flavors that hardware types of the installation, or such as a superadmin saved, name: the first type by its name counts.
+// offered returns the flavors in hardware types of the installation and in those that a superadmin saved. If several types have a flavor, the first by name counts.
 func (c *checker) offered() map[flavorKey]app.Flavor {
 	if c.flavors != nil {
 		return c.flavors
@@ -42,9 +42,9 @@ func (c *checker) shared(provider string) (*app.ProviderSpec, bool) {
 	return p, ok && !p.Untrusted
 }
 
-// ownHardware holds a hardware type that a tenant's admin wrote to what the installation offers, on accounts that are not the tenant's own: there
-// the flavors, their prices and their sizes are the installation's, so that no quota is passed by writing other figures, and what costs money or
-// gives machines rights in the account is left out. The entry is changed so: whoever reads the catalog need not know of it.
+// ownHardware limits a hardware type that a tenant's admin wrote to what the installation offers on its accounts: there, flavors, prices and sizes are the
+// installation's, so other figures can't get around a quota. Fields that cost money or give machines rights in the account are removed. It changes the entry
+// itself, so all readers of the catalog see the limited one.
 func (c *checker) ownHardware(e *entry, h *app.HardwareType) {
 	if !h.Untrusted {
 		return
@@ -99,8 +99,8 @@ func (c *checker) ownImage(e *entry, i *app.ImageType) {
 	}
 }
 
-// ownExtra gives the part of an entry's extra fields that it may set on an account that is not the tenant's own, and reports the others, unless they say what
-// the installation's entry says too. What no field is declared for is not heeded by the provider, and stays.
+// ownExtra returns the extra fields that an entry may set on an account that is not the tenant's own, and reports the others unless the installation's entry has
+// the same value. Fields that the provider does not declare have no effect, and are kept.
 func (c *checker) ownExtra(e *entry, spec *app.ProviderSpec, provider string, fields []app.Field, extra, known map[string]string) map[string]string {
 	out := maps.Clone(extra)
 	for _, f := range fields {

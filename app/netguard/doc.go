@@ -1,3 +1,3 @@
-// Package netguard keeps what tenants name from leading inside: hooks, callbacks, resources and the APIs of their own providers. Addresses are checked after names
-// were looked up, and what was checked is what is connected to.
+// Package netguard keeps addresses that tenants enter out of private networks: hooks, callbacks, resources and the APIs of their own providers. It resolves a name,
+// checks the addresses, and connects to an address that it has checked.
 package netguard

@@ -23,8 +23,6 @@ type Guard struct {
 	// Allow are addresses that may be spoken to although they are not public, and over http too.
 	Allow    []netip.Prefix
 	Resolver Resolver // nil: that of the system
-	// Providers says that it guards the APIs of tenants' own providers, and not notices; it only changes what refusals say.
-	Providers bool
 }
 
 var _ app.HookGuard = (*Guard)(nil)
@@ -90,10 +88,7 @@ func (g *Guard) named(a netip.Addr) bool {
 	return false
 }
 
-const (
-	allowHint         = "Only the server's own setting --tenant-networks can let notices go there."
-	allowProviderHint = "Only --tenant-networks, a setting of the server and of provisioners, can let tenants' own providers reach it."
-)
+const allowHint = "Only the operator can allow it, with --tenant-networks."
 
 // check gives EForbidden for an address that may not be spoken to; plain says that it would be over http.
 func (g *Guard) check(host string, a netip.Addr, plain bool) error {
@@ -105,14 +100,12 @@ func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 	if host != a.String() {
 		what = fmt.Sprintf("%s, which is %s,", host, a)
 	}
-	if k := kind(a); k != "" && g.Providers {
-		return &app.Error{Code: app.EForbidden, Reason: "address", Message: fmt.Sprintf("A tenant's own provider may not reach %s: that is %s.", what, k), Hint: allowProviderHint}
-	} else if k != "" {
-		return &app.Error{Code: app.EForbidden, Reason: "address", Field: "url", Message: fmt.Sprintf("Notices may not be sent to %s: that is %s.", what, k), Hint: allowHint}
+	if k := kind(a); k != "" {
+		return &app.Error{Code: app.EForbidden, Reason: "address", Message: fmt.Sprintf("Tenants may not reach %s: that is %s.", what, k), Hint: allowHint}
 	}
 	if plain {
-		return &app.Error{Code: app.EForbidden, Reason: "plain", Field: "url", Message: fmt.Sprintf("Notices are sent to %s over https only.", what),
-			Hint: "Over http anybody on the way could read them. " + allowHint}
+		return &app.Error{Code: app.EForbidden, Reason: "plain", Message: fmt.Sprintf("Only https may be used to reach %s.", what),
+			Hint: "Over http anyone on the way could read it. " + allowHint}
 	}
 	return nil
 }
@@ -128,7 +121,12 @@ func (g *Guard) CheckURL(u *url.URL) error {
 	if err != nil {
 		return nil // a name, which is looked at when it is spoken to
 	}
-	return g.check(a.Unmap().String(), a, plain)
+	if err := g.check(a.Unmap().String(), a, plain); err != nil {
+		e := *app.AsError(err)
+		e.Field = "url"
+		return &e
+	}
+	return nil
 }
 
 // literal gives the address that a host is. localhost is one too.
@@ -140,7 +138,7 @@ func literal(host string) (netip.Addr, error) {
 	return netip.ParseAddr(host)
 }
 
-// LookUp gives the addresses of a host that may be spoken to; an error where there is none.
+// LookUp returns the addresses of a host that tenants may reach; an error if there is none.
 func (g *Guard) LookUp(ctx context.Context, host string, plain bool) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, g.check(a.Unmap().String(), a, plain)
@@ -215,19 +213,10 @@ func (g *Guard) Dial(ctx context.Context, plain bool, address string) (net.Conn,
 }
 
 func failedLookUp(host string, err error) error {
-	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + clip(host) + " has no address."}
+	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + app.CutText(host, 200) + " has no address."}
 	var d *net.DNSError
 	if errors.As(err, &d) && !d.IsNotFound {
-		e.Message = "The name " + clip(host) + " could not be looked up."
+		e.Message = "The name " + app.CutText(host, 200) + " could not be looked up."
 	}
 	return e
-}
-
-// clip keeps what strangers say short and on one line.
-func clip(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + "…"
-	}
-	return strings.TrimSuffix(text, ".")
 }

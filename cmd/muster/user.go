@@ -156,7 +156,7 @@ func userChangeCommand(c *cli) *cobra.Command {
 }
 
 func userResetCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Give somebody a new one-time password, and end their sign-ins and API tokens", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Reset a user's password, and end their sign-ins and API tokens", Args: exactly("NAME")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
 		password, err := cl.ResetPassword(ctx, args[0])
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,23 +36,13 @@ const unbounded = "kind: template\nname: wide\nextends: web\nconstraints: {size:
 // TestNoRequestMakesTheServerLarge takes every integer of the API's description to its extremes, and then asks 5,000 odd things, of a server in a process of its
 // own: no answer is 5xx, none takes long, and the memory of the server stays small throughout.
 func TestNoRequestMakesTheServerLarge(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("how much memory a process takes is only known on Linux here")
-	}
-	b, err := os.ReadFile(openAPIFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc apiDoc
-	if err := json.Unmarshal(b, &doc); err != nil {
-		t.Fatal(err)
-	}
+	doc := readAPIDoc(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "wide.yaml"), []byte("kind: provider\nname: sandbox\ntype: fake\n---\n"+unbounded), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), catalog: []string{"../../examples/catalog", dir},
-		env: []string{"GOGC="}} // memory as it is where nobody says otherwise; the gate lets its compilers take more
+		env: []string{"GOGC="}} // the default, as users have it; the gate sets another for its compilers
 	tokens := tokensFor(t, p, 300)
 	t.Cleanup(p.tidy)
 	p.start()
@@ -266,7 +255,7 @@ func (z *fuzzer) extreme(o operation, place, template, value string) {
 // mark is where the integer goes.
 const mark = "the-extreme-integer"
 
-// usual gives what is needed of a schema, and what leads to a place in it.
+// usual returns a value with the required parts of a schema, and with the parts on the way to a place in it.
 func (z *fuzzer) usual(name string, s *schema, at, place, template string, depth int) any {
 	if s = z.whole(s); s == nil || depth > 8 {
 		return nil
