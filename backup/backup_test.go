@@ -43,7 +43,7 @@ func take(t testing.TB, where string) []byte {
 	}
 	defer s.Close()
 	var b bytes.Buffer
-	if _, err := backup.Take(t.Context(), &b, s, "test", time.Now(), nil); err != nil {
+	if _, err := backup.Take(t.Context(), &b, s, keeper(t, key), "test", time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -64,7 +64,7 @@ func keeper(t testing.TB, key []byte) store.KeyKeeper {
 
 func bring(t testing.TB, b []byte, where string) store.Outcome {
 	t.Helper()
-	_, _, out, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, nil)
+	_, _, out, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func some(t *testing.T) string {
 // A backup of what was restored is the same, but for what a restore changes.
 func TestSameRowsAgain(t *testing.T) {
 	rows := func(b []byte) map[string][]string {
-		head, m, err := backup.Check(bytes.NewReader(b))
+		head, m, err := backup.Check(t.Context(), bytes.NewReader(b), keeper(t, key), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestBrokenBackupsAreRefused(t *testing.T) {
 	refused := func(name string, b []byte) {
 		t.Helper()
 		where := sqliteFile(t)
-		_, _, _, err := backup.Bring(t.Context(), of(b), where, store.Restored{Now: time.Now()}, nil)
+		_, _, _, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if app.AsError(err).Reason != "bad_backup" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -310,12 +310,12 @@ func TestBrokenBackupsAreRefused(t *testing.T) {
 func TestRestoreReplacesNothing(t *testing.T) {
 	file := some(t)
 	b := take(t, file)
-	_, _, _, err := backup.Bring(t.Context(), of(b), file, store.Restored{Now: time.Now()}, nil)
+	_, _, _, err := backup.Bring(t.Context(), of(b), file, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if app.AsError(err).Reason != "not_empty" {
 		t.Errorf("a restore over an installation: %v", err)
 	}
 	where := sqliteFile(t)
-	_, _, _, err = backup.Bring(t.Context(), of(b), where, store.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, nil)
+	_, _, _, err = backup.Bring(t.Context(), of(b), where, store.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, false, nil)
 	if app.AsError(err).Reason != "wrong_key" {
 		t.Errorf("a restore with another key: %v", err)
 	}
@@ -335,7 +335,7 @@ func TestRestoreCutOffLeavesNothing(t *testing.T) {
 			cancel()
 		}
 		return of(b)()
-	}, where, store.Restored{Now: time.Now()}, nil)
+	}, where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if err == nil {
 		t.Fatal("it went on")
 	}

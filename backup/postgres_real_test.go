@@ -44,7 +44,7 @@ func TestPostgresBackup(t *testing.T) {
 				cancel()
 			}
 			return of(b)()
-		}, where, store.Restored{Now: time.Now()}, nil)
+		}, where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if err == nil {
 			t.Fatal("it went on")
 		}

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,8 +19,10 @@ import (
 
 // What is held in memory of one file of an archive is bounded.
 const (
-	mostHead  = 4 << 20
-	mostPiece = 1 << 30
+	mostHead     = 4 << 20
+	mostManifest = 512 << 20
+	mostFiles    = 1 << 20
+	mostName     = 200 // bytes
 )
 
 func bad(format string, args ...any) error {
@@ -27,15 +30,20 @@ func bad(format string, args ...any) error {
 		Hint: "Nothing was changed. Was the file cut short on its way? Take another copy."}
 }
 
-// Check reads a whole backup and compares every byte of it with its manifest.
-func Check(r io.Reader) (Head, Manifest, error) {
+// Check reads a whole backup, compares every byte of it with its manifest, and this with its proof. Where unprovenToo is set, it takes a backup of the first form,
+// which has none, and without a keeper asks for none; the manifest says what came of it.
+func Check(ctx context.Context, r io.Reader, keeper store.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
 	var head Head
 	var m Manifest
+	var proof *Proof
 	var seen []Entry
-	ended := false
+	var manifest []byte // its SHA-256
 	err := walk(r, func(h *tar.Header, from io.Reader) error {
-		if ended {
-			return bad("something stands behind its manifest")
+		if proof != nil || manifest != nil && (h.Name != proofName || head.Form < 2) {
+			return bad("something stands behind its end")
+		}
+		if len(seen) == mostFiles || len(h.Name) > mostName {
+			return bad("it has more files, or longer names, than a backup has")
 		}
 		sum := sha256.New()
 		from = io.TeeReader(from, sum)
@@ -51,11 +59,14 @@ func Check(r io.Reader) (Head, Manifest, error) {
 					Hint: "Restore it with a newer version."}
 			}
 		case h.Name == manifestName:
-			if err := document(from, mostPiece, &m); err != nil {
+			if err := document(from, mostManifest, &m); err != nil {
 				return err
 			}
-			ended = true
+			manifest = sum.Sum(nil)
 			return nil
+		case manifest != nil:
+			proof = &Proof{}
+			return document(from, mostHead, proof)
 		default:
 			if _, err := io.Copy(io.Discard, from); err != nil {
 				return bad("%v", err)
@@ -67,10 +78,20 @@ func Check(r io.Reader) (Head, Manifest, error) {
 	if err != nil {
 		return head, m, err
 	}
-	if !ended {
+	if manifest == nil || proof == nil && head.Form > 1 {
 		return head, m, bad("its end is missing")
 	}
-	return head, m, compare(seen, m)
+	if err := compare(seen, m); err != nil {
+		return head, m, err
+	}
+	switch {
+	case proof != nil && keeper != nil:
+		err = proof.check(ctx, keeper, manifest)
+		m.Proven = err == nil
+	case !unprovenToo:
+		err = unproven()
+	}
+	return head, m, err
 }
 
 func compare(seen []Entry, m Manifest) error {
@@ -153,10 +174,10 @@ func Blobs(r io.Reader, m Manifest, put func(name string, size int64, from io.Re
 func again(r io.Reader, m Manifest, f func(Entry, io.Reader) error) error {
 	i := 0
 	return walk(r, func(h *tar.Header, from io.Reader) error {
-		if h.Name == manifestName {
+		if h.Name == manifestName || h.Name == proofName {
 			return nil
 		}
-		if i >= len(m.Entries) || m.Entries[i].Path != h.Name {
+		if i >= len(m.Entries) || m.Entries[i].Path != h.Name || m.Entries[i].Size != h.Size {
 			return bad("it has changed since it was looked at")
 		}
 		e := m.Entries[i]

@@ -23,11 +23,15 @@ type Taken struct {
 	Missing  []string // contents that rows speak of and that are not there; of a backup with resources
 }
 
-// Take writes a backup of a snapshot. Contents may be nil: then it has none of resources.
-func Take(ctx context.Context, to io.Writer, s *store.Snapshot, version string, at time.Time, contents Contents) (out Taken, err error) {
+// Take writes a backup of a snapshot, which the key-encryption key of the database authenticates; one that is another's could never be brought in. Contents may be
+// nil: then it has none of resources.
+func Take(ctx context.Context, to io.Writer, s *store.Snapshot, keeper store.KeyKeeper, version string, at time.Time, contents Contents) (out Taken, err error) {
+	if err := s.CheckKey(ctx, keeper); err != nil {
+		return out, err
+	}
 	out.Head = Head{Form: Form, Version: version, MadeAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
 		Resources: contents != nil, Tables: s.Tables}
-	w, err := NewWriter(to, out.Head)
+	w, err := NewWriter(ctx, to, out.Head, keeper)
 	if err != nil {
 		return out, err
 	}
@@ -70,8 +74,9 @@ type Opener func() (io.ReadCloser, error)
 type Put func(name string, size int64, from io.Reader) error
 
 // Bring checks a whole backup, keeps the contents of resources that are in it where put is not nil, and then brings its rows into a database that has no
-// installation; see store.Restore. Of r, what the backup says is filled in here. Contents that were kept before it failed harm nothing.
-func Bring(ctx context.Context, open Opener, where string, r store.Restored, put Put) (head Head, m Manifest, out store.Outcome, err error) {
+// installation; see store.Restore. Of r, what the backup says is filled in here; its keeper has to authenticate the backup, unless unprovenToo is set and the backup
+// is older than proofs are. Contents that were kept before it failed harm nothing.
+func Bring(ctx context.Context, open Opener, where string, r store.Restored, unprovenToo bool, put Put) (head Head, m Manifest, out store.Outcome, err error) {
 	read := func(f func(io.Reader) error) error {
 		from, err := open()
 		if err != nil {
@@ -80,7 +85,7 @@ func Bring(ctx context.Context, open Opener, where string, r store.Restored, put
 		defer from.Close()
 		return f(from)
 	}
-	if err = read(func(from io.Reader) error { head, m, err = Check(from); return err }); err != nil {
+	if err = read(func(from io.Reader) error { head, m, err = Check(ctx, from, r.Keeper, unprovenToo); return err }); err != nil {
 		return head, m, out, err
 	}
 	if err = store.Empty(ctx, where); err != nil {

@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,12 +15,13 @@ import (
 )
 
 // Form is the form that is written. Older ones are read as long as they are known; newer ones are refused.
-const Form = 1
+const Form = 2
 
 // Names in the archive.
 const (
 	headName     = "muster-backup.json"
 	manifestName = "manifest.json"
+	proofName    = "proof.json"
 )
 
 // pieceSize is about how many bytes of rows stand in one file of the archive: all of it is held in memory.
@@ -46,10 +48,11 @@ type Entry struct {
 	Blob   string `json:"blob,omitempty"` // name of the content
 }
 
-// Manifest ends a backup.
+// Manifest says what all files before it are.
 type Manifest struct {
 	Entries []Entry        `json:"entries"`
 	Rows    map[string]int `json:"rows"` // by table
+	Proven  bool           `json:"-"`    // Check saw that the key-encryption key authenticates it
 }
 
 // Writer writes a backup: rows table by table, then contents, then Close.
@@ -58,6 +61,7 @@ type Writer struct {
 	tar      *tar.Writer
 	at       time.Time
 	manifest Manifest
+	prover   *prover
 
 	table string
 	piece []byte
@@ -65,13 +69,17 @@ type Writer struct {
 	count int // pieces of the table
 }
 
-// NewWriter begins a backup.
-func NewWriter(to io.Writer, h Head) (*Writer, error) {
+// NewWriter begins a backup that a key-encryption key authenticates.
+func NewWriter(ctx context.Context, to io.Writer, h Head, keeper store.KeyKeeper) (*Writer, error) {
+	prover, err := newProver(ctx, keeper)
+	if err != nil {
+		return nil, err
+	}
 	gz, err := gzip.NewWriterLevel(to, gzip.BestSpeed)
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
-	w := &Writer{gz: gz, tar: tar.NewWriter(gz), at: h.MadeAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}}
+	w := &Writer{gz: gz, tar: tar.NewWriter(gz), at: h.MadeAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}, prover: prover}
 	for _, t := range h.Tables {
 		w.manifest.Rows[t.Name] = 0
 	}
@@ -113,6 +121,9 @@ func (w *Writer) flush() error {
 }
 
 func (w *Writer) header(path string, size int64) error {
+	if len(w.manifest.Entries) == mostFiles && path != manifestName && path != proofName {
+		return fmt.Errorf("backup: more than %d files", mostFiles)
+	}
 	if err := w.tar.WriteHeader(&tar.Header{Name: path, Mode: 0o600, Size: size, ModTime: w.at, Format: tar.FormatPAX}); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -154,7 +165,7 @@ func (w *Writer) Blob(name string, size int64, r io.Reader) error {
 	return nil
 }
 
-// Close writes the manifest. Without it there is no backup.
+// Close writes the manifest and its proof. Without them there is no backup.
 func (w *Writer) Close() (Manifest, error) {
 	if err := w.flush(); err != nil {
 		return Manifest{}, err
@@ -165,6 +176,13 @@ func (w *Writer) Close() (Manifest, error) {
 		return Manifest{}, fmt.Errorf("backup: %w", err)
 	}
 	if err := w.file(Entry{Path: manifestName}, b); err != nil {
+		return Manifest{}, err
+	}
+	sum := sha256.Sum256(b)
+	if b, err = json.Marshal(w.prover.of(sum[:])); err != nil {
+		return Manifest{}, fmt.Errorf("backup: %w", err)
+	}
+	if err := w.file(Entry{Path: proofName}, b); err != nil {
 		return Manifest{}, err
 	}
 	if err := w.tar.Close(); err != nil {

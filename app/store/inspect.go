@@ -93,13 +93,20 @@ func CheckKey(ctx context.Context, where string, keeper KeyKeeper) error {
 	if err != nil || !found.Made {
 		return err
 	}
-	k := newKeyring(keeper)
-	k.reads = r
-	all, err := k.rows(ctx)
-	if err != nil || len(all) == 0 {
-		return err
+	return opensNewest(ctx, r, keeper)
+}
+
+// opensNewest tells whether a keeper opens the newest data key; nil where there is none.
+func opensNewest(ctx context.Context, r reader, keeper KeyKeeper) error {
+	var d dataKey
+	err := r.QueryRowContext(ctx, `SELECT id, wrapped, kek FROM data_keys ORDER BY id DESC LIMIT 1`).Scan(&d.id, &d.wrapped, &d.kek)
+	if isNoRows(err) {
+		return nil
 	}
-	return opens(ctx, keeper, all[len(all)-1])
+	if err != nil {
+		return wrapped(err)
+	}
+	return opens(ctx, keeper, d)
 }
 
 // opens tells whether a keeper opens a data key.

@@ -48,15 +48,7 @@ func (w *rewinder) opens(*Outcome) error {
 	if w.Keeper == nil {
 		return nil
 	}
-	var d dataKey
-	err := w.moment.QueryRowContext(w.ctx, `SELECT id, wrapped, kek FROM data_keys ORDER BY id DESC LIMIT 1`).Scan(&d.id, &d.wrapped, &d.kek)
-	if isNoRows(err) {
-		return nil
-	}
-	if err != nil {
-		return wrapped(err)
-	}
-	return opens(w.ctx, w.Keeper, d)
+	return opensNewest(w.ctx, w.moment, w.Keeper)
 }
 
 // numbers go on far beyond those that may have been handed out since: operations are known to nodes, clusters to clouds, deliveries to

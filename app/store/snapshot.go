@@ -92,6 +92,11 @@ func (s *Snapshot) Close() error {
 	return s.from.db.Close()
 }
 
+// CheckKey tells whether a key-encryption key opens the newest data key. The errors are those of OpenWith; nil also where there is no data key yet.
+func (s *Snapshot) CheckKey(ctx context.Context, keeper KeyKeeper) error {
+	return opensNewest(ctx, s.moment, keeper)
+}
+
 // tablesOf gives the tables that belong into a backup, and their columns in the order in which they were made.
 func tablesOf(ctx context.Context, r reader, sqlite bool) ([]Table, error) {
 	query := `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`

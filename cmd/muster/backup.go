@@ -25,7 +25,8 @@ func backupCommand(c *cli) *cobra.Command {
 		Long: "Write all that the database holds, as it is at one moment, into one file, while servers run. - is standard output. The file is the same for\n" +
 			"SQLite and PostgreSQL, and `muster restore` brings it into either.\n\n" +
 			"Secrets in it are sealed as in the database; all else can be read, so keep it as you keep the database. The key that opens what is sealed\n" +
-			"(MUSTER_SECRET_KEY, or secret.key in the data directory) is not in it: keep that elsewhere. Without it a backup is of little use.",
+			"(MUSTER_SECRET_KEY, or secret.key in the data directory) is not in it: keep that elsewhere. The same key authenticates the backup: restore wants\n" +
+			"it, and refuses what was changed.",
 		Example: "  muster backup muster-2026-01-31.tar.gz\n  muster backup - | age -r age1… > muster.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.backup(cmd.Context(), args[0], resources, at)
@@ -46,6 +47,11 @@ func (c *cli) backup(ctx context.Context, to string, resources bool, at string) 
 		return err
 	}
 	defer s.Close()
+	keeper, err := ownKey(ctx, data)
+	if err != nil {
+		return err
+	}
+	defer keeper.Close()
 	var contents backup.Contents
 	if resources {
 		b, closeBlobs, err := openBlobs(ctx, data, at)
@@ -64,7 +70,7 @@ func (c *cli) backup(ctx context.Context, to string, resources bool, at string) 
 		return usagef("a backup is not written to a terminal").hint("Name a file, or lead it to a program: muster backup - | …")
 	}
 	count := &counter{w: out}
-	taken, err := backup.Take(ctx, count, s, versionName(), time.Now(), contents)
+	taken, err := backup.Take(ctx, count, s, keeper, versionName(), time.Now(), contents)
 	if err = done(err); err != nil {
 		return err
 	}

@@ -21,13 +21,15 @@ const defaultRestoreLease = 24 * time.Hour
 
 func restoreCommand(c *cli) *cobra.Command {
 	var lease time.Duration
-	var check bool
+	var check, unproven bool
 	var at string
 	cmd := &cobra.Command{
 		Use: "restore FILE|-", Short: "Bring a backup into an empty database (on the server's host, while no server runs on it)", Args: exactly("FILE"),
-		Long: "Bring a backup into an empty database: that of DATABASE_URL, or one that is made in the data directory. - is standard input. Every byte is\n" +
-			"compared with the backup's manifest before anything is written, and all rows come in one transaction, or none. A backup of an older\n" +
-			"version is brought up to date.\n\n" +
+		Long: "Bring a backup into an empty database: that of DATABASE_URL, or one that is made in the data directory. - is standard input. Before\n" +
+			"anything is written, every byte is compared with the backup's manifest, and this is authenticated with the key that the backup was made with\n" +
+			"(MUSTER_SECRET_KEY, or secret.key in the data directory): what was changed is refused. All rows come in one transaction, or none. A backup of\n" +
+			"an older version is brought up to date. Some of those have nothing that authenticates them: they are taken with --allow-unauthenticated only,\n" +
+			"since whoever could write to the file may have changed accounts, roles, catalogs and scripts in it.\n\n" +
 			"The world went on since the backup. So numbers go on far beyond those that may have been given since, machines are looked for before they\n" +
 			"are asked for again, leases that would end get --lease, and everybody has to sign in anew. docs/runbooks.md says what to look at then.",
 		Example: "  muster restore muster-2026-01-31.tar.gz --data /var/lib/muster",
@@ -36,13 +38,14 @@ func restoreCommand(c *cli) *cobra.Command {
 				return usagef("--lease must not be negative")
 			}
 			if check {
-				return c.checkBackup(args[0])
+				return c.checkBackup(cmd.Context(), args[0], unproven)
 			}
-			return c.restore(cmd.Context(), args[0], lease, at)
+			return c.restore(cmd.Context(), args[0], lease, at, unproven)
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", defaultRestoreLease, "for how `long` at least clusters live on")
-	cmd.Flags().BoolVar(&check, "check", false, "only look whether the file is whole, and tell what is in it")
+	cmd.Flags().BoolVar(&check, "check", false, "only look whether the file is whole and authentic, and tell what is in it")
+	cmd.Flags().BoolVar(&unproven, "allow-unauthenticated", false, "also take a backup of a version that did not authenticate backups, whatever was done to it; with --check: without the key")
 	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the place for contents of resources (default $MUSTER_BLOB_URL, or the data directory)")
 	return cmd
 }
@@ -69,7 +72,20 @@ func (c *cli) opener(from string) (backup.Opener, func(), error) {
 	}, func() { _ = f.Close() }, nil
 }
 
-func (c *cli) checkBackup(from string) error {
+func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error {
+	var keeper store.KeyKeeper
+	if !unproven {
+		data, err := c.dataDir()
+		if err != nil {
+			return err
+		}
+		k, err := ownKey(ctx, data)
+		if err != nil {
+			return err
+		}
+		defer k.Close()
+		keeper = k
+	}
 	open, done, err := c.opener(from)
 	if err != nil {
 		return err
@@ -80,19 +96,23 @@ func (c *cli) checkBackup(from string) error {
 		return err
 	}
 	defer r.Close()
-	head, m, err := backup.Check(r)
+	head, m, err := backup.Check(ctx, r, keeper, unproven)
 	if err != nil {
 		return err
 	}
 	if c.json() {
-		return c.printJSON(map[string]any{"head": head, "rows": m.Rows})
+		return c.printJSON(map[string]any{"head": head, "rows": m.Rows, "authenticated": m.Proven})
 	}
-	_, err = fmt.Fprintf(c.stdout, "A whole backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", head.Installation,
+	what := "An authentic"
+	if !m.Proven {
+		what = "A whole, but not authenticated"
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
 		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, plural(m.Rows["clusters"], "cluster"), plural(m.Rows["operations"], "operation"), plural(m.Rows["users"], "account"))
 	return err
 }
 
-func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at string) error {
+func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at string, unproven bool) error {
 	data, where, err := c.place()
 	if err != nil {
 		return err
@@ -122,7 +142,7 @@ func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at 
 		return err
 	}
 	defer done()
-	head, _, out, err := backup.Bring(ctx, open, where, store.Restored{Keeper: keeper, Now: time.Now(), Lease: lease},
+	head, _, out, err := backup.Bring(ctx, open, where, store.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
 		func(name string, size int64, r io.Reader) error { return blobs.Put(ctx, name, size, r) })
 	if err != nil {
 		return err
@@ -178,7 +198,7 @@ func (c *cli) tellRestore(where string, head backup.Head, out store.Outcome, mis
 	if c.json() {
 		return c.printJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.stdout, "Restored into %s: %s of %s, made %s ago.\n", where, plural(out.Rows, "row"), plural(out.Clusters, "standing cluster"), span(time.Since(head.MadeAt)))
+	fmt.Fprintf(c.stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, plural(out.Rows, "row"), plural(out.Clusters, "standing cluster"), span(time.Since(head.MadeAt)))
 	if n := len(out.Migrated); n > 0 {
 		fmt.Fprintf(c.stdout, "Brought up to date by %s.\n", plural(n, "migration"))
 	}
