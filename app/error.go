@@ -103,6 +103,12 @@ func CodeOf(err error) Code {
 	return EInternal
 }
 
+// ReasonKeyLost is of an error about something that was sealed with a key that somebody has said is lost.
+const ReasonKeyLost = "key_lost"
+
+// IsKeyLost tells that what was asked for cannot be read any more. Machines can be given back without.
+func IsKeyLost(err error) bool { return AsError(err).Reason == ReasonKeyLost }
+
 // AsError gives the first Error in the chain. Anything without one becomes an EInternal whose message hides the cause.
 func AsError(err error) *Error {
 	var e *Error

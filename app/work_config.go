@@ -46,6 +46,9 @@ func (cc *configCache) get(ctx context.Context, a *App, c *ClaimedStep) (*operat
 	oc := &operationConfig{id: id}
 	var err error
 	if oc.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.Cluster.ID, id); err != nil {
+		if c.Step.Action == ActionDelete && IsKeyLost(err) {
+			return oc, nil
+		}
 		return nil, err
 	}
 	if oc.secrets, err = a.Store.ClusterSecrets(ctx, c.Tenant, c.Cluster.ID); err != nil {

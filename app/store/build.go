@@ -9,19 +9,20 @@ import (
 	"muster/app"
 )
 
-const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.words, b.final, b.wanted, b.event, b.request, b.cluster, b.tries,
+const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.words, b.final, b.sealed_wanted, b.event, b.request, b.cluster, b.tries,
 	b.begun_at, b.made_at, b.ready_at, b.wait_until, b.end_at, b.ended_at, b.retry_at, b.due_at, b.version, b.callback_shown, b.callback_why`
 
 const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
 
-func scanBuild(row scanner) (b app.Build, err error) {
-	var wanted, event []byte
+// scanBuild also gives what is wanted as it is sealed, for openWanted.
+func scanBuild(row scanner) (b app.Build, wanted []byte, err error) {
+	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64
 	var call app.BuildCallbacks
 	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Words, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
 		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Why)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = fromMicros(begun), fromMicros(made), fromMicros(ready), fromMicros(wait)
 	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = fromMicros(end), fromMicros(ended), fromMicros(retry), fromMicros(due)
@@ -29,13 +30,10 @@ func scanBuild(row scanner) (b app.Build, err error) {
 		call.Told = []app.BuildCallback{}
 		b.Callback = &call
 	}
-	if err := json.Unmarshal(wanted, &b.Wanted); err != nil {
-		return b, fmt.Errorf("build %d: %w", b.ID, err)
-	}
 	if err := json.Unmarshal(event, &b.Event); err != nil {
-		return b, fmt.Errorf("build %d: %w", b.ID, err)
+		return b, nil, fmt.Errorf("build %d: %w", b.ID, err)
 	}
-	return b, nil
+	return b, wanted, nil
 }
 
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
@@ -65,26 +63,34 @@ func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([
 	if f.Before > 0 {
 		and(`b.id < ?`, f.Before)
 	}
-	list := []app.Build{}
+	list, wanted := []app.Build{}, [][]byte{}
 	err := s.each(ctx, func(row scanner) error {
-		b, err := scanBuild(row)
-		list = append(list, b)
+		b, sealed, err := scanBuild(row)
+		list, wanted = append(list, b), append(wanted, sealed)
 		return err
 	}, buildRows+where+` ORDER BY b.id DESC LIMIT ?`, append(args, f.Limit)...)
 	if err != nil {
 		return list, err
+	}
+	for i := range list {
+		if err := s.openWanted(&list[i], wanted[i]); err != nil {
+			return list, err
+		}
 	}
 	return list, s.toldOf(ctx, list)
 }
 
 // Build implements app.BuildStore.
 func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
-	b, err := scanBuild(s.reads.QueryRowContext(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
+	b, wanted, err := scanBuild(s.reads.QueryRowContext(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
 	if isNoRows(err) {
 		return b, errNoBuild(id)
 	}
 	if err != nil {
 		return b, wrapped(err)
+	}
+	if err := s.openWanted(&b, wanted); err != nil {
+		return b, err
 	}
 	one := []app.Build{b}
 	if err := s.toldOf(ctx, one); err != nil || b.State != app.BuildWaiting {
@@ -96,11 +102,14 @@ func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, 
 }
 
 func (t *tx) build(id int64) (app.Build, error) {
-	b, err := scanBuild(t.row(buildRows+` WHERE b.id = ?`, id))
+	b, wanted, err := scanBuild(t.row(buildRows+` WHERE b.id = ?`, id))
 	if isNoRows(err) {
 		return b, errNoBuild(id)
 	}
-	return b, wrapped(err)
+	if err != nil {
+		return b, wrapped(err)
+	}
+	return b, t.keys.openWanted(&b, wanted)
 }
 
 // wakeBuilds makes builds due: something has happened that may be about them.
@@ -169,11 +178,17 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words 
 // DueBuilds implements app.BuildStore. What is due stands in an index of its own.
 func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
 	hooks := map[string]app.BuildHook{}
+	var wanted [][]byte
 	err = s.each(ctx, func(row scanner) error {
-		b, err := scanBuild(row)
-		due = append(due, app.DueBuild{Build: b})
+		b, sealed, err := scanBuild(row)
+		due, wanted = append(due, app.DueBuild{Build: b}), append(wanted, sealed)
 		return err
 	}, buildRows+` WHERE b.due_at > 0 AND b.due_at <= ? AND b.live = 1 ORDER BY b.due_at, b.id LIMIT ?`, micros(now), limit)
+	for i := range due {
+		if err == nil {
+			err = s.openWanted(&due[i].Build, wanted[i])
+		}
+	}
 	if err != nil {
 		return nil, next, err
 	}

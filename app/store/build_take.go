@@ -167,10 +167,13 @@ func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (i
 	}
 	if err := t.row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
 			wait_until, end_at, ended_at, retry_at, due_at, version, callback, callback_name, callback_shown, callback_why)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, '', 0, ?, 0, 0, ?, 0, ?, 0, ?, 1, ?, ?, ?, ?) RETURNING id`,
-		o.Hook.ID, o.Hook.Tenant, b.Rule.Name, b.Key, e.Build, e.Job, live, string(state), words, jsonText(b.Ask), jsonText(e), micros(o.Now),
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, 0, '', 0, ?, 0, 0, ?, 0, ?, 0, ?, 1, ?, ?, ?, ?) RETURNING id`,
+		o.Hook.ID, o.Hook.Tenant, b.Rule.Name, b.Key, e.Build, e.Job, live, string(state), words, jsonText(e), micros(o.Now),
 		micros(o.Now.Add(b.Ask.WaitFor)), micros(endedAt), micros(due), call.url, call.name, call.shown, call.why).Scan(&id); err != nil {
 		return 0, wrapped(err)
+	}
+	if err := t.exec(`UPDATE builds SET sealed_wanted = ? WHERE id = ?`, t.keys.sealWanted(b.Ask, id), id); err != nil {
+		return 0, err
 	}
 	act := "build.begin"
 	if live == 0 {

@@ -77,11 +77,11 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, err
 	}
 	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-			message, cost_per_hour, dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool)
-		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+			message, cost_per_hour, dns_suffix, definition, sealed_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool)
+		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
-		c.Message, c.CostPerHour, c.DNSSuffix, definition, n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
+		c.Message, c.CostPerHour, c.DNSSuffix, s.sealDefinition(definition, c.ID), n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
 		micros(c.CreatedAt), micros(c.ExpiresAt), c.Pool)
 	if err != nil {
 		return op, err
@@ -222,12 +222,12 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 
 // Definition implements app.ClusterStore.
 func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d app.Definition, err error) {
-	var text []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&text)
+	var sealed []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
 	if err = clusterError(err, cluster); err != nil {
 		return d, err
 	}
-	return d, json.Unmarshal(text, &d)
+	return d, s.openJSON(sealed, definitionPlace(cluster), &d)
 }
 
 // ClusterSecrets implements app.ClusterStore.

@@ -40,7 +40,7 @@ func TestNewerTables(t *testing.T) {
 	if _, err := store.OpenSnapshot(t.Context(), file); app.AsError(err).Reason != "too_new" {
 		t.Errorf("a backup of tables that are not known: %v", err)
 	}
-	say(t, file, `INSERT INTO settings (name, value) VALUES ('needs_migration', '90000')`)
+	say(t, file, `INSERT INTO settings (name, value) VALUES ('needs_migration', '90000') ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
 	if _, err := store.Open(t.Context(), file, key); app.AsError(err).Reason != "too_new" {
 		t.Errorf("a database that this program cannot work with: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 // parted by slashes.
 type sealedColumn struct {
 	table, column, place string
-	keys                 []string // columns of text that name a row
+	keys                 []string // columns that name a row
+	number               bool     // its one key is a number, else all are text
 	hex                  bool     // the value is text, in hex
+	clear                string   // the column that held the value in clear text before migration 56; with one key
 	only                 []string // rows that are sealed, where not all are; with one key
 }
 
@@ -26,10 +29,13 @@ var sealedColumns = []sealedColumn{
 	{table: "build_hooks", column: "secret", place: "build_hook_secrets/", keys: []string{"id"}},
 	{table: "build_hooks", column: "old_secret", place: "build_hook_secrets/", keys: []string{"id"}},
 	{table: "build_hooks", column: "token_key", place: "build_hook_tokens/", keys: []string{"id"}},
+	{table: "builds", column: "sealed_wanted", place: "build_wanted/", keys: []string{"id"}, number: true, clear: "wanted"},
 	{table: "builds", column: "callback", place: "build_callbacks/", keys: []string{"callback_name"}},
+	{table: "changes", column: "sealed_definition", place: "change_definitions/", keys: []string{"operation"}, number: true, clear: "definition"},
 	{table: "chat_workspaces", column: "access", place: "chat_access/", keys: []string{"kind", "team"}},
 	{table: "chat_workspaces", column: "refresh", place: "chat_refresh/", keys: []string{"kind", "team"}},
 	{table: "clusters", column: "ssh_key", place: "clusters/", keys: []string{"id"}},
+	{table: "clusters", column: "sealed_definition", place: "cluster_definitions/", keys: []string{"id"}, clear: "definition"},
 	{table: "hooks", column: "url", place: "hook_urls/", keys: []string{"tenant", "name"}},
 	{table: "hooks", column: "secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
 	{table: "hooks", column: "old_secret", place: "hook_secrets/", keys: []string{"tenant", "name"}},
@@ -38,6 +44,9 @@ var sealedColumns = []sealedColumn{
 	{table: "node_facts", column: "value", place: "node_facts/", keys: []string{"cluster", "service", "name", "node"}},
 	{table: "nodes", column: "secret", place: "nodes/", keys: []string{"cluster", "name"}},
 	{table: "questions", column: "answer", place: "questions/", keys: []string{"name"}},
+	{table: "requests", column: "sealed_asked", place: "request_asked/", keys: []string{"id"}, number: true, clear: "asked"},
+	{table: "requests", column: "sealed_terms", place: "request_terms/", keys: []string{"id"}, number: true, clear: "terms"},
+	{table: "requests", column: "sealed_kept", place: "request_kept/", keys: []string{"id"}, number: true, clear: "kept"},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},
 }
@@ -52,6 +61,15 @@ type sealedValue struct {
 }
 
 func (c sealedColumn) placeOf(keys []string) string { return c.place + strings.Join(keys, "/") }
+
+// key gives a part of a row's key as the column holds it.
+func (c sealedColumn) key(text string) any {
+	if c.number {
+		n, _ := strconv.ParseInt(text, 10, 64) // the database gave it
+		return n
+	}
+	return text
+}
 
 // stored gives a sealed value as the column holds it.
 func (c sealedColumn) stored(b []byte) any {
@@ -253,7 +271,7 @@ func (s *Store) sealedWithout(ctx context.Context, c sealedColumn, id int64, aft
 	if after != nil {
 		where += ` AND (` + strings.Join(c.keys, ", ") + `) > (?` + strings.Repeat(", ?", len(c.keys)-1) + `)`
 		for _, k := range after {
-			args = append(args, k)
+			args = append(args, c.key(k))
 		}
 	}
 	err = s.each(ctx, func(row scanner) error {
@@ -295,7 +313,7 @@ func (s *Store) reseal(ctx context.Context, c sealedColumn, values []sealedValue
 			}
 			args := []any{c.stored(next[i])}
 			for _, k := range v.keys {
-				args = append(args, k)
+				args = append(args, c.key(k))
 			}
 			if err := t.exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE `+strings.Join(c.keys, " = ? AND ")+` = ? AND `+c.column+` = ?`,
 				append(args, c.stored(v.value))...); err != nil {

@@ -58,6 +58,13 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	if text := steps[0].Error; text == "" || strings.Contains(text, "sealed") {
 		t.Errorf("people are told %q", text)
 	}
+	// Its configuration is lost too. It is still shown, so that it can be deleted.
+	if _, err := s.Definition(ctx, "t", "old-1"); !app.IsKeyLost(err) {
+		t.Errorf("its configuration: %v", err)
+	}
+	if v, err := a.Cluster(ctx, app.Actor{Tenant: "t", User: "ada", Role: app.RoleAdmin}, "old-1"); err != nil || v.Name != "old" {
+		t.Errorf("it is not shown: %+v, %v", v.Cluster, err)
+	}
 	if _, err := s.SubmitOperation(ctx, app.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: "t",
 		Cluster: "old-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: at}}); err != nil {
 		t.Fatal(err)

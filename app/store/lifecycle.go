@@ -62,15 +62,17 @@ func (t *tx) templateHooks(cluster string, definition *app.Definition) ([]app.Op
 	if definition != nil {
 		return definition.Hooks, nil
 	}
-	var text []byte
-	if err := t.row(`SELECT definition FROM clusters WHERE id = ?`, cluster).Scan(&text); err != nil {
+	var sealed []byte
+	if err := t.row(`SELECT sealed_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
 		return nil, clusterError(err, cluster)
 	}
 	var d struct {
 		Hooks []app.OperationHook `json:"hooks"`
 	}
-	err := json.Unmarshal(text, &d)
-	return d.Hooks, err
+	if err := t.keys.openJSON(sealed, definitionPlace(cluster), &d); err != nil && !app.IsKeyLost(err) {
+		return nil, err
+	}
+	return d.Hooks, nil
 }
 
 // before gives the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that

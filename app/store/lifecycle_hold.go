@@ -234,8 +234,8 @@ func (t *tx) answered(e app.DeliveryEnd, state app.DeliveryState) error {
 
 // calledOff takes back what an operation has made of its cluster that never began: no step ran, so nothing else has changed.
 func (t *tx) calledOff(now time.Time, op app.Operation) error {
-	var definition, wasText, madeText []byte
-	err := t.row(`SELECT definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&definition, &wasText, &madeText)
+	var sealed, wasText, madeText []byte
+	err := t.row(`SELECT sealed_definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
 	if isNoRows(err) {
 		return nil
 	}
@@ -253,8 +253,12 @@ func (t *tx) calledOff(now time.Time, op app.Operation) error {
 		was.Template, was.Size, jsonText(was.Services), was.CostPerHour, op.Cluster); err != nil {
 		return err
 	}
+	definition, err := t.keys.open(sealed, changePlace(op.ID))
+	if err != nil && !app.IsKeyLost(err) {
+		return err
+	}
 	if len(definition) > 0 {
-		if err := t.exec(`UPDATE clusters SET definition = ? WHERE id = ?`, string(definition), op.Cluster); err != nil {
+		if err := t.exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.keys.sealDefinition(definition, op.Cluster), op.Cluster); err != nil {
 			return err
 		}
 		if err := t.keepHealthOf(now, op.Cluster, definition); err != nil {

@@ -65,15 +65,23 @@ func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, er
 	}
 	s.keyring.reads = s.reads
 	s.writer = newWriter(session, s.publish)
+	s.writer.keys = s.keyring
 	if s.installation, err = s.installationID(ctx); err == nil {
 		err = s.checkKey(ctx)
 	}
 	if err == nil {
 		err = s.openAudit(ctx)
 	}
+	moved := 0
+	if err == nil {
+		moved, err = s.sealBefore(ctx)
+	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err
+	}
+	if moved > 0 && !isPostgres(where) {
+		scrub(ctx, where)
 	}
 	return s, nil
 }

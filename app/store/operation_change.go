@@ -78,9 +78,13 @@ func (t *tx) checkFollows(n app.NewOperation) error {
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
 func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
-	var before []byte
-	cluster, err := scanCluster(t.row(`SELECT `+clusterColumns+`, c.definition FROM clusters c WHERE c.id = ?`, op.Cluster), &before)
+	var sealed []byte
+	cluster, err := scanCluster(t.row(`SELECT `+clusterColumns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterError(err, op.Cluster); err != nil {
+		return "", err
+	}
+	before, err := s.open(sealed, definitionPlace(op.Cluster))
+	if err != nil {
 		return "", err
 	}
 	after, err := json.Marshal(c.Definition)
@@ -109,12 +113,12 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 	if made.Reserved != nil {
 		reserves = 1
 	}
-	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, was, made, reserves) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		op.ID, op.Tenant, op.Cluster, string(kept), jsonText(was), jsonText(made), reserves); err != nil {
+	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
+		op.ID, op.Tenant, op.Cluster, s.sealChange(kept, op.ID), jsonText(was), jsonText(made), reserves); err != nil {
 		return "", err
 	}
-	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, definition = ? WHERE id = ?`,
-		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, string(after), op.Cluster); err != nil {
+	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
+		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, s.sealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
 	if err := t.useResources(op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
@@ -299,13 +303,19 @@ func (t *tx) reservedLast(o app.Operation) (*reservedText, error) {
 
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
 func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
-	var text []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT coalesce((SELECT h.definition FROM changes h WHERE h.cluster = c.id AND h.operation > ? AND h.definition <> ''
-		ORDER BY h.operation LIMIT 1), c.definition) FROM clusters c WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&text)
+	var sealed []byte
+	var change int64
+	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
+		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
+		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
 	if err = clusterError(err, cluster); err != nil {
 		return d, err
 	}
-	return d, json.Unmarshal(text, &d)
+	at := definitionPlace(cluster)
+	if change != 0 {
+		at = changePlace(change)
+	}
+	return d, s.openJSON(sealed, at, &d)
 }
 
 // ChangeOf implements app.ClusterStore.

@@ -9,32 +9,32 @@ import (
 	"muster/app"
 )
 
-const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.asked, r.facts, r.decision,
-	r.terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
+const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
+	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
 
-func scanRequest(row scanner) (app.Request, error) {
-	var r app.Request
-	var groups, asked, facts, decision, terms, needs, offer []byte
+// scanRequest leaves out what is sealed, for openRequest.
+func scanRequest(row scanner) (r app.Request, sealed sealedRequest, err error) {
+	var groups, facts, decision, needs, offer []byte
 	var broken, askedAt, ended, expires, due int64
-	err := row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &asked, &facts, &decision,
-		&terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
+	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.asked, &facts, &decision,
+		&sealed.terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
 	if err != nil {
-		return r, err
+		return r, sealed, err
 	}
 	for _, c := range []struct {
 		text []byte
 		into any
-	}{{groups, &r.Groups}, {asked, &r.Asked}, {facts, &r.Facts}, {decision, &r.Decision}, {terms, &r.Terms}, {needs, &r.Needs}, {offer, &r.Offer}} {
+	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Needs}, {offer, &r.Offer}} {
 		if len(c.text) == 0 {
 			continue
 		}
 		if err := json.Unmarshal(c.text, c.into); err != nil {
-			return r, fmt.Errorf("request %d: %w", r.ID, err)
+			return r, sealed, fmt.Errorf("request %d: %w", r.ID, err)
 		}
 	}
 	r.Broken = broken != 0
 	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = fromMicros(askedAt), fromMicros(ended), fromMicros(expires), fromMicros(due)
-	return r, nil
+	return r, sealed, nil
 }
 
 func scanReview(row scanner) (request int64, v app.Review, err error) {
@@ -74,12 +74,15 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 	}
 	err := t.row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
 			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
 		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, jsonText(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
-		jsonText(r.Asked), jsonText(r.Facts), jsonText(r.Decision), jsonText(r.Terms), jsonText(r.Needs), r.Round, r.Message, keptText(n.Kept),
+		jsonText(r.Facts), jsonText(r.Decision), jsonText(r.Needs), r.Round, r.Message,
 		micros(r.AskedAt), micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt)).Scan(&r.ID)
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
+	}
+	if err := t.exec(`UPDATE requests SET sealed_asked = ?, sealed_terms = ?, sealed_kept = ? WHERE id = ?`, t.keys.sealAsked(r), t.keys.sealTerms(r), t.keys.sealKept(keptText(n.Kept), r.ID), r.ID); err != nil {
+		return r, err
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {
 		// What waits holds its part of the quotas, so that it is there when it is approved.
@@ -196,12 +199,12 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 	}
 	if r.Status.Open() {
 		var k app.Kept
-		var text []byte
-		if err := t.row(`SELECT kept FROM requests WHERE id = ?`, r.ID).Scan(&text); err != nil {
+		var sealed []byte
+		if err := t.row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)
 		}
-		if err := json.Unmarshal(text, &k); err != nil {
-			return fmt.Errorf("store: request %d: %w", r.ID, err)
+		if err := t.keys.openJSON(sealed, keptPlace(r.ID), &k); err != nil {
+			return err
 		}
 		switch m.Act {
 		case app.RequestOffer:
@@ -214,9 +217,9 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 		}
 		kept = jsonText(k)
 	}
-	n, err := t.count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
-			kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
-		string(r.Status), r.Cluster, r.Terms.PlanHash, jsonText(r.Terms), jsonText(r.Needs), offer, r.Round, flag(r.Broken), r.Message, kept,
+	n, err := t.count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
+			sealed_kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+		string(r.Status), r.Cluster, r.Terms.PlanHash, t.keys.sealTerms(r), jsonText(r.Needs), offer, r.Round, flag(r.Broken), r.Message, t.keys.sealKept(kept, r.ID),
 		micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
 	if err != nil {
 		return err
@@ -279,9 +282,12 @@ func flag(b bool) int64 {
 
 // request gives a request with its reviews as the transaction sees it.
 func (t *tx) request(tenant string, id int64) (app.Request, error) {
-	r, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
+	r, sealed, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
 	if err != nil {
 		return r, requestError(err, id)
+	}
+	if err := t.keys.openRequest(&r, sealed); err != nil {
+		return r, err
 	}
 	return r, t.each(func(row scanner) error {
 		_, v, err := scanReview(row)
@@ -299,10 +305,16 @@ func requestError(err error, id int64) error {
 
 // RequestsDue implements app.RequestStore.
 func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
+	var hidden []sealedRequest
 	err = s.each(ctx, func(row scanner) error {
-		r, err := scanRequest(row)
-		list = append(list, r)
+		r, sealed, err := scanRequest(row)
+		list, hidden = append(list, r), append(hidden, sealed)
 		return err
 	}, `SELECT `+requestColumns+` FROM requests r WHERE r.due_at > 0 AND r.due_at <= ? ORDER BY r.due_at LIMIT ?`, micros(now), limit)
+	for i := range list {
+		if err == nil {
+			err = s.openRequest(&list[i], hidden[i])
+		}
+	}
 	return list, err
 }

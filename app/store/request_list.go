@@ -22,18 +22,15 @@ func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Reque
 
 // KeptRequest implements app.RequestStore.
 func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
-	var text []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&text)
+	var sealed []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
 		return k, requestError(err, id)
 	}
-	if len(text) == 0 {
+	if len(sealed) == 0 {
 		return k, app.Errorf(app.ENotFound, "Request %d is not open any more.", id)
 	}
-	if err := json.Unmarshal(text, &k); err != nil {
-		return k, fmt.Errorf("store: request %d: %w", id, err)
-	}
-	return k, nil
+	return k, s.openJSON(sealed, keptPlace(id), &k)
 }
 
 // Requests implements app.RequestStore.
@@ -124,15 +121,21 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.
 	}
 	defer func() { _ = moment.Rollback() }()
 	list := []app.Request{}
+	var hidden []sealedRequest
 	at := map[int64]int{}
 	err = each(ctx, moment, func(row scanner) error {
-		r, err := scanRequest(row)
+		r, sealed, err := scanRequest(row)
 		at[r.ID] = len(list)
-		list = append(list, r)
+		list, hidden = append(list, r), append(hidden, sealed)
 		return err
 	}, query, args...)
 	if err != nil || len(list) == 0 {
 		return list, err
+	}
+	for i := range list {
+		if err := s.openRequest(&list[i], hidden[i]); err != nil {
+			return list, err
+		}
 	}
 	ids := make([]any, len(list))
 	for i, r := range list {

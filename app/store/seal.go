@@ -7,6 +7,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+
+	"muster/app"
 )
 
 // KeySize is the length of the keys that values are sealed with, and of one that is given to Open, in bytes.
@@ -102,7 +104,8 @@ func (k *keyring) open(sealed []byte, place string) ([]byte, error) {
 			}
 		}
 		if isWrongKey(err) { // whoever waits for the value can do nothing about it
-			err = fmt.Errorf("store: sealed value of %s does not open: data key %d was wrapped by another key", place, id)
+			err = &app.Error{Code: app.EInternal, Reason: app.ReasonKeyLost, Message: "The secret key that this was kept with is lost.",
+				Err: fmt.Errorf("store: sealed value of %s does not open: data key %d was wrapped by another key", place, id)}
 		}
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type writer struct {
 	stopped  chan struct{}
 	done     chan struct{}
 	failed   error        // of closing
+	keys     *keyring     // set before anything is written
 	auditKey []byte       // of the ends of audits; set before anything is written to one
 	commits  atomic.Int64 // that succeeded
 }
@@ -215,7 +216,7 @@ func (w *writer) commit(batch []*write) {
 
 // try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
 func (w *writer) try(batch []*write, careful bool) (t *tx, errs []error, err error) {
-	t = &tx{session: w.session, auditKey: w.auditKey, note: note{clusters: map[string]bool{}}}
+	t = &tx{session: w.session, keys: w.keys, auditKey: w.auditKey, note: note{clusters: map[string]bool{}}}
 	errs = make([]error, len(batch))
 	if err := w.session.begin(); err != nil {
 		return t, errs, err
@@ -253,6 +254,7 @@ type tx struct {
 	session  session
 	changed  bool       // by the act that runs, or an error of the database
 	who      *app.Actor // on whose behalf the act runs; nil: nobody's
+	keys     *keyring
 	auditKey []byte
 	trace    string // that the act belongs to; "" for none
 	note

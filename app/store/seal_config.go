@@ -1,0 +1,85 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"muster/app"
+)
+
+// The configuration of clusters is sealed, as JSON: people put into it what they would not have others read.
+
+func definitionPlace(cluster string) string { return "cluster_definitions/" + cluster }
+
+func changePlace(operation int64) string {
+	return "change_definitions/" + strconv.FormatInt(operation, 10)
+}
+
+func askedPlace(request int64) string { return "request_asked/" + strconv.FormatInt(request, 10) }
+
+func termsPlace(request int64) string { return "request_terms/" + strconv.FormatInt(request, 10) }
+
+func keptPlace(request int64) string { return "request_kept/" + strconv.FormatInt(request, 10) }
+
+func wantedPlace(build int64) string { return "build_wanted/" + strconv.FormatInt(build, 10) }
+
+func (k *keyring) sealDefinition(text []byte, cluster string) []byte {
+	return k.seal(text, definitionPlace(cluster))
+}
+
+// sealChange seals what a cluster's definition was before an operation.
+func (k *keyring) sealChange(text []byte, operation int64) []byte {
+	return k.seal(text, changePlace(operation))
+}
+
+func (k *keyring) sealAsked(r app.Request) []byte {
+	return k.seal([]byte(jsonText(r.Asked)), askedPlace(r.ID))
+}
+
+func (k *keyring) sealTerms(r app.Request) []byte {
+	return k.seal([]byte(jsonText(r.Terms)), termsPlace(r.ID))
+}
+
+func (k *keyring) sealKept(text string, request int64) []byte {
+	return k.seal([]byte(text), keptPlace(request))
+}
+
+func (k *keyring) sealWanted(a app.BuildAsk, build int64) []byte {
+	return k.seal([]byte(jsonText(a)), wantedPlace(build))
+}
+
+// openJSON reads the JSON that was sealed for a place.
+func (k *keyring) openJSON(sealed []byte, place string, into any) error {
+	text, err := k.open(sealed, place)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("store: %s: %w", place, err)
+	}
+	return nil
+}
+
+// sealedRequest is what is sealed of a request.
+type sealedRequest struct{ asked, terms []byte }
+
+// openRequest fills it in. Where its key is lost, the rest of the request can still be read.
+func (k *keyring) openRequest(r *app.Request, s sealedRequest) error {
+	err := k.openJSON(s.asked, askedPlace(r.ID), &r.Asked)
+	if err == nil {
+		err = k.openJSON(s.terms, termsPlace(r.ID), &r.Terms)
+	}
+	if app.IsKeyLost(err) {
+		return nil
+	}
+	return err
+}
+
+// openWanted does the same of a build.
+func (k *keyring) openWanted(b *app.Build, sealed []byte) error {
+	if err := k.openJSON(sealed, wantedPlace(b.ID), &b.Wanted); !app.IsKeyLost(err) {
+		return err
+	}
+	return nil
+}

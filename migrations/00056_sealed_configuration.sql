@@ -1,0 +1,31 @@
+-- +goose Up
+-- The configuration of clusters, sealed. What stood in clear text is moved there by the program, which has the key, when it is next started; nothing is written there
+-- any more. Programs from before read and write the clear text only.
+ALTER TABLE clusters ADD COLUMN sealed_definition BLOB NOT NULL DEFAULT x'';
+ALTER TABLE changes ADD COLUMN sealed_definition BLOB NOT NULL DEFAULT x'';
+ALTER TABLE requests ADD COLUMN sealed_asked BLOB NOT NULL DEFAULT x'';
+ALTER TABLE requests ADD COLUMN sealed_terms BLOB NOT NULL DEFAULT x'';
+ALTER TABLE requests ADD COLUMN sealed_kept BLOB NOT NULL DEFAULT x'';
+ALTER TABLE builds ADD COLUMN sealed_wanted BLOB NOT NULL DEFAULT x'';
+CREATE INDEX clusters_to_seal ON clusters (id) WHERE definition <> '';
+CREATE INDEX changes_to_seal ON changes (operation) WHERE definition <> '';
+CREATE INDEX requests_asked_to_seal ON requests (id) WHERE asked <> '';
+CREATE INDEX requests_terms_to_seal ON requests (id) WHERE terms <> '';
+CREATE INDEX requests_kept_to_seal ON requests (id) WHERE kept <> '';
+CREATE INDEX builds_to_seal ON builds (id) WHERE wanted <> '';
+INSERT INTO settings (name, value) VALUES ('needs_migration', '56') ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- +goose Down
+DELETE FROM settings WHERE name = 'needs_migration' AND value = '56';
+DROP INDEX builds_to_seal;
+DROP INDEX requests_kept_to_seal;
+DROP INDEX requests_terms_to_seal;
+DROP INDEX requests_asked_to_seal;
+DROP INDEX changes_to_seal;
+DROP INDEX clusters_to_seal;
+ALTER TABLE builds DROP COLUMN sealed_wanted;
+ALTER TABLE requests DROP COLUMN sealed_kept;
+ALTER TABLE requests DROP COLUMN sealed_terms;
+ALTER TABLE requests DROP COLUMN sealed_asked;
+ALTER TABLE changes DROP COLUMN sealed_definition;
+ALTER TABLE clusters DROP COLUMN sealed_definition;
