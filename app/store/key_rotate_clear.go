@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// sealBefore seals what was written in clear text before migration 56, some rows in a transaction. Interrupted, it goes on at the next start; several servers may do
+// sealBefore seals what was written in clear text before migration 54, some rows in a transaction. Interrupted, it goes on at the next start; several servers may do
 // it at the same time. Nothing else is read before it is done. It gives how many values there were.
 func (s *Store) sealBefore(ctx context.Context) (all int, err error) {
 	for _, c := range sealedColumns {

@@ -153,7 +153,7 @@ func suiteKeeper(t testing.TB) store.KeyKeeper {
 	return k
 }
 
-// inClear makes of what is sealed what it was before migration 56, but for what is beyond a row in the middle, as an interruption has left it.
+// inClear makes of what is sealed what it was before migration 54, but for what is beyond a row in the middle, as an interruption has left it.
 func inClear(t testing.TB, exec func(query string)) {
 	t.Helper()
 	d := `{"config":{"motto":"planted-change"}}`

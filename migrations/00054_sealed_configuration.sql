@@ -13,10 +13,10 @@ CREATE INDEX requests_asked_to_seal ON requests (id) WHERE asked <> '';
 CREATE INDEX requests_terms_to_seal ON requests (id) WHERE terms <> '';
 CREATE INDEX requests_kept_to_seal ON requests (id) WHERE kept <> '';
 CREATE INDEX builds_to_seal ON builds (id) WHERE wanted <> '';
-INSERT INTO settings (name, value) VALUES ('needs_migration', '56') ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+INSERT INTO settings (name, value) VALUES ('needs_migration', '54') ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- +goose Down
-DELETE FROM settings WHERE name = 'needs_migration' AND value = '56';
+DELETE FROM settings WHERE name = 'needs_migration' AND value = '54';
 DROP INDEX builds_to_seal;
 DROP INDEX requests_kept_to_seal;
 DROP INDEX requests_terms_to_seal;
