@@ -26,7 +26,7 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 		return v, nil
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
-	if err != nil && !IsKeyLost(err) { // it can still be deleted
+	if err != nil && !IsKeyLost(err) { // shown all the same, so that it can be deleted
 		return ClusterView{}, err
 	}
 	v.Links = expandLinks(d.Links, c, v.Nodes)

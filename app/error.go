@@ -103,10 +103,10 @@ func CodeOf(err error) Code {
 	return EInternal
 }
 
-// ReasonKeyLost is of an error about something that was sealed with a key that somebody has said is lost.
+// ReasonKeyLost is the reason of errors about values that can't be decrypted because their key was declared lost.
 const ReasonKeyLost = "key_lost"
 
-// IsKeyLost tells that what was asked for cannot be read any more. Machines can be given back without.
+// IsKeyLost reports whether a value can't be decrypted because its key is lost. Machines can be deleted without it.
 func IsKeyLost(err error) bool { return AsError(err).Reason == ReasonKeyLost }
 
 // AsError gives the first Error in the chain. Anything without one becomes an EInternal whose message hides the cause.

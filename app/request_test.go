@@ -277,7 +277,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	}
 }
 
-// changedKept gives what was kept as somebody has changed it who can even seal it.
+// changedKept changes kept requests as an attacker who has the keys could.
 type changedKept struct {
 	app.Store
 	old, new string

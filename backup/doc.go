@@ -4,11 +4,10 @@
 //	rows/TABLE/000001.jsonl  rows, one JSON array a line, in pieces of some MiB
 //	resources/000001         contents of resources, where they were asked for
 //	manifest.json            every file before it with its size and SHA-256, and how many rows each table has
-//	proof.json               the last: the manifest authenticated by the key-encryption key
+//	proof.json               last: authenticates the manifest with the key-encryption key
 //
 // It is the same for SQLite and PostgreSQL. What is sealed in the database is sealed here; everything else is readable, so the file is to be
-// kept as the database is. A file that was cut short has no proof and is refused, as is one in which anything is other than it was written: nobody makes a proof who
-// does not have the key-encryption key.
-// Errors are *app.Error: EInvalid, reason bad_backup, for a file that is not whole or was changed, and unauthenticated for one from before there were proofs;
-// EConflict, reason wrong_key, for one of another key; the others are those of whoever reads or writes.
+// protected like the database. A truncated file has no proof and is refused, and so is one that was changed in any way: a proof takes the key-encryption key.
+// Errors are *app.Error: EInvalid with reason bad_backup if the file is incomplete or was changed, or unauthenticated if it predates proofs;
+// EConflict with reason wrong_key if it was made with another key; other errors come from the reader or writer.
 package backup

@@ -12,20 +12,20 @@ import (
 	"muster/app/store"
 )
 
-// Proof authenticates a backup: an HMAC-SHA-256 of its manifest, which has the hashes of all else, with a key of this backup alone that the key-encryption
-// key wraps. So it is not to be made from what the database, or another backup, holds.
+// Proof authenticates a backup: an HMAC-SHA-256 of its manifest, which holds the hashes of everything else. Its key is random, used for this backup only, and
+// wrapped by the key-encryption key, so a copy of the database or of another backup isn't enough to make one.
 type Proof struct {
 	Keeper string `json:"keeper"` // name of the key-encryption key
 	Key    []byte `json:"key"`    // wrapped
 	MAC    []byte `json:"mac"`
 }
 
-// proofUse begins what is wrapped. A data key of the database, which may leak, does not, so its wrapped form is the key of no proof.
+// proofUse prefixes the wrapped key. The database's data keys are wrapped without it, so a leaked one can't be used to make a proof.
 const proofUse = "muster backup proof\x00"
 
 const proofKeySize = 32
 
-// prover makes the proof. The key service is asked before anything is written.
+// prover makes the proof. It calls the key service before anything is written, so that a failure leaves no partial file.
 type prover struct {
 	proof Proof
 	key   []byte
@@ -46,34 +46,34 @@ func (p *prover) of(manifest []byte) Proof {
 	return p.proof
 }
 
-// proofMAC takes the SHA-256 of a manifest.
+// proofMAC authenticates a manifest, given its SHA-256.
 func proofMAC(key, manifest []byte) []byte {
 	m := hmac.New(sha256.New, key)
 	m.Write(manifest)
 	return m.Sum(nil)
 }
 
-// check says why a proof is not one of the manifest with this SHA-256.
+// check returns an error if the proof doesn't authenticate the manifest with this SHA-256.
 func (p Proof) check(ctx context.Context, keeper store.KeyKeeper, manifest []byte) error {
 	key, err := keeper.Unwrap(ctx, p.Key)
 	if app.CodeOf(err) == app.EConflict {
-		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: fmt.Sprintf("The backup was made with another secret key, %.80q, or was changed.", p.Keeper),
-			Hint: "Nothing was changed. Give the key that the servers had when it was made: after `muster secrets rekey`, that is the old one.", Err: err}
+		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: fmt.Sprintf("The backup was made with another secret key (%.80q), or was changed.", p.Keeper),
+			Hint: "Nothing was restored. Use the key that the servers had when the backup was made; for a backup from before `muster secrets rekey`, that is the old key.", Err: err}
 	}
 	if err != nil {
 		return err
 	}
 	key, is := bytes.CutPrefix(key, []byte(proofUse))
 	if !is || len(key) != proofKeySize || !hmac.Equal(p.MAC, proofMAC(key, manifest)) {
-		return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "The backup was changed after it was made: its proof does not fit its manifest.",
-			Hint: "Nothing was changed. Take another copy, and find out who can write to this one."}
+		return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "The backup was changed after it was made: its proof doesn't match its manifest.",
+			Hint: "Nothing was restored. Use another copy, and find out who can write to this one."}
 	}
 	return nil
 }
 
-// unproven refuses a backup of the first form, which had no proof.
+// unproven refuses a backup of form 1, which had no proof.
 func unproven() error {
-	return &app.Error{Code: app.EInvalid, Reason: "unauthenticated", Message: "Nothing authenticates this backup: it was made by a version before backups were.",
-		Hint: "Nothing was changed. Whoever could write to the file may have changed accounts, roles, catalogs and scripts in it.\n" +
-			"Where it was kept so that no one could, give --allow-unauthenticated."}
+	return &app.Error{Code: app.EInvalid, Reason: "unauthenticated", Message: "This backup isn't authenticated: it was made by an older version of Muster.",
+		Hint: "Nothing was restored. Anyone who could write to the file may have changed accounts, roles, catalogs or scripts in it.\n" +
+			"If you are sure that no one could, restore it with --allow-unauthenticated."}
 }

@@ -72,14 +72,14 @@ func pack(t testing.TB, all []part) []byte {
 	return b.Bytes()
 }
 
-func of1(all []part, name string) int {
+func indexOf(all []part, name string) int {
 	return slices.IndexFunc(all, func(p part) bool { return strings.HasPrefix(p.name, name) })
 }
 
-// fits writes the manifest anew, so that it fits the files: all that needs no key.
+// fits rebuilds the manifest to match the files, which takes no key.
 func fits(t testing.TB, all []part) []part {
 	t.Helper()
-	at := of1(all, "manifest.json")
+	at := indexOf(all, "manifest.json")
 	m := backup.Manifest{Rows: map[string]int{}}
 	var was backup.Manifest
 	if err := json.Unmarshal(all[at].body, &was); err != nil {
@@ -107,7 +107,7 @@ func fits(t testing.TB, all []part) []part {
 	return all
 }
 
-// firstForm makes of a backup what the first form was: it has no proof.
+// firstForm turns a backup into one of form 1, which has no proof.
 func firstForm(t testing.TB, all []part) []part {
 	t.Helper()
 	all = slices.Clone(all[:len(all)-1])
@@ -134,7 +134,7 @@ func withProof(t testing.TB, all []part, p backup.Proof) []part {
 	return all
 }
 
-// Whoever can write to a backup, but does not have the key-encryption key, changes nothing: whatever fits together is refused before anything is written.
+// Without the key-encryption key no change to a backup is accepted, even if its parts match, and nothing is written.
 func TestChangedBackupsAreRefused(t *testing.T) {
 	b := take(t, some(t))
 	all := unpack(t, b)
@@ -157,14 +157,17 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 			refused(t, pack(t, changed), true, "bad_backup")
 		})
 	}
-	anAdmin := func(all []part) []part { // what an attacker would want
-		at := of1(all, "rows/clusters/")
+	changedRow := func(all []part) []part {
+		at := indexOf(all, "rows/clusters/")
 		all[at].body = bytes.Replace(all[at].body, []byte(`web`), []byte(`wob`), 1)
 		return all
 	}
-	change("a row, with a manifest that fits", func(all []part) []part { return fits(t, anAdmin(all)) })
-	change("a row, with the manifest as it was", anAdmin)
-	change("an entry removed", func(all []part) []part { at := of1(all, "rows/logs/"); return fits(t, slices.Delete(all, at, at+1)) })
+	change("a row, with a manifest that fits", func(all []part) []part { return fits(t, changedRow(all)) })
+	change("a row, with the manifest as it was", changedRow)
+	change("an entry removed", func(all []part) []part {
+		at := indexOf(all, "rows/logs/")
+		return fits(t, slices.Delete(all, at, at+1))
+	})
 	change("an entry added", func(all []part) []part {
 		return fits(t, slices.Insert(all, 1, part{"resources/000001", []byte("#!/bin/sh")}))
 	})
@@ -173,7 +176,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 		all[0].body = bytes.Replace(all[0].body, []byte(`"version": "test"`), []byte(`"version": "tost"`), 1)
 		return fits(t, all)
 	})
-	change("every bit of the proof's MAC, and none", func(all []part) []part {
+	change("one bit of the proof's MAC", func(all []part) []part {
 		p := proofOf(t, all)
 		p.MAC[len(p.MAC)-1] ^= 1
 		return withProof(t, all, p)
@@ -181,10 +184,10 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 	change("an empty MAC", func(all []part) []part { p := proofOf(t, all); p.MAC = nil; return withProof(t, all, p) })
 	change("no proof", func(all []part) []part { return all[:len(all)-1] })
 	change("two proofs", func(all []part) []part { return append(all, all[len(all)-1]) })
-	change("a file behind the proof", func(all []part) []part { return append(all, part{"rows/users/000009.jsonl", nil}) })
+	change("a file after the proof", func(all []part) []part { return append(all, part{"rows/users/000009.jsonl", nil}) })
 	change("a file between manifest and proof", func(all []part) []part { return slices.Insert(all, len(all)-1, part{"rows/users/000009.jsonl", nil}) })
 	change("two manifests", func(all []part) []part {
-		return slices.Insert(all, len(all)-1, all[of1(all, "manifest.json")])
+		return slices.Insert(all, len(all)-1, all[indexOf(all, "manifest.json")])
 	})
 	change("the first form, with a proof", func(all []part) []part {
 		proof := all[len(all)-1]
@@ -198,11 +201,11 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 	})
 	change("the proof of another backup", func(all []part) []part { return append(all[:len(all)-1:len(all)-1], other[len(other)-1]) })
 	change("entries of another backup", func(all []part) []part {
-		at, from := of1(all, "rows/clusters/"), of1(other, "rows/clusters/")
+		at, from := indexOf(all, "rows/clusters/"), indexOf(other, "rows/clusters/")
 		all[at] = other[from]
 		return fits(t, all)
 	})
-	// Data keys are wrapped by the same key. One that has leaked makes no proof.
+	// Data keys are wrapped by the same key. A leaked one can't make a proof.
 	change("a proof of a data key", func(all []part) []part {
 		leaked := make([]byte, store.KeySize)
 		_, _ = rand.Read(leaked)
@@ -210,7 +213,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = fits(t, anAdmin(all))
+		all = fits(t, changedRow(all))
 		sum := sha256.Sum256(all[len(all)-2].body)
 		m := hmac.New(sha256.New, leaked)
 		m.Write(sum[:])
@@ -265,7 +268,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 	})
 }
 
-// A backup from before the key-encryption key was exchanged is proven by the old one.
+// A backup from before a rekey is authenticated by the old key.
 func TestBackupFromBeforeARekey(t *testing.T) {
 	file := storetest.File(t)
 	s := open(t, file)

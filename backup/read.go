@@ -30,8 +30,8 @@ func bad(format string, args ...any) error {
 		Hint: "Nothing was changed. Was the file cut short on its way? Take another copy."}
 }
 
-// Check reads a whole backup, compares every byte of it with its manifest, and this with its proof. Where unprovenToo is set, it takes a backup of the first form,
-// which has none, and without a keeper asks for none; the manifest says what came of it.
+// Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of form 1, which has no
+// proof, and with a nil keeper it skips the proof; Manifest.Proven tells whether one was checked.
 func Check(ctx context.Context, r io.Reader, keeper store.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
 	var head Head
 	var m Manifest
@@ -40,7 +40,7 @@ func Check(ctx context.Context, r io.Reader, keeper store.KeyKeeper, unprovenToo
 	var manifest []byte // its SHA-256
 	err := walk(r, func(h *tar.Header, from io.Reader) error {
 		if proof != nil || manifest != nil && (h.Name != proofName || head.Form < 2) {
-			return bad("something stands behind its end")
+			return bad("it continues after its end")
 		}
 		if len(seen) == mostFiles || len(h.Name) > mostName {
 			return bad("it has more files, or longer names, than a backup has")

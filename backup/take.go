@@ -23,8 +23,8 @@ type Taken struct {
 	Missing  []string // contents that rows speak of and that are not there; of a backup with resources
 }
 
-// Take writes a backup of a snapshot, which the key-encryption key of the database authenticates; one that is another's could never be brought in. Contents may be
-// nil: then it has none of resources.
+// Take writes a backup of a snapshot, authenticated with the database's key-encryption key; another key is refused, since the backup couldn't be restored. Contents may
+// be nil: then the backup has no contents of resources.
 func Take(ctx context.Context, to io.Writer, s *store.Snapshot, keeper store.KeyKeeper, version string, at time.Time, contents Contents) (out Taken, err error) {
 	if err := s.CheckKey(ctx, keeper); err != nil {
 		return out, err
@@ -74,8 +74,8 @@ type Opener func() (io.ReadCloser, error)
 type Put func(name string, size int64, from io.Reader) error
 
 // Bring checks a whole backup, keeps the contents of resources that are in it where put is not nil, and then brings its rows into a database that has no
-// installation; see store.Restore. Of r, what the backup says is filled in here; its keeper has to authenticate the backup, unless unprovenToo is set and the backup
-// is older than proofs are. Contents that were kept before it failed harm nothing.
+// installation; see store.Restore. Of r, what the backup says is filled in here; its keeper must authenticate the backup, unless unprovenToo is set and the backup
+// predates proofs. Contents that were kept before it failed harm nothing.
 func Bring(ctx context.Context, open Opener, where string, r store.Restored, unprovenToo bool, put Put) (head Head, m Manifest, out store.Outcome, err error) {
 	read := func(f func(io.Reader) error) error {
 		from, err := open()

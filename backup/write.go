@@ -48,11 +48,11 @@ type Entry struct {
 	Blob   string `json:"blob,omitempty"` // name of the content
 }
 
-// Manifest says what all files before it are.
+// Manifest lists all files before it.
 type Manifest struct {
 	Entries []Entry        `json:"entries"`
 	Rows    map[string]int `json:"rows"` // by table
-	Proven  bool           `json:"-"`    // Check saw that the key-encryption key authenticates it
+	Proven  bool           `json:"-"`    // Check verified its proof
 }
 
 // Writer writes a backup: rows table by table, then contents, then Close.
@@ -69,7 +69,7 @@ type Writer struct {
 	count int // pieces of the table
 }
 
-// NewWriter begins a backup that a key-encryption key authenticates.
+// NewWriter begins a backup that is authenticated with a key-encryption key.
 func NewWriter(ctx context.Context, to io.Writer, h Head, keeper store.KeyKeeper) (*Writer, error) {
 	prover, err := newProver(ctx, keeper)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *Writer) Blob(name string, size int64, r io.Reader) error {
 	return nil
 }
 
-// Close writes the manifest and its proof. Without them there is no backup.
+// Close writes the manifest and its proof. Without them the backup is refused.
 func (w *Writer) Close() (Manifest, error) {
 	if err := w.flush(); err != nil {
 		return Manifest{}, err

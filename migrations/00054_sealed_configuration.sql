@@ -1,6 +1,6 @@
 -- +goose Up
--- The configuration of clusters, sealed. What stood in clear text is moved there by the program, which has the key, when it is next started; nothing is written there
--- any more. Programs from before read and write the clear text only.
+-- The configuration of clusters, encrypted. The server, which has the key, moves the plaintext of the old columns here when it starts; the old columns are no longer
+-- written. Older servers read and write only the plaintext.
 ALTER TABLE clusters ADD COLUMN sealed_definition BLOB NOT NULL DEFAULT x'';
 ALTER TABLE changes ADD COLUMN sealed_definition BLOB NOT NULL DEFAULT x'';
 ALTER TABLE requests ADD COLUMN sealed_asked BLOB NOT NULL DEFAULT x'';

@@ -14,7 +14,7 @@ const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_k
 
 const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
 
-// scanBuild also gives what is wanted as it is sealed, for openWanted.
+// scanBuild leaves Wanted empty, and returns it encrypted for openWanted.
 func scanBuild(row scanner) (b app.Build, wanted []byte, err error) {
 	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64

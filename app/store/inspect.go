@@ -96,7 +96,7 @@ func CheckKey(ctx context.Context, where string, keeper KeyKeeper) error {
 	return opensNewest(ctx, r, keeper)
 }
 
-// opensNewest tells whether a keeper opens the newest data key; nil where there is none.
+// opensNewest returns nil if a keeper opens the newest data key, or if there is none.
 func opensNewest(ctx context.Context, r reader, keeper KeyKeeper) error {
 	var d dataKey
 	err := r.QueryRowContext(ctx, `SELECT id, wrapped, kek FROM data_keys ORDER BY id DESC LIMIT 1`).Scan(&d.id, &d.wrapped, &d.kek)

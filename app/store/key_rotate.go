@@ -18,7 +18,7 @@ type sealedColumn struct {
 	keys                 []string // columns that name a row
 	number               bool     // its one key is a number, else all are text
 	hex                  bool     // the value is text, in hex
-	clear                string   // the column that held the value in clear text before migration 54; with one key
+	clear                string   // the column that held the value in plaintext before migration 54; with one key
 	only                 []string // rows that are sealed, where not all are; with one key
 }
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// sealBefore seals what was written in clear text before migration 54, some rows in a transaction. Interrupted, it goes on at the next start; several servers may do
-// it at the same time. Nothing else is read before it is done. It gives how many values there were.
+// sealBefore encrypts configuration that was stored in plaintext before migration 54, a batch of rows per transaction. After an interruption it continues
+// at the next start; several servers may run it at once. It runs before anything else is read, and returns how many values it encrypted.
 func (s *Store) sealBefore(ctx context.Context) (all int, err error) {
 	for _, c := range sealedColumns {
 		for c.clear != "" {
@@ -47,7 +47,8 @@ func (s *Store) sealSome(ctx context.Context, c sealedColumn) (n int, err error)
 	return n, err
 }
 
-// scrub removes from a file what was overwritten: it still stands in pages that are free. Where that is not to be done now, such as for want of room, they are used again in time.
+// scrub rewrites the file, since its free pages still hold overwritten plaintext. It is best effort: without enough disk space the pages are left to be
+// overwritten by later writes.
 func scrub(ctx context.Context, file string) {
 	db, err := sql.Open("sqlite", dsn(file, "_pragma=busy_timeout(5000)"))
 	if err != nil {

@@ -58,7 +58,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	if text := steps[0].Error; text == "" || strings.Contains(text, "sealed") {
 		t.Errorf("people are told %q", text)
 	}
-	// Its configuration is lost too. It is still shown, so that it can be deleted.
+	// Its configuration is lost too, but it is still shown, so that it can be deleted.
 	if _, err := s.Definition(ctx, "t", "old-1"); !app.IsKeyLost(err) {
 		t.Errorf("its configuration: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
 	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
 
-// scanRequest leaves out what is sealed, for openRequest.
+// scanRequest leaves the sealed fields empty, and returns them for openRequest.
 func scanRequest(row scanner) (r app.Request, sealed sealedRequest, err error) {
 	var groups, facts, decision, needs, offer []byte
 	var broken, askedAt, ended, expires, due int64

@@ -104,7 +104,7 @@ func (k *keyring) open(sealed []byte, place string) ([]byte, error) {
 			}
 		}
 		if isWrongKey(err) { // whoever waits for the value can do nothing about it
-			err = &app.Error{Code: app.EInternal, Reason: app.ReasonKeyLost, Message: "The secret key that this was kept with is lost.",
+			err = &app.Error{Code: app.EInternal, Reason: app.ReasonKeyLost, Message: "The secret key that this was encrypted with is lost.",
 				Err: fmt.Errorf("store: sealed value of %s does not open: data key %d was wrapped by another key", place, id)}
 		}
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// The configuration of clusters is sealed, as JSON: people put into it what they would not have others read.
+// The configuration of clusters is encrypted, as JSON, since people put passwords into it.
 
 func definitionPlace(cluster string) string { return "cluster_definitions/" + cluster }
 
@@ -28,7 +28,7 @@ func (k *keyring) sealDefinition(text []byte, cluster string) []byte {
 	return k.seal(text, definitionPlace(cluster))
 }
 
-// sealChange seals what a cluster's definition was before an operation.
+// sealChange encrypts the definition that a cluster had before an operation.
 func (k *keyring) sealChange(text []byte, operation int64) []byte {
 	return k.seal(text, changePlace(operation))
 }
@@ -49,7 +49,7 @@ func (k *keyring) sealWanted(a app.BuildAsk, build int64) []byte {
 	return k.seal([]byte(jsonText(a)), wantedPlace(build))
 }
 
-// openJSON reads the JSON that was sealed for a place.
+// openJSON decrypts JSON that was sealed for a place.
 func (k *keyring) openJSON(sealed []byte, place string, into any) error {
 	text, err := k.open(sealed, place)
 	if err != nil {
@@ -64,7 +64,8 @@ func (k *keyring) openJSON(sealed []byte, place string, into any) error {
 // sealedRequest is what is sealed of a request.
 type sealedRequest struct{ asked, terms []byte }
 
-// openRequest fills it in. Where its key is lost, the rest of the request can still be read.
+// openRequest decrypts the sealed fields of a request. If their key is lost it leaves them empty, so that the rest can still be read. Call it after the rows are
+// closed: the data key may have to be read first.
 func (k *keyring) openRequest(r *app.Request, s sealedRequest) error {
 	err := k.openJSON(s.asked, askedPlace(r.ID), &r.Asked)
 	if err == nil {
@@ -76,7 +77,7 @@ func (k *keyring) openRequest(r *app.Request, s sealedRequest) error {
 	return err
 }
 
-// openWanted does the same of a build.
+// openWanted does the same for a build.
 func (k *keyring) openWanted(b *app.Build, sealed []byte) error {
 	if err := k.openJSON(sealed, wantedPlace(b.ID), &b.Wanted); !app.IsKeyLost(err) {
 		return err

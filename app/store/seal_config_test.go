@@ -21,7 +21,7 @@ func motto(text string) app.Definition {
 	return app.Definition{Config: map[string]any{"motto": text}, Parameters: map[string]any{"colour": text}}
 }
 
-// configured puts configuration wherever a store is given some.
+// configured stores configuration in every place that can hold it.
 func configured(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	for i := range n {
@@ -48,7 +48,7 @@ func configured(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// checkConfigured reads all of it again.
+// checkConfigured reads what configured stored.
 func checkConfigured(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	clusters, err := s.Clusters(t.Context(), "t", app.ClusterFilter{Limit: 1000})
@@ -81,7 +81,7 @@ func checkConfigured(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// noConfig looks into every value of every table.
+// noConfig searches every value of every table for configuration.
 func noConfig(t testing.TB, where string) {
 	t.Helper()
 	snapshot, err := store.OpenSnapshot(t.Context(), where)
@@ -120,7 +120,7 @@ func noBytes(t testing.TB, file string) {
 	}
 }
 
-// configIsSealed shows that configuration is nowhere in clear text, and that a rotation seals it anew.
+// configIsSealed checks that no table holds configuration in plaintext, and that key rotation re-encrypts it.
 func configIsSealed(t *testing.T, where string, k store.KeyKeeper) {
 	const n = 5
 	s := openBy(t, where, k)
@@ -153,7 +153,7 @@ func suiteKeeper(t testing.TB) store.KeyKeeper {
 	return k
 }
 
-// inClear makes of what is sealed what it was before migration 54, but for what is beyond a row in the middle, as an interruption has left it.
+// inClear puts the plaintext from before migration 54 back, except in the first rows: as if sealing was interrupted.
 func inClear(t testing.TB, exec func(query string)) {
 	t.Helper()
 	d := `{"config":{"motto":"planted-change"}}`
@@ -169,7 +169,7 @@ func inClear(t testing.TB, exec func(query string)) {
 	}
 }
 
-// oldConfigIsSealed opens a database whose configuration is in clear text, as several servers do at the same time.
+// oldConfigIsSealed opens a database with plaintext configuration with several servers at once.
 func oldConfigIsSealed(t *testing.T, where string, k store.KeyKeeper, n int) {
 	var wg sync.WaitGroup
 	for range 3 {

@@ -92,7 +92,7 @@ func (s *Snapshot) Close() error {
 	return s.from.db.Close()
 }
 
-// CheckKey tells whether a key-encryption key opens the newest data key. The errors are those of OpenWith; nil also where there is no data key yet.
+// CheckKey returns nil if a key-encryption key opens the newest data key, or if there is none yet. Its errors are those of OpenWith.
 func (s *Snapshot) CheckKey(ctx context.Context, keeper KeyKeeper) error {
 	return opensNewest(ctx, s.moment, keeper)
 }

@@ -25,8 +25,8 @@ func backupCommand(c *cli) *cobra.Command {
 		Long: "Write all that the database holds, as it is at one moment, into one file, while servers run. - is standard output. The file is the same for\n" +
 			"SQLite and PostgreSQL, and `muster restore` brings it into either.\n\n" +
 			"Secrets in it are sealed as in the database; all else can be read, so keep it as you keep the database. The key that opens what is sealed\n" +
-			"(MUSTER_SECRET_KEY, or secret.key in the data directory) is not in it: keep that elsewhere. The same key authenticates the backup: restore wants\n" +
-			"it, and refuses what was changed.",
+			"(MUSTER_SECRET_KEY, or secret.key in the data directory) is not in it: keep that elsewhere. The same key authenticates the backup: restore needs\n" +
+			"it, and refuses a backup that was changed.",
 		Example: "  muster backup muster-2026-01-31.tar.gz\n  muster backup - | age -r age1… > muster.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.backup(cmd.Context(), args[0], resources, at)

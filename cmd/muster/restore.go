@@ -26,10 +26,10 @@ func restoreCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE|-", Short: "Bring a backup into an empty database (on the server's host, while no server runs on it)", Args: exactly("FILE"),
 		Long: "Bring a backup into an empty database: that of DATABASE_URL, or one that is made in the data directory. - is standard input. Before\n" +
-			"anything is written, every byte is compared with the backup's manifest, and this is authenticated with the key that the backup was made with\n" +
-			"(MUSTER_SECRET_KEY, or secret.key in the data directory): what was changed is refused. All rows come in one transaction, or none. A backup of\n" +
-			"an older version is brought up to date. Some of those have nothing that authenticates them: they are taken with --allow-unauthenticated only,\n" +
-			"since whoever could write to the file may have changed accounts, roles, catalogs and scripts in it.\n\n" +
+			"anything is written, every byte is compared with the backup's manifest, and the manifest is authenticated with the key that the backup was made\n" +
+			"with (MUSTER_SECRET_KEY, or secret.key in the data directory): a backup that was changed is refused. All rows are restored in one transaction,\n" +
+			"or none. A backup of an older version is migrated. The oldest ones aren't authenticated and need --allow-unauthenticated, since anyone who could\n" +
+			"write to the file may have changed accounts, roles, catalogs or scripts in it.\n\n" +
 			"The world went on since the backup. So numbers go on far beyond those that may have been given since, machines are looked for before they\n" +
 			"are asked for again, leases that would end get --lease, and everybody has to sign in anew. docs/runbooks.md says what to look at then.",
 		Example: "  muster restore muster-2026-01-31.tar.gz --data /var/lib/muster",
@@ -44,8 +44,8 @@ func restoreCommand(c *cli) *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", defaultRestoreLease, "for how `long` at least clusters live on")
-	cmd.Flags().BoolVar(&check, "check", false, "only look whether the file is whole and authentic, and tell what is in it")
-	cmd.Flags().BoolVar(&unproven, "allow-unauthenticated", false, "also take a backup of a version that did not authenticate backups, whatever was done to it; with --check: without the key")
+	cmd.Flags().BoolVar(&check, "check", false, "only check that the file is complete and authentic, and show what is in it")
+	cmd.Flags().BoolVar(&unproven, "allow-unauthenticated", false, "also accept a backup of a version that did not authenticate backups; with --check: skip the key")
 	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the place for contents of resources (default $MUSTER_BLOB_URL, or the data directory)")
 	return cmd
 }
@@ -105,7 +105,7 @@ func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error
 	}
 	what := "An authentic"
 	if !m.Proven {
-		what = "A whole, but not authenticated"
+		what = "A complete, but not authenticated"
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
 		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, plural(m.Rows["clusters"], "cluster"), plural(m.Rows["operations"], "operation"), plural(m.Rows["users"], "account"))
