@@ -251,6 +251,9 @@ func leaseMoved(who Actor, was, until time.Time, reason string, beyond bool) str
 // leaseRules are those that the cluster was made with. Of clusters from before they were kept it is what the catalog says now.
 func (a *App) leaseRules(ctx context.Context, c Cluster) (Lease, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
+	if IsKeyLost(err) { // nothing can be extended; see leaseFixed
+		return Lease{}, nil
+	}
 	if err != nil {
 		return Lease{}, err
 	}

@@ -58,7 +58,7 @@ func (p Proof) check(ctx context.Context, keeper store.KeyKeeper, manifest []byt
 	key, err := keeper.Unwrap(ctx, p.Key)
 	if app.CodeOf(err) == app.EConflict {
 		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: fmt.Sprintf("The backup was made with another secret key (%.80q), or was changed.", p.Keeper),
-			Hint: "Nothing was restored. Use the key that the servers had when the backup was made; for a backup from before `muster secrets rekey`, that is the old key.", Err: err}
+			Hint: "Nothing was restored. Use the key that the servers had when the backup was made; for a backup from before `muster secrets rekey`, that is the old key."}
 	}
 	if err != nil {
 		return err

@@ -104,8 +104,8 @@ func (k *keyring) open(sealed []byte, place string) ([]byte, error) {
 			}
 		}
 		if isWrongKey(err) { // whoever waits for the value can do nothing about it
-			err = &app.Error{Code: app.EInternal, Reason: app.ReasonKeyLost, Message: "The secret key that this was encrypted with is lost.",
-				Err: fmt.Errorf("store: sealed value of %s does not open: data key %d was wrapped by another key", place, id)}
+			err = &app.Error{Code: app.EConflict, Reason: app.ReasonKeyLost, Message: "The secret key that this was encrypted with is lost.",
+				Hint: "A cluster from before can only be deleted; a secret must be set again."}
 		}
 		return nil, err
 	}

@@ -32,6 +32,9 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 	case app.EForbidden, app.ENotFound:
 		return reach{note: "Only the owner of a cluster and admins get its key."}, nil
 	default:
+		if app.IsKeyLost(err) {
+			return reach{note: "The key of this cluster is lost: " + app.AsError(err).Message}, nil
+		}
 		return reach{}, err
 	}
 	base, err := keyBase(cl.home, v.ID)
