@@ -75,7 +75,7 @@ done
 }
 live() {
 q= u=
-while read -r A B C; do [ "$A" != p ] || { q=$B u=$C; }; done <"$1"
+while read -r A B C; do [ "$A" != p ] || { q=$B u=$C; }; done 2>/dev/null <"$1"
 [ -n "$q" ] || return 1
 if [ ! -d /proc/self ]; then
 case $(ps -o args= -p "$q" 2>/dev/null) in *"$u"*) return 0 ;; esac

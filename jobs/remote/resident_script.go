@@ -48,7 +48,7 @@ else K=
 fi
 [ ! -e "$d/a.$b" ] || exit "$c"
 ! kill -0 -- "-$q" || exit "$c"
-[ -n "$K" ] || printf %-8s ended >&"${W[1]}"
+[ -n "$K" ] || { [ -s "$d/x.$b" ] || rm -f "$r"; printf %-8s ended >&"${W[1]}"; }
 } 2>/dev/null
 else
 printf %-8s%-8s 0 ended 2>/dev/null >&"${W[1]}"
@@ -131,6 +131,9 @@ x=
 
 // residentClaim does what quickClaim does. K is what there was when it was last looked, all of it in order: where nothing has
 // come since, nothing has to be looked at.
+//
+// Where the disk is full, a record is there without its end. One that names the resident would be taken for a command that still runs
+// as long as the resident stays, so it is removed.
 const residentClaim = `muster_claim() {
 local f z l IFS=" "
 d=$D/.claims/$p
@@ -172,7 +175,7 @@ done
 }
 muster_no() {
 K=
-[ -z "$2" ] || echo w >"$d/x.$b"
+[ -z "$2" ] || { echo w >"$d/x.$b"; } 2>/dev/null || rm -f "$r"
 echo "$t $1" >&2
 return 1
 }
@@ -189,7 +192,7 @@ func (v invocation) residentFunction(name string, text bool) string {
 	part(true, name+`() {
 set +m
 q=$BASHPID k=
-echo "p $q $u" >>"$r"
+{ echo "p $q $u" >>"$r"; } 2>/dev/null || { echo "$t nostate $d" >&2; exit 125; }
 [ ! -s "$d/x.$b" ] || exit 125
 trap k=y TERM HUP
 echo "$t $q $SHELL" >&2

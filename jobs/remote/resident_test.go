@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,4 +294,59 @@ func TestResidentForks(t *testing.T) {
 		}
 		eventually(t, "it ends", func() bool { return !slices.ContainsFunc(pidsIn(file), running) })
 	})
+}
+
+// On a full disk the ends of commands cannot be recorded. Once there is room again, nobody waits for a command that does not run: the
+// record of one that was never begun names the resident, which stays.
+func TestResidentOnFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	full, lib := filepath.Join(dir, "full"), filepath.Join(dir, "lib")
+	// Every bash reads this first. An echo to a file that is there fails as on a full disk, and leaves the file empty.
+	script := `echo() {
+if [ -s ` + full + ` ] && [ -f /proc/self/fd/1 ]; then
+case $(cat ` + full + `),$1 in
+*,"p $$ "*) ;;
+ends,[0-9w]*|processes,p*) return 1 ;;
+esac
+fi
+builtin echo "$@"
+}
+`
+	if err := os.WriteFile(lib, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(what string) {
+		if err := os.WriteFile(full, []byte(what), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := remotetest.Start(t, remotetest.Options{Env: []string{"BASH_ENV=" + lib}})
+	c := dial(t, s.Target())
+	run := func(epoch int64, step int) error {
+		exit, err := remote.Under(c, claim(epoch, step)).Run(soon(t, time.Minute), app.Command{Line: "true", Once: true}, nil)
+		if err == nil && exit != 0 {
+			err = fmt.Errorf("exit %d", exit)
+		}
+		return err
+	}
+	mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "true", Once: true})
+	fill("ends") // exit codes, and that a command was not begun
+	for i := range 3 {
+		if err := run(int64(i+2), i+2); err != nil {
+			t.Errorf("step %d on a full disk: %v", i+2, err)
+		}
+	}
+	fill("")
+	if err := run(5, 5); err != nil {
+		t.Error(err)
+	}
+	fill("processes") // a command that is not recorded must not run, since later ones would not wait for it
+	wantCode(t, run(6, 6), app.ECapacity, "cannot keep track")
+	fill("")
+	for i := range 2 {
+		if err := run(int64(i+7), i+6); err != nil {
+			t.Error(err)
+		}
+	}
 }

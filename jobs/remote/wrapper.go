@@ -74,7 +74,7 @@ fi
 `)
 	part(true, `echo "$2 $$ $SHELL" >&2
 `)
-	part(claim, `[ "$3" = n ] || echo "p $$ $2" >>"$r"
+	part(claim, `[ "$3" = n ] || { echo "p $$ $2" >>"$r"; } 2>/dev/null || { echo "$2 nostate ${r%/r.*}" >&2; exit 125; }
 MUSTER_RUN=$2; export MUSTER_RUN
 `)
 	part(v.once, `s=${r%/r.*}/s.${r##*/r.}
