@@ -304,6 +304,13 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,
 			TagNode: c.Node.Name, TagIntent: c.Intent},
 	}
+	if as.Action == ActionCreate && a.onHost(spec.Type) {
+		tenants, err := a.crowded(ctx)
+		if err != nil {
+			return err
+		}
+		as.Machine.Isolated = tenants > 0
+	}
 	if as.Action == ActionCreate && as.Unasked {
 		as.Together, err = oc.together(ctx, a, c)
 	}

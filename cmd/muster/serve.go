@@ -53,7 +53,7 @@ func (f *serveFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
 	cmd.Flags().IntVar(&f.rate, "api-rate", defaultAPIRate, "how many `requests` of the REST API a user may send in a minute; 0: no limit")
 	cmd.Flags().BoolVar(&f.settled, "no-migrate", false, "refuse a database whose tables are not up to date, rather than change them; see muster migrate")
-	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let admins of tenants write providers and scripts that run on this host: they then are what its user is")
+	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let admins of tenants write providers and scripts that run on this host, and several tenants have sandbox machines that are processes of it: they then are what its user is")
 	f.upkeep.declare(cmd)
 	f.observe.declare(cmd.Flags(), true)
 	f.resources.declare(cmd)

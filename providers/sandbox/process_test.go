@@ -431,3 +431,19 @@ func TestStrangeFiles(t *testing.T) {
 		}
 	}
 }
+
+// Where tenants share the host, no machine is a process of it, whichever way the mode was chosen.
+func TestProcessMachinesAreForOneTenant(t *testing.T) {
+	p := open(t, dataDir(t), ModeProcess)
+	s, _ := spec(t, "shared")
+	s.Isolated = true
+	_, err := p.Create(t.Context(), s)
+	if e := app.AsError(err); err == nil || e.Code != app.EForbidden || e.Reason != "process_mode" || e.Hint != app.IsolationHint {
+		t.Errorf("%v", err)
+	}
+	wantNoTraces(t, p.files.dir)
+	s.Isolated = false
+	if _, err := p.Create(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+}
