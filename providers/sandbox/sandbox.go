@@ -32,6 +32,7 @@ type Provider struct {
 	mode     string
 	why      string
 	kinds    map[string]backend // by mode
+	usage    *usage
 }
 
 var (
@@ -87,7 +88,8 @@ func Open(ctx context.Context, name string, values map[string]any, env Env) (*Pr
 	if err := p.files.prepare(); err != nil {
 		return nil, err
 	}
-	p.kinds = backends(p.files, s, p.log)
+	p.usage = &usage{files: p.files, limit: s}
+	p.kinds = backends(p.files, s, p.usage, p.log)
 	if err := p.chooseMode(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -262,6 +264,12 @@ func (p *Provider) admit(ctx context.Context, r *record) error {
 		e := app.Errorf(app.ECapacity, "the sandbox has its most machines, %d", p.settings.maxMachines)
 		e.Hint = "Delete some, or raise the provider's setting max_machines."
 		return e
+	}
+	if err := p.usage.roomForProcess(); err != nil {
+		return err
+	}
+	if err := p.usage.roomOnDisk(ctx); err != nil {
+		return err
 	}
 	return p.files.save(r)
 }
