@@ -246,6 +246,9 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 	}
 	if as.Action != ActionCreate && as.Action != ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey
+		if as.Guarded, err = a.guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case as.Action == ActionBootstrap:

@@ -65,7 +65,7 @@ func (f *serveFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
 	cmd.Flags().StringVar(&f.secure.Key, "tls-key", "", "`file` with its key")
 	cmd.Flags().StringArrayVar(&f.secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
-	cmd.Flags().StringSliceVar(&f.hooks.allow, "tenant-networks", nil, "`networks` that are not public and that tenants may reach all the same with hooks, resources and their own providers, with commas between")
+	cmd.Flags().StringSliceVar(&f.hooks.allow, "tenant-networks", nil, "`networks` that are not public and that tenants may reach all the same with hooks, resources, their own providers and the machines of these, with commas between")
 	cmd.Flags().StringSliceVar(&f.hooks.before, "hooks-allow", nil, "the former name of --tenant-networks")
 	_ = cmd.Flags().MarkDeprecated("hooks-allow", "use --tenant-networks")
 	cmd.Flags().StringVar(&f.hooks.proxy, "hooks-proxy", "", "`URL` of a proxy that notices go to hooks through; the environment names none")
