@@ -94,6 +94,11 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 		return nil, err
 	}
 	d.reach()
+	if d.anyNode(NodeNew, NodeReplaced) {
+		if err := a.checkIsolation(ctx, published.Providers[c.Provider]); err != nil {
+			return nil, err
+		}
+	}
 	d.keepStopped()
 	if err := d.checkMachines(ctx, a); err != nil {
 		return nil, err

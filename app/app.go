@@ -31,6 +31,9 @@ type Deps struct {
 	Reader CatalogReader
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
+	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
+	// not, or where only the host that makes them can tell. Nil: none are.
+	SharesHost func(ctx context.Context, spec ProviderSpec) string
 	// Policies understands policies; nil: where a policy stands, all is refused.
 	Policies PolicyEngine
 	Now      func() time.Time

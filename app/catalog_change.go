@@ -164,6 +164,9 @@ func (a *App) workOutChange(ctx context.Context, actor Actor, c CatalogChange) (
 	if err := a.checkOwnSecrets(ctx, actor, d, touched, c.coming); err != nil {
 		return nil, err
 	}
+	if err := a.checkOwnIsolation(ctx, d, touched); err != nil {
+		return nil, err
+	}
 	if err := a.describe(ctx, actor, d); err != nil {
 		return nil, err
 	}

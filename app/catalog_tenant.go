@@ -219,6 +219,24 @@ func (a *App) onHost(kind string) bool {
 	return slices.ContainsFunc(a.Reader.Families().Providers, func(d Descriptor) bool { return d.Name == kind && d.Host })
 }
 
+// guards tells whether machines of a provider are reached only where tenants may reach: those of a provider that a tenant's admin saved, who
+// decides what address they have. A provider that is gone may have been one. Machines on Muster's own hosts, where the operator has let
+// tenants in, are at private addresses by their nature.
+func (a *App) guards(ctx context.Context, tenant, provider string) (bool, error) {
+	if a.Reader == nil {
+		return false, nil // tenants have none of their own
+	}
+	c, err := a.catalogOf(ctx, tenant)
+	if err != nil {
+		return false, err
+	}
+	spec := c.Providers[provider]
+	if spec == nil {
+		return true, nil
+	}
+	return spec.Untrusted && !(a.TenantHostAccess && a.onHost(spec.Type)), nil
+}
+
 // checkHost refuses to run what a tenant's admin wrote, or pushed as a resource, on machines that are on Muster's own hosts: it would be root there.
 // Resources that a cluster has already, among the services of standing, stay.
 func (a *App) checkHost(c *Catalog, provider string, services, standing map[string]*Service, images map[string]Image, template *Template, hooks []OperationHook) error {

@@ -86,6 +86,9 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err := a.checkHost(c, layout.Provider, d.definition.Services, nil, d.definition.Images, t, t.Hooks); err != nil {
 		return draft{}, Preview{}, err
 	}
+	if err := a.checkIsolation(ctx, c.Providers[layout.Provider]); err != nil {
+		return draft{}, Preview{}, err
+	}
 	d.definition.Overrides = mergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {
 		d.definition.Parameters = set.Given

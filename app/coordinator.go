@@ -85,6 +85,8 @@ type Assignment struct {
 	Provider ProviderSpec // for machine actions
 	Machine  MachineSpec  // for create; Machine.Intent and Tags are set for every machine action
 	SSHKey   []byte       // the cluster's private key, OpenSSH PEM
+	// Guarded says that the provider is a tenant's own, so that its machines are reached by SSH only where tenants may reach at all.
+	Guarded bool `json:",omitempty"`
 	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
 	Unasked bool
 

@@ -114,6 +114,9 @@ func (a *App) claimRound(ctx context.Context, w WorkerID, except []string) (*Hea
 		return nil, err
 	}
 	r := &HealthRound{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: roundTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
+	if r.Guarded, err = a.guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
+		return nil, err
+	}
 	if named, generated := cutGenerated(secretNames(c.Definition.Config)); len(named)+len(generated) > 0 { // so that nothing that the checks say shows one
 		var values map[string]string
 		if len(named) > 0 {

@@ -28,6 +28,7 @@ type HealthRound struct {
 	Within  time.Duration `json:"within"`
 	SSHKey  []byte        `json:"ssh_key"`
 	Nodes   []RoundNode   `json:"nodes"`
+	Guarded bool          `json:"guarded,omitempty"` // as Assignment.Guarded
 	// Secrets are the values of the tenant's secrets that the cluster's configuration refers to: nothing that is reported may hold one.
 	Secrets []string `json:"secrets,omitempty"`
 }

@@ -306,6 +306,9 @@ func (a *App) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
 	if err := a.checkHost(c, p.Provider, nil, nil, map[string]Image{p.Image: image}, nil, nil); err != nil {
 		return s, err
 	}
+	if err := a.checkIsolation(ctx, spec); err != nil {
+		return s, err
+	}
 	s.definition = Definition{Services: map[string]*Service{}, Hardware: map[string]Flavor{p.Hardware: flavor}, Images: map[string]Image{p.Image: image}}
 	s.shape, s.price = MachineShape(p.Provider, flavor, image), flavor.CostPerHour
 	return s, nil

@@ -93,6 +93,8 @@ type MachineSpec struct {
 	AuthorizedKey string
 	// Firewall is what the cluster's machines are reached by from outside; nil leaves it to what the account does by itself.
 	Firewall *Firewall
+	// Isolated says that tenants share the host: the machine must not be a process with the rights of Muster's own user.
+	Isolated bool `json:",omitempty"`
 }
 
 // MachineState is the state of a machine in one word.

@@ -162,6 +162,9 @@ func (a *App) CreateTenant(ctx context.Context, actor Actor, n NewTenant) (t Ten
 	if err := checkSlots(n.Slots); err != nil {
 		return t, "", err
 	}
+	if err := a.checkFirstTenant(ctx); err != nil {
+		return t, "", err
+	}
 	var admin *User
 	if n.Admin != nil {
 		if err := actor.mustProve(); err != nil {

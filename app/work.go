@@ -246,6 +246,9 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 	}
 	if as.Action != ActionCreate && as.Action != ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey
+		if as.Guarded, err = a.guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case as.Action == ActionBootstrap:
@@ -303,6 +306,13 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey, Firewall: oc.definition.Firewall,
 		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,
 			TagNode: c.Node.Name, TagIntent: c.Intent},
+	}
+	if as.Action == ActionCreate && a.onHost(spec.Type) {
+		tenants, err := a.crowded(ctx)
+		if err != nil {
+			return err
+		}
+		as.Machine.Isolated = tenants > 0
 	}
 	if as.Action == ActionCreate && as.Unasked {
 		as.Together, err = oc.together(ctx, a, c)

@@ -142,7 +142,7 @@ func (w *Worker) lookAtNode(ctx context.Context, r *app.HealthRound, n app.Round
 		checks = append(checks, nodeCheck{c.Service, c.Check})
 	}
 	in, cancel := context.WithTimeout(ctx, getInTime)
-	sh, release, err := w.Shells.Get(in, target(n.Node, r.SSHKey))
+	sh, release, err := w.Shells.Get(in, w.guarded(target(n.Node, r.SSHKey), r.Guarded))
 	cancel()
 	if err == nil {
 		var found map[string]string

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"net"
 
 	"muster/app"
 	"muster/jobs/remote"
@@ -35,7 +36,7 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 // onNode runs f with a shell on the step's node, under the step's claim. The connection is kept for later steps unless it
 // broke.
 func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
-	sh, release, err := w.shell(ctx, target(as.Node, as.SSHKey))
+	sh, release, err := w.shell(ctx, w.target(as, as.SSHKey))
 	if err != nil {
 		return err
 	}
@@ -58,6 +59,25 @@ func (w *Worker) nodeClaim(as *app.Assignment) remote.Claim {
 
 func target(n app.Node, key []byte) remote.Target {
 	return remote.Target{Address: n.Address(app.AddressAccess), Port: n.SSHPort, User: n.SSHUser, HostKey: n.HostKey, PrivateKey: key}
+}
+
+// target is where the node of a step is, by the guard where the server says so.
+func (w *Worker) target(as *app.Assignment, key []byte) remote.Target {
+	return w.guarded(target(as.Node, key), as.Guarded)
+}
+
+// guarded puts the guard before a target whose provider is a tenant's own. Without one, none of them is reached.
+func (w *Worker) guarded(t remote.Target, guarded bool) remote.Target {
+	switch {
+	case !guarded:
+	case w.Guard != nil:
+		t.Guard = w.Guard
+	default:
+		t.Guard = func(context.Context, string, string) (net.Conn, error) {
+			return nil, app.Errorf(app.EForbidden, "This worker reaches no machines of tenants' own providers.")
+		}
+	}
+	return t
 }
 
 func nodeContext(as *app.Assignment) app.NodeContext {

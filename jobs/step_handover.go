@@ -76,7 +76,7 @@ func (w *Worker) takeOver(ctx context.Context, as *app.Assignment, out app.Outpu
 	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
 		return w.awaitLogin(ctx, as, out, r)
 	}
-	own, pool := target(as.Node, as.SSHKey), target(as.Node, as.FromPool.Key)
+	own, pool := w.target(as, as.SSHKey), w.target(as, as.FromPool.Key)
 	hostKey, which, err := shells.AwaitAny(ctx, pool, own)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.
 
 // awaitLogin logs in until it works. The connection is kept for the node's next steps.
 func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	t := target(as.Node, as.SSHKey)
+	t := w.target(as, as.SSHKey)
 	key, err := w.awaited(ctx, t)
 	if err != nil {
 		return err

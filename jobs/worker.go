@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -33,11 +34,13 @@ type WorkerConfig struct {
 	Coordinator app.Coordinator
 	Providers   Providers
 	Automators  map[string]app.Automator
-	Shells      Shells         // nil: over SSH
-	Resources   *ResourceCache // nil: none are brought to nodes
-	Log         *slog.Logger
-	Meter       app.Meter  // nil: nobody counts
-	Tracer      app.Tracer // nil: nobody follows
+	Shells      Shells // nil: over SSH
+	// Guard connects to machines of tenants' own providers, where they may be reached; nil: none of them is.
+	Guard     func(ctx context.Context, network, address string) (net.Conn, error)
+	Resources *ResourceCache // nil: none are brought to nodes
+	Log       *slog.Logger
+	Meter     app.Meter  // nil: nobody counts
+	Tracer    app.Tracer // nil: nobody follows
 }
 
 // Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from

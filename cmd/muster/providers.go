@@ -121,6 +121,32 @@ func (s *server) notes(ctx context.Context) (notes []string) {
 	return notes
 }
 
+// sharesHost says why machines of a provider would be processes of this host; "" where they would not, or where another host makes them and
+// their mode is not written down: that host refuses them.
+func (s *server) sharesHost(ctx context.Context, spec app.ProviderSpec) string {
+	if spec.Type != "sandbox" {
+		return ""
+	}
+	if spec.Settings["mode"] == sandboxProcess {
+		return "its setting mode is " + sandboxProcess
+	}
+	if s.madeElsewhere(spec) || s.providers == nil || spec.HasSecrets() {
+		return ""
+	}
+	p, err := s.providers.Provider(ctx, spec)
+	if err != nil {
+		return "" // it makes none at all
+	}
+	if m, ok := providers.As[moded](p); ok {
+		if mode, why := m.Mode(); mode == sandboxProcess {
+			return why
+		}
+	}
+	return ""
+}
+
+const sandboxProcess = "process"
+
 func modeNote(mode, why string) string {
 	if mode == "namespaces" {
 		return "Machines of the sandbox are namespaces of this host, each with its own file system, address and OpenSSH."

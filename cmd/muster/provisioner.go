@@ -84,7 +84,7 @@ func provisionerCommand(c *cli) *cobra.Command {
 	flags.StringVar(&p.name, "name", "", "`name` that people know it by (default the host's)")
 	flags.Var(&p.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
 	flags.IntVar(&p.slots, "slots", 0, fmt.Sprintf("`steps` at the same time, of all tenants together (default %d for each core)", slotsPerCore))
-	flags.StringSliceVar(&p.allow, "tenant-networks", nil, "`networks` that are not public and that the accounts of tenants' own providers may be in, with commas between")
+	flags.StringSliceVar(&p.allow, "tenant-networks", nil, "`networks` that are not public and that the accounts of tenants' own providers and their machines may be in, with commas between")
 	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long steps may go on once it shall end")
 	flags.BoolVar(&p.insecure, "insecure", false, "allow plain http to another host: whoever can listen learns tokens and keys")
 	flags.BoolVar(&p.verbose, "verbose", false, "log every step")

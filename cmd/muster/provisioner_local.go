@@ -39,7 +39,7 @@ func (s *server) runWorkers(ctx context.Context) error {
 	p.Start = func(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
 		c := s.app.CoordinatorOf(r.ID, o.Tenant)
 		return jobs.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
-			Providers: s.providers, Automators: automators, Log: s.Log, Resources: cache,
+			Providers: s.providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
 			Meter: s.metrics, Tracer: s.tracer}, c.(app.WorkWaiter))
 	}
 	return p.Run(ctx)

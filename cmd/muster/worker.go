@@ -143,8 +143,9 @@ func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
 	}
 	budget := jobs.NewBudget(queue, w.log)
 	budget.Meter = counts
+	guard := &netguard.Guard{Allow: s.Networks}
 	accounts := &providerSet{dir: filepath.Join(s.Data, "providers"), installation: s.Installation, log: w.log,
-		budget: budget, meter: counts, tracer: tracer, guard: &netguard.Guard{Allow: s.Networks}}
+		budget: budget, meter: counts, tracer: tracer, guard: guard}
 	w.closers = append(w.closers, accounts.Close)
 	if err := s.Plugins.plug(context.Background(), w.log, nil); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
 		return nil, err
 	}
 	w.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: s.Name, Tenant: s.Tenant, Slots: s.Slots, Queue: queue, Coordinator: w.server,
-		Providers: accounts, Automators: automators, Log: w.log, Resources: resourceCache(s.Data, s.Cache, w.log),
+		Providers: accounts, Guard: guard.DialContext, Automators: automators, Log: w.log, Resources: resourceCache(s.Data, s.Cache, w.log),
 		Meter: counts, Tracer: tracer})
 	if err == nil {
 		w.closers = append(w.closers, w.worker.Close)

@@ -74,8 +74,11 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 
 	limited, cancel := context.WithTimeout(ctx, set.dialLimit)
 	defer cancel()
-	dialer := net.Dialer{KeepAlive: set.keepalive}
-	raw, err := dialer.DialContext(limited, "tcp", t.endpoint())
+	connect := t.Guard
+	if connect == nil {
+		connect = (&net.Dialer{KeepAlive: set.keepalive}).DialContext
+	}
+	raw, err := connect(limited, "tcp", t.endpoint())
 	if err != nil {
 		return nil, dialError(ctx, t, err)
 	}

@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -302,5 +303,29 @@ func BenchmarkQuote(b *testing.B) {
 	s := fmt.Sprint(hostile)
 	for b.Loop() {
 		app.ShellQuote(s)
+	}
+}
+
+// A connection that was made without a guard is not used where one is to be asked, and what the guard refuses is not tried again.
+func TestGuardedTargets(t *testing.T) {
+	t.Parallel()
+	s := remotetest.Start(t, remotetest.Options{})
+	p := newPool(t, remote.PoolOptions{})
+	_, release := get(t, p, s.Target())
+	release(true)
+	asked := 0
+	guarded := s.Target()
+	guarded.Guard = func(_ context.Context, network, address string) (net.Conn, error) {
+		asked++
+		return nil, app.Errorf(app.EForbidden, "Tenants may not reach %s over %s.", address, network)
+	}
+	if _, _, err := p.Get(t.Context(), guarded); app.CodeOf(err) != app.EForbidden || asked != 1 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+	if _, err := remote.Wait(t.Context(), guarded); app.CodeOf(err) != app.EForbidden || asked != 2 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+	if s.Dials() != 1 {
+		t.Errorf("%d dials, want 1", s.Dials())
 	}
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net"
@@ -19,6 +20,8 @@ type Target struct {
 	User       string // "" means root
 	HostKey    string // authorized_keys form of the only key to accept; "" accepts and pins what the machine shows
 	PrivateKey []byte // OpenSSH PEM, without a passphrase
+	// Guard connects to machines whose address a tenant has a say in, where that is allowed; nil: any address is.
+	Guard func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // String gives "user@address:port", which is safe to print.
@@ -41,10 +44,15 @@ func (t Target) endpoint() string {
 	return net.JoinHostPort(t.Address, strconv.Itoa(port))
 }
 
-// identity tells targets apart. It holds a digest of the private key, never the key.
+// identity tells targets apart. It holds a digest of the private key, never the key. A connection that no guard has let through is not
+// taken for one that has.
 func (t Target) identity() string {
 	sum := sha256.Sum256(t.PrivateKey)
-	return strings.Join([]string{t.endpoint(), t.user(), hex.EncodeToString(sum[:]), bareKey(t.HostKey)}, "\n")
+	guarded := ""
+	if t.Guard != nil {
+		guarded = "guarded"
+	}
+	return strings.Join([]string{t.endpoint(), t.user(), hex.EncodeToString(sum[:]), bareKey(t.HostKey), guarded}, "\n")
 }
 
 // bareKey drops the comment and the spaces around an authorized_keys line, so that equal keys compare equal.

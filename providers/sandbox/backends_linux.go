@@ -2,9 +2,9 @@ package sandbox
 
 import "log/slog"
 
-func backends(l layout, s settings, log *slog.Logger) map[string]backend {
+func backends(l layout, s settings, u *usage, log *slog.Logger) map[string]backend {
 	return map[string]backend{
 		ModeNamespaces: newNamespaces(l, s, log),
-		ModeProcess:    newProcess(l, log),
+		ModeProcess:    newProcess(l, u, log),
 	}
 }

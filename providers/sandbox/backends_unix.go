@@ -4,6 +4,6 @@ package sandbox
 
 import "log/slog"
 
-func backends(l layout, _ settings, log *slog.Logger) map[string]backend {
-	return map[string]backend{ModeProcess: newProcess(l, log)}
+func backends(l layout, _ settings, u *usage, log *slog.Logger) map[string]backend {
+	return map[string]backend{ModeProcess: newProcess(l, u, log)}
 }

@@ -378,7 +378,7 @@ func TestMostMachines(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for field, value := range map[string]any{"mode": "vm", "subnet": "8.8.0.0/16", "max_machines": 0} {
+	for field, value := range map[string]any{"mode": "vm", "subnet": "8.8.0.0/16", "max_machines": 0, "max_processes": -1, "max_disk_gb": "much"} {
 		err := Check(map[string]any{field: value})
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "settings."+field {
 			t.Errorf("%s=%v: %v", field, value, err)
@@ -429,5 +429,82 @@ func TestStrangeFiles(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, d)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Where tenants share the host, no machine is a process of it, whichever way the mode was chosen.
+func TestProcessMachinesAreForOneTenant(t *testing.T) {
+	p := open(t, dataDir(t), ModeProcess)
+	s, _ := spec(t, "shared")
+	s.Isolated = true
+	_, err := p.Create(t.Context(), s)
+	if e := app.AsError(err); err == nil || e.Code != app.EForbidden || e.Reason != "process_mode" || e.Hint != app.IsolationHint {
+		t.Errorf("%v", err)
+	}
+	wantNoTraces(t, p.files.dir)
+	s.Isolated = false
+	if _, err := p.Create(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+}
+
+// A sandbox holds so many machines, processes and files, and says which limit it has met.
+func TestSandboxIsBounded(t *testing.T) {
+	bounded := func(t *testing.T, name string, most int) *Provider {
+		t.Helper()
+		p, err := Open(t.Context(), "small", map[string]any{"mode": ModeProcess, name: most}, Env{DataDir: dataDir(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+		return p
+	}
+	full := func(t *testing.T, p *Provider, setting string) {
+		t.Helper()
+		s, _ := spec(t, "one more")
+		_, err := p.Create(t.Context(), s)
+		if e := app.AsError(err); err == nil || e.Code != app.ECapacity || !strings.Contains(e.Hint, setting) {
+			t.Errorf("%v", err)
+		}
+	}
+	t.Run("processes", func(t *testing.T) {
+		p := bounded(t, "max_processes", 4)
+		m, k := create(t, p, "first")
+		c := dial(t, m, k)
+		sh(t, c, "for i in 1 2 3 4 5; do sleep 600 >/dev/null 2>&1 & done")
+		p.usage.processes.at = time.Time{} // a moment later
+		s := newTestSession(t, c)
+		out, err := s.CombinedOutput("echo hello")
+		var exit *ssh.ExitError
+		if !errors.As(err, &exit) || exit.ExitStatus() != 1 || !strings.Contains(string(out), "most processes, 4") || !strings.Contains(string(out), "max_processes") {
+			t.Errorf("%q, %v", out, err)
+		}
+		full(t, p, "max_processes")
+	})
+	t.Run("disk", func(t *testing.T) {
+		p := bounded(t, "max_disk_gb", 1)
+		m, k := create(t, p, "first")
+		p.usage.limit.maxDiskGB = 0 // nobody wants a test to write a gigabyte
+		p.usage.disk.at = time.Time{}
+		sh(t, dial(t, m, k), "echo something > file")
+		full(t, p, "max_disk_gb")
+	})
+	t.Run("machines", func(t *testing.T) {
+		p := bounded(t, "max_machines", 1)
+		create(t, p, "first")
+		full(t, p, "max_machines")
+	})
+}
+
+func TestDiskUsed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := diskUsed(t.Context(), dir, 1<<30); err != nil || n < 1<<20 || n > 2<<20 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := diskUsed(t.Context(), filepath.Join(dir, "none"), 1); err != nil || n != 0 {
+		t.Errorf("a directory that is not there: %d, %v", n, err)
 	}
 }

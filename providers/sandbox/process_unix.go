@@ -27,6 +27,7 @@ import (
 // serves is stopped; opening the provider serves it again.
 type process struct {
 	files layout
+	usage *usage
 	log   *slog.Logger
 
 	mu      sync.Mutex
@@ -36,8 +37,8 @@ type process struct {
 
 var _ backend = (*process)(nil)
 
-func newProcess(l layout, log *slog.Logger) *process {
-	return &process{files: l, log: log, servers: make(map[string]*server)}
+func newProcess(l layout, u *usage, log *slog.Logger) *process {
+	return &process{files: l, usage: u, log: log, servers: make(map[string]*server)}
 }
 
 const (
@@ -124,7 +125,7 @@ func (p *process) listen(ctx context.Context, id string) (net.Listener, error) {
 
 // serve takes the machine's lock and lets the listener answer. The listener is closed on error.
 func (p *process) serve(r *record, l net.Listener) error {
-	s, err := newServer(p.files, r, l, p.log)
+	s, err := newServer(p.files, r, l, p.usage, p.log)
 	if err != nil {
 		_ = l.Close()
 		return err

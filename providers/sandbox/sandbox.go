@@ -32,6 +32,7 @@ type Provider struct {
 	mode     string
 	why      string
 	kinds    map[string]backend // by mode
+	usage    *usage
 }
 
 var (
@@ -87,7 +88,8 @@ func Open(ctx context.Context, name string, values map[string]any, env Env) (*Pr
 	if err := p.files.prepare(); err != nil {
 		return nil, err
 	}
-	p.kinds = backends(p.files, s, p.log)
+	p.usage = &usage{files: p.files, limit: s}
+	p.kinds = backends(p.files, s, p.usage, p.log)
 	if err := p.chooseMode(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -231,6 +233,10 @@ func (p *Provider) checkSpec(ctx context.Context, spec app.MachineSpec) (keys, e
 		e.Hint = `Use "host", or the absolute path of a directory that holds a root file system.`
 		return keys{}, e
 	}
+	if spec.Isolated && p.mode == ModeProcess {
+		return keys{}, &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider", Hint: app.IsolationHint,
+			Message: fmt.Sprintf("Machines of provider %s would be processes of this host, since %s, and several tenants share the installation: whoever owns one could read what belongs to all of them.", p.name, p.why)}
+	}
 	if err := p.kinds[p.mode].possible(ctx, image); err != nil {
 		return keys{}, invalid("image", "a machine with the image %q cannot be made: %w", image, err)
 	}
@@ -258,6 +264,12 @@ func (p *Provider) admit(ctx context.Context, r *record) error {
 		e := app.Errorf(app.ECapacity, "the sandbox has its most machines, %d", p.settings.maxMachines)
 		e.Hint = "Delete some, or raise the provider's setting max_machines."
 		return e
+	}
+	if err := p.usage.roomForProcess(); err != nil {
+		return err
+	}
+	if err := p.usage.roomOnDisk(ctx); err != nil {
+		return err
 	}
 	return p.files.save(r)
 }

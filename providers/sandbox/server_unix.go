@@ -18,6 +18,7 @@ import (
 type server struct {
 	id       string
 	files    layout
+	usage    *usage
 	user     string
 	config   *ssh.ServerConfig
 	listener net.Listener
@@ -40,7 +41,7 @@ const (
 	maxConnections = 1000
 )
 
-func newServer(l layout, r *record, listener net.Listener, log *slog.Logger) (*server, error) {
+func newServer(l layout, r *record, listener net.Listener, u *usage, log *slog.Logger) (*server, error) {
 	config, err := serverConfig(l, r.ID, r.User)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func newServer(l layout, r *record, listener net.Listener, log *slog.Logger) (*s
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &server{
-		id: r.ID, files: l, user: r.User, config: config, listener: listener, unlock: sync.OnceFunc(unlock), log: log,
+		id: r.ID, files: l, usage: u, user: r.User, config: config, listener: listener, unlock: sync.OnceFunc(unlock), log: log,
 		beforeStart: func() {}, ctx: ctx, cancel: cancel, conns: make(map[net.Conn]struct{}),
 	}, nil
 }

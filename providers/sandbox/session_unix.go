@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
+
+	"muster/app"
 )
 
 // session is one session channel: at most one command, shell or subsystem.
@@ -152,6 +155,13 @@ func (s *session) prepare(r *ssh.Request) func(context.Context) {
 func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 	if s.cmd != nil || s.server.dismissed() {
 		return nil
+	}
+	if err := s.server.usage.roomForProcess(); err != nil {
+		return func(context.Context) {
+			e := app.AsError(err)
+			_, _ = fmt.Fprintf(s.ch.Stderr(), "muster: no command is started: %s\n%s\n", e.Message, e.Hint)
+			s.exit(status{code: 1})
+		}
 	}
 	home := s.server.files.file(s.server.id, "home")
 	cmd.Dir = home

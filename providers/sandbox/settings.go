@@ -23,7 +23,12 @@ const HostImage = "host"
 // flavors are labels only: a machine may use all that the host has.
 var flavors = []string{"small", "medium", "large"}
 
-const defaultMaxMachines = 200
+// What the machines of a sandbox may have together, unless the provider says otherwise.
+const (
+	defaultMaxMachines  = 200
+	defaultMaxProcesses = 5000
+	defaultMaxDiskGB    = 100
+)
 
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = app.Descriptor{
@@ -37,13 +42,22 @@ var Descriptor = app.Descriptor{
 		{Name: "subnet", SetBy: app.SetByTenant, Label: "Subnet", Type: app.FieldText,
 			Help: "IPv4 network of namespaces machines, /24 to /16. Empty: 10.78.0.0/16, or the next one up to 10.99.0.0/16 that is free."},
 		{Name: "max_machines", SetBy: app.SetByTenant, Label: "Most machines", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
+		{Name: "max_processes", SetBy: app.SetByInstallation, Label: "Most processes", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxProcesses),
+			Help: "Of all machines together. At the limit no machine is created and, in process mode, no command is started."},
+		{Name: "max_disk_gb", SetBy: app.SetByInstallation, Label: "Most disk space (GB)", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxDiskGB),
+			Help: "Of all machines together. At the limit no machine is created."},
 	},
 }
 
+// maxOfAny is the largest of the numbers above that makes sense on one host.
+const maxOfAny = 1_000_000
+
 type settings struct {
-	mode        string
-	subnet      netip.Prefix // not valid: choose one
-	maxMachines int
+	mode         string
+	subnet       netip.Prefix // not valid: choose one
+	maxMachines  int
+	maxProcesses int
+	maxDiskGB    int
 }
 
 // Check validates settings beyond what the descriptor says; the error is EInvalid.
@@ -53,7 +67,7 @@ func Check(values map[string]any) error {
 }
 
 func parseSettings(values map[string]any) (settings, error) {
-	s := settings{mode: ModeAuto, maxMachines: defaultMaxMachines}
+	s := settings{mode: ModeAuto, maxMachines: defaultMaxMachines, maxProcesses: defaultMaxProcesses, maxDiskGB: defaultMaxDiskGB}
 	if v := text(values, "mode"); v != "" {
 		if !slices.Contains([]string{ModeAuto, ModeNamespaces, ModeProcess}, v) {
 			return s, invalid("settings.mode", "the sandbox's mode is auto, namespaces or process, not %q", v)
@@ -67,12 +81,21 @@ func parseSettings(values map[string]any) (settings, error) {
 		}
 		s.subnet = p.Masked()
 	}
-	if v := text(values, "max_machines"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 {
-			return s, invalid("settings.max_machines", "the most machines must be a whole number above 0, not %q", v)
+	for _, most := range []struct {
+		name, what string
+		to         *int
+	}{
+		{"max_machines", "the most machines", &s.maxMachines},
+		{"max_processes", "the most processes", &s.maxProcesses},
+		{"max_disk_gb", "the most disk space in GB", &s.maxDiskGB},
+	} {
+		if v := text(values, most.name); v != "" {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 || n > maxOfAny {
+				return s, invalid("settings."+most.name, "%s must be a whole number from 1 to %d, not %q", most.what, maxOfAny, v)
+			}
+			*most.to = n
 		}
-		s.maxMachines = n
 	}
 	return s, nil
 }

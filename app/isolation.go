@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Some providers can make machines that are processes of Muster's own host: a shell on one is a shell as the server's user, who can read
+// what belongs to every tenant. That is fine where all who use Muster are one tenant, and nowhere else.
+
+// crowded tells how many tenants share the installation, where that matters: 0 where there is one, or the operator allows it.
+func (a *App) crowded(ctx context.Context) (int, error) {
+	if a.TenantHostAccess {
+		return 0, nil
+	}
+	names, err := a.Store.TenantNames(ctx)
+	if err != nil || len(names) < 2 {
+		return 0, err
+	}
+	return len(names), nil
+}
+
+// sharesHost says why machines of a provider would be processes of this host; "" where they are not, or only the host that makes them can tell.
+func (a *App) sharesHost(ctx context.Context, spec *ProviderSpec) string {
+	if spec == nil || a.SharesHost == nil || !a.onHost(spec.Type) {
+		return ""
+	}
+	return a.SharesHost(ctx, *spec)
+}
+
+// checkIsolation refuses new machines that are processes of this host where several tenants share it.
+func (a *App) checkIsolation(ctx context.Context, spec *ProviderSpec) error {
+	if spec == nil || !a.onHost(spec.Type) {
+		return nil
+	}
+	tenants, err := a.crowded(ctx)
+	if err != nil || tenants == 0 {
+		return err
+	}
+	if why := a.sharesHost(ctx, spec); why != "" {
+		return &Error{Code: EForbidden, Reason: "process_mode", Field: "provider",
+			Message: fmt.Sprintf("Machines of provider %s would be processes of the server's host, since %s. This installation has %d tenants, and whoever owns such a machine could read what belongs to all of them.", spec.Name, why, tenants),
+			Hint:    IsolationHint}
+	}
+	return nil
+}
+
+// IsolationHint says what to do where machines would be processes of a host that tenants share.
+const IsolationHint = "Choose another provider, or run Muster where the sandbox can use namespaces (Linux, as root, with OpenSSH and iproute2). An operator who trusts all tenants alike allows it with --tenant-host-access."
+
+// checkFirstTenant refuses a second tenant while the first has machines that are processes of this host.
+func (a *App) checkFirstTenant(ctx context.Context) error {
+	if a.TenantHostAccess || a.SharesHost == nil || a.Deps.Catalog == nil {
+		return nil
+	}
+	names, err := a.Store.TenantNames(ctx)
+	if err != nil || len(names) != 1 {
+		return err // what there is beyond the first was allowed, or is refused where it is used
+	}
+	specs, err := a.OwnProviders(ctx)
+	if err != nil {
+		return err
+	}
+	specs = slices.Clone(specs)
+	for _, spec := range a.Deps.Catalog().Providers {
+		specs = append(specs, spec)
+	}
+	for _, spec := range specs {
+		why := a.sharesHost(ctx, spec)
+		if why == "" {
+			continue
+		}
+		live, err := a.Store.IntentsOf(ctx, spec.Account())
+		if err != nil {
+			return err
+		}
+		if len(live) > 0 {
+			return &Error{Code: EConflict, Reason: "process_mode", Field: "name",
+				Message: fmt.Sprintf("A second tenant cannot be added while provider %s has machines (%d): they are processes of the server's host, since %s, and whoever owns one could read what belongs to the new tenant.", spec.Name, len(live), why),
+				Hint:    "Delete the clusters and pools on that provider first. An operator who trusts all tenants alike allows it with --tenant-host-access."}
+		}
+	}
+	return nil
+}
+
+// checkOwnIsolation refuses to save a provider whose machines would be processes of this host where several tenants share it.
+func (a *App) checkOwnIsolation(ctx context.Context, d *catalogDraft, touched map[CatalogKey]CatalogText) error {
+	for _, e := range d.entries {
+		spec, is := d.after.entry(e.CatalogKey).(*ProviderSpec)
+		if !is || e.Gone {
+			continue
+		}
+		err := a.checkIsolation(ctx, spec)
+		if err == nil {
+			continue
+		}
+		refusal := AsError(err)
+		if refusal.Reason != "process_mode" {
+			return err
+		}
+		d.problem(CatalogProblem{File: touched[e.CatalogKey].File, Severity: severityError, CatalogKey: e.CatalogKey, Field: "settings.mode", Message: refusal.Message, Hint: refusal.Hint})
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/providers/fake"
+)
+
+const guardedYAML = `kind: provider
+name: mine
+type: fake
+settings: {account: ACCOUNT}
+---
+kind: hardware
+name: tiny
+providers: {mine: {flavor: small}}
+---
+kind: image
+name: plain
+providers: {mine: {image: any}}
+---
+kind: service
+name: idle
+actions: {install: "true"}
+---
+kind: template
+name: guarded
+compatibility: {services: [idle], hardware: [tiny], images: [plain]}
+defaults: {provider: mine, services: [idle], hardware: tiny, image: plain}
+`
+
+// A tenant decides where the machines of its own provider are, so SSH reaches them only where tenants may reach: not on the server's host or in its networks, by
+// address or by name, unless the operator says so.
+func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
+	for name, c := range map[string]struct {
+		host    string
+		allow   string
+		trusted bool // saved by a superadmin
+		reached bool
+	}{
+		"an address of this host": {host: "127.0.0.1"},
+		"a name of this host":     {host: "localhost"},
+		"allowed by the operator": {host: "127.0.0.1", allow: "127.0.0.0/8", reached: true},
+		"saved by a superadmin":   {host: "127.0.0.1", trusted: true, reached: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reached atomic.Int64
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+			go func() {
+				for {
+					conn, err := l.Accept()
+					if err != nil {
+						return
+					}
+					reached.Add(1)
+					_ = conn.Close()
+				}
+			}()
+			account := "guarded " + name
+			fake.Named(account).Bind(func(app.MachineSpec) fake.Endpoint {
+				return fake.Endpoint{Address: c.host, Port: l.Addr().(*net.TCPAddr).Port}
+			})
+			s := crowdedServer(t, "", func(s *serverConfig) {
+				s.Workers = 2
+				if c.allow != "" {
+					s.Hooks.Allow = []netip.Prefix{netip.MustParsePrefix(c.allow)}
+				}
+			})
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx) }()
+			t.Cleanup(func() { stop(); <-done })
+			who := tenantAdmin(here)
+			if c.trusted {
+				who = superIn(here)
+			}
+			if r, err := s.app.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			made, err := s.app.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(30 * time.Second); ; {
+				steps, err := s.app.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := ""
+				for _, step := range steps {
+					said += step.Error + "\n"
+				}
+				if c.reached && reached.Load() > 0 {
+					return
+				}
+				if !c.reached && strings.Contains(said, "Tenants may not reach") && strings.Contains(said, "--tenant-networks") {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("reached %d times; the steps say %q", reached.Load(), said)
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if n := reached.Load(); n > 0 {
+				t.Errorf("%d connections reached the host", n)
+			}
+		})
+	}
+}

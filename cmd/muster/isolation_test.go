@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// crowdedServer is a server with the example catalog and, where mode says so, another way for the sandbox to make machines.
+func crowdedServer(t *testing.T, mode string, change func(*serverConfig)) *server {
+	t.Helper()
+	c := serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv}
+	if mode != "" {
+		over := t.TempDir()
+		if err := os.WriteFile(filepath.Join(over, "mode.yaml"), []byte("kind: provider\nname: sandbox\ntype: sandbox\nsettings: {mode: "+mode+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.Catalogs = append(c.Catalogs, over)
+	}
+	if change != nil {
+		change(&c)
+	}
+	s, err := newServer(context.WithoutCancel(t.Context()), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *server) addTenant(t *testing.T) error {
+	t.Helper()
+	_, _, err := s.app.CreateTenant(t.Context(), superIn(here), app.NewTenant{Name: there})
+	return err
+}
+
+// carryOut ends every step of a tenant as a worker would that has nothing to do.
+func (s *server) carryOut(t *testing.T) {
+	t.Helper()
+	w := app.WorkerID{Name: "w", Tenant: here}
+	for {
+		steps, err := s.app.Claim(t.Context(), w, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(steps) == 0 {
+			return
+		}
+		for _, as := range steps {
+			r := app.Report{Fence: as.Fence, Action: as.Action}
+			if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
+				r.Machine = &app.Machine{ID: as.Machine.Intent, State: app.MachineRunning, Addresses: map[string]string{"access_v4": "192.0.2.1"}}
+			}
+			if done, err := s.app.Report(t.Context(), w, []app.Report{r}); err != nil || done[0].Err != nil {
+				t.Fatal(err, done)
+			}
+		}
+	}
+}
+
+// Machines that are processes of the server's host are for an installation with one tenant: whoever owns one could read what belongs to the others.
+func TestTenantsShareNoProcessMachines(t *testing.T) {
+	ask := app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
+	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
+	refused := func(t *testing.T, what string, err error) {
+		t.Helper()
+		e := app.AsError(err)
+		if err == nil || e.Reason != "process_mode" || !strings.Contains(e.Message, "sandbox") || !strings.Contains(e.Hint, "--tenant-host-access") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	t.Run("one tenant has them, and then there is no second one", func(t *testing.T) {
+		s := crowdedServer(t, "process", nil)
+		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "a second tenant", s.addTenant(t))
+	})
+	t.Run("two tenants have none", func(t *testing.T) {
+		s := crowdedServer(t, "process", nil)
+		if err := s.addTenant(t); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.app.Preview(t.Context(), owner, ask)
+		refused(t, "preview", err)
+		_, err = s.app.CreateCluster(t.Context(), owner, ask)
+		refused(t, "create", err)
+		one := 1
+		_, err = s.app.CreatePool(t.Context(), superIn(here), app.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
+		refused(t, "pool", err)
+		r, err := s.app.ApplyCatalog(t.Context(), superIn(here), app.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
+		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p app.CatalogProblem) bool {
+			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
+		}) {
+			t.Errorf("an own provider is saved: %+v, %v", r, err)
+		}
+	})
+	t.Run("a cluster does not grow once there are two", func(t *testing.T) {
+		s := crowdedServer(t, "process", func(c *serverConfig) { c.HostAccess = true })
+		made, err := s.app.CreateCluster(t.Context(), owner, ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.addTenant(t); err != nil {
+			t.Errorf("the operator allows it: %v", err)
+		}
+		s.carryOut(t)
+		grow := app.Amendment{Kind: app.OperationResize, Size: 4}
+		if _, err := s.app.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
+			t.Errorf("the operator allows it: %v", err)
+		}
+		s.app.TenantHostAccess = false
+		_, err = s.app.PreviewAmend(t.Context(), owner, made.ID, grow)
+		refused(t, "grow", err)
+	})
+	t.Run("a host that chooses by itself is told", func(t *testing.T) {
+		s := crowdedServer(t, "", nil)
+		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.addTenant(t); err != nil {
+			t.Fatal(err)
+		}
+		as, err := s.app.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)
+		if err != nil || len(as) != 1 || as[0].Action != app.ActionCreate || !as[0].Machine.Isolated {
+			t.Errorf("%+v, %v", as, err)
+		}
+	})
+}
