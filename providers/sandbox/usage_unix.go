@@ -21,13 +21,13 @@ type usage struct {
 	files layout
 	limit settings
 
-	mu        sync.Mutex
 	processes counted
 	disk      counted
 }
 
 // counted is a number and when it was found.
 type counted struct {
+	mu sync.Mutex // of each its own: no command waits until all files are counted
 	n  int64
 	at time.Time
 }
@@ -40,10 +40,10 @@ const (
 
 // roomForProcess refuses one more command where the machines have their most processes.
 func (u *usage) roomForProcess() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.processes.mu.Lock()
+	defer u.processes.mu.Unlock()
 	if time.Since(u.processes.at) > processesHold {
-		u.processes = counted{int64(countProcesses(u.files)), time.Now()}
+		u.processes.n, u.processes.at = int64(countProcesses(u.files)), time.Now()
 	}
 	if u.processes.n < int64(u.limit.maxProcesses) {
 		u.processes.n++ // the one that is about to start
@@ -56,15 +56,15 @@ func (u *usage) roomForProcess() error {
 
 // roomOnDisk refuses one more machine where the files of the others take all that they may.
 func (u *usage) roomOnDisk(ctx context.Context) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.disk.mu.Lock()
+	defer u.disk.mu.Unlock()
 	most := int64(u.limit.maxDiskGB) << 30
 	if time.Since(u.disk.at) > diskHold {
 		n, err := diskUsed(ctx, u.files.nodes(), most)
 		if err != nil {
 			return err
 		}
-		u.disk = counted{n, time.Now()}
+		u.disk.n, u.disk.at = n, time.Now()
 	}
 	if u.disk.n < most {
 		return nil
