@@ -18,7 +18,7 @@ import (
 // How many packages the program may be made of, the standard library's with them. Who needs more raises a limit, and says on the page what for.
 const (
 	mostPackages      = 870
-	mostPackagesSmall = 635
+	mostPackagesSmall = 610
 )
 
 // largeModule is how much of a module may be compiled, in bytes of source, before the page has to say what for.

@@ -19,9 +19,9 @@ type Facts struct {
 func (s *Store) Facts(ctx context.Context) (f Facts, err error) {
 	f.Leads, f.Kind = true, "SQLite"
 	version := `SELECT sqlite_version()`
-	if s.line != nil {
+	if s.peers != nil {
 		f.Kind, version = "PostgreSQL", `SHOW server_version`
-		f.Leads, _ = s.line.standing()
+		f.Leads, _ = s.peers.standing()
 	}
 	if err := s.reads.QueryRowContext(ctx, version).Scan(&f.Version); err != nil {
 		return f, wrapped(err)
@@ -30,7 +30,7 @@ func (s *Store) Facts(ctx context.Context) (f Facts, err error) {
 	if err := s.reads.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&f.Migration); err != nil {
 		return f, wrapped(err)
 	}
-	if s.line != nil {
+	if s.peers != nil {
 		f.Skew, err = postgresSkew(ctx, s.reads)
 	}
 	return f, err

@@ -70,9 +70,9 @@ func (s *Store) Gaugings(tenants bool, most int) []app.Gauging {
 		all[i] = app.Gauging{Name: q.name, Metrics: q.metrics, Read: func(ctx context.Context) ([]app.Reading, error) { return s.levels(ctx, q, most) }}
 	}
 	return append(all, app.Gauging{Name: "leads", Metrics: []*app.Metric{app.LevelLeads}, Read: func(context.Context) ([]app.Reading, error) {
-		leads := s.line == nil
+		leads := s.peers == nil
 		if !leads {
-			leads, _ = s.line.standing()
+			leads, _ = s.peers.standing()
 		}
 		r := app.Reading{Metric: app.LevelLeads}
 		if leads {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
 	"muster/app"
@@ -124,15 +123,7 @@ func opens(ctx context.Context, keeper KeyKeeper, d dataKey) error {
 // openToRead opens a database for reading only. Params are for PostgreSQL alone.
 func openToRead(ctx context.Context, where string, params map[string]string) (*reads, error) {
 	if isPostgres(where) {
-		config, err := postgresConfig(where)
-		if err != nil {
-			return nil, err
-		}
-		if err := checkPostgres(ctx, config); err != nil {
-			return nil, err
-		}
-		config = withParams(config, map[string]string{"default_transaction_read_only": "on"})
-		return newReads(stdlib.OpenDB(*withParams(config, params)), &postgresWords{}, sql.LevelRepeatableRead), nil
+		return readPostgres(ctx, where, params)
 	}
 	if name, _, url := strings.Cut(where, "://"); url {
 		return nil, unknownKind(name)
@@ -157,6 +148,10 @@ func openToRead(ctx context.Context, where string, params map[string]string) (*r
 func unknownKind(name string) error {
 	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("A database of the kind %q is not known.", name),
 		Hint: "Give a postgres:// URL, or none for SQLite in the data directory."}
+}
+
+func isPostgres(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }
 
 func isSQLite(r *reads) bool {
@@ -272,17 +267,7 @@ func MigrateTo(ctx context.Context, where string, only int64) (done []Migration,
 // runMigrations makes the tables as they are after a migration; 0: after the last.
 func runMigrations(ctx context.Context, where string, only int64) error {
 	if isPostgres(where) {
-		config, err := postgresConfig(where)
-		if err != nil {
-			return err
-		}
-		if err := checkPostgres(ctx, config); err != nil {
-			return err
-		}
-		if err := migratePostgres(ctx, config, only); err != nil {
-			return openError(config, err)
-		}
-		return nil
+		return changePostgres(ctx, where, only)
 	}
 	abs, err := filepath.Abs(where)
 	if err != nil {

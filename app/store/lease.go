@@ -138,7 +138,7 @@ func (s *Store) LeaseWarnings(ctx context.Context, tenant, cluster string) (map[
 
 // Leader implements app.LeaseStore.
 func (s *Store) Leader(ctx context.Context) (until, clock time.Time, known bool, err error) {
-	if s.line == nil {
+	if s.peers == nil {
 		return until, clock, false, nil
 	}
 	var end, now int64

@@ -19,7 +19,7 @@ type Store struct {
 	*keyring
 	reads        *reads
 	writer       *writer
-	line         *line // to the other servers; nil where there can be none
+	peers        peers // the other servers; nil where there can be none
 	hub          *hub
 	committed    chan struct{}
 	installation string
@@ -51,9 +51,9 @@ func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, er
 		return nil, err
 	}
 	if isPostgres(where) {
-		var p *postgresSession
-		if p, s.reads, err = openPostgres(ctx, where); err == nil {
-			session, s.line = p, newLine(p.config, p.id, s.hear)
+		var join func(hear func(words []string)) peers
+		if session, join, s.reads, err = openPostgres(ctx, where); err == nil {
+			s.peers = join(s.hear)
 		}
 	} else if name, _, url := strings.Cut(where, "://"); url {
 		err = unknownKind(name)
@@ -100,8 +100,8 @@ func mayOpen(ctx context.Context, where string) error {
 
 // Close waits for the writes under way and lets go of the database. It may be called twice.
 func (s *Store) Close() error {
-	if s.line != nil {
-		s.line.close()
+	if s.peers != nil {
+		s.peers.close()
 	}
 	err := s.writer.close()
 	if e := s.reads.db.Close(); err == nil {

@@ -1,3 +1,5 @@
+//go:build !small
+
 package store
 
 import (
@@ -20,6 +22,9 @@ import (
 	"muster/migrations"
 )
 
+// LeftOut are the schemes that this build does not have.
+var LeftOut []string
+
 // oldestPostgres is the oldest major version that has all that we ask for.
 const oldestPostgres = 13
 
@@ -30,10 +35,6 @@ const (
 )
 
 const dialTime = 5 * time.Second
-
-func isPostgres(where string) bool {
-	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
-}
 
 // postgresConfig reads the address of a database. Its errors never show it: it may hold a password.
 func postgresConfig(where string) (*pgx.ConnConfig, error) {
@@ -61,25 +62,53 @@ func withParams(c *pgx.ConnConfig, params map[string]string) *pgx.ConnConfig {
 	return c
 }
 
-// openPostgres connects, checks that the database can serve, and brings its tables up to date.
-func openPostgres(ctx context.Context, where string) (*postgresSession, *reads, error) {
-	config, err := postgresConfig(where)
+// openPostgres connects, checks that the database can serve, and brings its tables up to date. The caller joins the other servers.
+func openPostgres(ctx context.Context, where string) (_ session, join func(hear func(words []string)) peers, _ *reads, err error) {
+	config, err := checkedPostgres(ctx, where)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := checkPostgres(ctx, config); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := migratePostgres(ctx, config, 0); err != nil {
-		return nil, nil, openError(config, err)
+		return nil, nil, nil, openError(config, err)
 	}
 	s := newPostgresSession(withParams(config, byKey))
 	if err := s.greet(); err != nil {
 		_ = s.close()
-		return nil, nil, openError(config, err)
+		return nil, nil, nil, openError(config, err)
 	}
+	join = func(hear func(words []string)) peers { return newLine(s.config, s.id, hear) }
 	db := stdlib.OpenDB(*withParams(config, map[string]string{"default_transaction_read_only": "on"}))
-	return s, newReads(db, s.words, sql.LevelRepeatableRead), nil
+	return s, join, newReads(db, s.words, sql.LevelRepeatableRead), nil
+}
+
+// readPostgres opens a database that can serve, for reading only.
+func readPostgres(ctx context.Context, where string, params map[string]string) (*reads, error) {
+	config, err := checkedPostgres(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	config = withParams(config, map[string]string{"default_transaction_read_only": "on"})
+	return newReads(stdlib.OpenDB(*withParams(config, params)), &postgresWords{}, sql.LevelRepeatableRead), nil
+}
+
+// changePostgres makes the tables as they are after a migration; 0: after the last.
+func changePostgres(ctx context.Context, where string, only int64) error {
+	config, err := checkedPostgres(ctx, where)
+	if err != nil {
+		return err
+	}
+	if err := migratePostgres(ctx, config, only); err != nil {
+		return openError(config, err)
+	}
+	return nil
+}
+
+func checkedPostgres(ctx context.Context, where string) (*pgx.ConnConfig, error) {
+	config, err := postgresConfig(where)
+	if err != nil {
+		return nil, err
+	}
+	return config, checkPostgres(ctx, config)
 }
 
 // byKey keeps the writer's statements, all of which look rows up by their keys, from plans that read whole tables: a table

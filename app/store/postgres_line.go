@@ -1,3 +1,5 @@
+//go:build !small
+
 package store
 
 import (
@@ -8,15 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-)
-
-// channel is what servers on one database tell each other of commits on. A message is the id of the one who tells it and
-// words: noteQueued, noteCluster with a cluster's id, noteAll for "more clusters than fit".
-const (
-	channel     = "muster"
-	noteQueued  = "q"
-	noteCluster = "c:"
-	noteAll     = "*"
 )
 
 const (
@@ -140,16 +133,8 @@ func (l *line) listen(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// The leases: who leads, and that there is somebody else who could.
-const (
-	leaseName = "leader"
-	ableName  = "able"
-)
-
 // The database's clock counts, so that those of the servers may differ. One statement needs no lock of ours.
 const (
-	databaseNow = `(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) AS now`
-
 	// $5 is for how long the lease must have been nobody's.
 	takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
 	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
@@ -196,6 +181,12 @@ func (l *line) renew(ctx context.Context, conn *pgx.Conn) error {
 		_, err = conn.Exec(ctx, sayAble, ableName, l.id, ableTime.Microseconds())
 	}
 	return err
+}
+
+func (l *line) reach() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reached = time.Now()
 }
 
 // standing tells whether this server leads, and for how long what a leader needs has not answered.
@@ -278,40 +269,5 @@ func (l *line) await(ctx context.Context) (context.Context, error) {
 			return nil, errors.New("the store is closing")
 		case <-changed:
 		}
-	}
-}
-
-// Reached says that what a leader needs beside the database, as the queue, answers now. Who says so once says so again at least
-// every second: a server that does not is not able to lead, and one that leads gives way to an able one, if there is one. Where it
-// answers nobody, whoever leads goes on. The first call may come before there is an answer.
-func (s *Store) Reached() {
-	if s.line != nil {
-		s.line.mu.Lock()
-		defer s.line.mu.Unlock()
-		s.line.reached = time.Now()
-	}
-}
-
-// Lead runs work while this server is the one of several on the same database that leads, again in each of its terms,
-// until ctx ends. The context of work ends with the term: two servers may both be at it for a moment, so what it does
-// must be harmless twice. A leader that stops, hangs or is killed is followed by another within five seconds. A server alone, as on
-// SQLite, always leads.
-func (s *Store) Lead(ctx context.Context, work func(ctx context.Context)) {
-	if s.line == nil {
-		work(ctx)
-		return
-	}
-	s.line.want(1)
-	defer s.line.want(-1)
-	for ctx.Err() == nil {
-		term, err := s.line.await(ctx)
-		if err != nil {
-			return
-		}
-		both, cancel := context.WithCancel(ctx)
-		stop := context.AfterFunc(term, cancel)
-		work(both)
-		stop()
-		cancel()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/store"
 	"muster/blob"
 	"muster/kms"
 	"muster/providers"
@@ -43,7 +44,7 @@ func leftOut() []string {
 	for _, name := range providers.LeftOut {
 		left = append(left, "provider "+name)
 	}
-	for _, scheme := range slices.Concat(blob.LeftOut, kms.LeftOut) {
+	for _, scheme := range slices.Concat(store.LeftOut, blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
 	return left
