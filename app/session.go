@@ -48,8 +48,8 @@ type Session struct {
 	Mark string `json:"-"`
 	// Second is what was shown beside the password; "" where the account had no second factor.
 	Second    FactorKind `json:"second_factor,omitempty"`
-	RevokedAt time.Time `json:"-"`
-	This      bool      `json:"this,omitempty"` // the one that asks
+	RevokedAt time.Time  `json:"-"`
+	This      bool       `json:"this,omitempty"` // the one that asks
 }
 
 // Ends is when it ends by itself, if nobody uses it until then.

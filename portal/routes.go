@@ -55,6 +55,10 @@ func (p *Portal) routes() http.Handler {
 		r.Get("/signin", page(p.signInShow))
 		r.Post("/signin", page(p.signIn))
 		r.Post("/signout", page(p.signOut))
+		if p.accounts() != nil {
+			r.Get(pendingPath, page(p.pendingShow))
+			r.Post(pendingPath, page(p.pendingFinish))
+		}
 		if len(p.elsewhere) > 0 {
 			r.Get("/signin/{provider}", page(p.providerStart))
 			r.Get("/signin/{provider}/callback", page(p.providerBack))
@@ -68,6 +72,12 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/account", member(p.accountShow))
 			r.Get("/account/password", newcomer(p.passwordAsk))
 			r.Post("/account/password", newcomer(p.passwordChange))
+			r.Get(factorsPath, newcomer(p.factorList))
+			r.Get(factorsPath+"/app", newcomer(p.factorApp))
+			r.Post(factorsPath+"/app", newcomer(p.factorAppConfirm))
+			r.Post(factorsPath+"/remove", newcomer(p.factorRemove))
+			r.Post(factorsPath+"/codes", newcomer(p.factorCodes))
+			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))
 			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
 			r.Post("/account/identities/remove", member(p.identityRemove))
@@ -80,8 +90,8 @@ func (p *Portal) routes() http.Handler {
 				r.Post("/account/tokens/new", member(p.tokenMake))
 				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
 			}
-			r.Get("/step-up", member(p.stepUpAsk))
-			r.Post("/step-up", member(p.stepUp))
+			r.Get("/step-up", newcomer(p.stepUpAsk))
+			r.Post("/step-up", newcomer(p.stepUp))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
 			if p.devices() != nil {
 				r.Get(app.DevicePath, member(p.deviceAsk))
@@ -274,6 +284,8 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/admin/users/{user}", member(p.userShow))
 			r.Post("/admin/users/{user}", member(p.userChange))
 			r.Post("/admin/users/{user}/reset-password", member(p.userReset))
+			r.Post("/admin/users/{user}/reset-second-factor", member(p.userResetFactor))
+			r.Post("/admin/users/second-factor", member(p.factorRequire))
 			r.Post("/admin/users/{user}/delete", member(p.userDelete))
 			r.Get("/admin/groups", member(p.groupList))
 			r.Post("/admin/groups", member(p.groupSave))

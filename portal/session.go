@@ -33,6 +33,9 @@ const (
 	keyWhy    = "why"
 	keyAway   = "away"
 	keyBy     = "by" // which identity provider it came by
+	// What waits for a second factor, and what a security key was asked.
+	keyPending   = "pending"
+	keyChallenge = "challenge"
 )
 
 // enter makes the browser's session stand for a sign-in. The token is a new one, so that one planted before is worth nothing.
@@ -117,21 +120,26 @@ func (p *Portal) page(h handler) http.HandlerFunc {
 }
 
 // member is page for those who have signed in; others are sent to the sign-in, and back afterwards. Who must change the
-// password is led to that and to nothing else.
+// password, or add a second factor, is led to that and to nothing else.
 func (p *Portal) member(h memberHandler) http.HandlerFunc {
 	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		if !a.MustChange {
+		first := &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."}
+		to := "/account/password"
+		switch {
+		case !a.MustChange && !a.MustAddFactor:
 			return h(w, r, a)
+		case !a.MustChange:
+			first.Reason, first.Message, to = app.MustAddReason, "Add a second factor first.", factorsPath
 		}
 		if isPart(r) || r.Header.Get("HX-Request") != "" {
-			return &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."}
+			return first
 		}
-		http.Redirect(w, r, "/account/password", http.StatusSeeOther)
+		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	})
 }
 
-// newcomer is member, also for those who must change their password first.
+// newcomer is member, also for those who must change their password or add a second factor first.
 func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
 		a, err := p.whoever(r)

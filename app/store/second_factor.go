@@ -8,8 +8,6 @@ import (
 	"muster/app"
 )
 
-const factorPlace = "second_factors/"
-
 const factorColumns = `id, kind, name, sealed, used_step, started_at, confirmed_at, used_at`
 
 // factors reads those of an account that are confirmed, or its one app that is not. A secret whose key was lost is left empty: people must still be able to see
@@ -36,7 +34,7 @@ func (s *Store) factors(each func(func(scanner) error, string, ...any) error, te
 		return nil, err
 	}
 	for i, b := range sealed {
-		list[i].Secret, err = s.keyring.open(b, factorPlace+list[i].ID)
+		list[i].Secret, err = s.keyring.open(b, "second_factors/"+list[i].ID)
 		if err != nil && app.AsError(err).Reason != app.ReasonKeyLost {
 			return nil, err
 		}
@@ -46,7 +44,9 @@ func (s *Store) factors(each func(func(scanner) error, string, ...any) error, te
 
 // SecondFactors implements app.SecondFactorStore.
 func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
-	each := func(row func(scanner) error, query string, args ...any) error { return s.each(ctx, row, query, args...) }
+	each := func(row func(scanner) error, query string, args ...any) error {
+		return s.each(ctx, row, query, args...)
+	}
 	if f.Factors, err = s.factors(each, tenant, user, true); err != nil {
 		return f, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFact
 
 func (s *Store) insertFactor(t *tx, who app.Actor, f app.SecondFactor) error {
 	return t.exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, sealed, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.seal(f.Secret, factorPlace+f.ID), f.UsedStep, micros(f.StartedAt), micros(f.AddedAt), micros(f.UsedAt))
+		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, micros(f.StartedAt), micros(f.AddedAt), micros(f.UsedAt))
 }
 
 // AddFactor implements app.SecondFactorStore.
@@ -217,7 +217,7 @@ func (s *Store) usedFactor(t *tx, who app.Actor, u app.FactorUse, at time.Time) 
 	case app.FactorApp:
 		return t.exec(`UPDATE second_factors SET used_step = ?, used_at = ? WHERE id = ?`, u.Step, micros(at), u.ID)
 	case app.FactorKey:
-		return t.exec(`UPDATE second_factors SET sealed = ?, used_at = ? WHERE id = ?`, s.seal(u.Secret, factorPlace+u.ID), micros(at), u.ID)
+		return t.exec(`UPDATE second_factors SET sealed = ?, used_at = ? WHERE id = ?`, s.seal(u.Secret, "second_factors/"+u.ID), micros(at), u.ID)
 	}
 	if err := t.exec(`UPDATE recovery_codes SET used_at = ? WHERE tenant = ? AND user_name = ? AND hash = ?`, micros(at), who.Tenant, who.User, u.Code); err != nil {
 		return err
