@@ -75,6 +75,10 @@ func (p *Portal) routes() http.Handler {
 			r.Get(factorsPath, newcomer(p.factorList))
 			r.Get(factorsPath+"/app", newcomer(p.factorApp))
 			r.Post(factorsPath+"/app", newcomer(p.factorAppConfirm))
+			if p.keys != nil {
+				r.Post(factorsPath+"/key", newcomer(p.factorKeyAdd))
+				r.Get(factorsPath+"/key", redirect(factorsPath))
+			}
 			r.Post(factorsPath+"/remove", newcomer(p.factorRemove))
 			r.Post(factorsPath+"/codes", newcomer(p.factorCodes))
 			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))

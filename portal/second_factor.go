@@ -36,6 +36,19 @@ type SecondFactors interface {
 	RequireSecondFactor(ctx context.Context, a app.Actor, required bool) error
 }
 
+// SecurityKeys speaks with the browser about security keys. Options are for the page's script; state is kept at the server and is good for one answer.
+type SecurityKeys interface {
+	// Possible reports whether browsers use security keys at an origin.
+	Possible(origin string) bool
+	StartAdd(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error)
+	// FinishAdd returns what is to be kept of the key; EInvalid where the answer is not right.
+	FinishAdd(origin, tenant, user string, state, answer []byte) (record []byte, err error)
+	// StartUse returns "" where the account has no key.
+	StartUse(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error)
+	// FinishUse returns the key that answered, as it is to be kept from now on; EUnauthorized where the answer is not right.
+	FinishUse(origin, tenant, user string, have []app.SecondFactor, state, answer []byte) (app.SecondFactor, error)
+}
+
 // pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
 type pending struct {
 	Tenant, User, Mark, Next string
@@ -83,7 +96,7 @@ func (p *Portal) showPending(w http.ResponseWriter, r *http.Request, status int,
 		return p.pendingOver(w, r, s, err)
 	}
 	in := page.Pending{User: s.User}
-	if in.Factor, err = p.askFactor(r, have); err != nil {
+	if in.Factor, err = p.askFactor(r, s.Tenant, s.User, have); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -118,7 +131,7 @@ func (p *Portal) pendingFinish(w http.ResponseWriter, r *http.Request) error {
 	}
 	var begun app.Session
 	wait, err := p.attempt(r, s.Tenant, s.User, func() (err error) {
-		begun, err = p.accounts().FinishSignIn(r.Context(), s.session(), p.proofOf(r), visitOf(r))
+		begun, err = p.accounts().FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), visitOf(r))
 		return err
 	})
 	if wait > 0 {
@@ -139,14 +152,42 @@ func (p *Portal) pendingFinish(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askFactor is what a form asks for from an account that has such second factors.
-func (p *Portal) askFactor(r *http.Request, have app.SecondFactors) (ask page.FactorAsk, err error) {
+func (p *Portal) askFactor(r *http.Request, tenant, user string, have app.SecondFactors) (ask page.FactorAsk, err error) {
 	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(app.FactorApp)
+	if !have.Has(app.FactorKey) || !p.keysPossible(r) {
+		return ask, nil
+	}
+	var state []byte
+	ask.Options, state, err = p.keys.StartUse(p.origin(r), tenant, user, have.Factors)
+	p.sessions.Put(r.Context(), keyChallenge, state)
 	return ask, err
 }
 
+func (p *Portal) keysPossible(r *http.Request) bool {
+	return p.keys != nil && p.keys.Possible(p.origin(r))
+}
+
+// origin is the portal's address without a path, as the browser sees it.
+func (p *Portal) origin(r *http.Request) string {
+	if u, err := url.Parse(p.url); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	if p.secure || r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // proofOf reads the second factor from a form.
-func (p *Portal) proofOf(r *http.Request) app.FactorProof {
-	return app.FactorProof{Code: r.PostForm.Get("code")}
+func (p *Portal) proofOf(r *http.Request, tenant, user string) app.FactorProof {
+	answer := r.PostForm.Get("key")
+	if answer == "" || p.keys == nil {
+		return app.FactorProof{Code: r.PostForm.Get("code")}
+	}
+	state := p.sessions.PopBytes(r.Context(), keyChallenge)
+	return app.FactorProof{Key: func(keys []app.SecondFactor) (app.SecondFactor, error) {
+		return p.keys.FinishUse(p.origin(r), tenant, user, keys, state, []byte(answer))
+	}}
 }
 
 // keyScripts are the scripts of a page that talks to security keys.
@@ -164,6 +205,13 @@ func (p *Portal) factorList(w http.ResponseWriter, r *http.Request, a app.Actor)
 func (p *Portal) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in page.SecondFactors) (err error) {
 	if in.SecondFactors, err = p.accounts().SecondFactors(r.Context(), a); err != nil {
 		return err
+	}
+	if p.keysPossible(r) {
+		var state []byte
+		if in.Options, state, err = p.keys.StartAdd(p.origin(r), homeOf(a), a.User, in.Factors); err != nil {
+			return err
+		}
+		p.sessions.Put(r.Context(), keyChallenge, state)
 	}
 	in.Must, in.Now, in.Done = a.MustAddFactor, p.now(), p.sessions.PopString(r.Context(), keyDone)
 	p.render(w, r, status, page.SecondFactorPage(p.accountFrame(r, "Second factor", in.Options), in))
@@ -211,6 +259,25 @@ func (p *Portal) factorAppConfirm(w http.ResponseWriter, r *http.Request, a app.
 		return err
 	}
 	return p.factorAdded(w, r, codes, "The authenticator app was added.")
+}
+
+func (p *Portal) factorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	name := r.PostForm.Get("name")
+	record, err := p.keys.FinishAdd(p.origin(r), homeOf(a), a.User, p.sessions.PopBytes(r.Context(), keyChallenge), []byte(r.PostForm.Get("key")))
+	var codes []string
+	if err == nil {
+		codes, err = p.accounts().AddSecurityKey(r.Context(), a, name, record)
+	}
+	if e := app.AsError(err); err != nil && (e.Field == "name" || e.Code == app.EConflict) {
+		return p.showFactors(w, r, a, statusOf(err), page.SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
+	}
+	if err != nil {
+		return err
+	}
+	return p.factorAdded(w, r, codes, "The security key was added.")
 }
 
 // factorAdded shows the recovery codes that came with the first factor, or leads back to the list.

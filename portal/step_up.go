@@ -48,11 +48,13 @@ func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor,
 		if err != nil {
 			return err
 		}
-		if s.Factor, err = p.askFactor(r, have); err != nil {
+		if s.Factor, err = p.askFactor(r, homeOf(a), a.User, have); err != nil {
 			return err
 		}
 	}
-	p.render(w, r, status, page.StepUpPage(p.frame(r, "Is it you?"), s))
+	f := p.frame(r, "Is it you?")
+	f.Scripts = keyScripts(s.Factor.Options)
+	p.render(w, r, status, page.StepUpPage(f, s))
 	return nil
 }
 
@@ -66,7 +68,7 @@ func (p *Portal) stepUp(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		s.Complaint = page.Complaint{Message: "The password is missing."}
 		return p.showStepUp(w, r, a, http.StatusUnprocessableEntity, s)
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.accounts().StepUp(r.Context(), a, password, p.proofOf(r)) })
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.accounts().StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
