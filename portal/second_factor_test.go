@@ -61,7 +61,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	if b.in() {
 		t.Fatal("the password alone signs in")
 	}
-	b.get(pendingPath).reads(http.StatusOK, "Confirm it's you", "ada", "Code from your authenticator app, or a recovery code")
+	b.get(pendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
 	b.code("").reads(http.StatusUnauthorized, "Your second factor is missing.")
 	b.code("000000").reads(http.StatusUnauthorized, "That code is not valid.")
 	if b.in() {
