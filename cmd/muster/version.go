@@ -46,6 +46,9 @@ func leftOut() []string {
 	for _, scheme := range slices.Concat(blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
+	if securityKeys() == nil {
+		left = append(left, "security keys")
+	}
 	return left
 }
 
