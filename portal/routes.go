@@ -48,6 +48,7 @@ func (p *Portal) routes() http.Handler {
 		r.Use(p.limitUnless(formLimit, uploads), p.sessions.LoadAndSave)
 		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
 		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
+		adder := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.adder(h)) }
 		newcomer := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.newcomer(h)) }
 		stream := func(h memberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
 
@@ -72,15 +73,15 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/account", member(p.accountShow))
 			r.Get("/account/password", newcomer(p.passwordAsk))
 			r.Post("/account/password", newcomer(p.passwordChange))
-			r.Get(factorsPath, newcomer(p.factorList))
-			r.Get(factorsPath+"/app", newcomer(p.factorApp))
-			r.Post(factorsPath+"/app", newcomer(p.factorAppConfirm))
+			r.Get(factorsPath, adder(p.factorList))
+			r.Get(factorsPath+"/app", adder(p.factorApp))
+			r.Post(factorsPath+"/app", adder(p.factorAppConfirm))
 			if p.keys != nil {
-				r.Post(factorsPath+"/key", newcomer(p.factorKeyAdd))
+				r.Post(factorsPath+"/key", adder(p.factorKeyAdd))
 				r.Get(factorsPath+"/key", redirect(factorsPath))
 			}
-			r.Post(factorsPath+"/remove", newcomer(p.factorRemove))
-			r.Post(factorsPath+"/codes", newcomer(p.factorCodes))
+			r.Post(factorsPath+"/remove", adder(p.factorRemove))
+			r.Post(factorsPath+"/codes", adder(p.factorCodes))
 			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))
 			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
@@ -94,8 +95,8 @@ func (p *Portal) routes() http.Handler {
 				r.Post("/account/tokens/new", member(p.tokenMake))
 				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
 			}
-			r.Get("/step-up", newcomer(p.stepUpAsk))
-			r.Post("/step-up", newcomer(p.stepUp))
+			r.Get("/step-up", adder(p.stepUpAsk))
+			r.Post("/step-up", adder(p.stepUp))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
 			if p.devices() != nil {
 				r.Get(app.DevicePath, member(p.deviceAsk))

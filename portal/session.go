@@ -122,24 +122,34 @@ func (p *Portal) page(h handler) http.HandlerFunc {
 // member is page for those who have signed in; others are sent to the sign-in, and back afterwards. Who must change the
 // password, or add a second factor, is led to that and to nothing else.
 func (p *Portal) member(h memberHandler) http.HandlerFunc {
-	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		first := &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."}
-		to := "/account/password"
-		switch {
-		case !a.MustChange && !a.MustAddFactor:
-			return h(w, r, a)
-		case !a.MustChange:
-			first.Reason, first.Message, to = app.MustAddReason, "Add a second factor first.", factorsPath
+	return p.adder(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if a.MustAddFactor {
+			return leadTo(w, r, factorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor first."})
 		}
-		if isPart(r) || r.Header.Get("HX-Request") != "" {
-			return first
-		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
-		return nil
+		return h(w, r, a)
 	})
 }
 
-// newcomer is member, also for those who must change their password or add a second factor first.
+// adder is member, also for those who must add a second factor first.
+func (p *Portal) adder(h memberHandler) http.HandlerFunc {
+	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if a.MustChange {
+			return leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."})
+		}
+		return h(w, r, a)
+	})
+}
+
+// leadTo leads people to what must be done first; scripts get the error.
+func leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
+	if isPart(r) || r.Header.Get("HX-Request") != "" {
+		return first
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// newcomer is member, also for those who must change their password first.
 func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
 		a, err := p.whoever(r)

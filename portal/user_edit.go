@@ -23,7 +23,7 @@ func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	if p.tenancy() != nil {
+	if p.accounts() != nil && p.tenancy() != nil {
 		t, err := p.tenancy().Tenant(r.Context(), a, a.Tenant)
 		if err != nil {
 			return err
