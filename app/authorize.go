@@ -170,6 +170,16 @@ var permissions = map[string]permission{
 	"Identities":        {ScopeAccount, all, all, own, own, own, no, proofNever},
 	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no, proofNever},
 
+	// Second factors of one's own account, and those of others where they were lost
+	"SecondFactors":        {ScopeAccount, own, own, own, own, own, no, proofNever},
+	"StartAuthenticator":   {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"ConfirmAuthenticator": {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"AddSecurityKey":       {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"RemoveSecondFactor":   {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"ReplaceRecoveryCodes": {ScopeAccount, own, own, own, own, own, no, proofAlways},
+	"ResetSecondFactor":    {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"RequireSecondFactor":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+
 	// Notices
 	"Notices":        {ScopeRead, all, all, own, own, own, own, proofNever},
 	"Hooks":          {ScopeRead, all, all, no, no, no, no, proofNever},
@@ -371,6 +381,9 @@ func (a Actor) reach(useCase string) (reach, error) {
 	if a.MustChange && p.scope != ScopeAccount {
 		return no, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
 			Hint: "Do so on your account page."}
+	}
+	if a.MustAddFactor && p.scope != ScopeAccount {
+		return no, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you have none yet.", Hint: "Add one on your account page."}
 	}
 	a.noted.add(Allowance{UseCase: useCase})
 	return r, nil

@@ -60,6 +60,8 @@ type Actor struct {
 	SeenAt time.Time `json:"-"`
 	// MustChange says that it signed in with a one-time password: until it has chosen its own, it may do nothing else.
 	MustChange bool `json:"-"`
+	// MustAddFactor says that its tenant requires a second factor and it has none: until it has added one, it may do nothing else.
+	MustAddFactor bool `json:"-"`
 	// noted records what the actor was allowed; nil if it is not recorded.
 	noted *Allowances
 }

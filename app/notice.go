@@ -19,12 +19,13 @@ const (
 	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
 	NoticeQuestion  NoticeKind = "question"  // an operation waits for somebody's answer
 	NoticeResource  NoticeKind = "resource"  // other versions of resources are in use
+	NoticeAccount   NoticeKind = "account"   // an admin removed the second factors of someone's account, or a recovery code was used
 	NoticeTest      NoticeKind = "test"      // only ever sent by the test of a hook
 	NoticeOperation NoticeKind = "operation" // only ever sent to lifecycle hooks
 )
 
 // NoticeKinds are those that hooks can choose from.
-var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource}
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
 // Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.

@@ -45,9 +45,11 @@ type Session struct {
 	Provider string    `json:"provider,omitempty"` // which identity provider, by its name
 	ProvenAt time.Time `json:"proven_at"`          // when the person last proved who they are
 	// Mark is of the account's password when it began: with another password it does not count any more.
-	Mark      string    `json:"-"`
-	RevokedAt time.Time `json:"-"`
-	This      bool      `json:"this,omitempty"` // the one that asks
+	Mark string `json:"-"`
+	// Second is what was shown beside the password; "" where the account had no second factor.
+	Second    FactorKind `json:"second_factor,omitempty"`
+	RevokedAt time.Time  `json:"-"`
+	This      bool       `json:"this,omitempty"` // the one that asks
 }
 
 // Ends is when it ends by itself, if nobody uses it until then.
@@ -70,6 +72,8 @@ func (s Session) over(u User, now time.Time) error {
 		return gone("account_gone", "The account of this sign-in is gone.")
 	case s.Mark != u.passwordMark():
 		return gone("password_changed", "The password was changed.")
+	case s.How == ByPassword && u.SecondFactor && s.Second == "": // it began before there was one, or at a server that doesn't know of them
+		return gone(SecondFactorReason, "A second factor was added to this account.")
 	case !now.Before(s.Ends()):
 		return gone("expired", "You were signed out, since a sign-in does not hold for ever.")
 	}
@@ -93,6 +97,7 @@ func (u User) atPortal() (Actor, error) {
 	}
 	a := u.Actor()
 	a.Via, a.MustChange = ViaPortal, u.MustChange && u.PasswordHash != ""
+	a.MustAddFactor = u.FactorRequired && !u.SecondFactor && u.PasswordHash != ""
 	return a, nil
 }
 
@@ -118,16 +123,20 @@ type SessionStore interface {
 }
 
 // beginSession signs a person in, whose proof was accepted just now.
-func (a *App) beginSession(ctx context.Context, u User, how SignInHow, provider string, v Visit) (Session, error) {
+func (a *App) beginSession(ctx context.Context, u User, how SignInHow, provider string, second FactorKind, v Visit) (Session, error) {
 	if _, err := u.atPortal(); err != nil {
 		return Session{}, err
 	}
-	now := a.Now()
-	s := Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, Provider: provider,
-		ProvenAt: now, Mark: u.passwordMark()}
+	s := u.session(a.Now(), how, v)
+	s.Provider, s.Second = provider, second
 	var err error
 	s.ID, err = a.Store.BeginSession(ctx, s)
 	return s, err
+}
+
+// session is a sign-in of an account that begins now.
+func (u User) session(now time.Time, how SignInHow, v Visit) Session {
+	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.passwordMark()}
 }
 
 // ActorOfSession gives who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
@@ -258,4 +267,5 @@ type SignInStore interface {
 	SubjectStore
 	IdentityStore
 	DeviceStore
+	SecondFactorStore
 }

@@ -47,15 +47,20 @@ func (a Actor) mustProve() error {
 	return a.mustBeFresh(a.SeenAt, FreshWithin)
 }
 
-// StepUp takes the password of a local account once more and notes that its person is here. EUnauthorized where it does not fit;
-// the faces limit how often it is asked.
-func (a *App) StepUp(ctx context.Context, actor Actor, password string) error {
+// StepUp takes the password of a local account once more, with the second factor where there is one, and notes that its person is here. EUnauthorized where one
+// is wrong; the faces limit how often it is asked.
+func (a *App) StepUp(ctx context.Context, actor Actor, password string, p FactorProof) error {
 	u, actor, id, err := a.withPassword(ctx, actor, "StepUp", "Confirm who you are at your identity provider.")
 	if err != nil {
 		return err
 	}
 	if !passwordFits(u.PasswordHash, password) {
 		return &Error{Code: EUnauthorized, Field: "password", Message: "That is not your password."}
+	}
+	if u.SecondFactor {
+		if _, err := a.useFactor(ctx, actor, p); err != nil {
+			return err
+		}
 	}
 	return a.Store.ProveSession(ctx, actor, id, a.Now())
 }

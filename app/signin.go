@@ -6,7 +6,8 @@ import (
 )
 
 // SignIn checks a name and password and begins a sign-in. EUnauthorized does not tell which of the two was wrong, and takes as
-// long either way. The faces limit how often it is asked.
+// long either way. The faces limit how often it is asked. Where the account has a second factor, it begins nothing: the error is EForbidden with
+// SecondFactorReason, and the session, which has no ID, is what FinishSignIn takes.
 func (a *App) SignIn(ctx context.Context, tenant, user, password string, v Visit) (Session, error) {
 	if tenant == "" {
 		tenant = DefaultTenant
@@ -25,7 +26,14 @@ func (a *App) SignIn(ctx context.Context, tenant, user, password string, v Visit
 		}
 		return Session{}, err
 	}
-	return a.beginSession(ctx, u, ByPassword, "", v)
+	if u.SecondFactor {
+		if _, err := u.atPortal(); err != nil {
+			return Session{}, err
+		}
+		return u.session(a.Now(), ByPassword, v), &Error{Code: EForbidden, Reason: SecondFactorReason, Message: "This account needs a second factor beside the password.",
+			Hint: "Sign in at the portal, which asks for it; programs use an API token."}
+	}
+	return a.beginSession(ctx, u, ByPassword, "", "", v)
 }
 
 // EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are

@@ -17,6 +17,11 @@ func (a *App) ChangePassword(ctx context.Context, actor Actor, old, wanted strin
 	if err != nil {
 		return err
 	}
+	if u.SecondFactor {
+		if err := actor.mustProve(); err != nil { // which takes the second factor
+			return err
+		}
+	}
 	if err := passwordGood(u.Name, wanted); err != nil {
 		return err
 	}

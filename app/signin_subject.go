@@ -77,5 +77,5 @@ func (a *App) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (
 	if err != nil {
 		return Session{}, err
 	}
-	return a.beginSession(ctx, u, ByOIDC, s.Provider, v)
+	return a.beginSession(ctx, u, ByOIDC, s.Provider, "", v)
 }

@@ -15,10 +15,12 @@ type Tenant struct {
 	About string `json:"about,omitempty"`
 	// Slots is how many steps its workers carry out at the same time at most, on all provisioners together; 0: as many as the
 	// server says for every tenant.
-	Slots     int       `json:"slots"`
-	CreatedAt time.Time `json:"created_at,omitzero"` // zero: it was there before tenants were written down
-	CreatedBy string    `json:"created_by,omitempty"`
-	From      string    `json:"from,omitempty"` // the tenant whose settings it began with
+	Slots int `json:"slots"`
+	// RequireSecondFactor says that people who sign in with a password need a second factor.
+	RequireSecondFactor bool      `json:"require_second_factor"`
+	CreatedAt           time.Time `json:"created_at,omitzero"` // zero: it was there before tenants were written down
+	CreatedBy           string    `json:"created_by,omitempty"`
+	From                string    `json:"from,omitempty"` // the tenant whose settings it began with
 	// What it has at the moment.
 	Users     int `json:"users"`
 	Clusters  int `json:"clusters"`    // that are not deleted

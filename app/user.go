@@ -21,6 +21,9 @@ type User struct {
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	CreatedBy  string    `json:"created_by,omitempty"`
 	SeenAt     time.Time `json:"seen_at,omitzero"` // when it last asked for anything, to the minute
+	// SecondFactor says that it has one beside its password, FactorRequired that its tenant requires one.
+	SecondFactor   bool `json:"second_factor,omitempty"`
+	FactorRequired bool `json:"-"`
 }
 
 // Disabled tells that neither its sessions nor its tokens count.

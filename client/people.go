@@ -104,6 +104,18 @@ func (c *Client) ResetPassword(ctx context.Context, name string) (string, error)
 	return out.Password, err
 }
 
+// ResetSecondFactor removes all second factors of a user, and ends their sign-ins.
+func (c *Client) ResetSecondFactor(ctx context.Context, name string) error {
+	var out map[string]string
+	return c.Call(ctx, http.MethodPost, userPath(name)+"/reset-second-factor", nil, nil, &out)
+}
+
+// RequireSecondFactor sets whether people of the tenant who sign in with a password need a second factor.
+func (c *Client) RequireSecondFactor(ctx context.Context, required bool) error {
+	var out map[string]bool
+	return c.Call(ctx, http.MethodPut, "/second-factor", nil, map[string]bool{"required": required}, &out)
+}
+
 // DeleteUser deletes an account with its tokens; its clusters go to another one, where that is named.
 func (c *Client) DeleteUser(ctx context.Context, name, transferTo string) error {
 	q := url.Values{}

@@ -17,7 +17,7 @@ import (
 
 // How many packages the program may be made of, the standard library's with them. Who needs more raises a limit, and says on the page what for.
 const (
-	mostPackages      = 870
+	mostPackages      = 890
 	mostPackagesSmall = 610
 )
 

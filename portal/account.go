@@ -19,12 +19,14 @@ type Accounts interface {
 	RevokeAllSessions(ctx context.Context, a app.Actor, user string) (int, error)
 	// ChangePassword is EUnauthorized where the old one does not fit, EInvalid where the new one will not do.
 	ChangePassword(ctx context.Context, a app.Actor, old, wanted string) error
-	StepUp(ctx context.Context, a app.Actor, password string) error
+	// StepUp takes the second factor too, of accounts that have one.
+	StepUp(ctx context.Context, a app.Actor, password string, f app.FactorProof) error
 	StepUpBy(ctx context.Context, a app.Actor, issuer, subject string) error
 	ShowLink(ctx context.Context, a app.Actor, token string) (app.IdentityLink, error)
 	ConfirmLink(ctx context.Context, a app.Actor, token string) (app.Identity, error)
 	Identities(ctx context.Context, a app.Actor, user string) ([]app.Identity, error)
 	RemoveIdentity(ctx context.Context, a app.Actor, user, kind, external string) error
+	SecondFactors
 }
 
 // keyDone is what a page says once about what was just done.
@@ -46,10 +48,16 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
+	var factors app.SecondFactors
+	if p.cameBy(r) == "" {
+		if factors, err = p.accounts().SecondFactors(ctx, a); err != nil {
+			return err
+		}
+	}
 	f := p.frame(r, "Your account")
 	f.At = "account"
 	in := page.Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.now(),
-		Done: p.sessions.PopString(ctx, keyDone), Labels: p.labels()}
+		Done: p.sessions.PopString(ctx, keyDone), Labels: p.labels(), Factors: factors}
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
 	}

@@ -110,6 +110,8 @@ type Config struct {
 	Proxies []netip.Prefix
 	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
 	Providers []IdentityProvider
+	// Keys checks security keys; nil: only codes are second factors.
+	Keys SecurityKeys
 	// Texts reads and changes texts of the catalog; nil: there are no pages of the catalog.
 	Texts app.CatalogTexts
 	// Rules reads and writes rules of build hooks; nil: there are no pages of them.
@@ -147,6 +149,7 @@ type Portal struct {
 	url        string
 	proxies    proxies
 	elsewhere  []IdentityProvider
+	keys       SecurityKeys
 	chat       Chat
 	security   struct{ contact, policy string } // for security.txt
 	limiter    *httprate.RateLimiter            // nil: no limit
@@ -175,7 +178,7 @@ func New(c Config) *Portal {
 	}
 	p := &Portal{
 		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
-		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, chat: c.Chat, texts: c.Texts, rules: c.Rules, attend: attendEvery,
+		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, keys: c.Keys, chat: c.Chat, texts: c.Texts, rules: c.Rules, attend: attendEvery,
 		closing: make(chan struct{}), streams: newStreams(), meter: app.MeterOf(c.Meter), tracer: c.Tracer,
 		limiter: newLimiter(c.APIRate), perMinute: c.APIRate, changing: newTurns(),
 	}

@@ -48,6 +48,7 @@ func (p *Portal) routes() http.Handler {
 		r.Use(p.limitUnless(formLimit, uploads), p.sessions.LoadAndSave)
 		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
 		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
+		adder := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.adder(h)) }
 		newcomer := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.newcomer(h)) }
 		stream := func(h memberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
 
@@ -55,6 +56,10 @@ func (p *Portal) routes() http.Handler {
 		r.Get("/signin", page(p.signInShow))
 		r.Post("/signin", page(p.signIn))
 		r.Post("/signout", page(p.signOut))
+		if p.accounts() != nil {
+			r.Get(pendingPath, page(p.pendingShow))
+			r.Post(pendingPath, page(p.pendingFinish))
+		}
 		if len(p.elsewhere) > 0 {
 			r.Get("/signin/{provider}", page(p.providerStart))
 			r.Get("/signin/{provider}/callback", page(p.providerBack))
@@ -68,6 +73,16 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/account", member(p.accountShow))
 			r.Get("/account/password", newcomer(p.passwordAsk))
 			r.Post("/account/password", newcomer(p.passwordChange))
+			r.Get(factorsPath, adder(p.factorList))
+			r.Get(factorsPath+"/app", adder(p.factorApp))
+			r.Post(factorsPath+"/app", adder(p.factorAppConfirm))
+			if p.keys != nil {
+				r.Post(factorsPath+"/key", adder(p.factorKeyAdd))
+				r.Get(factorsPath+"/key", redirect(factorsPath))
+			}
+			r.Post(factorsPath+"/remove", adder(p.factorRemove))
+			r.Post(factorsPath+"/codes", adder(p.factorCodes))
+			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))
 			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
 			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
 			r.Post("/account/identities/remove", member(p.identityRemove))
@@ -80,8 +95,8 @@ func (p *Portal) routes() http.Handler {
 				r.Post("/account/tokens/new", member(p.tokenMake))
 				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
 			}
-			r.Get("/step-up", member(p.stepUpAsk))
-			r.Post("/step-up", member(p.stepUp))
+			r.Get("/step-up", adder(p.stepUpAsk))
+			r.Post("/step-up", adder(p.stepUp))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
 			if p.devices() != nil {
 				r.Get(app.DevicePath, member(p.deviceAsk))
@@ -274,6 +289,8 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/admin/users/{user}", member(p.userShow))
 			r.Post("/admin/users/{user}", member(p.userChange))
 			r.Post("/admin/users/{user}/reset-password", member(p.userReset))
+			r.Post("/admin/users/{user}/reset-second-factor", member(p.userResetFactor))
+			r.Post("/admin/users/second-factor", member(p.factorRequire))
 			r.Post("/admin/users/{user}/delete", member(p.userDelete))
 			r.Get("/admin/groups", member(p.groupList))
 			r.Post("/admin/groups", member(p.groupSave))

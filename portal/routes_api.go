@@ -162,6 +162,10 @@ func (p *Portal) apiHouseRoutes(api huma.API) {
 		post(api, "/users", p.apiUserCreate, about("Make an account"), answers(http.StatusCreated))
 		get(api, "/users/{name}", p.apiUserShow, about("Show an account"))
 		patch(api, "/users/{name}", p.apiUserChange, about("Change an account"))
+		if p.accounts() != nil {
+			post(api, "/users/{name}/reset-second-factor", p.apiUserResetFactor, about("Remove all second factors of a user who lost them; the sign-ins end"), answers(http.StatusOK))
+			put(api, "/second-factor", p.apiFactorRequire, about("Say whether people of the tenant who sign in with a password need a second factor"))
+		}
 		post(api, "/users/{name}/reset-password", p.apiUserReset, about("Give an account a new one-time password; its sign-ins and tokens end"))
 		del(api, "/users/{name}", p.apiUserDelete, about("Delete an account"))
 		get(api, "/groups", p.apiGroupList, about("List the groups of the tenant, for admins"))

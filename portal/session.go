@@ -33,6 +33,9 @@ const (
 	keyWhy    = "why"
 	keyAway   = "away"
 	keyBy     = "by" // which identity provider it came by
+	// What waits for a second factor, and what a security key was asked.
+	keyPending   = "pending"
+	keyChallenge = "challenge"
 )
 
 // enter makes the browser's session stand for a sign-in. The token is a new one, so that one planted before is worth nothing.
@@ -117,18 +120,33 @@ func (p *Portal) page(h handler) http.HandlerFunc {
 }
 
 // member is page for those who have signed in; others are sent to the sign-in, and back afterwards. Who must change the
-// password is led to that and to nothing else.
+// password, or add a second factor, is led to that and to nothing else.
 func (p *Portal) member(h memberHandler) http.HandlerFunc {
-	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		if !a.MustChange {
-			return h(w, r, a)
+	return p.adder(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if a.MustAddFactor {
+			return leadTo(w, r, factorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor first."})
 		}
-		if isPart(r) || r.Header.Get("HX-Request") != "" {
-			return &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."}
-		}
-		http.Redirect(w, r, "/account/password", http.StatusSeeOther)
-		return nil
+		return h(w, r, a)
 	})
+}
+
+// adder is member, also for those who must add a second factor first.
+func (p *Portal) adder(h memberHandler) http.HandlerFunc {
+	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if a.MustChange {
+			return leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."})
+		}
+		return h(w, r, a)
+	})
+}
+
+// leadTo leads people to what must be done first; scripts get the error.
+func leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
+	if isPart(r) || r.Header.Get("HX-Request") != "" {
+		return first
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }
 
 // newcomer is member, also for those who must change their password first.

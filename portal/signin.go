@@ -80,6 +80,9 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Retry-After", seconds(wait))
 		return again(http.StatusTooManyRequests, "password", "Too many attempts.", "Try again in "+page.Span(wait)+".")
 	}
+	if app.AsError(err).Reason == app.SecondFactorReason {
+		return p.askSecondFactor(w, r, begun, in.Next)
+	}
 	if app.CodeOf(err) == app.EUnauthorized {
 		return again(http.StatusUnauthorized, "password", app.AsError(err).Message, app.AsError(err).Hint)
 	}

@@ -36,15 +36,25 @@ func stepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 	return nil
 }
 
-func (p *Portal) stepUpAsk(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
-	return p.showStepUp(w, r, http.StatusOK, page.StepUp{Next: local(r.URL.Query().Get("next"))})
+func (p *Portal) stepUpAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showStepUp(w, r, a, http.StatusOK, page.StepUp{Next: local(r.URL.Query().Get("next"))})
 }
 
-func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, status int, s page.StepUp) error {
+func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s page.StepUp) error {
 	if at := p.provider(p.cameBy(r)); at != nil {
 		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
+	} else {
+		have, err := p.accounts().SecondFactors(r.Context(), a)
+		if err != nil {
+			return err
+		}
+		if s.Factor, err = p.askFactor(r, homeOf(a), a.User, have); err != nil {
+			return err
+		}
 	}
-	p.render(w, r, status, page.StepUpPage(p.frame(r, "Is it you?"), s))
+	f := p.frame(r, "Is it you?")
+	f.Scripts = keyScripts(s.Factor.Options)
+	p.render(w, r, status, page.StepUpPage(f, s))
 	return nil
 }
 
@@ -56,17 +66,17 @@ func (p *Portal) stepUp(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	password := r.PostForm.Get("password")
 	if password == "" {
 		s.Complaint = page.Complaint{Message: "The password is missing."}
-		return p.showStepUp(w, r, http.StatusUnprocessableEntity, s)
+		return p.showStepUp(w, r, a, http.StatusUnprocessableEntity, s)
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.accounts().StepUp(r.Context(), a, password) })
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.accounts().StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
-		return p.showStepUp(w, r, http.StatusTooManyRequests, s)
+		return p.showStepUp(w, r, a, http.StatusTooManyRequests, s)
 	}
-	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Reason == "no_password") {
-		s.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
-		return p.showStepUp(w, r, statusOf(err), s)
+	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Reason == "no_password") {
+		s.Field, s.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showStepUp(w, r, a, statusOf(err), s)
 	}
 	if err != nil {
 		return err

@@ -23,6 +23,13 @@ func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
+	if p.accounts() != nil && p.tenancy() != nil {
+		t, err := p.tenancy().Tenant(r.Context(), a, a.Tenant)
+		if err != nil {
+			return err
+		}
+		l.Required = t.RequireSecondFactor
+	}
 	f := p.adminFrame(r, "Users")
 	p.render(w, r, http.StatusOK, page.UserListPage(f, l))
 	return nil

@@ -47,6 +47,7 @@ var sealedColumns = []sealedColumn{
 	{table: "requests", column: "sealed_asked", place: "request_asked/", keys: []string{"id"}, number: true, clear: "asked"},
 	{table: "requests", column: "sealed_terms", place: "request_terms/", keys: []string{"id"}, number: true, clear: "terms"},
 	{table: "requests", column: "sealed_kept", place: "request_kept/", keys: []string{"id"}, number: true, clear: "kept"},
+	{table: "second_factors", column: "sealed", place: "second_factors/", keys: []string{"id"}},
 	{table: "secrets", column: "value", place: "secrets/", keys: []string{"tenant", "name"}},
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},
 }

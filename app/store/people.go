@@ -65,7 +65,9 @@ func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash strin
 	})
 }
 
-const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at`
+const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at,
+	EXISTS (SELECT 1 FROM second_factors f WHERE f.tenant = u.tenant AND f.user_name = u.name AND f.confirmed_at > 0 AND f.started_at >= u.created_at),
+	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 
 // User implements app.PeopleStore.
 func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
@@ -93,7 +95,7 @@ func userOf(each func(func(scanner) error, string, ...any) error, tenant, name s
 func scanUser(row scanner, u *app.User, more ...any) error {
 	var mustChange, disabled, created, seen int64
 	var group string
-	to := append([]any{&u.Tenant, &u.Name, &u.FullName, &u.Email, &u.Role, &u.PasswordHash, &mustChange, &disabled, &created, &u.CreatedBy, &seen, &group}, more...)
+	to := append([]any{&u.Tenant, &u.Name, &u.FullName, &u.Email, &u.Role, &u.PasswordHash, &mustChange, &disabled, &created, &u.CreatedBy, &seen, &u.SecondFactor, &u.FactorRequired, &group}, more...)
 	if err := row.Scan(to...); err != nil {
 		return err
 	}

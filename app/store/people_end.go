@@ -50,7 +50,7 @@ func (t *tx) dropMembershipsOf(tenant, user string) error {
 }
 
 func (t *tx) dropPeopleOf(tenant string) error {
-	for _, table := range []string{"api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "users"} {
+	for _, table := range []string{"api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "second_factors", "recovery_codes", "users"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (t *tx) copyGroups(who app.Actor, from, to string, at time.Time) error {
 
 // dropSignInsOf forgets who the user is elsewhere, too: at the next sign-in there it would be a new account.
 func (t *tx) dropSignInsOf(tenant, user string) error {
-	for _, table := range []string{"signins", "subjects", "identities"} {
+	for _, table := range []string{"signins", "subjects", "identities", "second_factors", "recovery_codes"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ? AND user_name = ?`, tenant, user); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 // signInsKept is how long records of sign-ins are kept after they began; none counts for so long.
 const signInsKept = 30 * 24 * time.Hour
 
-const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.how, s.provider, s.proven_at, s.mark, s.revoked_at`
+const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.how, s.provider, s.proven_at, s.mark, s.revoked_at, s.second`
 
 // signInRow is a row of signInColumns on its way.
 type signInRow struct {
@@ -20,7 +20,7 @@ type signInRow struct {
 }
 
 func (r *signInRow) to() []any {
-	return []any{&r.s.ID, &r.s.Tenant, &r.s.User, &r.at, &r.seen, &r.s.From, &r.s.Browser, &r.s.How, &r.s.Provider, &r.proven, &r.s.Mark, &r.revoked}
+	return []any{&r.s.ID, &r.s.Tenant, &r.s.User, &r.at, &r.seen, &r.s.From, &r.s.Browser, &r.s.How, &r.s.Provider, &r.proven, &r.s.Mark, &r.revoked, &r.s.Second}
 }
 
 func (r *signInRow) session() app.Session {
@@ -35,14 +35,17 @@ func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err 
 		if err := t.exec(`DELETE FROM signins WHERE at < ?`, micros(n.At.Add(-signInsKept))); err != nil {
 			return err
 		}
-		err := t.row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, how, provider, proven_at, mark, revoked_at, revoked_by)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '') RETURNING id`, n.Tenant, n.User, micros(n.At), micros(n.SeenAt), n.From, n.Browser, n.How,
-			n.Provider, micros(n.ProvenAt), n.Mark).Scan(&id)
+		err := t.row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, how, provider, proven_at, mark, revoked_at, revoked_by, second)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?) RETURNING id`, n.Tenant, n.User, micros(n.At), micros(n.SeenAt), n.From, n.Browser, n.How,
+			n.Provider, micros(n.ProvenAt), n.Mark, n.Second).Scan(&id)
 		if err != nil {
 			return err
 		}
 		who := app.Actor{Tenant: n.Tenant, User: n.User, Via: app.ViaPortal, From: n.From, Session: strconv.FormatInt(id, 10)}
 		facts := map[string]any{"how": n.How, "from": n.From, "browser": n.Browser}
+		if n.Second != "" {
+			facts["second_factor"] = n.Second
+		}
 		if n.Provider != "" {
 			facts["provider"] = n.Provider
 		}

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from,
+const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1,
 	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
 	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0 AND c.pool = 0),
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
@@ -16,7 +16,7 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 
 func scanTenant(row scanner) (t app.Tenant, err error) {
 	var created int64
-	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.Users, &t.Clusters, &t.SlotsHeld)
+	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Users, &t.Clusters, &t.SlotsHeld)
 	t.CreatedAt = fromMicros(created)
 	return t, err
 }

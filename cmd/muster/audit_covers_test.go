@@ -15,9 +15,10 @@ var unaudited = map[string]string{
 	"ImportResource": "in this test nobody answers at its address, so nothing is kept",
 	"CheckProvider":  "it looks at an account, and makes nothing", "ProviderOffers": "so does it",
 	"CheckCatalog": "it says what a change would do, and keeps nothing", "TryCatalog": "it solves as if a change were saved, and keeps nothing", "ExplainCatalog": "so does it",
-	"CheckTenant": "it says what a file of settings would change, and keeps nothing",
-	"Redeliver":   "it sends again what was sent, which stands in the hook's own list of deliveries",
-	"Sessions":    "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
+	"CheckTenant":   "it says what a file of settings would change, and keeps nothing",
+	"Redeliver":     "it sends again what was sent, which stands in the hook's own list of deliveries",
+	"SecondFactors": "it lists one's own second factors",
+	"Sessions":      "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
 }
 
 // Whatever somebody changes stands in the audit, under their name, with an act; and no chain is broken by it.

@@ -121,26 +121,32 @@ func (s *scene) device() string {
 
 // byRule are use cases of which not the role alone decides who may: their own tests try who does.
 var byRule = map[string]string{
-	"AnswerStep":        "whom the question names",
-	"Confirm":           "whoever asked",
-	"Withdraw":          "whoever asked",
-	"Review":            "whom the policy names",
-	"BreakGlass":        "whom the policy names",
-	"ChangePassword":    "it takes the old one",
-	"StepUp":            "it takes the password",
-	"StepUpBy":          "it takes the identity provider",
-	"ShowLink":          "it takes the link",
-	"ConfirmLink":       "it takes the link",
-	"ShowDevice":        "it takes the code",
-	"AnswerDevice":      "it takes the code, and a fresh proof",
-	"EndToken":          "it takes the token",
-	"RemoveIdentity":    "there has to be one",
-	"CreateToken":       "it takes a session",
-	"CreateRobotToken":  "there has to be a robot",
-	"ResetUserPassword": "nobody resets that of somebody mightier",
-	"DeleteTenant":      "nothing may be left",
-	"StartChatInstall":  "it takes a session",
-	"InstallChat":       "it takes what was begun",
+	"AnswerStep":           "whom the question names",
+	"Confirm":              "whoever asked",
+	"Withdraw":             "whoever asked",
+	"Review":               "whom the policy names",
+	"BreakGlass":           "whom the policy names",
+	"ChangePassword":       "it takes the old one",
+	"StepUp":               "it takes the password",
+	"StepUpBy":             "it takes the identity provider",
+	"StartAuthenticator":   "it takes a session and a password",
+	"ConfirmAuthenticator": "it takes a session and a password",
+	"AddSecurityKey":       "it takes a session and a password",
+	"RemoveSecondFactor":   "it takes a session and a password",
+	"ReplaceRecoveryCodes": "it takes a session and a password",
+	"ResetSecondFactor":    "nobody removes those of somebody mightier, and there has to be one",
+	"ShowLink":             "it takes the link",
+	"ConfirmLink":          "it takes the link",
+	"ShowDevice":           "it takes the code",
+	"AnswerDevice":         "it takes the code, and a fresh proof",
+	"EndToken":             "it takes the token",
+	"RemoveIdentity":       "there has to be one",
+	"CreateToken":          "it takes a session",
+	"CreateRobotToken":     "there has to be a robot",
+	"ResetUserPassword":    "nobody resets that of somebody mightier",
+	"DeleteTenant":         "nothing may be left",
+	"StartChatInstall":     "it takes a session",
+	"InstallChat":          "it takes what was begun",
 }
 
 // moreTries are those about people, rules and money.
@@ -217,7 +223,38 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 	"ChangePassword": func(ctx context.Context, a *app.App, s *scene) error {
 		return a.ChangePassword(ctx, s.actor, "the old one", "another good passphrase")
 	},
-	"StepUp": func(ctx context.Context, a *app.App, s *scene) error { return a.StepUp(ctx, s.actor, "a password") },
+	"StepUp": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.StepUp(ctx, s.actor, "a password", app.FactorProof{})
+	},
+	"SecondFactors": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.SecondFactors(ctx, s.actor)
+		return err
+	},
+	"StartAuthenticator": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.StartAuthenticator(ctx, s.actor)
+		return err
+	},
+	"ConfirmAuthenticator": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ConfirmAuthenticator(ctx, s.actor, "123456")
+		return err
+	},
+	"AddSecurityKey": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.AddSecurityKey(ctx, s.actor, "key ring", []byte("record"))
+		return err
+	},
+	"RemoveSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.RemoveSecondFactor(ctx, s.actor, "a factor")
+	},
+	"ReplaceRecoveryCodes": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ReplaceRecoveryCodes(ctx, s.actor)
+		return err
+	},
+	"ResetSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.ResetSecondFactor(ctx, s.actor, s.lesser())
+	},
+	"RequireSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.RequireSecondFactor(ctx, s.actor, true)
+	},
 	"StepUpBy": func(ctx context.Context, a *app.App, s *scene) error {
 		return a.StepUpBy(ctx, s.actor, "https://idp.example.com", "ada")
 	},

@@ -17,7 +17,7 @@ import (
 
 // TestMain lets scripts run this binary under the name muster, and what speaks to build hooks.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"muster": main, "buildsystem": buildSystem})
+	testscript.Main(m, map[string]func(){"muster": main, "buildsystem": buildSystem, "visitor": visitorMain})
 }
 
 // TestScripts are people's stories over the real binary. -update is not offered: the words are part of the story.

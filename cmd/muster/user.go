@@ -13,7 +13,7 @@ import (
 
 func userCommand(c *cli) *cobra.Command {
 	return family("user", "Make, change and delete accounts (admins)", userListCommand(c), userCreateCommand(c), userShowCommand(c), userChangeCommand(c),
-		userResetCommand(c), userDeleteCommand(c))
+		userResetCommand(c), userResetFactorCommand(c), userRequireFactorCommand(c), userDeleteCommand(c))
 }
 
 // rolesText names the roles for help.
@@ -163,6 +163,35 @@ func userResetCommand(c *cli) *cobra.Command {
 			return err
 		}
 		return c.say(map[string]string{"user": args[0], "password": password}, "Password  %s   (to be changed at the next sign-in; it is not shown again)\nSign-ins and API tokens of %s have ended.", password, args[0])
+	})
+}
+
+func userResetFactorCommand(c *cli) *cobra.Command {
+	cmd := &cobra.Command{Use: "reset-second-factor NAME", Short: "Remove all second factors of a user who lost them, and end their sign-ins",
+		Long: "Remove all second factors and recovery codes of a user who lost them, and end their sign-ins. The password stays.\n" +
+			"On the server's own host this works for the last superadmin too.",
+		Args: exactly("NAME")}
+	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+		if err := cl.ResetSecondFactor(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.say(map[string]string{"user": args[0]}, "%s has no second factor any more. Sign-ins of %s have ended.", args[0], args[0])
+	})
+}
+
+func userRequireFactorCommand(c *cli) *cobra.Command {
+	var off bool
+	cmd := &cobra.Command{Use: "require-second-factor", Short: "Require a second factor of everyone in the tenant who signs in with a password",
+		Long: "Require a second factor of everyone in the tenant who signs in with a password. Those without one must add it before they can do anything else.", Args: atMost(0)}
+	cmd.Flags().BoolVar(&off, "off", false, "make it optional again")
+	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+		if err := cl.RequireSecondFactor(ctx, !off); err != nil {
+			return err
+		}
+		if off {
+			return c.say(map[string]bool{"required": false}, "A second factor is optional.")
+		}
+		return c.say(map[string]bool{"required": true}, "A second factor is required.")
 	})
 }
 

@@ -47,6 +47,9 @@ func leftOut() []string {
 	for _, scheme := range slices.Concat(store.LeftOut, blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
+	if securityKeys() == nil {
+		left = append(left, "security keys")
+	}
 	return left
 }
 

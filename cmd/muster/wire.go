@@ -238,7 +238,7 @@ func (s *server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.slack = s.Slack.open(s.app, at, s.id, s.Log)
-	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
+	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Keys: securityKeys(), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()

@@ -18,6 +18,7 @@ type Account struct {
 	Identities []app.Identity
 	Tokens     []app.Token
 	HasTokens  bool
+	Factors    app.SecondFactors
 	Now        time.Time
 	Done       string // what was just done
 }
@@ -39,6 +40,8 @@ func (a Account) here(s app.Session) bool { return s.This || a.Now.Sub(s.SeenAt)
 // came says how a sign-in began.
 func (a Account) came(s app.Session) string {
 	switch {
+	case s.How != app.ByOIDC && s.Second != "":
+		return "by password and " + factorName(s.Second)
 	case s.How != app.ByOIDC:
 		return "by password"
 	case a.Labels[s.Provider] != "":
@@ -102,7 +105,16 @@ func (p Password) at(field string) Complaint {
 type StepUp struct {
 	Next        string
 	Label, Path string
+	Factor      FactorAsk
+	Field       string
 	Complaint   Complaint
+}
+
+func (s StepUp) at(field string) Complaint {
+	if (s.Field == "code") != (field == "code") {
+		return Complaint{}
+	}
+	return s.Complaint
 }
 
 // Link is the page on which an identity elsewhere is tied to an account.

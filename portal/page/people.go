@@ -17,7 +17,9 @@ type UserList struct {
 	Search string
 	Role   string
 	More   bool
-	Done   string // what was just done
+	// Required says that people with a password need a second factor here.
+	Required bool
+	Done     string // what was just done
 }
 
 // next is the address of the next page.

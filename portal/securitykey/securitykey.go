@@ -1,0 +1,195 @@
+package securitykey
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"muster/app"
+)
+
+// wait is how long a person may take to answer.
+const wait = 5 * time.Minute
+
+// Keys checks security keys. The zero value is ready.
+type Keys struct{}
+
+// account is whose key it is.
+type account struct {
+	tenant, name string
+	keys         []webauthn.Credential
+}
+
+var _ webauthn.User = account{}
+
+// WebAuthnID tells accounts apart without saying anything of them.
+func (a account) WebAuthnID() []byte {
+	sum := sha256.Sum256([]byte("security key\x00" + a.tenant + "\x00" + a.name))
+	return sum[:]
+}
+
+// WebAuthnName is what a browser shows when several accounts have a key.
+func (a account) WebAuthnName() string { return a.name }
+
+// WebAuthnDisplayName is the same: it is what people sign in with.
+func (a account) WebAuthnDisplayName() string { return a.name }
+
+// WebAuthnCredentials are its keys.
+func (a account) WebAuthnCredentials() []webauthn.Credential { return a.keys }
+
+// accountOf reads what is kept of an account's keys. One whose encryption key was lost is left out.
+func accountOf(tenant, user string, have []app.SecondFactor) (account, error) {
+	a := account{tenant: tenant, name: user}
+	for _, f := range have {
+		if f.Kind != app.FactorKey || len(f.Secret) == 0 {
+			continue
+		}
+		var c webauthn.Credential
+		if err := json.Unmarshal(f.Secret, &c); err != nil {
+			return a, fmt.Errorf("security key %s: %w", f.ID, err)
+		}
+		a.keys = append(a.keys, c)
+	}
+	return a, nil
+}
+
+// Possible reports whether browsers use security keys at an origin: it must have a name and, except on one's own machine, TLS.
+func (Keys) Possible(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Hostname() == "" || net.ParseIP(u.Hostname()) != nil {
+		return false
+	}
+	return u.Scheme == "https" || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
+}
+
+// party is this portal, as browsers reach it.
+func party(origin string) (*webauthn.WebAuthn, error) {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return nil, fmt.Errorf("security keys: %w", err)
+	}
+	limit := webauthn.TimeoutConfig{Enforce: true, Timeout: wait, TimeoutUVD: wait}
+	return webauthn.New(&webauthn.Config{
+		RPID: u.Hostname(), RPDisplayName: "Muster", RPOrigins: []string{origin},
+		AttestationPreference: protocol.PreferNoAttestation,
+		// The password was entered already, so a touch is enough, and the key needs no room for a name.
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementDiscouraged, UserVerification: protocol.VerificationDiscouraged},
+		Timeouts:               webauthn.TimeoutsConfig{Login: limit, Registration: limit},
+		// Some password managers answer more than they were asked; we use none of it.
+		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
+	})
+}
+
+// StartAdd returns what a browser is to ask a new key, and what FinishAdd needs of that.
+func (Keys) StartAdd(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error) {
+	w, err := party(origin)
+	if err != nil {
+		return "", nil, err
+	}
+	a, err := accountOf(tenant, user, have)
+	if err != nil {
+		return "", nil, err
+	}
+	creation, session, err := w.BeginRegistration(a, webauthn.WithExclusions(webauthn.Credentials(a.keys).CredentialDescriptors()))
+	if err != nil {
+		return "", nil, fmt.Errorf("security keys: %w", err)
+	}
+	return pack(creation, session)
+}
+
+func pack(ask, session any) (options string, state []byte, err error) {
+	b, err := json.Marshal(ask)
+	if err == nil {
+		state, err = json.Marshal(session)
+	}
+	return string(b), state, err
+}
+
+// FinishAdd checks the answer of a new key and returns what is to be kept of it.
+func (Keys) FinishAdd(origin, tenant, user string, state, answer []byte) (record []byte, err error) {
+	wrong := func(err error) error {
+		return &app.Error{Code: app.EInvalid, Reason: "wrong_key", Field: "name", Message: "The security key was not accepted.", Hint: "Try again.", Err: err}
+	}
+	w, err := party(origin)
+	if err != nil {
+		return nil, err
+	}
+	var session webauthn.SessionData
+	if err := json.Unmarshal(state, &session); err != nil {
+		return nil, wrong(err)
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	c, err := w.CreateCredential(account{tenant: tenant, name: user}, session, parsed)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	c.Attestation = webauthn.CredentialAttestation{} // it was not asked for
+	return json.Marshal(c)
+}
+
+// StartUse returns what a browser is to ask one of an account's keys, and what FinishUse needs of that.
+func (Keys) StartUse(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error) {
+	w, err := party(origin)
+	if err != nil {
+		return "", nil, err
+	}
+	a, err := accountOf(tenant, user, have)
+	if err != nil || len(a.keys) == 0 {
+		return "", nil, err
+	}
+	assertion, session, err := w.BeginLogin(a)
+	if err != nil {
+		return "", nil, fmt.Errorf("security keys: %w", err)
+	}
+	return pack(assertion, session)
+}
+
+// FinishUse checks the answer of one of an account's keys, and returns that key as it is to be kept from now on.
+func (Keys) FinishUse(origin, tenant, user string, have []app.SecondFactor, state, answer []byte) (app.SecondFactor, error) {
+	wrong := func(message string, err error) (app.SecondFactor, error) {
+		return app.SecondFactor{}, &app.Error{Code: app.EUnauthorized, Reason: "wrong_key", Field: "code", Message: message, Hint: "Try again, or enter a code.", Err: err}
+	}
+	const refused = "The security key was not accepted."
+	w, err := party(origin)
+	if err != nil {
+		return app.SecondFactor{}, err
+	}
+	a, err := accountOf(tenant, user, have)
+	if err != nil {
+		return app.SecondFactor{}, err
+	}
+	var session webauthn.SessionData
+	if err := json.Unmarshal(state, &session); err != nil {
+		return wrong(refused, err)
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return wrong(refused, err)
+	}
+	c, err := w.ValidateLogin(a, session, parsed)
+	if err != nil {
+		return wrong(refused, err)
+	}
+	if c.Authenticator.CloneWarning { // its counter went back
+		return wrong("This security key may have been copied.", nil)
+	}
+	for _, f := range have {
+		var kept webauthn.Credential
+		if f.Kind != app.FactorKey || json.Unmarshal(f.Secret, &kept) != nil || string(kept.ID) != string(c.ID) {
+			continue
+		}
+		f.Secret, err = json.Marshal(c)
+		return f, err
+	}
+	return wrong(refused, nil)
+}
