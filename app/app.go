@@ -91,6 +91,7 @@ type App struct {
 	lefts   slowAnswers[leftKey, []QuotaLine]
 	prices  templatePrices
 	solving solving
+	masks   masks
 
 	catalogs tenantCatalogs
 }

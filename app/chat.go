@@ -122,12 +122,17 @@ func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
 func (a *App) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
 
 // ChatProgress gives what a card tells now. Whoever reads the channel sees it, as they see what the person who asked shows them:
-// everybody of a tenant may see its clusters and their logs, which hold no secrets.
+// everybody of a tenant may see its clusters and their logs, which hold no secrets. Values of the configuration are hidden, since not everybody may read it.
 func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
 	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
 	if err != nil {
 		return p, err
 	}
+	m, err := a.maskOf(ctx, v.Cluster, false)
+	if err != nil {
+		return p, err
+	}
+	maskView(m, &v)
 	p.Cluster, p.Nodes = v.Cluster, counting(v.Nodes)
 	found := false
 	for _, o := range v.Operations {
@@ -150,10 +155,11 @@ func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err
 		if s.State != StepFailed {
 			continue
 		}
+		s.Error = m.Hide(s.Error)
 		p.Failed = &s
 		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})
 		for _, l := range lines {
-			p.Lines = append(p.Lines, l.Text)
+			p.Lines = append(p.Lines, m.Hide(l.Text))
 		}
 		return p, err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -128,5 +129,13 @@ func (a *App) ChatSteps(ctx context.Context, c ChatCard) ([]Step, error) {
 			done = append(done, s)
 		}
 	}
-	return done, err
+	if err != nil || !slices.ContainsFunc(done, func(s Step) bool { return s.Error != "" }) {
+		return done, err
+	}
+	cluster, err := a.Store.Cluster(ctx, c.Tenant, c.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.maskOf(ctx, cluster, false)
+	return maskSteps(m, done), err
 }

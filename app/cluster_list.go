@@ -81,6 +81,9 @@ func (a *App) ClusterPage(ctx context.Context, actor Actor, f ClusterFilter) (p 
 	limit := f.Limit
 	f.Limit++
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
+	if err == nil {
+		err = a.maskSummaries(ctx, actor, p.Clusters)
+	}
 	if CodeOf(err) == ENotFound {
 		e := Errorf(EInvalid, "There is no cluster %q after which others could follow.", f.After)
 		e.Field, e.Hint = "after", "Begin again without it."

@@ -11,6 +11,16 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	if err != nil {
 		return ClusterView{}, err
 	}
+	m, err := a.maskFor(ctx, actor, c)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	v, err := a.clusterView(ctx, actor, c)
+	maskView(m, &v)
+	return v, err
+}
+
+func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterView, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
@@ -71,7 +81,11 @@ func (a *App) Clusters(ctx context.Context, actor Actor, f ClusterFilter) ([]Clu
 	if err := actor.may("Clusters"); err != nil {
 		return nil, err
 	}
-	return a.Store.Clusters(ctx, actor.Tenant, f)
+	list, err := a.Store.Clusters(ctx, actor.Tenant, f)
+	if err != nil {
+		return nil, err
+	}
+	return list, a.maskSummaries(ctx, actor, list)
 }
 
 // look is find for those who may do such a thing.
@@ -119,7 +133,12 @@ func (a *App) stepsBy(ctx context.Context, actor Actor, act, cluster string, ope
 	}
 	for _, o := range ops {
 		if operation == 0 || o.ID == operation {
-			return read(ctx, actor.Tenant, o.ID)
+			m, err := a.maskFor(ctx, actor, c)
+			if err != nil {
+				return nil, err
+			}
+			steps, err := read(ctx, actor.Tenant, o.ID)
+			return maskSteps(m, steps), err
 		}
 	}
 	return nil, Errorf(ENotFound, "Cluster %q has no operation %d.", c.Name, operation)
@@ -140,7 +159,15 @@ func (a *App) Events(ctx context.Context, actor Actor, cluster string, after int
 	if limit <= 0 || limit > maxEvents {
 		limit = maxEvents
 	}
-	return a.Store.Events(ctx, actor.Tenant, c.ID, after, limit)
+	m, err := a.maskFor(ctx, actor, c)
+	if err != nil {
+		return nil, err
+	}
+	events, err := a.Store.Events(ctx, actor.Tenant, c.ID, after, limit)
+	for i := range events {
+		events[i].Message = m.Hide(events[i].Message)
+	}
+	return events, err
 }
 
 // Logs gives lines of a cluster's log.
@@ -153,7 +180,12 @@ func (a *App) Logs(ctx context.Context, actor Actor, cluster string, f LogFilter
 		f.Limit = 500
 	}
 	f.Limit = min(f.Limit, maxLogLines)
-	return a.Store.Logs(ctx, actor.Tenant, c.ID, f)
+	m, err := a.maskFor(ctx, actor, c)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := a.Store.Logs(ctx, actor.Tenant, c.ID, f)
+	return maskLines(m, lines), err
 }
 
 // Watch gives a channel that gets a value, coalesced, whenever events or logs of the cluster were committed. It carries

@@ -60,9 +60,16 @@ func (a *App) PreviewGoOn(ctx context.Context, actor Actor, cluster string, oper
 	if err != nil {
 		return GoOnPreview{}, err
 	}
-	s, err := a.planGoOn(ctx, c, o, latest, Survival{})
+	m, err := a.maskFor(ctx, actor, c)
 	if err != nil {
 		return GoOnPreview{}, err
+	}
+	s, err := a.planGoOn(ctx, c, o, latest, Survival{})
+	if err != nil {
+		return GoOnPreview{}, maskError(m, err)
+	}
+	for i := range s.shown.GivesBack { // it says why each machine did not come
+		s.shown.GivesBack[i].Error = m.Hide(s.shown.GivesBack[i].Error)
 	}
 	return s.shown, nil
 }

@@ -13,7 +13,11 @@ func (a *App) Health(ctx context.Context, actor Actor, cluster string) (ClusterH
 	case err != nil:
 		return ClusterHealth{}, err
 	case h != nil:
-		return *h, nil
+		m, err := a.maskFor(ctx, actor, c)
+		if err != nil {
+			return ClusterHealth{}, err
+		}
+		return *maskHealth(m, h), nil
 	case c.Status == ClusterDeleted:
 		return ClusterHealth{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
 	}

@@ -56,8 +56,24 @@ func (a *App) Home(ctx context.Context, actor Actor) (Home, error) {
 	if err := actor.may("Home"); err != nil {
 		return Home{}, err
 	}
-	return a.Store.Home(ctx, HomeQuery{
+	h, err := a.Store.Home(ctx, HomeQuery{
 		Tenant: actor.Tenant, Owner: actor.Name(), Clusters: mostHomeClusters, EndsBy: a.Now().Add(homeLeases), Leases: mostHomeLeases,
 		Notices: mostHomeNotices, AmongNotices: amongNotices, Reader: NoticeReader{User: actor.Name(), Groups: actor.Groups},
 	})
+	if err != nil {
+		return h, err
+	}
+	for i := range h.Ending {
+		if c := &h.Ending[i]; c.Message != "" {
+			m, err := a.maskFor(ctx, actor, *c)
+			if err != nil {
+				return h, err
+			}
+			c.Message = m.Hide(c.Message)
+		}
+	}
+	if err := a.maskNotices(ctx, actor, h.Notices); err != nil {
+		return h, err
+	}
+	return h, a.maskSummaries(ctx, actor, h.Clusters)
 }

@@ -44,12 +44,17 @@ func (a *App) SearchLogs(ctx context.Context, actor Actor, cluster string, f Log
 	} else {
 		batch.Limit++ // one more tells whether there is more
 	}
+	m, err := a.maskFor(ctx, actor, c)
+	if err != nil {
+		return LogPage{}, err
+	}
 	begun := a.Now()
 	for looked := 0; ; {
 		lines, err := a.Store.Logs(ctx, actor.Tenant, c.ID, batch)
 		if err != nil {
 			return LogPage{}, err
 		}
+		lines = maskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
 		looked += len(lines)
 		for i := range lines {
 			l := lines[i]

@@ -77,5 +77,9 @@ func (a *App) Notices(ctx context.Context, actor Actor, before int64, limit int)
 	if r != all {
 		reader = &NoticeReader{User: actor.Name(), Groups: actor.Groups}
 	}
-	return a.Store.NoticesFor(ctx, actor.Tenant, reader, before, min(max(limit, 1), 200))
+	list, err := a.Store.NoticesFor(ctx, actor.Tenant, reader, before, min(max(limit, 1), 200))
+	if err != nil {
+		return nil, err
+	}
+	return list, a.maskNotices(ctx, actor, list)
 }

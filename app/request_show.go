@@ -33,7 +33,11 @@ func (a *App) Requests(ctx context.Context, actor Actor, f RequestFilter) ([]Req
 	default:
 		return nil, &Error{Code: EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
 	}
-	return a.Store.Requests(ctx, actor.Tenant, f)
+	list, err := a.Store.Requests(ctx, actor.Tenant, f)
+	if err != nil {
+		return nil, err
+	}
+	return list, a.maskRequests(ctx, actor, list)
 }
 
 func (a *App) inbox(ctx context.Context, actor Actor, limit int, bare bool) ([]Request, error) {
@@ -67,5 +71,10 @@ func (a *App) Request(ctx context.Context, actor Actor, id int64) (Request, erro
 	if err := actor.may("Request"); err != nil {
 		return Request{}, err
 	}
-	return a.Store.Request(ctx, actor.Tenant, id)
+	r, err := a.Store.Request(ctx, actor.Tenant, id)
+	if err != nil {
+		return Request{}, err
+	}
+	list := []Request{r}
+	return list[0], a.maskRequests(ctx, actor, list)
 }

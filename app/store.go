@@ -177,6 +177,10 @@ type ClusterStore interface {
 	// made anew is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant, cluster string) ([]Node, error)
 	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
+	// Definitions gives the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
+	// DefinitionState is a text that is another one whenever they are, and costs little.
+	Definitions(ctx context.Context, tenant, cluster string) ([]Definition, error)
+	DefinitionState(ctx context.Context, tenant, cluster string) (string, error)
 	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
 	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
 	DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (Definition, error)

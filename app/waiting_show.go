@@ -33,6 +33,15 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 	if err != nil {
 		return w, err
 	}
+	m, err := a.maskFor(ctx, actor, c)
+	if err != nil {
+		return w, err
+	}
+	maskSteps(m, rows.Steps)
+	maskSteps(m, rows.Example)
+	for _, needed := range rows.Needs {
+		maskSteps(m, needed)
+	}
 	if f.Node != "" || f.Step != "" {
 		if err := a.knownPart(ctx, o, f, rows); err != nil {
 			return w, err

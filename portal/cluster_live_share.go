@@ -35,9 +35,9 @@ func (l *live) keyOf() string {
 	return fmt.Sprintf("%q %q %q %q %q %q %q %q %d %+v", l.a.Tenant, l.a.Home, l.a.User, l.a.Role, strings.Join(l.a.Groups, ","), l.id, l.node, l.step, l.from, l.drawn)
 }
 
-// logKey names lines of a log, which are the same for everybody of a role.
+// logKey names lines of a log. People do not share them, since values of the configuration are hidden from those who may not read it.
 func (l *live) logKey() string {
-	return fmt.Sprintf("%q %q %q %q %q %d", l.a.Tenant, l.a.Role, l.id, l.node, l.step, l.after)
+	return fmt.Sprintf("%q %q %q %q %q %q %q %d", l.a.Tenant, l.a.Home, l.a.User, l.a.Role, l.id, l.node, l.step, l.after)
 }
 
 // shareLook gives the cluster as it is, as far as the page knows that something happened, and whether it was read for this page.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -316,6 +317,43 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 		at = changePlace(change)
 	}
 	return d, s.openJSON(sealed, at, &d)
+}
+
+// Definitions implements app.ClusterStore.
+func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
+	now, err := s.Definition(ctx, tenant, cluster)
+	if err != nil {
+		return nil, err
+	}
+	list := []app.Definition{now}
+	err = s.each(ctx, func(row scanner) error {
+		var operation int64
+		var sealed []byte
+		if err := row.Scan(&operation, &sealed); err != nil {
+			return err
+		}
+		var d app.Definition
+		if err := s.openJSON(sealed, changePlace(operation), &d); err != nil {
+			return err
+		}
+		list = append(list, d)
+		return nil
+	}, `SELECT operation, sealed_definition FROM changes WHERE tenant = ? AND cluster = ? AND length(sealed_definition) > 0 ORDER BY operation DESC LIMIT ?`,
+		tenant, cluster, app.MaxDefinitions)
+	return list, err
+}
+
+// DefinitionState implements app.ClusterStore. What is sealed twice is never the same, so the digest tells every change.
+func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
+	var sealed []byte
+	var changes int64
+	err := s.reads.QueryRowContext(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
+		tenant, cluster).Scan(&sealed, &changes)
+	if err = clusterError(err, cluster); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(sealed)
+	return fmt.Sprintf("%d %x", changes, sum[:12]), nil
 }
 
 // ChangeOf implements app.ClusterStore.

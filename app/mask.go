@@ -1,0 +1,343 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What steps print and what their errors say can hold values of the configuration. Whoever reads them sees no more of it than ClusterConfig
+// shows: those who may not read the configuration see none of its values, and the others none that may be secret. Left readable is what the
+// reader sees elsewhere in any case: defaults of the template, parameters, and names.
+
+// maskFor gives what takes out of texts about a cluster the values that the actor may not read.
+func (a *App) maskFor(ctx context.Context, actor Actor, c Cluster) (*Redactor, error) {
+	return a.maskOf(ctx, c, actor.touches("ClusterConfig", c.Owner, "") == nil)
+}
+
+// maskOf is maskFor a reader who may read the configuration, or may not.
+func (a *App) maskOf(ctx context.Context, c Cluster, reads bool) (*Redactor, error) {
+	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := a.catalogSoon(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	k := maskKey{c.ID, reads}
+	if m := a.masks.get(k, state, catalog); m != nil {
+		return m.values, nil
+	}
+	all, err := a.Store.Definitions(ctx, c.Tenant, c.ID)
+	if IsKeyLost(err) {
+		// Nobody can tell any more which parts of a text are values.
+		if reads {
+			return nil, nil
+		}
+		return &Redactor{whole: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.masks.keep(k, mask{state, catalog, NewRedactor(maskedValues(c, catalog.For(Actor{Tenant: c.Tenant, Role: RoleViewer}).Templates[c.Template], all, reads))}), nil
+}
+
+// MaxDefinitions is how many earlier definitions of a cluster are looked at for values that its log may hold.
+const MaxDefinitions = 200
+
+// maskKey names a mask, and mask is one with what it was made from.
+type maskKey struct {
+	cluster string
+	reads   bool
+}
+
+type mask struct {
+	state   string
+	catalog *Catalog
+	values  *Redactor
+}
+
+// masks remembers some: an open page asks for the same one again and again.
+type masks struct {
+	mu   sync.Mutex
+	kept map[maskKey]mask
+}
+
+const mostMasks = 512
+
+func (m *masks) get(k maskKey, state string, c *Catalog) *mask {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if found, ok := m.kept[k]; ok && found.state == state && found.catalog == c {
+		return &found
+	}
+	return nil
+}
+
+func (m *masks) keep(k maskKey, made mask) *Redactor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil || len(m.kept) >= mostMasks {
+		m.kept = map[maskKey]mask{}
+	}
+	m.kept[k] = made
+	return made.values
+}
+
+var (
+	// inText are parts of a value that are others on each node, or no values at all.
+	inText = regexp.MustCompile(`\$\{[^}]*\}|%[^%\s]+%`)
+	// password is that of an address.
+	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
+)
+
+// maskedValues are the values of a cluster's configuration, as it is and as it was, that a reader may not see.
+func maskedValues(c Cluster, t *Template, all []Definition, reads bool) []string {
+	v := valueList{seen: map[string]bool{}, shown: map[string]bool{c.ID: true, c.Name: true, c.Owner: true, c.Template: true, c.Provider: true}, secretsOnly: reads}
+	for _, s := range c.Services {
+		v.shown[s] = true
+	}
+	if !reads {
+		if t != nil {
+			leavesOf(t.Defaults.Config, v.shown)
+		}
+		for _, d := range all {
+			leavesOf(d.presentParameters(t), v.shown)
+		}
+	}
+	for _, d := range all {
+		v.walk(d.Config, false)
+	}
+	return slices.Sorted(maps.Keys(v.seen))
+}
+
+// valueList gathers values.
+type valueList struct {
+	seen, shown map[string]bool
+	secretsOnly bool
+}
+
+func (l *valueList) walk(v any, secret bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			l.walk(x, secret || secretKey.MatchString(k))
+		}
+	case []any:
+		for _, x := range v {
+			l.walk(x, secret)
+		}
+	default:
+		text := leafText(v)
+		hidden := secret || secretText.MatchString(text)
+		if !hidden && (l.secretsOnly || l.shown[text]) {
+			return
+		}
+		for _, m := range password.FindAllStringSubmatch(text, -1) {
+			l.seen[m[1]] = true
+		}
+		for _, part := range inText.Split(text, -1) {
+			if part = strings.TrimSpace(part); len(part) >= shortestSecret && (hidden || !l.shown[part]) {
+				l.seen[part] = true
+			}
+		}
+	}
+}
+
+// leafText writes a value that is no list or map as programs print it; "" for true, false and nothing.
+func leafText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil, bool:
+		return ""
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// leavesOf gathers all values within a value.
+func leavesOf(v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			leavesOf(x, into)
+		}
+	case []any:
+		for _, x := range v {
+			leavesOf(x, into)
+		}
+	default:
+		into[leafText(v)] = true
+	}
+}
+
+// maskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
+func maskSteps(m *Redactor, steps []Step) []Step {
+	if m == nil {
+		return steps
+	}
+	for i := range steps {
+		steps[i].Error = m.Hide(steps[i].Error)
+	}
+	return steps
+}
+
+func maskLines(m *Redactor, lines []LogLine) []LogLine {
+	if m == nil {
+		return lines
+	}
+	for i := range lines {
+		lines[i].Text = m.Hide(lines[i].Text)
+	}
+	return lines
+}
+
+func maskHealth(m *Redactor, h *ClusterHealth) *ClusterHealth {
+	if m == nil || h == nil {
+		return h
+	}
+	out := *h
+	out.Reason, out.Note, out.Nodes = m.Hide(h.Reason), m.Hide(h.Note), slices.Clone(h.Nodes)
+	for i := range out.Nodes {
+		reasons := slices.Clone(out.Nodes[i].Reasons)
+		for j := range reasons {
+			reasons[j] = m.Hide(reasons[j])
+		}
+		out.Nodes[i].Reasons = reasons
+	}
+	return &out
+}
+
+// maskView takes values out of what is said about a cluster.
+func maskView(m *Redactor, v *ClusterView) {
+	if m == nil {
+		return
+	}
+	v.Message = m.Hide(v.Message)
+	for i := range v.Operations {
+		v.Operations[i].Message = m.Hide(v.Operations[i].Message)
+	}
+	v.Health = maskHealth(m, v.Health)
+	if v.TopUp != nil {
+		t := *v.TopUp
+		t.Note = m.Hide(t.Note)
+		v.TopUp = &t
+	}
+}
+
+// maskSummaries does so for lists. Only clusters that there is something to say of cost anything.
+func (a *App) maskSummaries(ctx context.Context, actor Actor, list []ClusterSummary) error {
+	for i := range list {
+		s := &list[i]
+		if s.Message == "" && (s.Operation == nil || s.Operation.Message == "") {
+			continue
+		}
+		m, err := a.maskFor(ctx, actor, s.Cluster)
+		if err != nil {
+			return err
+		}
+		s.Message = m.Hide(s.Message)
+		if s.Operation != nil {
+			o := *s.Operation
+			o.Message = m.Hide(o.Message)
+			s.Operation = &o
+		}
+	}
+	return nil
+}
+
+// maskNotices does so for what people were told.
+func (a *App) maskNotices(ctx context.Context, actor Actor, list []Notice) error {
+	known := map[string]*Redactor{}
+	for i := range list {
+		n := &list[i]
+		if n.Cluster == "" || n.Text == "" {
+			continue
+		}
+		m, is := known[n.Cluster]
+		if !is {
+			c, err := a.Store.Cluster(ctx, actor.Tenant, n.Cluster)
+			if err == nil {
+				m, err = a.maskFor(ctx, actor, c)
+			}
+			if err != nil && CodeOf(err) != ENotFound {
+				return err
+			}
+			known[n.Cluster] = m
+		}
+		n.Title, n.Text = m.Hide(n.Title), m.Hide(n.Text)
+	}
+	return nil
+}
+
+// maskError takes values out of a refusal that quotes what a step said.
+func maskError(m *Redactor, err error) error {
+	e := AsError(err)
+	if m == nil || m.Hide(e.Message) == e.Message {
+		return err
+	}
+	out := *e
+	out.Message = m.Hide(e.Message)
+	return &out
+}
+
+// maskRequests hides the values that requests change in configurations, from those who may read neither the configuration nor decide on the request.
+func (a *App) maskRequests(ctx context.Context, actor Actor, list []Request) error {
+	owners := map[string]bool{} // by cluster: whether the actor may read its configuration
+	for i := range list {
+		r := &list[i]
+		if r.Terms.Amended == nil && (r.Offer == nil || r.Offer.Amended == nil) || r.Requester == actor.Name() {
+			continue
+		}
+		may, known := owners[r.Cluster]
+		if !known {
+			c, err := a.Store.Cluster(ctx, actor.Tenant, r.Cluster)
+			if err != nil && CodeOf(err) != ENotFound {
+				return err
+			}
+			may = err == nil && actor.touches("ClusterConfig", c.Owner, "") == nil
+			owners[r.Cluster] = may
+		}
+		if may {
+			continue
+		}
+		r.Terms.Amended = r.Terms.Amended.masked()
+		if r.Offer != nil {
+			o := *r.Offer
+			o.Amended = o.Amended.masked()
+			r.Offer = &o
+		}
+	}
+	return nil
+}
+
+// masked are the terms without values of the configuration.
+func (t *AmendTerms) masked() *AmendTerms {
+	if t == nil {
+		return nil
+	}
+	out := *t
+	out.Amendment.Parameters = nil
+	out.Changes = slices.Clone(t.Changes)
+	for i, c := range out.Changes {
+		if c.Path != "config" && !strings.HasPrefix(c.Path, "config.") && !strings.HasPrefix(c.Path, "config[") {
+			continue
+		}
+		if c.Before != "" {
+			out.Changes[i].Before = hiddenValue
+		}
+		if c.After != "" {
+			out.Changes[i].After = hiddenValue
+		}
+	}
+	return &out
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// What /config hides from somebody is hidden in logs, errors, events and messages too, through every door that shows them.
+func TestLogsHideWhatConfigHides(t *testing.T) {
+	s := crowdedServer(t, "", nil)
+	ctx := t.Context()
+	const plain, secret, name = "Copperfield Street 9", "hunter2-horse", "masked"
+	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
+	made, err := s.app.CreateCluster(ctx, owner, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: 3},
+		Config: map[string]any{"greeting": plain, "db": map[string]any{"password": secret}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := app.WorkerID{Name: "w", Tenant: here}
+	steps, err := s.app.Claim(ctx, w, 1)
+	if err != nil || len(steps) != 1 {
+		t.Fatal(steps, err)
+	}
+	f := steps[0].Fence
+	if err := s.app.Log(ctx, w, []app.LogLine{{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Step: steps[0].StepID, Node: steps[0].Node.Name, Stream: app.StreamOut,
+		Text: "It says " + plain + " and " + secret + ", and nothing else"}}); err != nil {
+		t.Fatal(err)
+	}
+	for len(steps) > 0 {
+		for _, as := range steps {
+			failed := app.Report{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "cannot say %s with %s", plain, secret)}
+			if done, err := s.app.Report(ctx, w, []app.Report{failed}); err != nil || done[0].Err != nil {
+				t.Fatal(done, err)
+			}
+		}
+		if steps, err = s.app.Claim(ctx, w, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	card := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
+	doors := map[string]func(a app.Actor) (any, error){
+		"logs": func(a app.Actor) (any, error) { return s.app.Logs(ctx, a, name, app.LogFilter{}) },
+		"search": func(a app.Actor) (any, error) {
+			return s.app.SearchLogs(ctx, a, name, app.LogFilter{Text: "nothing else"})
+		},
+		"steps":    func(a app.Actor) (any, error) { return s.app.Steps(ctx, a, name, 0) },
+		"graph":    func(a app.Actor) (any, error) { return s.app.StepGraph(ctx, a, name, 0) },
+		"events":   func(a app.Actor) (any, error) { return s.app.Events(ctx, a, name, 0, 0) },
+		"cluster":  func(a app.Actor) (any, error) { return s.app.Cluster(ctx, a, name) },
+		"clusters": func(a app.Actor) (any, error) { return s.app.Clusters(ctx, a, app.ClusterFilter{}) },
+		"page":     func(a app.Actor) (any, error) { return s.app.ClusterPage(ctx, a, app.ClusterFilter{}) },
+		"waiting":  func(a app.Actor) (any, error) { return s.app.Waiting(ctx, a, name, app.WaitingFilter{}) },
+		"home":     func(a app.Actor) (any, error) { return s.app.Home(ctx, a) },
+		"notices":  func(a app.Actor) (any, error) { return s.app.Notices(ctx, a, 0, 0) },
+		"go on": func(a app.Actor) (any, error) {
+			p, err := s.app.PreviewGoOn(ctx, a, name, 0)
+			if err != nil {
+				return err.Error(), nil
+			}
+			return p, nil
+		},
+		"chat":       func(app.Actor) (any, error) { return s.app.ChatProgress(ctx, card) },
+		"chat steps": func(app.Actor) (any, error) { return s.app.ChatSteps(ctx, card) },
+	}
+	readers := map[string]struct {
+		actor app.Actor
+		reads bool // the configuration
+	}{
+		"owner":            {owner, true},
+		"admin":            {app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin}, true},
+		"approver":         {app.Actor{Tenant: here, User: "ann", Role: app.RoleApprover}, true},
+		"another user":     {app.Actor{Tenant: here, User: "eve", Role: app.RoleUser}, false},
+		"viewer":           {app.Actor{Tenant: here, User: "vic", Role: app.RoleViewer}, false},
+		"somebody's robot": {app.Actor{Tenant: here, User: "bot", Role: app.RoleRobot}, false},
+	}
+	told := map[string]int{}
+	for who, r := range readers {
+		if _, err := s.app.ClusterConfig(ctx, r.actor, name); (err == nil) != r.reads {
+			t.Fatalf("%s and /config: %v", who, err)
+		}
+		for door, read := range doors {
+			got, err := read(r.actor)
+			if err != nil {
+				t.Errorf("%s, %s: %v", who, door, err)
+				continue
+			}
+			b, err := json.Marshal(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(b)
+			if strings.Contains(text, secret) {
+				t.Errorf("%s, %s: the password is told: %s", who, door, text)
+			}
+			if strings.Contains(text, plain) {
+				told[door]++
+				if !r.reads || strings.HasPrefix(door, "chat") {
+					t.Errorf("%s, %s: a value of the configuration is told: %s", who, door, text)
+				}
+			}
+		}
+		if p, err := s.app.SearchLogs(ctx, r.actor, name, app.LogFilter{Text: "copperfield"}); err != nil || (len(p.Lines) > 0) != r.reads {
+			t.Errorf("%s finds %d lines by a value: %v", who, len(p.Lines), err)
+		}
+	}
+	for _, door := range []string{"logs", "search", "steps", "graph", "events", "cluster", "clusters", "page", "home"} {
+		if told[door] == 0 {
+			t.Errorf("nobody is told the value by %s, so nothing is proven of it", door)
+		}
+	}
+}
