@@ -36,7 +36,7 @@ func (a *App) tenantSettings(ctx context.Context, tenant string) (s TenantSettin
 	if err != nil {
 		return s, err
 	}
-	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots}
+	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots, SecondFactor: &t.RequireSecondFactor}
 	if s.TimeZone, err = a.Store.TimeZone(ctx, tenant); err != nil {
 		return s, err
 	}

@@ -41,6 +41,10 @@ func (p *tenantPlan) tenant(context.Context) error {
 		}
 		p.step(turnTenant, "time_zone", func(ctx context.Context) error { return p.a.Store.SetTimeZone(ctx, p.actor, zone, p.at) })
 	}
+	if w := p.want.SecondFactor; w != nil && *w != *p.is.SecondFactor {
+		p.edit(TenantEdit{Part: "require_second_factor", Act: "change", Fields: []FieldChange{{Path: "require_second_factor", Before: fmt.Sprint(*p.is.SecondFactor), After: fmt.Sprint(*w)}}})
+		p.step(turnTenant, "require_second_factor", func(ctx context.Context) error { return p.a.Store.RequireSecondFactor(ctx, p.actor, *w, p.at) })
+	}
 	return nil
 }
 

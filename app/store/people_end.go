@@ -32,6 +32,7 @@ var (
 		{"groups", (*tx).copyGroups},
 		{"policies", (*tx).copyPolicies},
 		{"quotas", (*tx).copyQuotas},
+		{"require_second_factor", (*tx).copyFactorRule},
 	}
 )
 
@@ -85,6 +86,10 @@ func (t *tx) dropHooksAndSecretsOf(tenant string) error {
 		}
 	}
 	return nil
+}
+
+func (t *tx) copyFactorRule(_ app.Actor, from, to string, _ time.Time) error {
+	return t.exec(`UPDATE tenants SET require_second_factor = (SELECT f.require_second_factor FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }
 
 // copyPolicies begins each policy that stands with its first version.

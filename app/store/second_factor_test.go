@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store"
+)
+
+// Second factors open after the key was rotated. Where it is lost, a recovery code is the way in.
+func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "muster.db")
+	s := openBy(t, file, keeper(t, 1))
+	now := time.Now()
+	a := app.New(app.Deps{Store: s, Now: func() time.Time { return now }})
+	password := "four words of mine"
+	if err := s.CreateUser(t.Context(), app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: app.HashPassword(password), CreatedAt: now}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := a.SignIn(t.Context(), "t", "ada", password, app.Visit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, err := a.ActorOfSession(t.Context(), in.ID, app.Visit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := a.StartAuthenticator(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := a.ConfirmAuthenticator(t.Context(), ada, apptest.Code(secret, now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish := func(code string) error {
+		pending, err := a.SignIn(t.Context(), "t", "ada", password, app.Visit{})
+		if app.AsError(err).Reason != app.SecondFactorReason {
+			t.Fatal(err)
+		}
+		_, err = a.FinishSignIn(t.Context(), pending, app.FactorProof{Code: code}, app.Visit{})
+		return err
+	}
+
+	if lost, err := s.RotateKeys(t.Context(), func(int, int) {}); err != nil || lost != 0 {
+		t.Fatal(lost, err)
+	}
+	if _, others, uses := under(t, s); others != 0 {
+		t.Errorf("left behind by the rotation: %+v", uses)
+	}
+	now = now.Add(30 * time.Second)
+	if err := finish(apptest.Code(secret, now)); err != nil {
+		t.Errorf("after the rotation: %v", err)
+	}
+
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	say(t, file, `DELETE FROM settings WHERE name = 'key_check'`)
+	s, err = store.OpenWith(t.Context(), file, keeper(t, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	a = app.New(app.Deps{Store: s, Now: func() time.Time { return now }})
+	now = now.Add(30 * time.Second)
+	if err := finish(apptest.Code(secret, now)); app.AsError(err).Reason != "wrong_code" {
+		t.Errorf("with a lost key: %v", err)
+	}
+	if err := finish(codes[0]); err != nil {
+		t.Errorf("a recovery code with a lost key: %v", err)
+	}
+	if have, err := a.SecondFactors(t.Context(), ada); err != nil || len(have.Factors) != 1 {
+		t.Errorf("%+v, %v", have, err)
+	}
+}
