@@ -80,6 +80,9 @@ func (a *App) ClusterPage(ctx context.Context, actor Actor, f ClusterFilter) (p 
 	}
 	limit := f.Limit
 	f.Limit++
+	if f.Reader, err = a.reader(ctx, actor); err != nil {
+		return p, err
+	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if CodeOf(err) == ENotFound {
 		e := Errorf(EInvalid, "There is no cluster %q after which others could follow.", f.After)
@@ -118,5 +121,10 @@ func (a *App) ClusterCounts(ctx context.Context, actor Actor, f ClusterFilter) (
 	if err := f.check(); err != nil {
 		return ClusterCounts{}, err
 	}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return ClusterCounts{}, err
+	}
+	f.Reader = reader
 	return a.Store.CountClusters(ctx, actor.Tenant, f)
 }

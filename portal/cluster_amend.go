@@ -121,7 +121,7 @@ const (
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
 func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*page.ChangePanel, error) {
-	if p.amending() == nil || v.Status == app.ClusterDeleted || !a.May("Amend", v.Owner) {
+	if p.amending() == nil || v.Status == app.ClusterDeleted || !a.MayIn("Amend", v.Cluster) {
 		return nil, nil
 	}
 	c, err := p.muster.Catalog(ctx, a)

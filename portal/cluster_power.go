@@ -33,7 +33,7 @@ func (p *Portal) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	}
 	f := p.frame(r, page.PowerTitle(found.Kind, v.Name))
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.May("SleepCluster", v.Owner)}))
+	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.MayIn("SleepCluster", v.Cluster)}))
 	return nil
 }
 

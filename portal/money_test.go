@@ -84,7 +84,7 @@ func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string
 	if err != nil {
 		return app.LeaseOutlook{}, err
 	}
-	if !a.May("ExtendLease", v.Owner) {
+	if !a.MayIn("ExtendLease", v.Cluster) {
 		return app.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
 	}
 	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.now(), r)

@@ -15,6 +15,7 @@ var (
 	userEnds = []func(t *tx, tenant, user string) error{
 		(*tx).dropTokensOf,
 		(*tx).dropMembershipsOf,
+		(*tx).dropSharesOf,
 		(*tx).dropSignInsOf,
 	}
 	// tenantEnds drop what a tenant has, but not its clusters, receipts, usage and audit.
@@ -32,6 +33,7 @@ var (
 		{"groups", (*tx).copyGroups},
 		{"policies", (*tx).copyPolicies},
 		{"quotas", (*tx).copyQuotas},
+		{"visibility", (*tx).copyVisibility},
 	}
 )
 
@@ -50,7 +52,7 @@ func (t *tx) dropMembershipsOf(tenant, user string) error {
 }
 
 func (t *tx) dropPeopleOf(tenant string) error {
-	for _, table := range []string{"api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "users"} {
+	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "users"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}

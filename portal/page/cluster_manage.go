@@ -20,7 +20,7 @@ type ClusterManage struct {
 
 // may tells whether the actor may do something to this cluster.
 func (m ClusterManage) may(useCase string) bool {
-	return m.View.Status != app.ClusterDeleted && m.Actor.May(useCase, m.View.Owner)
+	return m.View.Status != app.ClusterDeleted && m.Actor.MayIn(useCase, m.View.Cluster)
 }
 
 // path is an address below the cluster's.

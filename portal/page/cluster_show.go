@@ -283,7 +283,7 @@ func (c ClusterShow) Message() string {
 
 // mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
 func (c ClusterShow) mayChange() bool {
-	return c.Actor.May("DeleteCluster", c.View.Owner)
+	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
 }
 
 // CanDelete tells whether the delete button is shown.
