@@ -11,7 +11,7 @@ type LeaseOutlook struct {
 	Cluster   string    `json:"cluster"`
 	Name      string    `json:"name"`
 	Owner     string    `json:"owner"`
-	Access    Access    `json:"-"` // of the one who asked
+	Access    Access    `json:"-"`              // of the one who asked
 	Until     time.Time `json:"until,omitzero"` // zero: never
 	Over      bool      `json:"over"`           // it has ended, and the cluster is still there
 	CreatedAt time.Time `json:"created_at"`

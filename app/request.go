@@ -180,7 +180,8 @@ type RequestFilter struct {
 type RequestStore interface {
 	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
 	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
-	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, decides or has reviewed, or sees the cluster.
+	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
+	// has reviewed, or sees the cluster.
 	ReadableRequest(ctx context.Context, r ClusterReader, id int64) (Request, error)
 	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
 	Request(ctx context.Context, tenant string, id int64) (Request, error)

@@ -136,8 +136,8 @@ const (
 
 // UsageQuery asks a store for usage.
 type UsageQuery struct {
-	Tenant   string // "" for all
-	Owner    string // "" for all
+	Tenant   string         // "" for all
+	Owner    string         // "" for all
 	Reader   *ClusterReader // only what clusters have used that it may see; nil: all
 	From, To time.Time
 	By       UsageBy
