@@ -51,8 +51,14 @@ func TestAccessToClusters(t *testing.T) {
 			_, err := b.app.Questions(ctx, who, app.QuestionQuery{Cluster: "web"})
 			return err
 		}},
-		{app.AccessUser, func(ctx context.Context, who app.Actor) error { _, err := b.app.ClusterConfig(ctx, who, "web"); return err }},
-		{app.AccessUser, func(ctx context.Context, who app.Actor) error { _, err := b.app.ExportCluster(ctx, who, "web"); return err }},
+		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
+			_, err := b.app.ClusterConfig(ctx, who, "web")
+			return err
+		}},
+		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
+			_, err := b.app.ExportCluster(ctx, who, "web")
+			return err
+		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
 			_, err := b.app.ClusterSharing(ctx, who, "web")
 			return err
