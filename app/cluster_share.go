@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -117,6 +118,16 @@ func (s ClusterShare) Name() string {
 		return groupPrefix + s.Group
 	}
 	return s.Person
+}
+
+// ShareWith reads what Name gives.
+func ShareWith(name string) (s ClusterShare) {
+	if group, is := strings.CutPrefix(name, groupPrefix); is {
+		s.Group = group
+	} else {
+		s.Person = name
+	}
+	return s
 }
 
 // groupPrefix marks a group where a person could be named too. Accounts have no such name.

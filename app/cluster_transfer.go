@@ -41,8 +41,8 @@ func (a *App) TransferCluster(ctx context.Context, actor Actor, cluster, to stri
 		return ClusterView{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
 	}
 	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
-	if group, is := strings.CutPrefix(to, groupPrefix); is {
-		if t.To, t.Group = c.Owner, group; group == "" {
+	if strings.HasPrefix(to, groupPrefix) {
+		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
 			return ClusterView{}, &Error{Code: EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
 		}
 	}

@@ -48,7 +48,7 @@ func owners(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
 	}
-	return c.Owner + " and " + groupPrefix + c.OwnerGroup
+	return c.Owner + " and " + app.ClusterShare{Group: c.OwnerGroup}.Name()
 }
 
 // changeCluster does something to a cluster that is done at once, and says what it did.

@@ -9,8 +9,6 @@ import (
 	"muster/app"
 )
 
-const groupPrefix = "group:"
-
 func clusterShareCommand(c *cli) *cobra.Command {
 	var with []string
 	cmd := &cobra.Command{
@@ -30,7 +28,7 @@ func clusterShareCommand(c *cli) *cobra.Command {
 			if i < 0 {
 				return usagef("--with %s does not say which access", text).hint("For example %s:user.", text)
 			}
-			share := shareOf(text[:i])
+			share := app.ShareWith(text[:i])
 			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
 				return usagef("--with %s: %s", text, app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
 			}
@@ -62,7 +60,7 @@ func clusterUnshareCommand(c *cli) *cobra.Command {
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
 		var change app.SharingChange
 		for _, who := range args[1:] {
-			change.Remove = append(change.Remove, shareOf(who))
+			change.Remove = append(change.Remove, app.ShareWith(who))
 		}
 		return c.share(ctx, cl, args[0], change)
 	})
@@ -101,16 +99,6 @@ func tenantVisibilityCommand(c *cli) *cobra.Command {
 	})
 }
 
-// shareOf reads ana, or group:ops.
-func shareOf(who string) (s app.ClusterShare) {
-	if group, is := strings.CutPrefix(who, groupPrefix); is {
-		s.Group = group
-	} else {
-		s.Person = who
-	}
-	return s
-}
-
 func (c *cli) share(ctx context.Context, cl *client, word string, change app.SharingChange) error {
 	v, err := find(ctx, cl, word, false)
 	if err != nil {
@@ -130,7 +118,7 @@ func (c *cli) printSharing(s app.ClusterSharing) error {
 	t := newTable("WHO", "ACCESS")
 	t.add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
-		t.add(groupPrefix+s.OwnerGroup, app.AccessOwner.String())
+		t.add(app.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
 	}
 	for _, one := range s.Shares {
 		t.add(one.Name(), one.Access.String())

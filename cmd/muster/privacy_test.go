@@ -99,6 +99,7 @@ var clusterRules = map[string]string{
 	"POST /clusters/{id}/schedule":              "SetSchedule",
 	"GET /clusters/{id}/spec":                   "ExportCluster",
 	"POST /clusters/{id}/top-up":                "SetTopUp",
+	"POST /clusters/{id}/sharing":               "ShareCluster",
 	"POST /clusters/{id}/transfer":              "TransferCluster",
 	"GET /clusters/{id}/waiting":                "Waiting",
 	"GET /clusters/{id}/{power:sleep|wake}":     "PreviewSleep",
@@ -122,6 +123,7 @@ var clusterBodies = map[string]string{
 	"POST /clusters/{id}/lease":                     "by=1h",
 	"POST /clusters/{id}/rename":                    "name=other",
 	"POST /clusters/{id}/transfer":                  "to=nobody-here",
+	"POST /clusters/{id}/sharing":                   "visibility=tenant",
 	"POST /clusters/{id}/schedule":                  "sleep=0+19+*+*+*&wake=&zone=",
 }
 

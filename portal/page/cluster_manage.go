@@ -16,6 +16,11 @@ type ClusterManage struct {
 	View  app.ClusterView
 	// Schedule is when it sleeps and wakes.
 	Schedule app.ClusterSchedule
+	// Sharing is nil for those who may not change it. The others are what was typed, and what is wrong with it.
+	Sharing *app.ClusterSharing
+	Who     string
+	Access  app.Access
+	Wrong   Complaint
 }
 
 // may tells whether the actor may do something to this cluster.
