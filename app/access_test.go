@@ -43,6 +43,9 @@ func TestClusterCertificate(t *testing.T) {
 	forever, short, planned := make("forever", 0, app.NodeReady), make("short", 90*time.Minute, app.NodeReady), make("planned", 0, app.NodePlanned)
 	ada, bob := b.actor("ada", app.RoleUser), b.actor("bob", app.RoleUser)
 	const hour = time.Hour
+	if _, err := b.app.ShareCluster(t.Context(), ada, short, app.SharingChange{Visibility: app.VisibleTenant}); err != nil {
+		t.Fatal(err)
+	}
 
 	for name, tc := range map[string]struct {
 		cluster   string
@@ -76,7 +79,8 @@ func TestClusterCertificate(t *testing.T) {
 		code         app.Code
 		field        string
 	}{
-		"not the owner": {bob, forever, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
+		"not the owner": {bob, forever, "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
+		"a reader":      {b.actor("eve", app.RoleUser), short, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
 		"a viewer":      {b.actor("ada", app.RoleViewer), forever, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
 		"no cluster":    {ada, "nothing", "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
 		"too long":      {ada, forever, "ssh-ed25519 AAAA", 8*hour + time.Second, app.EInvalid, "ttl"},

@@ -22,7 +22,11 @@ func (a *App) Amend(ctx context.Context, actor Actor, cluster string, m Amendmen
 	if err != nil {
 		return AmendAnswer{}, err
 	}
-	if err := actor.mayChange("Amend", c); err != nil {
+	useCase := "Amend"
+	if m.Kind.servicesOnly() {
+		useCase = "AmendServices"
+	}
+	if err := actor.mayChange(useCase, c); err != nil {
 		return AmendAnswer{}, err
 	}
 	if m.TopUp {

@@ -377,7 +377,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 	if _, err := f.app.Amend(t.Context(), f.who, "shop", app.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
 		t.Error("another plan than was shown:", err)
 	}
-	if _, err := f.app.Amend(t.Context(), f.actor("bob", app.RoleUser), "shop", app.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.EForbidden {
+	if _, err := f.app.Amend(t.Context(), f.actor("bob", app.RoleUser), "shop", app.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
 		t.Error("somebody else's cluster:", err)
 	}
 	f.amend(app.Amendment{Kind: app.OperationRestart})

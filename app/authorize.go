@@ -27,9 +27,22 @@ type reach byte
 
 const (
 	no  reach = iota
-	own       // what belongs to the actor
+	own       // what belongs to the actor; of clusters also those it is co-owner of
+	use       // clusters that it may use
+	see       // clusters that it may see, and what belongs to them
 	all       // everything of the tenant in which it acts; of use cases about the installation: that
 )
+
+// access is what it takes of a cluster, for those who do not get everywhere.
+func (r reach) access() Access {
+	switch r {
+	case use:
+		return AccessUser
+	case see:
+		return AccessReader
+	}
+	return AccessCoOwner
+}
 
 // permission is a line of the authorisation table.
 type permission struct {
@@ -62,39 +75,42 @@ var permissions = map[string]permission{
 	"Home":             {ScopeRead, own, own, own, own, own, own, proofNever},
 	"Preview":          {ScopeRead, all, all, all, all, all, all, proofNever},
 	"Explain":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Cluster":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Clusters":         {ScopeRead, all, all, all, all, all, all, proofNever},
-	"ClusterPage":      {ScopeRead, all, all, all, all, all, all, proofNever},
-	"ClusterCounts":    {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Steps":            {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Events":           {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Logs":             {ScopeRead, all, all, all, all, all, all, proofNever},
-	"SearchLogs":       {ScopeRead, all, all, all, all, all, all, proofNever},
-	"StepGraph":        {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Watch":            {ScopeRead, all, all, all, all, all, all, proofNever},
-	"ClusterFacts":     {ScopeRead, all, all, all, own, own, own, proofNever},
-	"NodeReports":      {ScopeRead, all, all, all, all, all, all, proofNever},
-	"PreviewRollBack":  {ScopeRead, all, all, all, all, all, all, proofNever},
-	"PreviewGoOn":      {ScopeRead, all, all, all, all, all, all, proofNever},
-	"PreviewSleep":     {ScopeRead, all, all, all, all, all, all, proofNever},
-	"PreviewWake":      {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Schedule":         {ScopeRead, all, all, all, all, all, all, proofNever},
-	"PreviewClone":     {ScopeRead, all, all, own, own, own, own, proofNever},
-	"ExportCluster":    {ScopeRead, all, all, own, own, own, own, proofNever},
-	"DiffClusters":     {ScopeRead, all, all, own, own, own, own, proofNever},
-	"Receipt":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Waiting":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Health":           {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Drift":            {ScopeRead, all, all, all, own, own, own, proofNever}, // it shows values of the configuration
-	"ClusterConfig":    {ScopeRead, all, all, all, own, own, own, proofNever},
-	"PreviewAmend":     {ScopeRead, all, all, all, own, own, own, proofNever}, // it shows values of the configuration
+	"Cluster":          {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Clusters":         {ScopeRead, all, all, see, see, see, see, proofNever},
+	"ClusterPage":      {ScopeRead, all, all, see, see, see, see, proofNever},
+	"ClusterCounts":    {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Steps":            {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Events":           {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Logs":             {ScopeRead, all, all, see, see, see, see, proofNever},
+	"SearchLogs":       {ScopeRead, all, all, see, see, see, see, proofNever},
+	"StepGraph":        {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Watch":            {ScopeRead, all, all, see, see, see, see, proofNever},
+	"ClusterFacts":     {ScopeRead, all, all, see, use, use, use, proofNever},
+	"NodeReports":      {ScopeRead, all, all, see, see, see, see, proofNever},
+	"PreviewRollBack":  {ScopeRead, all, all, see, see, see, see, proofNever},
+	"PreviewGoOn":      {ScopeRead, all, all, see, see, see, see, proofNever},
+	"PreviewSleep":     {ScopeRead, all, all, see, see, see, see, proofNever},
+	"PreviewWake":      {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Schedule":         {ScopeRead, all, all, see, see, see, see, proofNever},
+	"PreviewClone":     {ScopeRead, all, all, use, use, use, use, proofNever},
+	"ExportCluster":    {ScopeRead, all, all, use, use, use, use, proofNever},
+	"DiffClusters":     {ScopeRead, all, all, use, use, use, use, proofNever},
+	"Receipt":          {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Waiting":          {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Health":           {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Drift":            {ScopeRead, all, all, see, use, use, use, proofNever}, // it shows values of the configuration
+	"ClusterConfig":    {ScopeRead, all, all, see, use, use, use, proofNever},
+	"PreviewAmend":     {ScopeRead, all, all, see, use, use, use, proofNever}, // it shows values of the configuration
 
 	// Clusters
 	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all, proofNever},
 	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"Amend":              {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"AmendServices":      {ScopeCluster, all, all, use, use, no, use, proofNever}, // of Amend: to start, stop, restart and compare services
+	"ClusterSharing":     {ScopeRead, all, all, own, own, own, own, proofNever},
+	"ShareCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own, proofAlways},
-	"ClusterCertificate": {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"ClusterCertificate": {ScopeCluster, all, all, use, use, no, use, proofNever},
 	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
@@ -105,18 +121,18 @@ var permissions = map[string]permission{
 	"SetTopUp":           {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"SleepCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"WakeCluster":        {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"SleepCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
+	"WakeCluster":        {ScopeCluster, all, all, use, use, no, use, proofNever},
 	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"CloneCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"CloneCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
 
 	// Questions of steps that people carry out. Who may answer which is up to the question.
-	"Questions":  {ScopeRead, all, all, all, all, all, all, proofNever},
-	"AnswerStep": {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Questions":  {ScopeRead, all, all, see, see, see, see, proofNever},
+	"AnswerStep": {ScopeCluster, all, all, see, see, no, see, proofNever},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
-	"Requests":   {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Request":    {ScopeRead, all, all, all, all, all, all, proofNever},
+	"Requests":   {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Request":    {ScopeRead, all, all, see, see, see, see, proofNever},
 	"Ask":        {ScopeCluster, all, all, all, all, no, all, proofNever},
 	"Confirm":    {ScopeCluster, all, all, all, all, no, all, proofNever},
 	"Withdraw":   {ScopeCluster, all, all, all, all, no, all, proofNever},
@@ -147,16 +163,18 @@ var permissions = map[string]permission{
 	"RevertCatalog":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
 	// The tenant
-	"Queue":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Queues":       {ScopeRead, all, no, no, no, no, no, proofNever},
-	"Orphans":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Secrets":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Audit":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no, proofNever},
+	"DefaultVisibility":    {ScopeRead, all, all, all, all, all, all, proofNever},
+	"SetDefaultVisibility": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Queue":                {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Queues":               {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Orphans":              {ScopeRead, all, all, no, no, no, no, proofNever},
+	"DecideOrphan":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Secrets":              {ScopeRead, all, all, no, no, no, no, proofNever},
+	"SetSecret":            {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteSecret":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Audit":                {ScopeRead, all, all, no, no, no, no, proofNever},
+	"ExportAudit":          {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"VerifyAudit":          {ScopeRead, all, all, no, no, no, no, proofNever},
 
 	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
 	"Sessions":          {ScopeAccount, all, all, own, own, own, no, proofNever},
@@ -180,6 +198,9 @@ var permissions = map[string]permission{
 	"ResetSecondFactor":    {ScopeAdmin, all, all, no, no, no, no, proofAlways},
 	"RequireSecondFactor":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
 
+	// Who is given an answer again is up to what the answer took.
+	"MayRepeat": {ScopeRead, all, all, all, all, all, all, proofNever},
+
 	// Notices
 	"Notices":        {ScopeRead, all, all, own, own, own, own, proofNever},
 	"Hooks":          {ScopeRead, all, all, no, no, no, no, proofNever},
@@ -191,7 +212,7 @@ var permissions = map[string]permission{
 	"HookDelivery":   {ScopeRead, all, all, no, no, no, no, proofNever},
 	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
-	// Builds. Who sees a cluster sees the build that it is for.
+	// Builds. Who sees a cluster sees the build that it is for; one without a cluster is shown to whom the hook acts as.
 	"BuildHooks":      {ScopeRead, all, all, no, no, no, no, proofNever},
 	"BuildHook":       {ScopeRead, all, all, no, no, no, no, proofNever},
 	"BuildDeliveries": {ScopeRead, all, all, no, no, no, no, proofNever},
@@ -201,9 +222,9 @@ var permissions = map[string]permission{
 	"CheckBuildRules": {ScopeAdmin, all, all, no, no, no, no, proofNever},
 	"TryBuild":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
 	"ReplayBuild":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"BuildList":       {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Build":           {ScopeRead, all, all, all, all, all, all, proofNever},
-	"AwaitBuild":      {ScopeRead, all, all, all, all, all, all, proofNever},
+	"BuildList":       {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Build":           {ScopeRead, all, all, see, see, see, see, proofNever},
+	"AwaitBuild":      {ScopeRead, all, all, see, see, see, see, proofNever},
 	"EndBuild":        {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"ExtendBuild":     {ScopeCluster, all, all, own, own, no, own, proofNever},
 
@@ -259,8 +280,8 @@ var permissions = map[string]permission{
 	"DeleteQuota":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
 	"SetTenantQuota":  {ScopeAdmin, all, no, no, no, no, no, proofNever},
 	"ExtendLease":     {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"LeaseOutlook":    {ScopeRead, all, all, all, all, all, all, proofNever},
-	"LeaseLink":       {ScopeRead, all, all, all, all, all, all, proofNever},
+	"LeaseOutlook":    {ScopeRead, all, all, see, see, see, see, proofNever},
+	"LeaseLink":       {ScopeRead, all, all, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, all, all, all, own, own, own, proofNever},
 	"UsageOfAll":      {ScopeRead, all, no, no, no, no, no, proofNever},
 	"UsageAhead":      {ScopeRead, all, all, all, own, own, own, proofNever},
@@ -334,33 +355,28 @@ func (a Actor) proven(useCase string) error {
 	return a.mustProve()
 }
 
-// May tells faces whether to show something; the use case itself has the last word. With an owner it is about what belongs
-// to that user. Use cases that need a proof are shown; the proof is asked for when one is chosen.
-func (a Actor) May(useCase string, owner ...string) bool {
-	if len(owner) > 0 {
-		return a.touches(useCase, owner[0], "") == nil
-	}
+// May tells faces whether to show something; the use case itself has the last word. Use cases that need a proof are shown; the proof
+// is asked for when one is chosen.
+func (a Actor) May(useCase string) bool {
 	_, err := a.reach(useCase)
 	return err == nil
 }
 
-// mayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
-// `cluster "web"`.
-func (a Actor) mayTouch(useCase, owner, what string) error {
-	if err := a.touches(useCase, owner, what); err != nil {
-		return err
-	}
-	return a.proven(useCase)
+// MayIn is May for a use case about a cluster, as the actor was shown it.
+func (a Actor) MayIn(useCase string, c Cluster) bool {
+	return a.within(useCase, c) == nil
 }
 
-func (a Actor) touches(useCase, owner, what string) error {
+// mayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
+// `token 3`.
+func (a Actor) mayTouch(useCase, owner, what string) error {
 	r, err := a.reach(useCase)
 	if err != nil {
 		return err
 	}
 	if r == all || owner == a.User && a.Home == "" {
-		a.noted.add(Allowance{useCase, owner})
-		return nil
+		a.noted.add(Allowance{UseCase: useCase, Owner: owner})
+		return a.proven(useCase)
 	}
 	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", upper(what), owner)}
 }
@@ -416,7 +432,29 @@ func (a Actor) mayChange(useCase string, c Cluster) error {
 		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a machine of a pool, which is looked after by Muster itself.", c.Name),
 			Hint: "Change the pool instead: see muster pool."}
 	}
-	return a.mayTouch(useCase, c.Owner, fmt.Sprintf("cluster %q", c.Name))
+	if err := a.within(useCase, c); err != nil {
+		return err
+	}
+	return a.proven(useCase)
+}
+
+// within is mayChange without the proof, for a cluster that the actor may see.
+func (a Actor) within(useCase string, c Cluster) error {
+	r, err := a.reach(useCase)
+	if err != nil {
+		return err
+	}
+	need := r.access()
+	if r == all || c.Access >= need {
+		a.noted.add(Allowance{UseCase: useCase, Cluster: c.ID})
+		return nil
+	}
+	e := &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("Cluster %q belongs to %s; only its owner and admins may do that.", c.Name, c.Owner)}
+	if need < AccessCoOwner {
+		e.Message = fmt.Sprintf("Cluster %q belongs to %s, and your access to it is %q; this takes %q.", c.Name, c.Owner, c.Access, need)
+		e.Hint = "Ask " + c.Owner + " to share it with you."
+	}
+	return e
 }
 
 // system is Muster itself, acting in a tenant on behalf of nobody.

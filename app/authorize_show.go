@@ -9,6 +9,8 @@ import (
 const (
 	ReachNone = "no"  // not at all
 	ReachOwn  = "own" // with what belongs to the user
+	ReachUse  = "use" // with clusters that the user may use
+	ReachSee  = "see" // with clusters that the user may see
 	ReachAll  = "all" // with everything of the tenant, or, where it is about the installation, with that
 )
 
@@ -22,7 +24,7 @@ type Permission struct {
 
 // Permissions gives the authorisation table, by name of the use case.
 func Permissions() []Permission {
-	words := map[reach]string{no: ReachNone, own: ReachOwn, all: ReachAll}
+	words := map[reach]string{no: ReachNone, own: ReachOwn, use: ReachUse, see: ReachSee, all: ReachAll}
 	var list []Permission
 	for _, name := range slices.Sorted(maps.Keys(permissions)) {
 		p := Permission{UseCase: name, Scope: permissions[name].scope, Reach: map[Role]string{}, Proof: string(permissions[name].proof)}

@@ -98,6 +98,7 @@ type BuildNode struct {
 
 // BuildFilter narrows a list of builds, which is newest first.
 type BuildFilter struct {
+	ID      int64  // 0: any
 	Hook    string // its name
 	Key     string // exactly
 	Build   string // exactly
@@ -105,6 +106,8 @@ type BuildFilter struct {
 	Live    bool
 	Before  int64
 	Limit   int // 0: 50; at most 200
+
+	Reader *ClusterReader // only what it may see; nil: all. App sets it.
 }
 
 // MaxBuildPage is how many builds or deliveries a page has at most.
@@ -118,6 +121,11 @@ func (a *App) BuildList(ctx context.Context, actor Actor, f BuildFilter) ([]Buil
 	if f.Limit = min(f.Limit, MaxBuildPage); f.Limit <= 0 {
 		f.Limit = 50
 	}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Reader = reader
 	return a.Store.Builds(ctx, actor.Tenant, f)
 }
 
@@ -126,7 +134,26 @@ func (a *App) Build(ctx context.Context, actor Actor, id int64) (BuildView, erro
 	if err := actor.may("Build"); err != nil {
 		return BuildView{}, err
 	}
+	if _, err := a.build(ctx, actor, id); err != nil {
+		return BuildView{}, err
+	}
 	return a.buildView(ctx, actor, id, "/api/v1/clusters/")
+}
+
+// build finds a build that the actor may see.
+func (a *App) build(ctx context.Context, actor Actor, id int64) (Build, error) {
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return Build{}, err
+	}
+	found, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{ID: id, Limit: 1, Reader: reader})
+	if err != nil {
+		return Build{}, err
+	}
+	if len(found) == 0 {
+		return Build{}, Errorf(ENotFound, "There is no build %d.", id)
+	}
+	return found[0], nil
 }
 
 // AwaitBuild is Build, but waits while the build may still become ready: until it is, has failed, or until wait is over.
@@ -215,7 +242,7 @@ func (a *App) EndBuild(ctx context.Context, actor Actor, id int64) (BuildView, e
 	if err := actor.may("EndBuild"); err != nil {
 		return BuildView{}, err
 	}
-	b, err := a.Store.Build(ctx, actor.Tenant, id)
+	b, err := a.build(ctx, actor, id)
 	if err != nil {
 		return BuildView{}, err
 	}
@@ -234,7 +261,7 @@ func (a *App) ExtendBuild(ctx context.Context, actor Actor, id int64, by time.Du
 	if err := actor.may("ExtendBuild"); err != nil {
 		return BuildView{}, err
 	}
-	b, err := a.Store.Build(ctx, actor.Tenant, id)
+	b, err := a.build(ctx, actor, id)
 	if err != nil {
 		return BuildView{}, err
 	}

@@ -39,6 +39,11 @@ type Cluster struct {
 	DeletedAt   time.Time      `json:"deleted_at,omitzero"`
 	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and nobody changes it.
 	Pool int64 `json:"-"`
+
+	Visibility Visibility `json:"visibility"`
+	OwnerGroup string     `json:"owner_group,omitempty"` // a group whose members may do what the owner may
+	// Access is what the one who asked may do with it; AccessNone where nobody in particular asked.
+	Access Access `json:"access,omitempty"`
 }
 
 // NodeStatus is the state of a node in one word.

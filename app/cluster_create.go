@@ -28,6 +28,9 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 			return Answer{}, err
 		}
 	}
+	if err := r.checkOwners(actor); err != nil {
+		return Answer{}, err
+	}
 	if err := r.OnFailure.check(); err != nil {
 		return Answer{}, err
 	}
@@ -67,6 +70,19 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	}
 	v, err := a.Cluster(ctx, actor, n.Cluster.ID)
 	return Answer{Request: q.Request, Cluster: &v, Warnings: w.preview.Warnings}, err
+}
+
+// checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
+func (r ClusterRequest) checkOwners(actor Actor) error {
+	if r.Visibility != "" {
+		if err := r.Visibility.check(); err != nil {
+			return err
+		}
+	}
+	if r.Group == "" || slices.Contains(actor.Groups, r.Group) {
+		return nil
+	}
+	return &Error{Code: EInvalid, Field: "group", Message: fmt.Sprintf("You are not in the group %.70q.", r.Group), Hint: "A cluster can belong to a group of yours."}
 }
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
@@ -207,6 +223,7 @@ func (a *App) newCluster(ctx context.Context, actor Actor, r ClusterRequest, d d
 	c := Cluster{
 		ID: id, Tenant: actor.Tenant, Name: firstOf(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
 		Size: p.Layout.Size(), Status: ClusterPending, CostPerHour: p.Layout.CostPerHour, DNSSuffix: d.dnsSuffix, CreatedAt: now,
+		Visibility: r.Visibility, OwnerGroup: r.Group,
 	}
 	if p.Lease > 0 {
 		c.ExpiresAt = now.Add(p.Lease)

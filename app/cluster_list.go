@@ -80,6 +80,9 @@ func (a *App) ClusterPage(ctx context.Context, actor Actor, f ClusterFilter) (p 
 	}
 	limit := f.Limit
 	f.Limit++
+	if f.Reader, err = a.reader(ctx, actor); err != nil {
+		return p, err
+	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if err == nil {
 		err = a.maskSummaries(ctx, actor, p.Clusters)
@@ -121,5 +124,10 @@ func (a *App) ClusterCounts(ctx context.Context, actor Actor, f ClusterFilter) (
 	if err := f.check(); err != nil {
 		return ClusterCounts{}, err
 	}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return ClusterCounts{}, err
+	}
+	f.Reader = reader
 	return a.Store.CountClusters(ctx, actor.Tenant, f)
 }

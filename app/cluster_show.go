@@ -20,11 +20,13 @@ func (a *App) Cluster(ctx context.Context, actor Actor, id string) (ClusterView,
 	return v, err
 }
 
+// clusterView is all about a cluster that the actor may see, or could see a moment ago.
 func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterView, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
 	}
+	v.Access = c.Access
 	builds, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
 	if err != nil {
 		return ClusterView{}, err
@@ -81,6 +83,11 @@ func (a *App) Clusters(ctx context.Context, actor Actor, f ClusterFilter) ([]Clu
 	if err := actor.may("Clusters"); err != nil {
 		return nil, err
 	}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Reader = reader
 	list, err := a.Store.Clusters(ctx, actor.Tenant, f)
 	if err != nil {
 		return nil, err
@@ -96,17 +103,15 @@ func (a *App) look(ctx context.Context, actor Actor, useCase, id string) (Cluste
 	return a.find(ctx, actor, id)
 }
 
+// find gives a cluster that the actor may see. All others are not found, in the same words as one that does not exist.
 func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error) {
-	c, err := a.Store.Cluster(ctx, actor.Tenant, id)
-	if CodeOf(err) != ENotFound {
-		return c, err
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return Cluster{}, err
 	}
-	named, e := a.Store.Clusters(ctx, actor.Tenant, ClusterFilter{Name: id, Limit: 1})
-	if e != nil {
-		return c, e
-	}
-	if len(named) == 1 && id != "" {
-		return named[0].Cluster, nil
+	c, err := a.Store.ReadableCluster(ctx, *reader, id)
+	if err == nil {
+		actor.noted.add(Allowance{Cluster: c.ID})
 	}
 	return c, err
 }

@@ -13,6 +13,7 @@ type ClusterTransfer struct {
 	Cluster string
 	From    string // the owner that it had when it was asked for
 	To      string
+	Group   string // that owns it from now on, together with To; "" for none
 	Who     Actor
 	Now     time.Time
 }
@@ -20,6 +21,9 @@ type ClusterTransfer struct {
 // TransferCluster gives a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
 // of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are told. Usage stays with
 // whoever owned the cluster when its machines were made.
+//
+// To group:NAME, it is given to the members of a group: each may do what the owner may. The person who owned it stays responsible for it,
+// with quotas and notices, until a member transfers it to another person.
 //
 // Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
 func (a *App) TransferCluster(ctx context.Context, actor Actor, cluster, to string) (ClusterView, error) {
@@ -36,12 +40,26 @@ func (a *App) TransferCluster(ctx context.Context, actor Actor, cluster, to stri
 	if c.Status == ClusterDeleted {
 		return ClusterView{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
 	}
-	if to != c.Owner {
-		if err := a.Store.TransferCluster(ctx, ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}); err != nil {
+	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
+	if strings.HasPrefix(to, groupPrefix) {
+		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
+			return ClusterView{}, &Error{Code: EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
+		}
+	}
+	if t.To != c.Owner || t.Group != c.OwnerGroup {
+		if err := a.Store.TransferCluster(ctx, t); err != nil {
 			return ClusterView{}, err
 		}
 	}
-	return a.Cluster(ctx, actor, c.ID)
+	after, err := a.find(ctx, actor, c.ID)
+	if CodeOf(err) == ENotFound { // shown once more to the one who gave it away
+		after, err = c, nil
+		after.Access = AccessNone
+	}
+	if err != nil {
+		return ClusterView{}, err
+	}
+	return a.clusterView(ctx, actor, after)
 }
 
 // Accepts tells whether a user can be given a cluster.
@@ -60,6 +78,13 @@ func (t ClusterTransfer) Accepts(heir User) error {
 
 // Tell gives the notices of a transfer: one for each of the two, save for whoever did it.
 func (t ClusterTransfer) Tell(c Cluster) (list []Notice) {
+	if t.To == t.From {
+		if t.Group == "" {
+			return nil
+		}
+		return []Notice{{At: t.Now, Tenant: t.Tenant, Kind: NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, Path: "/clusters/" + c.ID,
+			Title: fmt.Sprintf("%s gave the cluster %s to the group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " stays responsible for it; each member may do what the owner may."}}
+	}
 	tell := func(user, title, text string) {
 		if user == t.Who.Name() {
 			return

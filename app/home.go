@@ -63,8 +63,13 @@ func (a *App) Home(ctx context.Context, actor Actor) (Home, error) {
 	if err != nil {
 		return h, err
 	}
+	for i := range h.Clusters { // all are the actor's own
+		h.Clusters[i].Access = AccessOwner
+	}
 	for i := range h.Ending {
-		if c := &h.Ending[i]; c.Message != "" {
+		c := &h.Ending[i]
+		c.Access = AccessOwner
+		if c.Message != "" {
 			m, err := a.maskFor(ctx, actor, *c)
 			if err != nil {
 				return h, err

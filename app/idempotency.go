@@ -35,10 +35,12 @@ type KeptAnswer struct {
 	Took []Allowance `json:"took,omitempty"`
 }
 
-// Allowance is a use case that an actor was allowed; with an owner, to something of that user's.
+// Allowance is a use case that an actor was allowed; with an owner, to something of that user's, with a cluster, to that one. With a
+// cluster and no use case, the actor could see the cluster.
 type Allowance struct {
 	UseCase string `json:"use_case"`
 	Owner   string `json:"owner,omitempty"`
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // Allowances are what an actor was allowed since Noting. They may be added to by several goroutines.
@@ -72,21 +74,34 @@ func (a Actor) Noting() (Actor, *Allowances) {
 }
 
 // MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
-// it first. The account is the same, but a token may have other scopes, and the role may have changed.
-func (a Actor) MayRepeat(k KeptAnswer) error {
+// it first. The account is the same, but a token may have other scopes, the role may have changed, and the cluster may be another's by now.
+func (a *App) MayRepeat(ctx context.Context, actor Actor, k KeptAnswer) error {
+	if err := actor.may("MayRepeat"); err != nil {
+		return err
+	}
 	if len(k.Took) == 0 { // kept by a version that did not note it
 		return &Error{Code: EForbidden, Reason: "answer_kept", Message: "This request was carried out; its answer is not given again.", Hint: "Look at what it has made."}
 	}
 	for _, x := range k.Took {
-		err := a.may(x.UseCase)
-		if x.Owner != "" {
-			err = a.mayTouch(x.UseCase, x.Owner, "what this request was about")
-		}
-		if err != nil {
+		if err := a.mayRepeat(ctx, actor, x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (a *App) mayRepeat(ctx context.Context, actor Actor, x Allowance) error {
+	switch {
+	case x.Cluster != "":
+		c, err := a.find(ctx, actor, x.Cluster)
+		if err != nil || x.UseCase == "" {
+			return err
+		}
+		return actor.mayChange(x.UseCase, c)
+	case x.Owner != "":
+		return actor.mayTouch(x.UseCase, x.Owner, "what this request was about")
+	}
+	return actor.may(x.UseCase)
 }
 
 // IdempotencyStore keeps the answers of requests that carried a key.
@@ -117,7 +132,7 @@ func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
 }
 
 // BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. They ask nothing of the authorisation table: what is
-// carried out asks by itself, and before an answer is given again, Actor.MayRepeat is to be asked.
+// carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
 func (a *App) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
 	if n := len(k.Key); n == 0 || n > MaxIdempotencyKey {
 		return nil, &Error{Code: EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}

@@ -11,6 +11,7 @@ type LeaseOutlook struct {
 	Cluster   string    `json:"cluster"`
 	Name      string    `json:"name"`
 	Owner     string    `json:"owner"`
+	Access    Access    `json:"-"`              // of the one who asked
 	Until     time.Time `json:"until,omitzero"` // zero: never
 	Over      bool      `json:"over"`           // it has ended, and the cluster is still there
 	CreatedAt time.Time `json:"created_at"`
@@ -54,7 +55,7 @@ func (a *App) LeaseOutlook(ctx context.Context, actor Actor, cluster string) (Le
 		return LeaseOutlook{}, err
 	}
 	now := a.Now()
-	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Gone: c.Status == ClusterDeleted,
+	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Gone: c.Status == ClusterDeleted,
 		Warnings: []LeaseWarned{}, Obstacles: []LeaseObstacle{}}
 	if o.Gone {
 		o.Offer.Refusal = "The cluster is gone."

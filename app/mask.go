@@ -16,7 +16,22 @@ import (
 
 // maskFor gives what takes out of texts about a cluster the values that the actor may not read.
 func (a *App) maskFor(ctx context.Context, actor Actor, c Cluster) (*Redactor, error) {
-	return a.maskOf(ctx, c, actor.touches("ClusterConfig", c.Owner, "") == nil)
+	return a.maskOf(ctx, c, actor.MayIn("ClusterConfig", c))
+}
+
+// maskBy is maskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
+func (a *App) maskBy(ctx context.Context, actor Actor, cluster string) (*Redactor, error) {
+	c, err := a.find(ctx, actor, cluster)
+	if CodeOf(err) == ENotFound {
+		c, err = a.Store.Cluster(ctx, actor.Tenant, cluster)
+	}
+	if err != nil {
+		if CodeOf(err) == ENotFound {
+			err = nil
+		}
+		return nil, err
+	}
+	return a.maskFor(ctx, actor, c)
 }
 
 // maskOf is maskFor a reader who may read the configuration, or may not.
@@ -265,11 +280,8 @@ func (a *App) maskNotices(ctx context.Context, actor Actor, list []Notice) error
 		}
 		m, is := known[n.Cluster]
 		if !is {
-			c, err := a.Store.Cluster(ctx, actor.Tenant, n.Cluster)
-			if err == nil {
-				m, err = a.maskFor(ctx, actor, c)
-			}
-			if err != nil && CodeOf(err) != ENotFound {
+			var err error
+			if m, err = a.maskBy(ctx, actor, n.Cluster); err != nil {
 				return err
 			}
 			known[n.Cluster] = m
@@ -300,11 +312,11 @@ func (a *App) maskRequests(ctx context.Context, actor Actor, list []Request) err
 		}
 		may, known := owners[r.Cluster]
 		if !known {
-			c, err := a.Store.Cluster(ctx, actor.Tenant, r.Cluster)
+			c, err := a.find(ctx, actor, r.Cluster)
 			if err != nil && CodeOf(err) != ENotFound {
 				return err
 			}
-			may = err == nil && actor.touches("ClusterConfig", c.Owner, "") == nil
+			may = err == nil && actor.MayIn("ClusterConfig", c)
 			owners[r.Cluster] = may
 		}
 		if may {

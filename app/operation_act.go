@@ -49,6 +49,11 @@ func (o Operation) Acts(latest bool) []Act {
 }
 
 // undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
+// servicesOnly tells an amendment that leaves the cluster as it was asked for.
+func (k OperationKind) servicesOnly() bool {
+	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
+}
+
 func (k OperationKind) undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }

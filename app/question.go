@@ -134,6 +134,7 @@ type Question struct {
 	AnsweredAt  time.Time     `json:"answered_at,omitzero"`
 	AnsweredBy  string        `json:"answered_by,omitempty"`
 	Reason      string        `json:"reason,omitempty"` // of a refusal
+	Access      Access        `json:"-"`                // of who looks, to the cluster
 	// Mine tells whether who looks may answer; Waits is whom it waits for, in words.
 	Mine  bool   `json:"mine"`
 	Waits string `json:"waits"`
@@ -174,6 +175,7 @@ type QuestionFilter struct {
 	All       bool  // also those that are not open; else only those that are
 	After     int64 // only those with a greater Question.Number
 	Limit     int
+	Reader    *ClusterReader // only of clusters that it may see, with Question.Access; nil: all
 }
 
 // NewAnswer is an answer about to be written, checked already.

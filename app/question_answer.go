@@ -19,7 +19,11 @@ func (a *App) Questions(ctx context.Context, actor Actor, q QuestionQuery) ([]Qu
 	if err := actor.may("Questions"); err != nil {
 		return nil, err
 	}
-	f := QuestionFilter{Limit: questionsAtOnce}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f := QuestionFilter{Limit: questionsAtOnce, Reader: reader}
 	if q.Cluster != "" {
 		c, err := a.look(ctx, actor, "Questions", q.Cluster)
 		if err != nil {
@@ -86,6 +90,7 @@ func (a *App) AnswerStep(ctx context.Context, actor Actor, cluster string, s Ste
 	if err != nil {
 		return Question{}, err
 	}
+	q.Access = c.Access
 	if err := actor.mayAnswer(q); err != nil {
 		return Question{}, err
 	}
@@ -98,6 +103,7 @@ func (a *App) AnswerStep(ctx context.Context, actor Actor, cluster string, s Ste
 	if q, err = a.Store.AnswerQuestion(ctx, n); err != nil {
 		return Question{}, err
 	}
+	q.Access = c.Access
 	q.look(actor)
 	return q, nil
 }
@@ -115,7 +121,7 @@ func (a Actor) mayAnswer(q Question) error {
 	switch {
 	case a.Role == RoleAdmin || a.Role == RoleSuperadmin:
 		return nil
-	case at && q.Person.Owners() && a.User == q.Owner:
+	case at && q.Person.Owners() && q.Access >= AccessCoOwner:
 		return nil
 	case at && slices.ContainsFunc(q.Person.Groups(), func(g string) bool { return slices.Contains(a.Groups, g) }):
 		return nil

@@ -172,12 +172,17 @@ type RequestFilter struct {
 	Open      bool          // only those that somebody still has to decide on
 	Before    int64         // only those with a smaller number; 0: from the newest on
 	Limit     int           // 0: 100; at most 1000
+
+	Reader *ClusterReader // only what it may see; nil: all. App sets it.
 }
 
 // RequestStore keeps requests.
 type RequestStore interface {
 	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
 	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
+	// has reviewed, or sees the cluster.
+	ReadableRequest(ctx context.Context, r ClusterReader, id int64) (Request, error)
 	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
 	Request(ctx context.Context, tenant string, id int64) (Request, error)
 	// KeptRequest gives what is needed to run it; ENotFound where it is not open.

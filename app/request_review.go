@@ -49,7 +49,7 @@ func (a *App) Review(ctx context.Context, actor Actor, id int64, v ReviewRequest
 
 // offer solves and prices a request anew, with an approver's conditions.
 func (a *App) offer(ctx context.Context, actor Actor, id int64, v ReviewRequest) (*Offer, *Kept, error) {
-	r, err := a.Store.Request(ctx, actor.Tenant, id)
+	r, err := a.request(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +139,7 @@ const mostMoves = 4
 func (a *App) move(ctx context.Context, m RequestMove) (r Request, err error) {
 	m.Now = a.Now()
 	for range mostMoves {
-		before, err := a.Store.Request(ctx, m.Tenant, m.ID)
+		before, err := a.request(ctx, m.Who, m.ID)
 		if err != nil {
 			return Request{}, err
 		}

@@ -12,7 +12,7 @@ const mostOpen = 1000
 // openAtOnce is how many of them at a time.
 const openAtOnce = 200
 
-// Requests lists requests of the actor's tenant, newest first; those that wait for the actor oldest first.
+// Requests lists requests of the actor's tenant that it may see, newest first; those that wait for the actor oldest first.
 func (a *App) Requests(ctx context.Context, actor Actor, f RequestFilter) ([]Request, error) {
 	if err := actor.may("Requests"); err != nil {
 		return nil, err
@@ -33,6 +33,11 @@ func (a *App) Requests(ctx context.Context, actor Actor, f RequestFilter) ([]Req
 	default:
 		return nil, &Error{Code: EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
 	}
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Reader = reader
 	list, err := a.Store.Requests(ctx, actor.Tenant, f)
 	if err != nil {
 		return nil, err
@@ -71,10 +76,20 @@ func (a *App) Request(ctx context.Context, actor Actor, id int64) (Request, erro
 	if err := actor.may("Request"); err != nil {
 		return Request{}, err
 	}
-	r, err := a.Store.Request(ctx, actor.Tenant, id)
+	r, err := a.request(ctx, actor, id)
 	if err != nil {
 		return Request{}, err
 	}
 	list := []Request{r}
-	return list[0], a.maskRequests(ctx, actor, list)
+	err = a.maskRequests(ctx, actor, list)
+	return list[0], err
+}
+
+// request returns a request that the actor may see, with all that it says.
+func (a *App) request(ctx context.Context, actor Actor, id int64) (Request, error) {
+	reader, err := a.reader(ctx, actor)
+	if err != nil {
+		return Request{}, err
+	}
+	return a.Store.ReadableRequest(ctx, *reader, id)
 }

@@ -169,12 +169,15 @@ var fourEyes = app.Policy{Name: "four-eyes", Order: 20, Enabled: true, When: "no
 func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 	b := newBureau(t)
 	answer := b.ask(b.actor("ada", app.RoleUser), asks("web", 3, 0))
-	r, err := b.app.Request(t.Context(), b.actor("vic", app.RoleViewer), answer.Request.ID)
+	r, err := b.app.Request(t.Context(), b.actor("ada", app.RoleUser), answer.Request.ID)
 	if err != nil || answer.Cluster == nil || r.Status != app.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r.Asked.Config != nil {
 		t.Error("the request shows the configuration, which may hold secrets")
+	}
+	if _, err := b.app.Request(t.Context(), b.actor("vic", app.RoleViewer), answer.Request.ID); app.CodeOf(err) != app.ENotFound {
+		t.Error("the request for somebody's private cluster:", err)
 	}
 	other := b.actor("eve", app.RoleAdmin)
 	other.Tenant = "other"

@@ -53,6 +53,7 @@ type Store interface {
 	ResourceStore
 	TenantSettingsStore
 	BuildStore
+	SharingStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

@@ -40,6 +40,9 @@ func (a *App) tenantSettings(ctx context.Context, tenant string) (s TenantSettin
 	if s.TimeZone, err = a.Store.TimeZone(ctx, tenant); err != nil {
 		return s, err
 	}
+	if s.ClusterVisibility, err = a.Store.DefaultVisibility(ctx, tenant); err != nil {
+		return s, err
+	}
 	for _, read := range []func(context.Context, string, *TenantSettings) error{
 		a.peopleSettings, a.ruleSettings, a.hookSettings, a.poolSettings, a.resourceSettings, a.ownSettings,
 	} {

@@ -45,6 +45,14 @@ func (p *tenantPlan) tenant(context.Context) error {
 		p.edit(TenantEdit{Part: "require_second_factor", Act: "change", Fields: []FieldChange{{Path: "require_second_factor", Before: fmt.Sprint(*p.is.SecondFactor), After: fmt.Sprint(*w)}}})
 		p.step(turnTenant, "require_second_factor", func(ctx context.Context) error { return p.a.Store.RequireSecondFactor(ctx, p.actor, *w, p.at) })
 	}
+	if v := p.want.ClusterVisibility; v != "" && v != p.is.ClusterVisibility {
+		p.edit(TenantEdit{Part: "cluster_visibility", Act: "change", Fields: []FieldChange{{Path: "cluster_visibility", Before: string(p.is.ClusterVisibility), After: string(v)}}})
+		if err := v.check(); err != nil {
+			p.wrong("cluster_visibility", AsError(err))
+			return nil
+		}
+		p.step(turnTenant, "cluster_visibility", func(ctx context.Context) error { return p.a.Store.SetDefaultVisibility(ctx, p.actor, v, p.at) })
+	}
 	return nil
 }
 

@@ -26,17 +26,19 @@ type TenantSettings struct {
 	Slots    *int    `json:"slots,omitempty"`
 	TimeZone string  `json:"time_zone,omitempty"` // of policies
 	// SecondFactor says whether people with a password need one.
-	SecondFactor *bool                        `json:"require_second_factor,omitempty"`
-	Users        map[string]UserSettings      `json:"users,omitempty"`
-	Groups       map[string]GroupSettings     `json:"groups,omitempty"`
-	Quotas       map[string]Limits            `json:"quotas,omitempty"` // by tenant, each_user, group/NAME or user/NAME
-	Policies     map[string]PolicySettings    `json:"policies,omitempty"`
-	Secrets      map[string]SecretPlace       `json:"secrets,omitempty"`
-	Hooks        map[string]HookSettings      `json:"hooks,omitempty"`
-	BuildHooks   map[string]BuildHookSettings `json:"build_hooks,omitempty"`
-	Pools        map[string]PoolSettings      `json:"pools,omitempty"`
-	Resources    map[string]ResourceSettings  `json:"resources,omitempty"` // by ResourceID
-	Catalog      map[string]CatalogSettings   `json:"catalog,omitempty"`   // by KIND/NAME
+	SecondFactor *bool `json:"require_second_factor,omitempty"`
+	// ClusterVisibility is that of new clusters.
+	ClusterVisibility Visibility                   `json:"cluster_visibility,omitempty"`
+	Users             map[string]UserSettings      `json:"users,omitempty"`
+	Groups            map[string]GroupSettings     `json:"groups,omitempty"`
+	Quotas            map[string]Limits            `json:"quotas,omitempty"` // by tenant, each_user, group/NAME or user/NAME
+	Policies          map[string]PolicySettings    `json:"policies,omitempty"`
+	Secrets           map[string]SecretPlace       `json:"secrets,omitempty"`
+	Hooks             map[string]HookSettings      `json:"hooks,omitempty"`
+	BuildHooks        map[string]BuildHookSettings `json:"build_hooks,omitempty"`
+	Pools             map[string]PoolSettings      `json:"pools,omitempty"`
+	Resources         map[string]ResourceSettings  `json:"resources,omitempty"` // by ResourceID
+	Catalog           map[string]CatalogSettings   `json:"catalog,omitempty"`   // by KIND/NAME
 }
 
 // SecretPlace is where a secret belongs: ${secret:NAME}.

@@ -136,8 +136,9 @@ const (
 
 // UsageQuery asks a store for usage.
 type UsageQuery struct {
-	Tenant   string // "" for all
-	Owner    string // "" for all
+	Tenant   string         // "" for all
+	Owner    string         // "" for all
+	Reader   *ClusterReader // only what clusters have used that it may see; nil: all
 	From, To time.Time
 	By       UsageBy
 	Unit     time.Duration // an hour or a day; units are counted from the Unix epoch
@@ -160,7 +161,8 @@ type UsageStore interface {
 }
 
 // Usage gives what the tenant's machines have used, from how long they really stood and what they cost when they were made. Users
-// get their own, and by tenant or by nothing the sums of everybody in it; admins and approvers get all.
+// get their own, and by tenant or by nothing the sums of everybody in it; admins and approvers get all, but approvers by cluster only
+// those that they may see.
 func (a *App) Usage(ctx context.Context, actor Actor, f UsageFilter) (Usage, error) {
 	if err := actor.may("Usage"); err != nil {
 		return Usage{}, err
@@ -168,6 +170,14 @@ func (a *App) Usage(ctx context.Context, actor Actor, f UsageFilter) (Usage, err
 	q := UsageQuery{Tenant: actor.Tenant}
 	if reach, _ := actor.reach("Usage"); f.Mine || reach == own && f.By != UsageByTenant {
 		q.Owner = actor.User
+	} else if f.By == UsageByCluster {
+		reader, err := a.reader(ctx, actor)
+		if err != nil {
+			return Usage{}, err
+		}
+		if !reader.SeesAll {
+			q.Reader = reader
+		}
 	}
 	return a.usage(ctx, q, f)
 }
@@ -234,7 +244,10 @@ func (a *App) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, er
 	if err != nil {
 		return Usage{}, err
 	}
-	key := usageKey{q.Tenant, q.Owner, f.By, f.Step, f.From, f.To}
+	key := usageKey{tenant: q.Tenant, owner: q.Owner, by: f.By, step: f.Step, from: f.From, to: f.To}
+	if q.Reader != nil {
+		key.reader = q.Reader.User
+	}
 	if open {
 		key.to = time.Time{}
 	}
@@ -246,6 +259,7 @@ func (a *App) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, er
 // usageKey is what was asked for; to is zero where it is until now.
 type usageKey struct {
 	tenant, owner string
+	reader        string
 	by            UsageBy
 	step          UsageStep
 	from, to      time.Time

@@ -17,6 +17,9 @@ type ClusterRequest struct {
 	// OnFailure is what shall happen by itself when the create fails or is cancelled.
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
 	Survival
+	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
+	Visibility Visibility `json:"visibility,omitempty"`
+	Group      string     `json:"group,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *BuildClaim `json:"-"`
 }
@@ -85,6 +88,8 @@ type ClusterFilter struct {
 	IDs      []string      // only these; at most 100
 	Sort     ClusterSort   // "": newest first
 	After    string        // the id of the last cluster of the page before; "": from the beginning
+
+	Reader *ClusterReader // only what it may see; nil: all. App sets it.
 }
 
 // LogFilter narrows a cluster's log. Lines come oldest first: those after After, or, with Tail, the last Limit lines. Both keep to

@@ -119,10 +119,38 @@ func (c *Client) RenameCluster(ctx context.Context, id, name string) (v app.Clus
 	return v, err
 }
 
-// TransferCluster gives a cluster to another user of its tenant.
+// TransferCluster gives a cluster to another user of its tenant, or to group:NAME.
 func (c *Client) TransferCluster(ctx context.Context, id, to string) (v app.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "transfer"), nil, map[string]string{"to": to}, &v)
 	return v, err
+}
+
+// Sharing tells who has access to a cluster.
+func (c *Client) Sharing(ctx context.Context, id string) (s app.ClusterSharing, err error) {
+	err = c.CallInto(ctx, ClusterPath(id, "sharing"), nil, &s)
+	return s, err
+}
+
+// Share changes who has access to a cluster.
+func (c *Client) Share(ctx context.Context, id string, change app.SharingChange) (s app.ClusterSharing, err error) {
+	err = c.Call(ctx, http.MethodPut, ClusterPath(id, "sharing"), nil, change, &s)
+	return s, err
+}
+
+type clusterDefaults struct {
+	Visibility app.Visibility `json:"visibility"`
+}
+
+// DefaultVisibility tells who may see the tenant's new clusters.
+func (c *Client) DefaultVisibility(ctx context.Context) (app.Visibility, error) {
+	var out clusterDefaults
+	err := c.CallInto(ctx, "/cluster-defaults", nil, &out)
+	return out.Visibility, err
+}
+
+// SetDefaultVisibility sets it.
+func (c *Client) SetDefaultVisibility(ctx context.Context, v app.Visibility) error {
+	return c.Call(ctx, http.MethodPut, "/cluster-defaults", nil, clusterDefaults{v}, &clusterDefaults{})
 }
 
 // Certificate gets an SSH certificate for a public key; ttl is a length of time in words, "" the usual one.

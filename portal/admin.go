@@ -24,6 +24,9 @@ func (p *Portal) sections() []page.Section {
 		all = append(all, page.Section{Path: "/admin/policies", Name: "Policies", Text: "Which requests are refused, changed, or wait for approval.",
 			Group: page.GroupPeople, UseCase: "PolicyList"})
 	}
+	if p.sharing() != nil {
+		all = append(all, page.Section{Path: "/admin/sharing", Name: "Sharing", Text: "Who can see new clusters.", Group: page.GroupPeople, UseCase: "SetDefaultVisibility"})
+	}
 	if p.hooking() != nil {
 		all = append(all, page.Section{Path: "/admin/hooks", Name: "Hooks", Text: "Where notices are sent to: chats, mail, programs of your own.",
 			Group: page.GroupConnections, UseCase: "SaveHook"})

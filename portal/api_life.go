@@ -18,7 +18,7 @@ type renameInput struct {
 type transferInput struct {
 	IDInput
 	Body struct {
-		To string `json:"to" maxLength:"128" doc:"The new owner: a user of the same tenant"`
+		To string `json:"to" maxLength:"210" doc:"The new owner: a user of the same tenant, or group:NAME for the members of a group"`
 	}
 }
 

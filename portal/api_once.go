@@ -20,6 +20,7 @@ type Repeats interface {
 	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
 	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
 	ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error
+	MayRepeat(ctx context.Context, a app.Actor, k app.KeptAnswer) error
 }
 
 const (
@@ -53,7 +54,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	if before != nil {
-		if err := a.MayRepeat(*before); err != nil {
+		if err := kept.MayRepeat(ctx.Context(), a, *before); err != nil {
 			p.noteRefusal(ctx.Context(), a, "api", err)
 			p.writeProblem(w, r, err)
 			return

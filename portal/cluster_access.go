@@ -23,7 +23,7 @@ func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Act
 	q := r.URL.Query()
 	c := page.ClusterAccess{
 		View: v, Tabs: p.clusterTabs(a, v, "access"), Format: app.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
-		May: a.May("ClusterKey", v.Owner), URL: p.url,
+		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.url,
 	}
 	if !slices.Contains(app.InventoryFormats, c.Format) {
 		c.Format = app.InventorySSH

@@ -121,7 +121,7 @@ const (
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
 func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*page.ChangePanel, error) {
-	if p.amending() == nil || v.Status == app.ClusterDeleted || !a.May("Amend", v.Owner) {
+	if p.amending() == nil || v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
 	}
 	c, err := p.muster.Catalog(ctx, a)
@@ -130,6 +130,7 @@ func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView
 	}
 	n := &clusterForm{catalog: c}
 	panel := page.NewChangePanel(v, c.Templates[v.Template], addable(n, v, nil))
+	panel.Use = !a.MayIn("Amend", v.Cluster)
 	op := (*app.Operation)(nil)
 	if len(v.Operations) > 0 {
 		op = &v.Operations[0]
@@ -143,7 +144,7 @@ func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView
 	case v.Status != app.ClusterActive:
 		return nil, nil
 	}
-	if v.Size > suggestSize {
+	if v.Size > suggestSize || panel.Use {
 		return panel, nil
 	}
 	// Suggestions are worth a moment, and no error.

@@ -15,7 +15,7 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	n := newClusterForm(c, r.PostForm)
+	n := newClusterForm(c, r.PostForm, a.Groups)
 	again := func(status int, notice string) error {
 		n.view.Notice = notice
 		if err := n.preview(r.Context(), p.muster, a); err != nil {

@@ -32,7 +32,7 @@ func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int6
 	if err != nil {
 		return app.GoOnPreview{}, err
 	}
-	if !a.May("PreviewGoOn", v.Owner) {
+	if !a.MayIn("PreviewGoOn", shownTo(v.Cluster, a)) {
 		return app.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if f.noRoom {
@@ -56,7 +56,7 @@ func (f *shortage) GoOn(_ context.Context, a app.Actor, id string, _ int64, hash
 	switch {
 	case err != nil:
 		return v, err
-	case !a.May("GoOn", v.Owner):
+	case !a.MayIn("GoOn", shownTo(v.Cluster, a)):
 		return v, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	case hash != "" && hash != f.hash():
 		return v, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is another one by now."}
@@ -69,7 +69,7 @@ func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o app.Top
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
-	if err == nil && !a.May("SetTopUp", v.Owner) {
+	if err == nil && !a.MayIn("SetTopUp", shownTo(v.Cluster, a)) {
 		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if err == nil {

@@ -31,11 +31,11 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	c := page.ClusterHealth{Tabs: p.clusterTabs(a, view, "health"), Checks: p.checking() != nil, Now: p.now(), View: view, Amends: p.amending() != nil && a.May("Amend", view.Owner)}
+	c := page.ClusterHealth{Tabs: p.clusterTabs(a, view, "health"), Checks: p.checking() != nil, Now: p.now(), View: view, Amends: p.amending() != nil && a.MayIn("Amend", view.Cluster)}
 	if c.Health, err = p.watching().Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}
-	if a.May("Drift", view.Owner) {
+	if a.MayIn("Drift", view.Cluster) {
 		d, err := p.watching().Drift(r.Context(), a, view.ID)
 		if err != nil {
 			return err

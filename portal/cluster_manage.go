@@ -15,12 +15,16 @@ func (p *Portal) clusterManage(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	m := page.ClusterManage{Tabs: p.clusterTabs(a, v, "manage"), Now: p.now(), Actor: a, View: v}
+	return p.showManage(w, r, a, http.StatusOK, page.ClusterManage{View: v})
+}
+
+func (p *Portal) showManage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, m page.ClusterManage) error {
+	m.Tabs, m.Now, m.Actor = p.clusterTabs(a, m.View, "manage"), p.now(), a
 	if err := p.manage(r.Context(), a, &m); err != nil {
 		return err
 	}
-	f := p.clusterFrame(r, "Manage "+v.Name)
-	p.render(w, r, http.StatusOK, page.ClusterManagePage(f, m))
+	f := p.clusterFrame(r, "Manage "+m.View.Name)
+	p.render(w, r, status, page.ClusterManagePage(f, m))
 	return nil
 }
 
@@ -35,5 +39,10 @@ func (p *Portal) clusterTransfer(w http.ResponseWriter, r *http.Request, a app.A
 	if err := form(r); err != nil {
 		return err
 	}
-	return p.toCluster(w, r)(p.life().TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to")))
+	v, err := p.life().TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
+	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and somebody else's now
+		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
+		return nil
+	}
+	return p.toCluster(w, r)(v, err)
 }

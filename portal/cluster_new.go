@@ -18,7 +18,7 @@ func (p *Portal) clusterNew(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	n := newClusterForm(c, r.URL.Query())
+	n := newClusterForm(c, r.URL.Query(), a.Groups)
 	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
 	if err := n.preview(r.Context(), p.muster, a); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	n := newClusterForm(c, r.PostForm)
+	n := newClusterForm(c, r.PostForm, a.Groups)
 	if err := n.preview(r.Context(), p.muster, a); err != nil {
 		return err
 	}
@@ -69,6 +69,7 @@ func (p *Portal) showClusterNew(w http.ResponseWriter, r *http.Request, status i
 // clusterForm is the form for a new cluster while it is worked on.
 type clusterForm struct {
 	catalog *app.Catalog
+	groups  []string // of the one who asks
 	view    page.ClusterNew
 	request app.ClusterRequest
 	hash    string // of the plan that was previewed, "" when there was no preview
@@ -77,8 +78,8 @@ type clusterForm struct {
 
 // newClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
 // only the options of another template than the chosen one begin anew.
-func newClusterForm(c *app.Catalog, in url.Values) *clusterForm {
-	n := &clusterForm{catalog: c, hash: in.Get("plan_hash")}
+func newClusterForm(c *app.Catalog, in url.Values, groups []string) *clusterForm {
+	n := &clusterForm{catalog: c, groups: groups, hash: in.Get("plan_hash")}
 	v := &n.view
 	v.Errors = map[string]page.Complaint{}
 	v.Templates = c.Offered()
@@ -115,6 +116,7 @@ func (n *clusterForm) options(in url.Values) {
 	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
+		v.Visibility, v.Group = in.Get("visibility"), in.Get("group")
 		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
 	}
 	if !typed && !(said && in.Has("services")) {
@@ -133,8 +135,9 @@ func (n *clusterForm) options(in url.Values) {
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
+	v.Visibilities, v.Groups = page.VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
 
 // choices makes the options of a select; the first one leaves the choice to the template.
@@ -197,6 +200,18 @@ func failureChoices(chosen string, makes bool, survivors *app.Survivors) []page.
 	return withChosen(out, chosen)
 }
 
+// groupChoices are the groups that can own a cluster; nil where there is none to choose.
+func groupChoices(groups []string, chosen string) []page.Choice {
+	if len(groups) == 0 && chosen == "" {
+		return nil
+	}
+	out := []page.Choice{{Label: "no group (default)"}}
+	for _, g := range groups {
+		out = append(out, page.Choice{Value: g, Label: g, Chosen: g == chosen})
+	}
+	return withChosen(out, chosen)
+}
+
 // choosesFailure tells whether there is such a choice.
 func choosesFailure(chosen string) bool {
 	return chosen == "" || slices.Contains(app.FailureChoices(), app.FailureChoice(chosen))
@@ -219,6 +234,7 @@ func (n *clusterForm) read() {
 	v, t := &n.view, n.view.Template
 	n.request = app.ClusterRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
+	n.request.Visibility, n.request.Group = app.Visibility(v.Visibility), v.Group
 	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
 	switch n.request.Prefer = app.Preference(v.Prefer); n.request.Prefer {
 	case "", app.PreferPacked, app.PreferCheapest, app.PreferSpread:
@@ -271,7 +287,7 @@ func (n *clusterForm) complain(field string, c page.Complaint) {
 	}
 	n.view.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group":
 		n.view.Open = true
 	}
 }
@@ -361,7 +377,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 	}
 	for key, value := range map[string]string{
 		"name": n.view.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.view.Lease,
-		"on_failure": n.view.OnFailure, "at_least": n.view.AtLeast,
+		"on_failure": n.view.OnFailure, "at_least": n.view.AtLeast, "visibility": n.view.Visibility, "group": n.view.Group,
 	} {
 		if value != "" {
 			in.Set(key, value)
@@ -371,7 +387,7 @@ func (n *clusterForm) link(r *app.LayoutRequest) string {
 }
 
 // fields are the fields of the form that can carry a complaint.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group"}
 
 // reasons says which field a solver's reason belongs to.
 var reasons = map[string]string{

@@ -20,7 +20,7 @@ func (n *clusterForm) share() string {
 	q := url.Values{"template": {t.Name}}
 	for key, value := range map[string]string{
 		"name": v.Name, "size": v.Size, "provider": v.Provider, "hardware": v.Hardware, "image": v.Image, "prefer": v.Prefer, "lease": v.Lease,
-		"on_failure": v.OnFailure, "at_least": v.AtLeast,
+		"on_failure": v.OnFailure, "at_least": v.AtLeast, "visibility": v.Visibility, "group": v.Group,
 	} {
 		if value != "" {
 			q.Set(key, value)
@@ -43,7 +43,7 @@ func (n *clusterForm) share() string {
 // summary lists what is to be put right, in the order of the form, for those who have sent it.
 func (n *clusterForm) summary() (list []page.FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
-		"image": "Image", "prefer": "Prefer", "lease": "Lease", "on_failure": "If it fails", "at_least": "Go on with at least"}
+		"image": "Image", "prefer": "Prefer", "lease": "Lease", "on_failure": "If it fails", "at_least": "Go on with at least", "visibility": "Who can see it", "group": "Owned together with"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.view.Parameters {
 		order = append(order, f.Field())

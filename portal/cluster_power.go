@@ -33,7 +33,7 @@ func (p *Portal) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	}
 	f := p.frame(r, page.PowerTitle(found.Kind, v.Name))
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.May("SleepCluster", v.Owner)}))
+	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.MayIn("SleepCluster", v.Cluster)}))
 	return nil
 }
 
@@ -157,6 +157,15 @@ func (p *Portal) manage(ctx context.Context, a app.Actor, m *page.ClusterManage)
 		return nil
 	}
 	var err error
-	m.Schedule, err = p.life().Schedule(ctx, a, m.View.ID)
-	return err
+	if m.Schedule, err = p.life().Schedule(ctx, a, m.View.ID); err != nil {
+		return err
+	}
+	if p.sharing() != nil && a.MayIn("ShareCluster", m.View.Cluster) {
+		s, err := p.sharing().ClusterSharing(ctx, a, m.View.ID)
+		if err != nil {
+			return err
+		}
+		m.Sharing = &s
+	}
+	return nil
 }

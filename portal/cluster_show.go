@@ -43,7 +43,7 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 		if err != nil {
 			return err
 		}
-		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.May("ExtendLease", o.Owner), Admin: a.May("ExtendLease", ""), Cost: c.View.CostPerHour}
+		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
 	}
 	f := p.clusterFrame(r, c.View.Name)
 	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone

@@ -114,7 +114,7 @@ func TestClusterNew(t *testing.T) {
 			"no_solution": "size", "something_new": "form",
 		} {
 			c, _ := s.f.Catalog(t.Context(), ada)
-			n := newClusterForm(c, url.Values{"template": {"hadoop"}})
+			n := newClusterForm(c, url.Values{"template": {"hadoop"}}, nil)
 			s.f.broken = &app.Error{Code: app.ENoLayout, Reason: reason, Message: "It cannot be."}
 			if err := n.preview(t.Context(), s.f, ada); err != nil {
 				t.Fatal(err)

@@ -66,7 +66,7 @@ func (p *Portal) chosen(ctx context.Context, a app.Actor, ids []string) (page.Cl
 			d.Clusters = append(d.Clusters, c)
 		case c.Status == app.ClusterDeleted:
 			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It is gone already."})
-		case !a.May("DeleteCluster", c.Owner):
+		case !a.MayIn("DeleteCluster", c.Cluster):
 			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It belongs to " + c.Owner + "; only its owner and admins may delete it."})
 		default:
 			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It is being deleted already."})

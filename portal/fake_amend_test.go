@@ -37,7 +37,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 	if err != nil {
 		return app.AmendPreview{}, err
 	}
-	if !a.May("PreviewAmend", v.Owner) {
+	if !a.MayIn("PreviewAmend", shownTo(v.Cluster, a)) {
 		return app.AmendPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if len(v.Operations) > 0 && !v.Operations[0].Status.Ended() {
@@ -190,7 +190,7 @@ func (f *workshop) ClusterConfig(_ context.Context, a app.Actor, id string) (map
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
-	if err == nil && !a.May("Amend", v.Owner) {
+	if err == nil && !a.MayIn("Amend", shownTo(v.Cluster, a)) {
 		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	return map[string]any{"dfs": map[string]any{"replication": 3.0, "block_size_mb": 128.0}, "password": app.HiddenValue}, err

@@ -240,7 +240,7 @@ func (f *fake) create(a app.Actor, r app.ClusterRequest, v app.Preview) app.Clus
 	c := &app.ClusterView{Cluster: app.Cluster{
 		ID: fmt.Sprintf("c%02d", len(f.clusters)+1), Tenant: a.Tenant, Name: r.Name, Owner: a.User, Template: r.Template,
 		Provider: v.Layout.Provider, Size: r.Size, Status: app.ClusterPending, CostPerHour: v.Layout.CostPerHour,
-		DNSSuffix: "muster.example", CreatedAt: f.now(),
+		DNSSuffix: "muster.example", CreatedAt: f.now(), Visibility: app.VisibleTenant,
 	}}
 	if v.Lease > 0 {
 		c.ExpiresAt = f.now().Add(v.Lease)
@@ -445,7 +445,7 @@ func (f *fake) view(id string) (app.ClusterView, error) {
 	return v, nil
 }
 
-func (f *fake) Clusters(_ context.Context, _ app.Actor, filter app.ClusterFilter) ([]app.ClusterSummary, error) {
+func (f *fake) Clusters(_ context.Context, a app.Actor, filter app.ClusterFilter) ([]app.ClusterSummary, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []app.ClusterSummary
@@ -453,7 +453,7 @@ func (f *fake) Clusters(_ context.Context, _ app.Actor, filter app.ClusterFilter
 		if c.Status == app.ClusterDeleted && !filter.Deleted || filter.Name != "" && c.Name != filter.Name {
 			continue
 		}
-		s := app.ClusterSummary{Cluster: c.Cluster}
+		s := app.ClusterSummary{Cluster: shownTo(c.Cluster, a)}
 		if len(c.Operations) > 0 {
 			op := c.Operations[0]
 			s.Operation = &op
@@ -497,10 +497,18 @@ func (f *fake) ClusterCounts(ctx context.Context, a app.Actor, filter app.Cluste
 	return c, err
 }
 
-func (f *fake) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (app.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.view(id)
+	v, err := f.view(id)
+	v.Cluster = shownTo(v.Cluster, a)
+	return v, err
+}
+
+// shownTo is a cluster as somebody is shown it. All of the fake's can be seen by the whole tenant.
+func shownTo(c app.Cluster, a app.Actor) app.Cluster {
+	c.Access = app.ClusterReader{Tenant: a.Tenant, User: a.User, Groups: a.Groups}.AccessTo(c, app.AccessNone)
+	return c
 }
 
 func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (app.ClusterView, error) {

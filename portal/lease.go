@@ -50,6 +50,6 @@ func (p *Portal) leaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	f := p.frame(r, "Extend the lease of "+o.Name)
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.LeaseExtendPage(f, page.LeaseBox{Now: p.now(), Outlook: o, May: a.May("ExtendLease", o.Owner)}, moved))
+	p.render(w, r, http.StatusOK, page.LeaseExtendPage(f, page.LeaseBox{Now: p.now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
 	return nil
 }

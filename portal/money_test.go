@@ -84,7 +84,7 @@ func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string
 	if err != nil {
 		return app.LeaseOutlook{}, err
 	}
-	if !a.May("ExtendLease", v.Owner) {
+	if !a.MayIn("ExtendLease", shownTo(v.Cluster, a)) {
 		return app.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
 	}
 	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.now(), r)
@@ -106,7 +106,7 @@ func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster strin
 	if err != nil {
 		return app.LeaseOutlook{}, err
 	}
-	return app.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
+	return app.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
 		Warnings:  []app.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
 		Obstacles: []app.LeaseObstacle{{Kind: app.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
 }

@@ -17,6 +17,7 @@ func (o *office) asked(name string, p app.Person) app.Question {
 	plan := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"a.configure": &p},
 		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "a.configure"}}}
 	n := apptest.NewCluster(app.DefaultTenant, name, 1, o.clock.now(), plan)
+	n.Cluster.Visibility = app.VisibleTenant
 	op, err := o.store.CreateCluster(o.Context(), n)
 	if err != nil {
 		o.Fatal(err)

@@ -162,6 +162,11 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/manage", member(p.clusterManage))
 			r.Post("/clusters/{id}/rename", member(p.clusterRename))
 			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
+			if p.sharing() != nil {
+				r.Post("/clusters/{id}/sharing", member(p.clusterShare))
+				r.Get("/admin/sharing", member(p.sharingDefault))
+				r.Post("/admin/sharing", member(p.sharingDefaultSet))
+			}
 			r.Get("/clusters/{id}/{power:sleep|wake}", member(p.clusterPowerAsk))
 			r.Post("/clusters/{id}/{power:sleep|wake}", member(p.clusterPower))
 			r.Post("/clusters/{id}/schedule", member(p.clusterSchedule))

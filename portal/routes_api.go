@@ -57,6 +57,12 @@ func (p *Portal) apiClusterRoutes(api huma.API) {
 	get(api, "/clusters/{id}", p.apiClusterShow, about("Show a cluster"))
 	del(api, "/clusters/{id}", p.apiClusterDelete, about("Delete a cluster"), answers(http.StatusAccepted))
 	post(api, "/clusters/{id}/resume", p.apiClusterResume, about("Go on with a failed operation"), answers(http.StatusAccepted))
+	if p.sharing() != nil {
+		get(api, "/clusters/{id}/sharing", p.apiSharingShow, about("Tell who has access to a cluster, to those who may change that"))
+		put(api, "/clusters/{id}/sharing", p.apiSharingChange, about("Share a cluster with people and groups, or set who may see it"))
+		get(api, "/cluster-defaults", p.apiClusterDefaults, about("Tell who may see the tenant's new clusters"))
+		put(api, "/cluster-defaults", p.apiClusterDefaultsSet, about("Set who may see the tenant's new clusters, for admins"))
+	}
 	get(api, "/clusters/{id}/inventory", p.apiInventory, about("Tell how the machines of a cluster are reached, in a form for other tools"))
 	get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
 	post(api, "/clusters/{id}/certificate", p.apiClusterCertificate, about("Get an SSH certificate that opens a cluster for a while"))

@@ -118,7 +118,7 @@ func TestTemplatesWithoutPrices(t *testing.T) {
 	s.get("/templates").reads(http.StatusOK, "One database")
 	s = signedIn(t, "ada")
 	s.f.catalog = app.NewCatalog()
-	in := newClusterForm(s.f.catalog, url.Values{})
+	in := newClusterForm(s.f.catalog, url.Values{}, nil)
 	if in.view.Template != nil {
 		t.Error("there is a template where there is none")
 	}

@@ -60,7 +60,7 @@ func (t *moneyTest) schedules() {
 		t.Errorf("next: %+v", set)
 	}
 	_, err = a.SetSchedule(t.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleUser}, "web", app.Schedule{})
-	t.code(err, app.EForbidden)
+	t.code(err, app.ENotFound)
 	run(0)
 	t.clock.Move(6 * time.Hour)
 	run(1) // 18:00 UTC

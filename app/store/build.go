@@ -63,6 +63,11 @@ func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([
 	if f.Before > 0 {
 		and(`b.id < ?`, f.Before)
 	}
+	if f.ID > 0 {
+		and(`b.id = ?`, f.ID)
+	}
+	may, mine := readableBuild(f.Reader)
+	where, args = where+may, append(args, mine...)
 	list, wanted := []app.Build{}, [][]byte{}
 	err := s.each(ctx, func(row scanner) error {
 		b, sealed, err := scanBuild(row)

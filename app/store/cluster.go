@@ -10,14 +10,16 @@ import (
 )
 
 const clusterColumns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
-	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool`
+	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
+	c.visibility, c.owner_group`
 
 func scanCluster(row scanner, more ...any) (app.Cluster, error) {
 	var c app.Cluster
 	var services []byte
 	var created, expires, deleted int64
 	err := row.Scan(append([]any{&c.ID, &c.Tenant, &c.Name, &c.Owner, &c.Template, &c.Provider, &c.Size, &services, &c.Status,
-		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted, &c.Pool}, more...)...)
+		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted, &c.Pool,
+		&c.Visibility, &c.OwnerGroup}, more...)...)
 	if err != nil {
 		return c, err
 	}
@@ -69,6 +71,11 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
 			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
 	}
+	if c.Visibility == "" {
+		if c.Visibility, err = visibilityOf(t.row(defaultVisibility, c.Tenant)); err != nil {
+			return op, err
+		}
+	}
 	if err := t.promise(c.CreatedAt, c, n.Nodes, n.Definition); err != nil {
 		return op, err
 	}
@@ -77,12 +84,12 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, err
 	}
 	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-			message, cost_per_hour, dns_suffix, definition, sealed_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool)
-		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?)
+			message, cost_per_hour, dns_suffix, definition, sealed_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group)
+		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
 		c.Message, c.CostPerHour, c.DNSSuffix, s.sealDefinition(definition, c.ID), n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
-		micros(c.CreatedAt), micros(c.ExpiresAt), c.Pool)
+		micros(c.CreatedAt), micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup)
 	if err != nil {
 		return op, err
 	}
@@ -192,7 +199,8 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	if f.After != "" {
 		var key any
 		var number int64
-		err := s.reads.QueryRowContext(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, f.After).
+		may, mine := readable(f.Reader)
+		err := s.reads.QueryRowContext(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`+may, append([]any{tenant, f.After}, mine...)...).
 			Scan(&key, &number)
 		if err := clusterError(err, f.After); err != nil {
 			return nil, err
@@ -204,19 +212,22 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 		args = append(args, key, key, number)
 	}
 	list := []app.ClusterSummary{}
+	shared, of := sharedWith(f.Reader)
 	// Which they are is found in the index clusters_listed alone; only those are fetched.
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
-		c, err := scanCluster(row, o.dest()...)
+		var access app.Access
+		c, err := scanCluster(row, append(o.dest(), &access)...)
 		if err != nil {
 			return err
 		}
+		c.Access = accessOf(f.Reader, c, access)
 		op := o.operation()
 		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
 		return nil
-	}, `SELECT `+clusterColumns+`, `+operationColumns+`
+	}, `SELECT `+clusterColumns+`, `+operationColumns+`, `+shared+`
 		FROM (SELECT c.id FROM clusters c WHERE `+where+` ORDER BY `+order.by+` LIMIT ?) p
-		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(args, min(limit, 1001))...)
+		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(append(of, args...), min(limit, 1001))...)
 	return list, err
 }
 

@@ -56,6 +56,11 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 		if c.Owner != r.From {
 			return &app.Error{Code: app.EConflict, Reason: "owner_changed", Message: fmt.Sprintf("Cluster %q is %s's by now.", c.Name, c.Owner)}
 		}
+		if r.Group != "" {
+			if err := t.knownGroup(r.Tenant, r.Group, "to"); err != nil {
+				return err
+			}
+		}
 		heir, err := t.user(r.Tenant, r.To)
 		if app.CodeOf(err) == app.ENotFound {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
@@ -66,6 +71,8 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 		if err := r.Accepts(heir); err != nil {
 			return err
 		}
+		was := app.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
+		now := app.ClusterShare{Person: r.To, Group: r.Group}.Name()
 		kept, err := t.reserved(c.Tenant, c.ID, 0)
 		if err != nil {
 			return err
@@ -77,11 +84,15 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 				return err
 			}
 		}
-		if err := t.exec(`UPDATE clusters SET owner = ? WHERE id = ?`, r.To, c.ID); err != nil {
+		if err := t.exec(`UPDATE clusters SET owner = ?, owner_group = ? WHERE id = ?`, r.To, r.Group, c.ID); err != nil {
+			return err
+		}
+		// What was shared with them ends with their owning it.
+		if err := t.exec(`DELETE FROM cluster_shares WHERE cluster = ? AND (person = ? OR in_group <> '' AND in_group = ?)`, c.ID, r.To, r.Group); err != nil {
 			return err
 		}
 		if err := t.event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
-			Message: fmt.Sprintf("%s gave it from %s to %s.", r.Who.Name(), r.From, r.To)}); err != nil {
+			Message: fmt.Sprintf("%s gave it from %s to %s.", r.Who.Name(), was, now)}); err != nil {
 			return err
 		}
 		for _, n := range r.Tell(c) {
@@ -89,7 +100,7 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 				return err
 			}
 		}
-		return t.deed(r.Now, r.Who, "cluster.transfer", c.ID, map[string]string{"owner": r.From}, map[string]string{"owner": r.To})
+		return t.deed(r.Now, r.Who, "cluster.transfer", c.ID, map[string]string{"owner": was}, map[string]string{"owner": now})
 	})
 }
 

@@ -7,7 +7,8 @@ import (
 	"muster/app"
 )
 
-// clustersWhere says which clusters a filter lets through. All that it names, and all orders, stand in the index clusters_listed.
+// clustersWhere says which clusters a filter lets through. All that it names, and all orders, stand in the index clusters_listed, but
+// for shares, requests and questions, which are few.
 func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any) {
 	where, args = "c.tenant = ? AND c.pool = 0", []any{tenant}
 	and := func(clause string, more ...any) { where, args = where+" AND "+clause, append(args, more...) }
@@ -34,6 +35,8 @@ func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any
 		}
 		and("c.id IN (''"+strings.Repeat(", ?", len(ids))+")", ids...)
 	}
+	may, mine := readable(f.Reader)
+	where, args = where+may, append(args, mine...)
 	return where, args
 }
 

@@ -183,8 +183,14 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 			}
 			return e
 		}
-		if err := t.exec(`DELETE FROM user_groups WHERE tenant = ? AND name = ?`, who.Tenant, name); err != nil {
+		if err := t.groupOwnsNothing(who.Tenant, name); err != nil {
 			return err
+		}
+		// A new group of the same name must not get them.
+		for _, drop := range []string{`DELETE FROM cluster_shares WHERE tenant = ? AND in_group = ?`, `DELETE FROM user_groups WHERE tenant = ? AND name = ?`} {
+			if err := t.exec(drop, who.Tenant, name); err != nil {
+				return err
+			}
 		}
 		if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, name); err != nil {
 			return err

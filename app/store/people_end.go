@@ -15,6 +15,7 @@ var (
 	userEnds = []func(t *tx, tenant, user string) error{
 		(*tx).dropTokensOf,
 		(*tx).dropMembershipsOf,
+		(*tx).dropSharesOf,
 		(*tx).dropSignInsOf,
 	}
 	// tenantEnds drop what a tenant has, but not its clusters, receipts, usage and audit.
@@ -33,6 +34,7 @@ var (
 		{"policies", (*tx).copyPolicies},
 		{"quotas", (*tx).copyQuotas},
 		{"require_second_factor", (*tx).copyFactorRule},
+		{"visibility", (*tx).copyVisibility},
 	}
 )
 
@@ -51,7 +53,7 @@ func (t *tx) dropMembershipsOf(tenant, user string) error {
 }
 
 func (t *tx) dropPeopleOf(tenant string) error {
-	for _, table := range []string{"api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "second_factors", "recovery_codes", "users"} {
+	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "second_factors", "recovery_codes", "users"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}

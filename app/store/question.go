@@ -22,12 +22,13 @@ type questionRow struct{ app.Question }
 
 func (q questionRow) name() string { return fmt.Sprintf("%d.%d", q.Operation, q.Index) }
 
-func scanQuestion(row scanner) (q questionRow, err error) {
+// scanQuestion reads a row of questionColumns; more are further columns behind.
+func scanQuestion(row scanner, more ...any) (q questionRow, err error) {
 	var person []byte
 	var asked, help string
 	var askedAt, until, answeredAt int64
-	if err := row.Scan(&q.Number, &q.Operation, &q.Index, &q.Attempt, &q.Step, &q.Node, &q.Service, &q.Action, &q.Tenant, &q.Cluster, &q.ClusterName, &q.Kind, &q.Owner,
-		&q.Requester, &person, &q.State, &asked, &help, &askedAt, &until, &answeredAt, &q.AnsweredBy, &q.Reason); err != nil {
+	if err := row.Scan(append([]any{&q.Number, &q.Operation, &q.Index, &q.Attempt, &q.Step, &q.Node, &q.Service, &q.Action, &q.Tenant, &q.Cluster, &q.ClusterName, &q.Kind, &q.Owner,
+		&q.Requester, &person, &q.State, &asked, &help, &askedAt, &until, &answeredAt, &q.AnsweredBy, &q.Reason}, more...)...); err != nil {
 		return q, err
 	}
 	if err := json.Unmarshal(person, &q.Person); err != nil {
@@ -56,11 +57,18 @@ func (s *Store) Questions(ctx context.Context, tenant string, f app.QuestionFilt
 	if f.After > 0 {
 		where, args = where+` AND q.id > ?`, append(args, f.After)
 	}
+	may, mine := readable(f.Reader)
+	shared, of := sharedWith(f.Reader)
+	args = append(append(of, args...), mine...)
 	err := s.each(ctx, func(row scanner) error {
-		q, err := scanQuestion(row)
+		var access app.Access
+		c := app.Cluster{Tenant: tenant}
+		q, err := scanQuestion(row, &c.Visibility, &c.OwnerGroup, &access)
+		c.ID, c.Owner = q.Cluster, q.Owner
+		q.Access = accessOf(f.Reader, c, access)
 		list = append(list, q.Question)
 		return err
-	}, `SELECT `+questionColumns+questionTables+`WHERE `+where+` ORDER BY q.id LIMIT ?`, append(args, min(max(f.Limit, 1), 1000))...)
+	}, `SELECT `+questionColumns+`, c.visibility, c.owner_group, `+shared+questionTables+`WHERE `+where+may+` ORDER BY q.id LIMIT ?`, append(args, min(max(f.Limit, 1), 1000))...)
 	return list, err
 }
 

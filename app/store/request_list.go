@@ -10,7 +10,21 @@ import (
 
 // Request implements app.RequestStore.
 func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
-	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id)
+	return s.request(ctx, tenant, nil, id)
+}
+
+// ReadableRequest implements app.RequestStore.
+func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
+	found, err := s.request(ctx, r.Tenant, nil, id)
+	if err != nil || r.Decides(found.Needs) {
+		return found, err
+	}
+	return s.request(ctx, r.Tenant, &r, id)
+}
+
+func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
+	may, mine := readableRequest(r)
+	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`+may, append([]any{tenant, id}, mine...)...)
 	if err != nil {
 		return app.Request{}, err
 	}
@@ -45,6 +59,8 @@ func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter
 	if f.Requester != "" {
 		where, args = where+" AND r.requester = ?", append(args, f.Requester)
 	}
+	may, mine := readableRequest(f.Reader)
+	where, args = where+may, append(args, mine...)
 	if f.Before > 0 {
 		where, args = where+" AND r.id < ?", append(args, f.Before)
 	}

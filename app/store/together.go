@@ -16,7 +16,7 @@ type joined struct{}
 // tenantMarks are the rows that a tenant's settings are, each with all that tells one state from another. What only tells when something was
 // last used is left out.
 var tenantMarks = []string{
-	`SELECT 'tenant', about, CAST(slots AS TEXT) || '|' || CAST(require_second_factor AS TEXT) FROM tenants WHERE name = ?`,
+	`SELECT cluster_visibility, about, CAST(slots AS TEXT) || '|' || CAST(require_second_factor AS TEXT) FROM tenants WHERE name = ?`,
 	`SELECT 'zone', zone, '' FROM policy_zones WHERE tenant = ?`,
 	`SELECT name, full_name || '|' || email, role || '|' || CAST(disabled_at AS TEXT) FROM users WHERE tenant = ? ORDER BY name`,
 	`SELECT name, about, '' FROM user_groups WHERE tenant = ? ORDER BY name`,

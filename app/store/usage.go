@@ -69,5 +69,8 @@ func usageWhere(q app.UsageQuery) (string, []any) {
 	case q.Owner != "":
 		where, args = where+` AND x.owner = ?`, append(args, q.Owner)
 	}
+	if may, mine := readable(q.Reader); may != "" {
+		where, args = where+` AND x.cluster IN (SELECT c.id FROM clusters c WHERE c.tenant = x.tenant`+may+`)`, append(args, mine...)
+	}
 	return where, args
 }

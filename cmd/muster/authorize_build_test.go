@@ -23,7 +23,7 @@ func (s *scene) buildHook() string {
 
 // delivered keeps a delivery of such a hook, and the build that it began.
 func (s *scene) delivered() (hook string, delivery, build int64) {
-	hook = s.buildHook()
+	hook, s.hidden = s.buildHook(), true
 	h, err := s.server.store.BuildHook(s.t.Context(), s.tenant, hook)
 	s.must(err)
 	uniq := strings.ToLower(rand.Text())

@@ -100,7 +100,7 @@ func (s *scene) policy() string {
 
 // request makes one that waits for an approver.
 func (s *scene) request() int64 {
-	s.used = true
+	s.used, s.hidden = true, true
 	p := app.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1}}
 	_, err := s.server.app.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)

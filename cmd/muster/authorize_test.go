@@ -16,7 +16,7 @@ import (
 	"muster/app/apptest"
 )
 
-// The matrix: every use case, tried by every role on what is its own, on what belongs to another of its tenant, and on what
+// The matrix: every use case, tried by every role on what is its own, on what belongs to another of its tenant, shared with the actor or not, and on what
 // belongs to another tenant. What must come out of it follows from app's one table.
 
 // The two tenants of the matrix. In each there is one user of every role, named after it, and an owner of things.
@@ -31,6 +31,11 @@ type scene struct {
 	actor         app.Actor
 	tenant, owner string
 	used          bool // a thing was asked for
+	// What clusters are made as, and whether one was.
+	shared     app.Access // with the actor
+	visibility app.Visibility
+	clusters   bool
+	hidden     bool // what was asked for is not found by others
 }
 
 // matrix is a server without workers, so that nothing changes by itself.
@@ -73,11 +78,25 @@ func (m *matrix) fresh(kind string) string {
 func (s *scene) cluster() string {
 	s.used = true
 	n := apptest.NewCluster(s.tenant, s.fresh("c"), 1, time.Now(), apptest.Chain(1))
-	n.Cluster.Owner = s.owner
-	if _, err := s.server.store.CreateCluster(s.t.Context(), n); err != nil {
-		s.t.Fatal(err)
-	}
+	s.create(n)
 	return n.Cluster.ID
+}
+
+// create makes a cluster as the scene has it.
+func (s *scene) create(n app.NewCluster) app.Operation {
+	s.clusters = true
+	n.Cluster.Owner, n.Cluster.Visibility = s.owner, s.visibility
+	op, err := s.server.store.CreateCluster(s.t.Context(), n)
+	s.must(err)
+	if s.shared > app.AccessNone {
+		who := app.User{Tenant: s.tenant, Name: s.actor.User, Role: s.actor.Role, CreatedAt: time.Now()}
+		if err := s.server.store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
+			s.must(err)
+		}
+		_, err = s.server.store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, app.SharingChange{Add: []app.ClusterShare{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
+		s.must(err)
+	}
+	return op
 }
 
 // question makes a cluster whose create asks its owner before all else.
@@ -85,12 +104,7 @@ func (s *scene) question() app.Question {
 	s.used = true
 	p := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"q": {Ask: "Go on?"}},
 		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
-	n := apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p)
-	n.Cluster.Owner = s.owner
-	op, err := s.server.store.CreateCluster(s.t.Context(), n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
 	q, err := s.server.store.Question(s.t.Context(), s.tenant, op.ID, 0)
 	if err != nil {
 		s.t.Fatal(err)
@@ -197,12 +211,16 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		_, err := a.ClusterConfig(ctx, s.actor, s.cluster())
 		return err
 	},
+	"AmendServices": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		return err
+	},
 	"PreviewAmend": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
 		return err
 	},
 	"Amend": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationResize, Size: 2})
 		return err
 	},
 	"DeleteCluster": func(ctx context.Context, a *app.App, s *scene) error {
@@ -250,6 +268,21 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 	"RollBack": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.RollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
+	},
+	"ClusterSharing": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ClusterSharing(ctx, s.actor, s.cluster())
+		return err
+	},
+	"ShareCluster": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.ShareCluster(ctx, s.actor, s.cluster(), app.SharingChange{Visibility: app.VisibleTenant})
+		return err
+	},
+	"DefaultVisibility": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.DefaultVisibility(ctx, s.actor)
+		return err
+	},
+	"SetDefaultVisibility": func(ctx context.Context, a *app.App, s *scene) error {
+		return a.SetDefaultVisibility(ctx, s.actor, app.VisiblePrivate)
 	},
 	"Queue":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
 	"Queues": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queues(ctx, s.actor); return err },
@@ -316,6 +349,7 @@ var elsewhere = map[string]string{
 	"DecideOrphan":           "the store's suite of machines in app/apptest",
 	"DrainProvisioner":       "app/provisioner_test.go",
 	"RevokeProvisionerToken": "app/provisioner_test.go",
+	"MayRepeat":              "app/cluster_share_test.go",
 	"UseChannel":             "chat_test.go: it takes admins of two tenants",
 	"ResetChannel":           "chat_test.go: it takes an admin of either of two tenants",
 }
@@ -347,6 +381,9 @@ func TestEveryUseCaseIsInTheTable(t *testing.T) {
 	}
 }
 
+// accessOfReach is what it takes of a cluster.
+var accessOfReach = map[string]app.Access{app.ReachSee: app.AccessReader, app.ReachUse: app.AccessUser, app.ReachOwn: app.AccessCoOwner}
+
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
@@ -359,9 +396,10 @@ func TestMatrix(t *testing.T) {
 		cases++
 		for _, role := range app.Roles {
 			actor := app.Actor{Tenant: here, User: string(role), Role: role, ProvenAt: time.Now()}
-			check := func(what, tenant, owner string, want ...app.Code) (used bool) {
+			check := func(what, tenant, owner string, as scene, want ...app.Code) *scene {
 				t.Helper()
-				s := &scene{matrix: m, actor: actor, tenant: tenant, owner: owner}
+				s := &as
+				s.matrix, s.actor, s.tenant, s.owner = m, actor, tenant, owner
 				err := try(t.Context(), m.server.app, s)
 				got := app.CodeOf(err)
 				decisions++
@@ -372,8 +410,9 @@ func TestMatrix(t *testing.T) {
 				case len(want) == 0 && (refused || got == app.ENotFound || got == app.EInternal):
 					t.Errorf("%s by %s on %s is allowed, but: %v", p.UseCase, role, what, err)
 				}
-				return s.used
+				return s
 			}
+			private := scene{visibility: app.VisiblePrivate}
 			strange := []app.Code{app.ENotFound}
 			if p.Reach[role] == app.ReachOwn {
 				strange = append(strange, app.EForbidden) // what is not one's own need not be looked for
@@ -383,35 +422,52 @@ func TestMatrix(t *testing.T) {
 			}
 			switch rule := byRule[p.UseCase] != ""; {
 			case rule && p.Reach[role] != app.ReachNone:
-				if check("another tenant's", there, actor.User, app.ENotFound, app.EForbidden, app.EInvalid, app.EConflict, app.EUnauthorized, "") {
-					check("another tenant's", there, actor.User, strange...)
+				if s := check("another tenant's", there, actor.User, private, app.ENotFound, app.EForbidden, app.EInvalid, app.EConflict, app.EUnauthorized, ""); s.used {
+					check("another tenant's", there, actor.User, private, strange...)
+					if s.clusters && p.Reach[role] != app.ReachAll {
+						check("another's private", here, "owner", private, app.ENotFound)
+					}
 				}
 				continue
 			}
-			switch p.Reach[role] {
-			case app.ReachNone:
-				check("its own", here, actor.User, app.EForbidden)
-				check("another's", here, "owner", app.EForbidden)
-				check("another tenant's", there, actor.User, app.EForbidden)
-			case app.ReachOwn:
-				if check("its own", here, actor.User) {
-					check("another's", here, "owner", app.EForbidden)
-					check("another tenant's", there, actor.User, strange...)
-				}
-			case app.ReachAll:
-				if check("its own", here, actor.User) {
-					check("another's", here, "owner")
-					check("another tenant's", there, actor.User, strange...)
+			if p.Reach[role] == app.ReachNone {
+				check("its own", here, actor.User, private, app.EForbidden)
+				check("another's", here, "owner", private, app.EForbidden)
+				check("another's, shared", here, "owner", scene{shared: app.AccessCoOwner, visibility: app.VisiblePrivate}, app.EForbidden)
+				check("another tenant's", there, actor.User, private, app.EForbidden)
+			} else if s := check("its own", here, actor.User, private); s.used {
+				check("another tenant's", there, actor.User, private, strange...)
+				switch takes := accessOfReach[p.Reach[role]]; {
+				case p.Reach[role] == app.ReachAll:
+					check("another's", here, "owner", private)
+				case s.clusters:
+					check("another's private", here, "owner", private, app.ENotFound)
+					for _, has := range app.SharedAccess {
+						want := []app.Code{app.EForbidden}
+						if has >= takes {
+							want = nil
+						}
+						check("another's, shared as "+has.String(), here, "owner", scene{shared: has, visibility: app.VisiblePrivate}, want...)
+						if has == app.AccessReader {
+							check("another's that the tenant sees", here, "owner", scene{visibility: app.VisibleTenant}, want...)
+						}
+					}
+				case s.hidden && role == app.RoleApprover && p.UseCase == "Request": // it decides
+					check("another's", here, "owner", private)
+				case s.hidden:
+					check("another's", here, "owner", private, app.ENotFound)
+				default:
+					check("another's", here, "owner", private, app.EForbidden)
 				}
 			}
 			// A token that lacks the scope gets nowhere, whatever the role.
 			if p.Scope != app.ScopeRead && p.Reach[role] != app.ReachNone {
 				whole := actor
 				actor.Scopes, actor.ProvenAt = []app.Scope{app.ScopeRead}, time.Time{}
-				check("its own, with a token to read", here, actor.User, app.EForbidden)
+				check("its own, with a token to read", here, actor.User, private, app.EForbidden)
 				actor = whole
 			}
 		}
 	}
-	t.Logf("%d use cases x %d roles x tenants and owners: %d decisions", cases, len(app.Roles), decisions)
+	t.Logf("%d use cases x %d roles x tenants, owners and shares: %d decisions", cases, len(app.Roles), decisions)
 }

@@ -74,6 +74,8 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 		file          string
 		onFailure     failureChoice
 		survival      app.Survival
+		visibility    string
+		group         string
 		settings      []string
 		preview       bool
 	)
@@ -96,7 +98,8 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival}
+			r := app.ClusterRequest{LayoutRequest: layout.request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival,
+				Visibility: app.Visibility(visibility), Group: group}
 			var err error
 			if r.Lease, err = parseLease(lease); err != nil {
 				return err
@@ -151,6 +154,8 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
+	cmd.Flags().StringVar(&visibility, "visibility", "", "who may see it without a share: `private` (nobody) or tenant (everyone in it) (default: what the tenant's admins have set)")
+	cmd.Flags().StringVar(&group, "group", "", "a `group` of yours whose members own it together with you")
 	declareOnFailure(cmd.Flags(), &onFailure, &survival, true)
 	return cmd
 }

@@ -198,6 +198,7 @@ func withSpec(cmd *cobra.Command, r, over app.ClusterRequest) app.ClusterRequest
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
 		{"at-least", func() { over.AtLeast = r.AtLeast }}, {"no-top-up", func() { over.NoTopUp = r.NoTopUp }}, {"set", func() { over.Parameters = r.Parameters }},
+		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
 	} {
 		if cmd.Flags().Lookup(f.flag) != nil && said(f.flag) {
 			f.take()

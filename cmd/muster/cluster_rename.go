@@ -26,19 +26,29 @@ func clusterRenameCommand(c *cli) *cobra.Command {
 
 func clusterTransferCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use:   "transfer ID|NAME USER",
-		Short: "Give a cluster to another user of the tenant",
+		Use:   "transfer ID|NAME USER|group:NAME",
+		Short: "Give a cluster to another user of the tenant, or to a group",
 		Long: "Give a cluster to another user of the tenant. It counts towards the new owner's quotas from then on, which may refuse it.\n" +
-			"Whoever was given its SSH key still has it.",
-		Example: "  muster cluster transfer shop bob",
-		Args:    exactly("ID|NAME", "USER"),
+			"Whoever was given its SSH key still has it.\n\n" +
+			"Each member of a group that owns a cluster may do what the owner may. The person who owned it stays responsible: quotas, usage and\n" +
+			"warnings are that person's, until a member transfers the cluster.",
+		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",
+		Args:    exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
 				v, err := cl.TransferCluster(ctx, was.ID, args[1])
-				return v, fmt.Sprintf("%s (%s) is %s's now.", v.Name, v.ID, v.Owner), err
+				return v, fmt.Sprintf("%s (%s) now belongs to %s.", v.Name, v.ID, owners(v.Cluster)), err
 			})
 		},
 	}
+}
+
+// owners names the person, and the group where there is one.
+func owners(c app.Cluster) string {
+	if c.OwnerGroup == "" {
+		return c.Owner
+	}
+	return c.Owner + " and " + app.ClusterShare{Group: c.OwnerGroup}.Name()
 }
 
 // changeCluster does something to a cluster that is done at once, and says what it did.

@@ -116,7 +116,10 @@ func headline(v app.ClusterView) string {
 
 // facts are the small things about a cluster.
 func facts(v app.ClusterView, now time.Time) []string {
-	out := []string{templateText(v), plural(v.Size, "node"), v.Provider, "owned by " + v.Owner}
+	out := []string{templateText(v), plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	if v.Visibility == app.VisiblePrivate {
+		out = append(out, "private")
+	}
 	if v.CostPerHour > 0 {
 		out = append(out, money(v.CostPerHour)+" per hour")
 	}

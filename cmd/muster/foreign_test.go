@@ -223,20 +223,30 @@ func around(text, what string) string {
 
 // ask sends a request as a browser with its session, or as a program with its token.
 func (f *foreign) ask(v visitor, site, method, path string, form bool) (status int, body string) {
+	api := strings.HasPrefix(path, "/api/")
+	send := "{}"
+	if !api {
+		send = "confirm=yes&reason=because+of+a+test&plan_hash="
+	}
+	// Long polls and streams end at once: what is there is said first.
+	if api && method == http.MethodGet && strings.HasSuffix(path, "/events") && form {
+		path += "?wait=0"
+	}
+	return f.send(v, site, method, path, send)
+}
+
+// send is ask with a body of the caller's.
+func (f *foreign) send(v visitor, site, method, path, body string) (status int, answer string) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), hangs)
 	defer cancel()
 	var in io.Reader
 	kind := ""
 	api := strings.HasPrefix(path, "/api/")
 	if method != http.MethodGet && method != http.MethodHead {
-		in, kind = strings.NewReader("{}"), "application/json"
+		in, kind = strings.NewReader(body), "application/json"
 		if !api {
-			in, kind = strings.NewReader("confirm=yes&reason=because+of+a+test&plan_hash="), "application/x-www-form-urlencoded"
+			kind = "application/x-www-form-urlencoded"
 		}
-	}
-	// Long polls and streams end at once: what is there is said first.
-	if api && method == http.MethodGet && strings.HasSuffix(path, "/events") && form {
-		path += "?wait=0"
 	}
 	req, err := http.NewRequestWithContext(ctx, method, site+path, in)
 	if err != nil {

@@ -30,6 +30,9 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 	switch app.CodeOf(err) {
 	case "":
 	case app.EForbidden, app.ENotFound:
+		if v.Access >= app.AccessUser {
+			return reach{note: "Sign in with a certificate: muster cluster ssh " + v.Name}, nil
+		}
 		return reach{note: "Only the owner of a cluster and admins get its key."}, nil
 	default:
 		if app.IsKeyLost(err) {

@@ -12,7 +12,7 @@ import (
 
 func tenantCommand(c *cli) *cobra.Command {
 	return family("tenant", "Make, change and delete tenants (superadmins); export and import the settings of one", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
-		tenantChangeCommand(c), tenantDeleteCommand(c), tenantExportCommand(c), tenantImportCommand(c))
+		tenantChangeCommand(c), tenantDeleteCommand(c), tenantVisibilityCommand(c), tenantExportCommand(c), tenantImportCommand(c))
 }
 
 func tenantListCommand(c *cli) *cobra.Command {

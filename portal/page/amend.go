@@ -280,6 +280,7 @@ func (p AmendPreview) fields() []Field {
 // ChangePanel is what can be asked of a cluster that stands.
 type ChangePanel struct {
 	View    app.ClusterView
+	Use     bool   // the actor may act on services only
 	Busy    bool   // something is under way, so nothing else can be asked
 	Mend    bool   // only what mends it can be asked
 	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more

@@ -16,6 +16,7 @@ type ClusterAccess struct {
 	Text      string // the inventory in that form
 	Key       string // where the key is kept, as it was typed
 	May       bool   // the actor may have the key
+	SignIn    bool   // the actor may have a certificate
 	URL       string // where the portal is reached; "" where that is not known
 	Complaint Complaint
 }

@@ -109,7 +109,7 @@ func (l ClusterList) Then() string { return l.At("after", l.Page.Next) }
 // MayDelete tells whether the actor may ask for a cluster to be deleted; the use case has the last word.
 func (l ClusterList) MayDelete(c app.ClusterSummary) bool {
 	deleting := running(c.Operation) && c.Operation.Kind == app.OperationDelete
-	return c.Status != app.ClusterDeleted && !deleting && l.Actor.May("DeleteCluster", c.Owner)
+	return c.Status != app.ClusterDeleted && !deleting && l.Actor.MayIn("DeleteCluster", c.Cluster)
 }
 
 // Ticks tells whether there is anything to tick.

@@ -16,11 +16,16 @@ type ClusterManage struct {
 	View  app.ClusterView
 	// Schedule is when it sleeps and wakes.
 	Schedule app.ClusterSchedule
+	// Sharing is nil for those who may not change it. The others are what was typed, and what is wrong with it.
+	Sharing *app.ClusterSharing
+	Who     string
+	Access  app.Access
+	Wrong   Complaint
 }
 
 // may tells whether the actor may do something to this cluster.
 func (m ClusterManage) may(useCase string) bool {
-	return m.View.Status != app.ClusterDeleted && m.Actor.May(useCase, m.View.Owner)
+	return m.View.Status != app.ClusterDeleted && m.Actor.MayIn(useCase, m.View.Cluster)
 }
 
 // path is an address below the cluster's.

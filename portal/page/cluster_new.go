@@ -21,6 +21,8 @@ type ClusterNew struct {
 
 	// What may be chosen.
 	Providers, Hardwares, Images, AllServices, Prefers, Leases, OnFailures []Choice
+	Visibility, Group                                                      string
+	Visibilities, Groups                                                   []Choice // Groups is nil where there is none to choose
 
 	// Errors by field. The key "" is for what fits no field.
 	Errors  map[string]Complaint

@@ -283,7 +283,7 @@ func (c ClusterShow) Message() string {
 
 // mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
 func (c ClusterShow) mayChange() bool {
-	return c.Actor.May("DeleteCluster", c.View.Owner)
+	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
 }
 
 // CanDelete tells whether the delete button is shown.
@@ -312,7 +312,9 @@ func (c ClusterShow) beingMade(node string) bool {
 }
 
 // CanSSH tells whether the key and the lines to connect are shown.
-func (c ClusterShow) CanSSH() bool { return c.mayChange() && c.View.Status != app.ClusterDeleted }
+func (c ClusterShow) CanSSH() bool {
+	return c.Actor.MayIn("ClusterCertificate", c.View.Cluster) && c.View.Status != app.ClusterDeleted
+}
 
 // KeyFile is the name under which the cluster's private key is saved.
 func (c ClusterShow) KeyFile() string { return "muster-" + c.View.ID + ".pem" }

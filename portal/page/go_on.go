@@ -66,7 +66,7 @@ func (c ClusterShow) mayGoOn() bool {
 		}
 		ready = ready || s.Action == app.ActionBootstrap && s.State == app.StepSucceeded
 	}
-	return failed && ready && c.Actor.May("GoOn", c.View.Owner) && slices.Contains(op.Acts(true), app.ActResume)
+	return failed && ready && c.Actor.MayIn("GoOn", c.View.Cluster) && slices.Contains(op.Acts(true), app.ActResume)
 }
 
 // goesOnSoon tells that the latest operation failed and is about to be gone on with by itself, or to be found not to.

@@ -354,7 +354,7 @@ func clusterTopUp(c ClusterShow, u app.TopUp) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Actor.May("SetTopUp", c.View.Owner) {
+		if c.Actor.MayIn("SetTopUp", c.View.Cluster) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

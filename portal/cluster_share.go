@@ -1,0 +1,73 @@
+package portal
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// clusterShare adds or removes a share, or sets who may see a cluster.
+func (p *Portal) clusterShare(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	change := app.SharingChange{Visibility: app.Visibility(r.PostForm.Get("visibility"))}
+	m := page.ClusterManage{Who: strings.TrimSpace(r.PostForm.Get("who"))}
+	if m.Who != "" {
+		if err := m.Access.UnmarshalText([]byte(r.PostForm.Get("access"))); err != nil {
+			return err
+		}
+		share := app.ShareWith(m.Who)
+		share.Access = m.Access
+		change.Add = []app.ClusterShare{share}
+	}
+	if who := r.PostForm.Get("remove"); who != "" {
+		change.Remove = []app.ClusterShare{app.ShareWith(who)}
+	}
+	id := chi.URLParam(r, "id")
+	_, err := p.sharing().ShareCluster(r.Context(), a, id, change)
+	if app.CodeOf(err) == app.EInvalid {
+		e := app.AsError(err)
+		m.Wrong = page.Complaint{Message: e.Message, Hint: e.Hint}
+		if m.View, err = p.muster.Cluster(r.Context(), a, id); err != nil {
+			return err
+		}
+		return p.showManage(w, r, a, http.StatusUnprocessableEntity, m)
+	}
+	if err != nil {
+		return err
+	}
+	// Whoever removes itself may see the cluster no more.
+	to := "/clusters/" + id + "/manage#sharing"
+	if _, err := p.muster.Cluster(r.Context(), a, id); app.CodeOf(err) == app.ENotFound {
+		to = "/clusters"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) sharingDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if !a.May("SetDefaultVisibility") {
+		return p.sharing().SetDefaultVisibility(r.Context(), a, "") // which says who may
+	}
+	v, err := p.sharing().DefaultVisibility(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	p.render(w, r, http.StatusOK, page.SharingDefaultPage(p.adminFrame(r, "Sharing"), v, p.sessions.PopString(r.Context(), keyDone)))
+	return nil
+}
+
+func (p *Portal) sharingDefaultSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	if err := p.sharing().SetDefaultVisibility(r.Context(), a, app.Visibility(r.PostForm.Get("visibility"))); err != nil {
+		return err
+	}
+	return p.peopleDone(w, r, "Saved.", "/admin/sharing")
+}
