@@ -82,6 +82,7 @@ func (p *Portal) routes() http.Handler {
 			}
 			r.Get("/step-up", member(p.stepUpAsk))
 			r.Post("/step-up", member(p.stepUp))
+			r.Get(afterProof, member(p.stepUpContinue))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
 			if p.devices() != nil {
 				r.Get(app.DevicePath, member(p.deviceAsk))
