@@ -97,6 +97,7 @@ func (p *Portal) routes() http.Handler {
 			}
 			r.Get("/step-up", adder(p.stepUpAsk))
 			r.Post("/step-up", adder(p.stepUp))
+			r.Get(afterProof, adder(p.stepUpContinue))
 			r.Get("/step-up/{provider}", member(p.stepUpAway))
 			if p.devices() != nil {
 				r.Get(app.DevicePath, member(p.deviceAsk))

@@ -160,7 +160,8 @@ func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 			return err
 		}
 		requestOf(r.Context()).user = a.Tenant + "/" + a.User
-		err = h(w, r.WithContext(a.In(r.Context())), a)
+		r = r.WithContext(a.In(r.Context())) // what the handler has read of the request is needed again below
+		err = h(w, r, a)
 		p.noteRefusal(r.Context(), a, r.Method+" "+r.URL.Path, err)
 		if e := app.AsError(err); err != nil && e.Code == app.EForbidden && e.Reason == app.StepUpReason && a.Session != "" && !isPart(r) {
 			return p.sendToStepUp(w, r)

@@ -8,8 +8,8 @@ import (
 	"muster/portal/page"
 )
 
-// sendToStepUp sends somebody to prove who they are, and back to where they were: what they asked for with a form is not done by
-// itself afterwards.
+// sendToStepUp sends somebody to prove who they are, and back to where they were: what they asked for with a form is kept where that can
+// be, and done when they confirm it afterwards.
 func (p *Portal) sendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	back := "/"
 	switch r.Method {
@@ -20,6 +20,10 @@ func (p *Portal) sendToStepUp(w http.ResponseWriter, r *http.Request) error {
 		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.url != "" && u.Scheme+"://"+u.Host == p.url) {
 			back = local(u.RequestURI())
 		}
+		if back == afterProof { // which shows a form once
+			back = "/"
+		}
+		p.keepForm(w, r, back)
 	}
 	return stepUpFor(w, r, back)
 }
@@ -37,7 +41,12 @@ func stepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 }
 
 func (p *Portal) stepUpAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showStepUp(w, r, a, http.StatusOK, page.StepUp{Next: local(r.URL.Query().Get("next"))})
+	return p.showStepUp(w, r, a, http.StatusOK, p.stepUpPage(w, r, local(r.URL.Query().Get("next"))))
+}
+
+func (p *Portal) stepUpPage(w http.ResponseWriter, r *http.Request, next string) page.StepUp {
+	f := p.formOf(w, r, false)
+	return page.StepUp{Next: next, Kept: f != nil && f.Back == next}
 }
 
 func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s page.StepUp) error {
@@ -62,7 +71,7 @@ func (p *Portal) stepUp(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if err := form(r); err != nil {
 		return err
 	}
-	s := page.StepUp{Next: local(r.PostForm.Get("next"))}
+	s := p.stepUpPage(w, r, local(r.PostForm.Get("next")))
 	password := r.PostForm.Get("password")
 	if password == "" {
 		s.Complaint = page.Complaint{Message: "The password is missing."}
@@ -81,7 +90,7 @@ func (p *Portal) stepUp(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, s.Next, http.StatusSeeOther)
+	p.goOn(w, r, s.Next)
 	return nil
 }
 
@@ -101,7 +110,7 @@ func (p *Portal) steppedUp(w http.ResponseWriter, r *http.Request, s app.Subject
 	if err := p.accounts().StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
 		return err
 	}
-	http.Redirect(w, r, next, http.StatusSeeOther)
+	p.goOn(w, r, next)
 	return nil
 }
 

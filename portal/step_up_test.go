@@ -9,8 +9,23 @@ import (
 	"muster/app"
 )
 
-// What makes, shows or replaces something that opens doors, and what cannot be undone, leads to a proof and back to its page; done again there,
-// it is done. All else goes on without.
+// risky is something that asks for a proof, unless it is free.
+type risky struct {
+	name, page, path string
+	form             url.Values // nil: a link
+	free             bool
+}
+
+// next is where a proof leads to.
+func (c risky) next() string {
+	if c.form == nil {
+		return c.page
+	}
+	return "/step-up/continue"
+}
+
+// What makes, shows or replaces something that opens doors, and what cannot be undone, leads to a proof, and then back to its page, or to what was
+// submitted; done again, it is done. All else goes on without.
 func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	admin := w.as("root")
@@ -28,11 +43,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	if _, _, err := w.app.CreateTenant(t.Context(), admin, app.NewTenant{Name: "empty"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name, page, path string
-		form             url.Values // nil: a link
-		free             bool
-	}{
+	for _, c := range []risky{
 		{"a token of one's own", "/account/tokens/new", "/account/tokens/new", url.Values{"label": {"ci"}, "days": {"9"}}, false},
 		{"a token of a robot", "/admin/tokens", "/admin/tokens", url.Values{"user": {"bot"}, "label": {"ci"}}, false},
 		{"a new admin", "/admin/users/new", "/admin/users", url.Values{"name": {"abby"}, "role": {"admin"}}, false},
@@ -69,11 +80,112 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 			if c.free {
 				return
 			}
-			if a := w.post("/step-up", url.Values{"next": w.get(to).fields()["next"], "password": {horse}}); a.status != http.StatusSeeOther || a.header.Get("Location") != c.page {
+			if a := w.post("/step-up", url.Values{"next": w.get(to).fields()["next"], "password": {horse}}); a.status != http.StatusSeeOther || a.header.Get("Location") != c.next() {
 				t.Fatalf("the proof: %d to %q", a.status, a.header.Get("Location"))
+			}
+			if c.form != nil {
+				w.get("/step-up/continue").reads(http.StatusOK, "Continue with your change?", "Submit change")
 			}
 			if status, to := do(); strings.HasPrefix(to, "/step-up") || status >= 400 && c.form != nil { // there is no cluster
 				t.Errorf("with a proof: %d to %q", status, to)
+			}
+		})
+	}
+}
+
+// What was submitted when a proof was asked for is shown once afterwards, to the same sign-in in the same browser, and nowhere else.
+func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
+	w := newTown(t).enter("root")
+	typed := url.Values{"name": {"abby"}, "role": {"admin"}, "full_name": {"Abby \"<b>\" Smith"}}
+	submit := func(path string, form url.Values, headers ...string) seen {
+		t.Helper()
+		w.clock.pass(app.FreshWithin + 1)
+		a := w.post(path, form, append([]string{"Referer", w.srv.URL + "/admin/users/new"}, headers...)...)
+		if to := a.header.Get("Location") + a.header.Get("HX-Redirect"); to != "/step-up?next=%2Fadmin%2Fusers%2Fnew" {
+			t.Fatalf("no proof is asked for: %d to %q", a.status, to)
+		}
+		return a
+	}
+	prove := func(next string) string {
+		t.Helper()
+		return w.post("/step-up", url.Values{"next": {next}, "password": {horse}}).header.Get("Location")
+	}
+	t.Run("it is submitted by a click, once", func(t *testing.T) {
+		submit("/admin/users", typed)
+		w.get("/step-up?next=%2Fadmin%2Fusers%2Fnew").reads(http.StatusOK, "then continue with what you submitted")
+		if to := prove("/admin/users/new"); to != "/step-up/continue" {
+			t.Fatalf("the proof leads to %q", to)
+		}
+		p := w.get("/step-up/continue")
+		p.reads(http.StatusOK, "abby", `Abby "<b>" Smith`)
+		again := p.fields()
+		for name := range typed {
+			if again.Get(name) != typed.Get(name) {
+				t.Errorf("%s is %q", name, again.Get(name))
+			}
+		}
+		if !strings.Contains(p.body, `action="/admin/users"`) {
+			t.Errorf("it is submitted to another place: %s", p.body)
+		}
+		if a := w.get("/step-up/continue"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/" {
+			t.Errorf("it is shown twice: %d to %q", a.status, a.header.Get("Location"))
+		}
+		w.post("/admin/users", again).reads(http.StatusOK, "abby")
+		if _, err := w.app.User(t.Context(), w.as("root"), "abby"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("another page was wanted", func(t *testing.T) {
+		submit("/admin/users", typed)
+		if to := prove("/clusters"); to != "/clusters" {
+			t.Errorf("the proof leads to %q", to)
+		}
+	})
+	t.Run("too late", func(t *testing.T) {
+		submit("/admin/users", typed)
+		w.clock.pass(formKept + 1)
+		if to := prove("/admin/users/new"); to != "/admin/users/new" {
+			t.Errorf("the proof leads to %q", to)
+		}
+	})
+	t.Run("another sign-in in the same browser", func(t *testing.T) {
+		submit("/admin/users", typed)
+		w.enter("root")
+		if a := w.get("/step-up/continue"); a.status != http.StatusSeeOther || strings.Contains(a.body, "abby") {
+			t.Errorf("%d: %s", a.status, a.text())
+		}
+	})
+	t.Run("without the browser's key", func(t *testing.T) {
+		submit("/admin/users", typed)
+		u, _ := url.Parse(w.srv.URL)
+		w.http.Jar.SetCookies(u, []*http.Cookie{{Name: formCookie, Value: strings.Repeat("A", 43), Path: "/"}})
+		if to := prove("/admin/users/new"); to != "/admin/users/new" {
+			t.Errorf("the proof leads to %q", to)
+		}
+	})
+	for name, c := range map[string]struct {
+		form    url.Values
+		headers []string
+	}{
+		"a password": {url.Values{"name": {"abby2"}, "role": {"admin"}, "password": {"correct-horse"}}, nil},
+		"a secret":   {url.Values{"name": {"abby2"}, "role": {"admin"}, "hook_secret": {"x"}}, nil},
+		"too much":   {url.Values{"name": {"abby2"}, "role": {"admin"}, "full_name": {strings.Repeat("x", mostKept)}}, nil},
+		"a part":     {typed, []string{"HX-Request", "true"}},
+	} {
+		t.Run("not kept: "+name, func(t *testing.T) {
+			if a := w.post("/admin/users", typed); a.status == 0 { // what was there before is no longer
+				t.Fatal("no answer")
+			}
+			w.clock.pass(app.FreshWithin + 1)
+			a := w.post("/admin/users", c.form, append([]string{"Referer", w.srv.URL + "/admin/users/new"}, c.headers...)...)
+			if strings.Contains(strings.Join(a.header.Values("Set-Cookie"), " "), formCookie) {
+				t.Errorf("it is kept: %q", a.header.Values("Set-Cookie"))
+			}
+			if a.status < 400 && !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
+				t.Fatalf("no proof is asked for: %d", a.status)
+			}
+			if to := prove("/admin/users/new"); to != "/admin/users/new" {
+				t.Errorf("the proof leads to %q", to)
 			}
 		})
 	}

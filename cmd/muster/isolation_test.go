@@ -96,6 +96,9 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		if err := s.addTenant(t); err != nil {
 			t.Fatal(err)
 		}
+		if notes := strings.Join(s.notes(t.Context()), "\n"); !strings.Contains(notes, "New ones are refused, since several tenants") {
+			t.Errorf("the start says nothing of it: %q", notes)
+		}
 		_, err := s.app.Preview(t.Context(), owner, ask)
 		refused(t, "preview", err)
 		_, err = s.app.CreateCluster(t.Context(), owner, ask)

@@ -115,7 +115,11 @@ func (s *server) notes(ctx context.Context) (notes []string) {
 			continue
 		}
 		if m, ok := providers.As[moded](p); ok {
-			notes = append(notes, modeNote(m.Mode()))
+			note := modeNote(m.Mode())
+			if mode, _ := m.Mode(); mode == sandboxProcess && s.crowded(ctx) {
+				note += " New ones are refused, since several tenants share this installation: their owners could read what belongs to all of them. Existing ones should be deleted."
+			}
+			notes = append(notes, note)
 		}
 	}
 	return notes
@@ -146,6 +150,12 @@ func (s *server) sharesHost(ctx context.Context, spec app.ProviderSpec) string {
 }
 
 const sandboxProcess = "process"
+
+// crowded tells whether several tenants share the installation, and the operator has not said that they may be this host's user.
+func (s *server) crowded(ctx context.Context) bool {
+	names, err := s.store.TenantNames(ctx)
+	return err == nil && len(names) > 1 && !s.HostAccess
+}
 
 func modeNote(mode, why string) string {
 	if mode == "namespaces" {

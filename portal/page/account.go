@@ -106,6 +106,7 @@ type StepUp struct {
 	Next        string
 	Label, Path string
 	Factor      FactorAsk
+	Kept        bool // what was asked for is at hand afterwards
 	Field       string
 	Complaint   Complaint
 }
@@ -115,6 +116,25 @@ func (s StepUp) at(field string) Complaint {
 		return Complaint{}
 	}
 	return s.Complaint
+}
+
+// KeptForm is a form that was sent before a proof was asked for, to be sent again.
+type KeptForm struct {
+	To, Back string
+	Fields   []KeptField
+}
+
+// KeptField is one value of it.
+type KeptField struct{ Name, Value string }
+
+// shown are the fields that say something to people.
+func (k KeptForm) shown() (some []KeptField) {
+	for _, f := range k.Fields {
+		if f.Value != "" {
+			some = append(some, KeptField{f.Name, app.CutText(f.Value, 200)})
+		}
+	}
+	return some
 }
 
 // Link is the page on which an identity elsewhere is tied to an account.

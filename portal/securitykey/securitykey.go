@@ -69,11 +69,12 @@ func (Keys) Possible(origin string) bool {
 	return u.Scheme == "https" || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
 }
 
-// party is this portal, as browsers reach it.
+// party is this portal, as browsers reach it; EInvalid where that is impossible.
 func party(origin string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(origin)
-	if err != nil {
-		return nil, fmt.Errorf("security keys: %w", err)
+	if err != nil || !(Keys{}).Possible(origin) {
+		return nil, &app.Error{Code: app.EInvalid, Reason: "no_keys_here", Field: "key", Message: "Security keys can't be used at this address.",
+			Hint: "Open Muster by its name, over HTTPS."}
 	}
 	limit := webauthn.TimeoutConfig{Enforce: true, Timeout: wait, TimeoutUVD: wait}
 	return webauthn.New(&webauthn.Config{

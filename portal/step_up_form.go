@@ -1,0 +1,140 @@
+package portal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// A form that asks for a proof is kept until the proof is there, so that nobody has to write it twice. It is in the session of whoever sent
+// it, encrypted by a key that only the browser has: neither the database nor the browser alone can show it.
+
+const (
+	keyForm    = "form"        // of the session
+	formCookie = "muster-form" // the key
+
+	formKept   = 10 * time.Minute
+	mostKept   = 32 << 10 // bytes of all fields
+	mostFields = 200
+	afterProof = "/step-up/continue"
+)
+
+// neverKept are names of fields whose values nobody should find written down anywhere. A form with one is not kept at all.
+var neverKept = regexp.MustCompile(`(?i)passw|secret|token|credential|private|api_?-?key`)
+
+// keptForm is what was sent.
+type keptForm struct {
+	To     string     `json:"to"`   // where it was sent
+	Back   string     `json:"back"` // the page it was on
+	Fields url.Values `json:"fields"`
+	At     time.Time  `json:"at"`
+	SignIn int64      `json:"sign_in"`
+}
+
+// keepForm keeps what a request has sent, in place of an earlier one. What cannot be kept is written again by hand.
+func (p *Portal) keepForm(w http.ResponseWriter, r *http.Request, back string) {
+	p.sessions.Remove(r.Context(), keyForm)
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.Method != http.MethodPost || err != nil || kind != "application/x-www-form-urlencoded" || r.Header.Get("HX-Request") != "" || form(r) != nil {
+		return
+	}
+	if len(r.PostForm) == 0 && r.ContentLength != 0 {
+		return // somebody else has read it, and what is sent again must not be less than it was
+	}
+	if len(r.PostForm) > mostFields || len(r.PostForm.Encode()) > mostKept || slices.ContainsFunc(slices.Collect(maps.Keys(r.PostForm)), neverKept.MatchString) {
+		return
+	}
+	text, err := json.Marshal(keptForm{To: r.URL.RequestURI(), Back: back, Fields: r.PostForm, At: p.now(), SignIn: p.signInOf(r)})
+	if err != nil {
+		return
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it never fails
+	seal, err := sealOf(key)
+	if err != nil {
+		return
+	}
+	p.sessions.Put(r.Context(), keyForm, seal.Seal(nil, make([]byte, seal.NonceSize()), text, nil)) // each key is used once
+	p.setFormCookie(w, base64.RawURLEncoding.EncodeToString(key), int(formKept/time.Second))
+}
+
+func (p *Portal) setFormCookie(w http.ResponseWriter, value string, age int) {
+	http.SetCookie(w, &http.Cookie{Name: formCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: p.secure, SameSite: http.SameSiteLaxMode})
+}
+
+func sealOf(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// formOf gives the form that is kept for whoever asks; nil for none. It is not kept any longer where it is taken.
+func (p *Portal) formOf(w http.ResponseWriter, r *http.Request, take bool) *keptForm {
+	sealed := p.sessions.GetBytes(r.Context(), keyForm)
+	cookie, err := r.Cookie(formCookie)
+	if take {
+		p.sessions.Remove(r.Context(), keyForm)
+		if err == nil {
+			p.setFormCookie(w, "", -1)
+		}
+	}
+	if err != nil || len(sealed) == 0 {
+		return nil
+	}
+	key, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil {
+		return nil
+	}
+	seal, err := sealOf(key)
+	if err != nil {
+		return nil
+	}
+	text, err := seal.Open(nil, make([]byte, seal.NonceSize()), sealed, nil)
+	if err != nil {
+		return nil
+	}
+	var f keptForm
+	if json.Unmarshal(text, &f) != nil || f.SignIn != p.signInOf(r) || p.now().Sub(f.At) > formKept || f.To != local(f.To) {
+		return nil
+	}
+	return &f
+}
+
+// goOn leads somebody who has proved who they are to the form that they had sent from a page, or to the page.
+func (p *Portal) goOn(w http.ResponseWriter, r *http.Request, next string) {
+	if f := p.formOf(w, r, false); f != nil && f.Back == next {
+		next = afterProof
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// stepUpContinue shows what was sent, once, to be sent again by whoever confirms it.
+func (p *Portal) stepUpContinue(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	f := p.formOf(w, r, true)
+	if f == nil {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	}
+	shown := page.KeptForm{To: f.To, Back: f.Back}
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		for _, v := range f.Fields[name] {
+			shown.Fields = append(shown.Fields, page.KeptField{Name: name, Value: v})
+		}
+	}
+	p.render(w, r, http.StatusOK, page.KeptFormPage(p.frame(r, "Continue"), shown))
+	return nil
+}
