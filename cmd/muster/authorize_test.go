@@ -282,6 +282,9 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		return err
 	},
 	"SetDefaultVisibility": func(ctx context.Context, a *app.App, s *scene) error {
+		if err := a.SetDefaultVisibility(ctx, s.actor, app.VisibleTenant); err != nil {
+			return err
+		}
 		return a.SetDefaultVisibility(ctx, s.actor, app.VisiblePrivate)
 	},
 	"Queue":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
