@@ -19,7 +19,7 @@ const (
 	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
 	NoticeQuestion  NoticeKind = "question"  // an operation waits for somebody's answer
 	NoticeResource  NoticeKind = "resource"  // other versions of resources are in use
-	NoticeAccount   NoticeKind = "account"   // an admin removed the second factors of someone's account, or a recovery code was used
+	NoticeAccount   NoticeKind = "account"   // an admin removed the second factors of someone's account, a recovery code was used, or many wrong codes were entered
 	NoticeTest      NoticeKind = "test"      // only ever sent by the test of a hook
 	NoticeOperation NoticeKind = "operation" // only ever sent to lifecycle hooks
 )

@@ -185,7 +185,7 @@ func (a *App) useFactor(ctx context.Context, who Actor, p FactorProof) (FactorUs
 
 // stillPending returns the account of a sign-in that SignIn left pending, or EUnauthorized with reason expired where the password must be entered again.
 func (a *App) stillPending(ctx context.Context, pending Session) (User, error) {
-	again := &Error{Code: EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + lengthWords(PendingSignIn) + " for the second factor."}
+	again := &Error{Code: EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + Length(PendingSignIn) + " for the second factor."}
 	u, err := a.Store.User(ctx, pending.Tenant, pending.User)
 	if CodeOf(err) == ENotFound {
 		return u, again
@@ -294,7 +294,7 @@ func (a *App) AddSecurityKey(ctx context.Context, actor Actor, name string, reco
 		return nil, err
 	}
 	if name = strings.TrimSpace(name); name == "" {
-		return nil, &Error{Code: EInvalid, Field: "name", Message: "Give the security key a name.", Hint: "For example the place where you keep it."}
+		return nil, &Error{Code: EInvalid, Field: "name", Message: "The security key needs a name.", Hint: "For example the place where you keep it."}
 	}
 	if err := checkText("name", name, 60); err != nil {
 		return nil, err

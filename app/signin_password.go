@@ -17,7 +17,7 @@ func (a *App) ChangePassword(ctx context.Context, actor Actor, old, wanted strin
 	if err != nil {
 		return err
 	}
-	if u.SecondFactor {
+	if u.SecondFactor && !u.MustChange { // who must change it can do nothing else before, so not prove anything either
 		if err := actor.mustProve(); err != nil { // which takes the second factor
 			return err
 		}

@@ -234,7 +234,7 @@ func (p *Portal) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	if err != nil {
 		return err
 	}
-	in := page.NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Complaint: wrong}
+	in := page.NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
 	p.render(w, r, status, page.NewAppPage(p.accountFrame(r, "Authenticator app", ""), in))
 	return nil
 }

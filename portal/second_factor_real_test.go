@@ -70,7 +70,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	b.Until(`document.querySelectorAll("#factors li").length==2`)
 	w.clock.pass(time.Minute)
 
-	// With the key; a signature that is wrong signs in nobody.
+	// With the key; a wrong signature is refused.
 	signOut()
 	b.Open("/signin?next=%2Faccount")
 	signIn()

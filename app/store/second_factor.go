@@ -164,7 +164,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		}
 		if failures > app.MostWrongCodes {
 			wrong = &app.Error{Code: app.ERateLimit, Reason: "too_many_codes", Field: "code", Message: "Too many wrong codes were entered for this account.",
-				Hint: fmt.Sprintf("Try again in %d minutes.", int(since.Add(app.WrongCodesWithin).Sub(at)/time.Minute)+1)}
+				Hint: "Try again in " + app.Length(since.Add(app.WrongCodesWithin).Sub(at).Truncate(time.Minute)+time.Minute) + ", or use a security key."}
 		}
 		factors, err := s.factors(t.each, who.Tenant, who.User, true)
 		if err != nil {
@@ -184,7 +184,11 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		if limited != nil && used.Kind != app.FactorKey { // a key cannot be guessed
 			wrong = limited
 		}
-		if wrong != nil {
+		switch {
+		case wrong != nil && failures == app.MostWrongCodes:
+			return t.notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for the account %s", failures, who.User),
+				Text: "Whoever it was knows the password. If it wasn't you, change it.", Path: "/account/password"})
+		case wrong != nil:
 			return nil
 		}
 		return s.usedFactor(t, who, used, at)
@@ -229,7 +233,7 @@ func (s *Store) usedFactor(t *tx, who app.Actor, u app.FactorUse, at time.Time) 
 	if err := t.deed(at, who, "second_factor.recover", who.User, nil, map[string]any{"codes_left": left}); err != nil {
 		return err
 	}
-	return t.notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: "A recovery code was used for your account",
+	return t.notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("A recovery code was used for the account %s", who.User),
 		Text: fmt.Sprintf("%d are left. If it wasn't you, change your password and replace the codes.", left), Path: "/account/second-factor"})
 }
 
@@ -286,8 +290,8 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 		if _, err := t.revokeSessions(who, user, 0, 0, at); err != nil {
 			return err
 		}
-		return t.notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of your account", who.Name()),
-			Text: "Your password alone signs you in. Add a second factor again on your account page.", Path: "/account/second-factor"})
+		return t.notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of the account %s", who.Name(), u.Name),
+			Text: "The password alone signs in now. Add a second factor again on your account page.", Path: "/account/second-factor"})
 	})
 }
 

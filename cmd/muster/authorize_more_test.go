@@ -134,7 +134,7 @@ var byRule = map[string]string{
 	"AddSecurityKey":       "it takes a session and a password",
 	"RemoveSecondFactor":   "it takes a session and a password",
 	"ReplaceRecoveryCodes": "it takes a session and a password",
-	"ResetSecondFactor":    "nobody removes those of somebody mightier, and there has to be one",
+	"ResetSecondFactor":    "there has to be one, and not of a mightier role",
 	"ShowLink":             "it takes the link",
 	"ConfirmLink":          "it takes the link",
 	"ShowDevice":           "it takes the code",

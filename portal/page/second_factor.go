@@ -48,6 +48,7 @@ type SecondFactors struct {
 // NewApp is the page on which an authenticator app is set up.
 type NewApp struct {
 	User, Issuer, Secret string
+	Code                 string // that was not right
 	Complaint            Complaint
 }
 
