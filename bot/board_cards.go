@@ -130,6 +130,14 @@ func (s *cardSource) edit(ctx context.Context, c app.ChatCard) error {
 	if err != nil {
 		return err
 	}
+	if p.Cluster.Visibility != app.VisibleTenant {
+		switch {
+		case c.Message == "":
+			c.Channel = c.Person // not everyone in the channel may see the cluster
+		case c.Channel != c.Person && !isDirect(c.Channel):
+			return app.Errorf(app.ENotFound, "cluster %s has become private", c.Cluster)
+		}
+	}
 	o := p.Operation
 	c.Status, c.Done, c.Total, c.HeldUntil = o.Status, o.Done, o.Total, o.HeldUntil
 	card := NewCard(p, b.URL("/clusters/"+c.Cluster), b.Now())

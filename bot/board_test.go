@@ -17,17 +17,18 @@ import (
 
 // wall keeps cards in memory, and is the chat that shows them.
 type wall struct {
-	mu     sync.Mutex
-	cards  []app.ChatCard
-	ops    map[int64]*app.Operation
-	calls  []time.Time
-	texts  map[string][]string // by message
-	edits  map[string][]time.Time
-	refuse func(n int) error
+	visibility app.Visibility
+	mu         sync.Mutex
+	cards      []app.ChatCard
+	ops        map[int64]*app.Operation
+	calls      []time.Time
+	texts      map[string][]string // by message
+	edits      map[string][]time.Time
+	refuse     func(n int) error
 }
 
 func newWall(n int) *wall {
-	w := &wall{ops: map[int64]*app.Operation{}, texts: map[string][]string{}, edits: map[string][]time.Time{}}
+	w := &wall{visibility: app.VisibleTenant, ops: map[int64]*app.Operation{}, texts: map[string][]string{}, edits: map[string][]time.Time{}}
 	for i := range int64(n) {
 		w.ops[i+1] = &app.Operation{ID: i + 1, Kind: app.OperationCreate, Status: app.OperationRunning, Total: 1000}
 		w.cards = append(w.cards, app.ChatCard{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
@@ -49,7 +50,7 @@ func (w *wall) ChatCards(context.Context, string) ([]app.ChatCard, error) {
 func (w *wall) ChatProgress(_ context.Context, c app.ChatCard) (app.ChatProgress, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := app.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
+	p := app.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Visibility: w.visibility, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
 	if p.Operation.Status == app.OperationSucceeded {
 		p.Cluster.Status = app.ClusterActive
 	}
@@ -81,6 +82,9 @@ func (w *wall) Post(_ context.Context, channel, _ string, c Card) (string, strin
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	message := fmt.Sprint("m", len(w.texts)+1)
+	if channel == "U1" {
+		channel = "D1"
+	}
 	return channel, message, w.take(message, c)
 }
 
@@ -214,6 +218,37 @@ func TestBoardAndAChatThatRefuses(t *testing.T) {
 		b.tend(t.Context())
 		if w.left() != 0 {
 			t.Error("a message that is gone is edited for ever")
+		}
+	})
+}
+
+// What not everyone in the channel may see is shown to the person who asked; a card that was seen in a channel is given up once its cluster is private.
+func TestCardsOfPrivateClusters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWall(1)
+		w.visibility = app.VisiblePrivate
+		b := w.board(t)
+		for done := range 3 {
+			w.ops[1].Done = done
+			time.Sleep(cardEvery)
+			b.tend(t.Context())
+		}
+		if w.cards[0].Channel != "D1" || len(w.texts["m1"]) != 3 {
+			t.Errorf("the card is %+v, and shows %v", w.cards[0], w.texts)
+		}
+
+		w = newWall(1)
+		b = w.board(t)
+		b.tend(t.Context())
+		if w.cards[0].Channel != "C1" {
+			t.Errorf("the card is %+v", w.cards[0])
+		}
+		w.visibility = app.VisiblePrivate
+		w.ops[1].Done = 1
+		time.Sleep(cardEvery)
+		b.tend(t.Context())
+		if w.left() != 0 || len(w.texts["m1"]) != 1 {
+			t.Errorf("%d cards are left, and show %v", w.left(), w.texts)
 		}
 	})
 }

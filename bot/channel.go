@@ -19,6 +19,9 @@ type Channels interface {
 
 var _ Channels = (*app.App)(nil)
 
+// isDirect tells whether a channel is a conversation of the bot with one person.
+func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
+
 // channel tells in whose name a channel speaks, or changes that. Whoever does so may be of either tenant, so it is looked at
 // what they may do at home.
 func (b *Bot) channel(ctx context.Context, r request) (Answer, error) {
@@ -26,7 +29,7 @@ func (b *Bot) channel(ctx context.Context, r request) (Answer, error) {
 	if !ok {
 		return Answer{}, &app.Error{Code: app.EInvalid, Message: "Channels cannot be given to tenants here."}
 	}
-	if r.person.Channel == "" || r.person.Channel[0] == 'D' {
+	if r.person.Channel == "" || isDirect(r.person.Channel) {
 		return Answer{}, &app.Error{Code: app.EInvalid, Message: "Say this in a channel, about that channel."}
 	}
 	team, _, _ := strings.Cut(r.person.External, "/")

@@ -49,7 +49,7 @@ func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (string, e
 }
 
 func view(name string) app.ClusterView {
-	return app.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
+	return app.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
 		Nodes:      []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
 }
@@ -58,7 +58,11 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterVi
 	if !strings.HasPrefix(id, "shop") {
 		return app.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %q.", id)
 	}
-	return view("shop"), nil
+	v := view("shop")
+	if strings.Contains(id, "-secret-") {
+		v.Visibility = app.VisiblePrivate
+	}
+	return v, nil
 }
 
 func (s *stub) Ask(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {

@@ -347,7 +347,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 
 func TestUnfurl(t *testing.T) {
 	b, s := talk(t)
-	list := b.Unfurl(t.Context(), ada, []string{"https://m.test/clusters/shop-7", "https://m.test/clusters/shop-7/amend?x=1#log", "https://m.test/clusters/nope", "https://evil.test/clusters/shop-7",
+	list := b.Unfurl(t.Context(), ada, []string{"https://m.test/clusters/shop-7", "https://m.test/clusters/shop-7/amend?x=1#log", "https://m.test/clusters/shop-secret-7", "https://m.test/clusters/nope", "https://evil.test/clusters/shop-7",
 		"http://m.test/clusters/shop-7", "https://m.test.evil/clusters/shop-7", "https://u@m.test/clusters/shop-7", "https://m.test/clusters/", "https://m.test/requests/1", "https://m.test/clusters/new", "::", ""})
 	if len(list) != 2 || list[0].URL != "https://m.test/clusters/shop-7" || list[0].Title != "shop is active" || strings.Join(list[0].Lines, "; ") != "3 nodes from web" {
 		t.Errorf("it says %+v", list)

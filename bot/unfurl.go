@@ -28,6 +28,9 @@ func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
 		if err != nil {
 			continue // there is none, or none that they may see
 		}
+		if v.Visibility != app.VisibleTenant {
+			continue // others who read there may not see it
+		}
 		var op *app.Operation
 		if len(v.Operations) > 0 {
 			op = &v.Operations[0]

@@ -85,6 +85,10 @@ func (e *estate) account(tenant, name string, role app.Role) app.Actor {
 	if err := e.store.CreateUser(e.Context(), app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: now}); err != nil {
 		e.Fatal(err)
 	}
+	// So that cards are shown in channels.
+	if err := e.store.SetDefaultVisibility(e.Context(), app.Actor{Tenant: tenant, User: name}, app.VisibleTenant, now); err != nil {
+		e.Fatal(err)
+	}
 	id, err := e.store.BeginSession(e.Context(), app.Session{Tenant: tenant, User: name, At: now, SeenAt: now, ProvenAt: now})
 	if err != nil {
 		e.Fatal(err)

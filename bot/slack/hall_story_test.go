@@ -125,6 +125,10 @@ func (h *hall) person(name string, role app.Role) *slacktest.User {
 	if err := h.store.CreateUser(h.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		h.Fatal(err)
 	}
+	// So that cards are shown in channels.
+	if err := h.store.SetDefaultVisibility(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: name}, app.VisibleTenant, time.Now()); err != nil {
+		h.Fatal(err)
+	}
 	if h.socket {
 		h.slack.Connected(1)
 	}

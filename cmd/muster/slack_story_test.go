@@ -97,6 +97,10 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 	if err := w.server.store.CreateUser(w.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		w.Fatal(err)
 	}
+	// So that cards are shown in channels.
+	if err := w.server.store.SetDefaultVisibility(w.Context(), app.Actor{Tenant: app.DefaultTenant, User: name}, app.VisibleTenant, time.Now()); err != nil {
+		w.Fatal(err)
+	}
 	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}
 }
 
