@@ -2,6 +2,7 @@ package backup_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -312,11 +313,28 @@ func TestBrokenBackupsAreRefused(t *testing.T) {
 	for _, n := range []int{0, 10, len(b) / 3, len(b) - 1} {
 		refused(fmt.Sprintf("cut after %d bytes", n), b[:n])
 	}
+	was := unpacked(b)
 	for at := 20; at < len(b); at += len(b)/40 + 1 {
 		other := slices.Clone(b)
 		other[at] ^= 1
+		if bytes.Equal(unpacked(other), was) { // gzip can say the same in several ways: about one change in a thousand is of that kind
+			continue
+		}
 		refused(fmt.Sprintf("byte %d is another", at), other)
 	}
+}
+
+// unpacked is what gzip makes of a file, nil where it refuses it.
+func unpacked(b []byte) []byte {
+	gz, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	all, err := io.ReadAll(gz)
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 func TestRestoreReplacesNothing(t *testing.T) {
