@@ -282,7 +282,7 @@ var tries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
 		return err
 	},
 	"SetDefaultVisibility": func(ctx context.Context, a *app.App, s *scene) error {
-		return a.SetDefaultVisibility(ctx, s.actor, app.VisiblePrivate)
+		return a.SetDefaultVisibility(ctx, s.actor, app.VisibleTenant)
 	},
 	"Queue":  func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
 	"Queues": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Queues(ctx, s.actor); return err },
