@@ -19,9 +19,11 @@ func readable(r *app.ClusterReader) (clause string, args []any) {
 	}
 	owns, groups := among(`c.owner_group`, r.Groups)
 	open, ids := among(`c.id`, r.Clusters)
-	shared, of := isShared(r)
-	return ` AND c.pool = 0 AND (c.visibility = 'tenant' OR c.owner = ? OR ` + owns + ` OR ` + open + ` OR EXISTS (SELECT 1 FROM cluster_shares s WHERE ` + shared + `))`,
-		slices.Concat([]any{r.User}, groups, ids, of)
+	// Found once for the whole list, and not for each of its clusters.
+	in, of := among(`s.in_group`, r.Groups)
+	shared := `SELECT s.cluster FROM cluster_shares s WHERE s.tenant = ? AND (s.person = ? OR ` + in + `)`
+	return ` AND c.pool = 0 AND (c.visibility = 'tenant' OR c.owner = ? OR ` + owns + ` OR ` + open + ` OR c.id IN (` + shared + `))`,
+		slices.Concat([]any{r.User}, groups, ids, []any{r.Tenant, r.User}, of)
 }
 
 // isShared is the clause for shares s of the cluster c with a reader.

@@ -45,7 +45,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 		}
 		actor := app.Actor{Tenant: here, User: "auditor", Role: app.RoleSuperadmin, Via: app.ViaAPI, From: "192.0.2.1", ProvenAt: time.Now()}
 		before := count("auditor")
-		s := &scene{matrix: m, actor: actor, tenant: here, owner: "auditor"}
+		s := &scene{matrix: m, actor: actor, tenant: here, owner: "auditor", visibility: app.VisiblePrivate}
 		if err := try(actor.In(t.Context()), m.server.app, s); err != nil {
 			t.Logf("%s was refused and changes nothing: %v", p.UseCase, err)
 			continue
