@@ -42,12 +42,16 @@ func (p *Portal) clusterShare(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	// Whoever removes itself may see the cluster no more.
-	to := "/clusters/" + id + "/manage#sharing"
-	if _, err := p.muster.Cluster(r.Context(), a, id); app.CodeOf(err) == app.ENotFound {
-		to = "/clusters"
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	http.Redirect(w, r, p.ifSeen(r, a, id, "/clusters/"+id+"/manage#sharing", "/clusters"), http.StatusSeeOther)
 	return nil
+}
+
+// ifSeen is where to lead somebody after what may have ended their access to a cluster.
+func (p *Portal) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
+	if _, err := p.muster.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
+		return otherwise
+	}
+	return to
 }
 
 func (p *Portal) sharingDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {

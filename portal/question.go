@@ -143,7 +143,7 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.questionAgain(w, r, a, cluster, f)
 	}
-	to := "/clusters/" + cluster
+	to := p.ifSeen(r, a, cluster, "/clusters/"+cluster, "/questions") // those who were asked may see it no more
 	if in.Get("back") == "questions" {
 		to = "/questions"
 	}
