@@ -167,10 +167,13 @@ func (p *Portal) keysPossible(r *http.Request) bool {
 	return p.keys != nil && p.keys.Possible(p.origin(r))
 }
 
-// origin is the portal's address without a path, as the browser sees it.
+// origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser takes security keys.
+// A page at a wrong host gains nothing by that: browsers keep keys apart by host.
 func (p *Portal) origin(r *http.Request) string {
 	if u, err := url.Parse(p.url); err == nil && u.Host != "" {
-		return u.Scheme + "://" + u.Host
+		if at := u.Scheme + "://" + u.Host; p.keys == nil || p.keys.Possible(at) {
+			return at
+		}
 	}
 	if p.secure || r.TLS != nil {
 		return "https://" + r.Host
@@ -202,11 +205,20 @@ func (p *Portal) factorList(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return p.showFactors(w, r, a, http.StatusOK, page.SecondFactors{})
 }
 
+// adding is how long people take to name and touch a new key. The proof of who they are is asked for before, since an answer of a key is good only once.
+const adding = 2 * time.Minute
+
 func (p *Portal) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in page.SecondFactors) (err error) {
 	if in.SecondFactors, err = p.accounts().SecondFactors(r.Context(), a); err != nil {
 		return err
 	}
-	if p.keysPossible(r) {
+	switch {
+	case p.keys == nil:
+	case !p.keysPossible(r):
+		in.KeysNeed = page.KeysNeedName
+	case !a.Fresh(p.now(), app.FreshWithin-adding):
+		in.KeysNeed = page.KeysNeedProof
+	default:
 		var state []byte
 		if in.Options, state, err = p.keys.StartAdd(p.origin(r), homeOf(a), a.User, in.Factors); err != nil {
 			return err

@@ -39,11 +39,21 @@ type SecondFactors struct {
 	app.SecondFactors
 	Must      bool // nothing else can be done before
 	Options   string
-	Name      string // of a key that was not added
+	KeysNeed  KeysNeed // before a key can be added
+	Name      string   // of a key that was not added
 	Now       time.Time
 	Done      string
 	Complaint Complaint
 }
+
+// KeysNeed is what adding a security key needs first; "" for nothing, or where keys can't be added at all.
+type KeysNeed string
+
+// What may be needed.
+const (
+	KeysNeedName  KeysNeed = "name"  // another address of the portal
+	KeysNeedProof KeysNeed = "proof" // of who it is
+)
 
 // NewApp is the page on which an authenticator app is set up.
 type NewApp struct {
