@@ -165,6 +165,7 @@ func (p *Portal) routes() http.Handler {
 			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
 			if p.sharing() != nil {
 				r.Post("/clusters/{id}/sharing", member(p.clusterShare))
+				r.Get("/clusters/{id}/sharing", member(p.clusterManage))
 				r.Get("/admin/sharing", member(p.sharingDefault))
 				r.Post("/admin/sharing", member(p.sharingDefaultSet))
 			}

@@ -89,7 +89,7 @@ func clusterSharing(m ClusterManage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<button type=\"submit\">Save</button></form><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Who has access\"><table><thead><tr><th scope=\"col\">Who</th><th scope=\"col\">Access</th><th scope=\"col\"><span class=\"hidden\">Remove</span></th></tr></thead> <tbody><tr><th scope=\"row\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<button type=\"submit\">Save</button></form><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Who has access\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Who</th><th scope=\"col\">Access</th><th scope=\"col\"><span class=\"hidden\">Remove</span></th></tr></thead> <tbody><tr><th scope=\"row\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
