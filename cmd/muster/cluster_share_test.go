@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// A cluster is created private, shared, made visible and given to a group on the command line.
+func TestShareCommands(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, "", func(c *serverConfig) { c.Workers = 1 })
+	for _, name := range []string{"ana", "bob"} {
+		if err := w.server.store.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		says string
+		args string
+	}{
+		{"private", "tenant visibility"},
+		{"Group ops", "group save ops --add bob"},
+		{"is accepted", "cluster create shop --template slow --size 1 --visibility private"},
+		{"private", "cluster show shop"},
+		{"ana user|group:ops reader", "cluster share shop --with ana:user --with group:ops:reader"},
+		{"ana user|group:ops reader", "cluster share shop"},
+		{"does not say which access", "cluster share shop --with ana"},
+		{"There is no access", "cluster share shop --with group:ops"},
+		{"There is no user", "cluster share shop --with nemo:user"},
+		{"ana user", "cluster unshare shop group:ops"},
+		{"everyone in the tenant reader", "cluster visibility shop tenant"},
+		{"one of \"private, tenant\"", "cluster visibility shop world"},
+		{"now belongs to admin and group:ops", "cluster transfer shop group:ops"},
+		{"group:ops owner", "cluster share shop"},
+		{"tenant", "tenant visibility tenant"},
+		{"You are not in the group", "cluster create other --template slow --size 1 --group ops"},
+	} {
+		out, err := w.muster(strings.Fields(c.args)...)
+		if err != nil {
+			out += err.Error()
+		}
+		out = strings.Join(strings.Fields(out), " ")
+		for _, s := range strings.Split(c.says, "|") {
+			if !strings.Contains(out, s) {
+				t.Errorf("muster %s says %q, want %q", c.args, out, s)
+			}
+		}
+		if strings.Contains(c.args, "unshare") && strings.Contains(out, "ops") {
+			t.Errorf("muster %s says %q", c.args, out)
+		}
+	}
+}
