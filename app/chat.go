@@ -121,8 +121,7 @@ func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
 // DropCard ends a card that cannot be shown any more.
 func (a *App) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
 
-// ChatProgress gives what a card tells now. Whoever reads the channel sees it: of clusters that not the whole tenant may see, a card is
-// for the person who asked only.
+// ChatProgress is what a card tells now. Whoever reads the channel sees it, so cards of private clusters go to the person who asked only.
 func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
 	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
 	if err != nil {

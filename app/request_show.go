@@ -75,7 +75,7 @@ func (a *App) Request(ctx context.Context, actor Actor, id int64) (Request, erro
 	return a.request(ctx, actor, id)
 }
 
-// request gives a request that the actor may see.
+// request returns a request that the actor may see.
 func (a *App) request(ctx context.Context, actor Actor, id int64) (Request, error) {
 	reader, err := a.reader(ctx, actor)
 	if err != nil {
