@@ -162,19 +162,21 @@ var permissions = map[string]permission{
 	"ApplyCatalog":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
 	"RevertCatalog":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
 
-	// The tenant
+	// Who sees the tenant's new clusters
 	"DefaultVisibility":    {ScopeRead, all, all, all, all, all, all, proofNever},
 	"SetDefaultVisibility": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Queue":                {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Queues":               {ScopeRead, all, no, no, no, no, no, proofNever},
-	"Orphans":              {ScopeRead, all, all, no, no, no, no, proofNever},
-	"DecideOrphan":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Secrets":              {ScopeRead, all, all, no, no, no, no, proofNever},
-	"SetSecret":            {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteSecret":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Audit":                {ScopeRead, all, all, no, no, no, no, proofNever},
-	"ExportAudit":          {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"VerifyAudit":          {ScopeRead, all, all, no, no, no, no, proofNever},
+
+	// The tenant
+	"Queue":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Queues":       {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Orphans":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Secrets":      {ScopeRead, all, all, no, no, no, no, proofNever},
+	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Audit":        {ScopeRead, all, all, no, no, no, no, proofNever},
+	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no, proofNever},
 
 	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
 	"Sessions":          {ScopeAccount, all, all, own, own, own, no, proofNever},

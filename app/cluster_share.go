@@ -13,7 +13,7 @@ type Visibility string
 
 // The visibilities.
 const (
-	VisiblePrivate Visibility = "private" // nobody else
+	VisiblePrivate Visibility = "private" // no one else
 	VisibleTenant  Visibility = "tenant"  // everyone in its tenant
 )
 
@@ -27,7 +27,7 @@ func (v Visibility) check() error {
 	return &Error{Code: EInvalid, Field: "visibility", Message: fmt.Sprintf("There is no visibility %.40q.", string(v)), Hint: "Use private or tenant."}
 }
 
-// Access is what somebody may do with a cluster, as far as their role allows it. Each includes those before.
+// Access is what a person may do with a cluster, as far as their role allows it. Each includes those before.
 type Access int
 
 // The kinds of access.
@@ -120,7 +120,7 @@ func (s ClusterShare) Name() string {
 	return s.Person
 }
 
-// ShareWith reads what Name gives.
+// ShareWith reads a name as Name writes it.
 func ShareWith(name string) (s ClusterShare) {
 	if group, is := strings.CutPrefix(name, groupPrefix); is {
 		s.Group = group
@@ -144,7 +144,7 @@ type ClusterSharing struct {
 
 // SharingChange changes who has access to a cluster. What is left out stays.
 type SharingChange struct {
-	Visibility Visibility     `json:"visibility,omitempty" enum:"private,tenant" doc:"Who may see the cluster without a share: nobody, or everyone in the tenant"`
+	Visibility Visibility     `json:"visibility,omitempty" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
 	Add        []ClusterShare `json:"add,omitempty" maxItems:"100" doc:"Shares to add, or to set to another access"`
 	Remove     []ClusterShare `json:"remove,omitempty" maxItems:"100" doc:"Shares to remove"`
 }
@@ -156,7 +156,7 @@ const mostShares = 200
 type SharingStore interface {
 	// ReadableCluster finds a cluster that the reader may see, by id or, among live ones, by name. It sets Cluster.Access. ENotFound for all others.
 	ReadableCluster(ctx context.Context, r ClusterReader, id string) (Cluster, error)
-	// OpenFor gives the clusters and requests that wait for the reader: see ClusterReader.Decides and Answers.
+	// OpenFor returns the clusters and requests that wait for the reader: see ClusterReader.Decides and Answers.
 	OpenFor(ctx context.Context, r ClusterReader) (clusters []string, requests []int64, err error)
 	// ClusterSharing tells who has access to a cluster.
 	ClusterSharing(ctx context.Context, tenant, cluster string) (ClusterSharing, error)
@@ -179,7 +179,7 @@ func (a *App) ClusterSharing(ctx context.Context, actor Actor, cluster string) (
 	return a.Store.ClusterSharing(ctx, actor.Tenant, c.ID)
 }
 
-// ShareCluster gives people and groups access to a cluster, takes it away, or sets who may see it without. Whoever loses access keeps what they have copied: only
+// ShareCluster grants or withdraws access to a cluster, or sets its visibility. Whoever loses access keeps what they have copied: only
 // certificates for its machines end by themselves.
 func (a *App) ShareCluster(ctx context.Context, actor Actor, cluster string, change SharingChange) (ClusterSharing, error) {
 	c, err := a.look(ctx, actor, "ShareCluster", cluster)

@@ -109,7 +109,7 @@ func TestAccessToClusters(t *testing.T) {
 	}
 	t.Logf("%d decisions", decisions)
 
-	// Whoever gives it away sees it once more, and never again.
+	// Whoever transfers it sees it once more, and never again.
 	if v, err := b.app.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}

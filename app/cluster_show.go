@@ -103,7 +103,7 @@ func (a *App) look(ctx context.Context, actor Actor, useCase, id string) (Cluste
 	return a.find(ctx, actor, id)
 }
 
-// find gives a cluster that the actor may see. All others are not found, in the same words as one that does not exist.
+// find returns a cluster that the actor may see. All others are not found, in the same words as one that does not exist.
 func (a *App) find(ctx context.Context, actor Actor, id string) (Cluster, error) {
 	reader, err := a.reader(ctx, actor)
 	if err != nil {

@@ -177,7 +177,7 @@ func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 		t.Error("the request shows the configuration, which may hold secrets")
 	}
 	if _, err := b.app.Request(t.Context(), b.actor("vic", app.RoleViewer), answer.Request.ID); app.CodeOf(err) != app.ENotFound {
-		t.Error("the request for somebody's private cluster:", err)
+		t.Error("the request for another user's private cluster:", err)
 	}
 	other := b.actor("eve", app.RoleAdmin)
 	other.Tenant = "other"

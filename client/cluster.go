@@ -119,7 +119,7 @@ func (c *Client) RenameCluster(ctx context.Context, id, name string) (v app.Clus
 	return v, err
 }
 
-// TransferCluster gives a cluster to another user of its tenant, or to group:NAME.
+// TransferCluster transfers a cluster to another user of its tenant, or to group:NAME.
 func (c *Client) TransferCluster(ctx context.Context, id, to string) (v app.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "transfer"), nil, map[string]string{"to": to}, &v)
 	return v, err

@@ -14,7 +14,7 @@ type Sharing interface {
 	SetDefaultVisibility(ctx context.Context, a app.Actor, v app.Visibility) error
 }
 
-// sharing gives the power; nil where there is none.
+// sharing is the power; nil where there is none.
 func (p *Portal) sharing() Sharing {
 	s, _ := p.muster.(Sharing)
 	return s
@@ -26,7 +26,7 @@ type sharingInput struct {
 }
 
 type clusterDefaults struct {
-	Visibility app.Visibility `json:"visibility" enum:"private,tenant" doc:"Who may see a new cluster without a share: nobody, or everyone in the tenant"`
+	Visibility app.Visibility `json:"visibility" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
 }
 
 func (p *Portal) apiSharingShow(ctx context.Context, in *IDInput) (*body[app.ClusterSharing], error) {

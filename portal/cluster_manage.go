@@ -40,7 +40,7 @@ func (p *Portal) clusterTransfer(w http.ResponseWriter, r *http.Request, a app.A
 		return err
 	}
 	v, err := p.life().TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
-	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and somebody else's now
+	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil
 	}

@@ -46,7 +46,7 @@ func (p *Portal) clusterShare(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-// ifSeen is where to lead somebody after what may have ended their access to a cluster.
+// ifSeen is where to go after an act that may have ended the access to a cluster.
 func (p *Portal) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
 	if _, err := p.muster.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
 		return otherwise

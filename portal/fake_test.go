@@ -505,7 +505,7 @@ func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (app.ClusterVi
 	return v, err
 }
 
-// shownTo is a cluster as somebody is shown it. All of the fake's can be seen by the whole tenant.
+// shownTo is a cluster as a person is shown it. All of the fake's can be seen by the whole tenant.
 func shownTo(c app.Cluster, a app.Actor) app.Cluster {
 	c.Access = app.ClusterReader{Tenant: a.Tenant, User: a.User, Groups: a.Groups}.AccessTo(c, app.AccessNone)
 	return c

@@ -194,7 +194,7 @@ func (t *storeTest) sharing() {
 	}
 }
 
-// deciders: requests and clusters are open for those who decide on them, or are asked about them, and for nobody whose group only has a name like a word in them.
+// deciders: requests and clusters are open for those who decide on them, or are asked about them, and for no one else, such as members of a group whose name is a word in them.
 func (t *storeTest) deciders() {
 	n := t.waiting(tenant, "web")
 	n.Request.Needs[0].BreakGlass, n.Request.Needs[0].EscalateTo = "oncall", "late"

@@ -244,7 +244,7 @@ func (t *tx) knownGroup(tenant, group, field string) error {
 	return err
 }
 
-// groupOwnsNothing refuses to delete a group that owns clusters: nobody but admins and the responsible person could get at them.
+// groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.
 func (t *tx) groupOwnsNothing(tenant, group string) error {
 	var name string
 	err := t.row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)

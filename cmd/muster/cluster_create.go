@@ -154,7 +154,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
-	cmd.Flags().StringVar(&visibility, "visibility", "", "who may see it without a share: `private` (nobody) or tenant (everyone in it) (default: what the tenant's admins have set)")
+	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see it: `private` (its owner, those it is shared with, and admins) or tenant (everyone in it) (default: the tenant's)")
 	cmd.Flags().StringVar(&group, "group", "", "a `group` of yours whose members own it together with you")
 	declareOnFailure(cmd.Flags(), &onFailure, &survival, true)
 	return cmd

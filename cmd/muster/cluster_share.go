@@ -69,7 +69,7 @@ func clusterUnshareCommand(c *cli) *cobra.Command {
 func clusterVisibilityCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "visibility ID|NAME private|tenant",
-		Short:   "Set who may see a cluster without a share: nobody, or everyone in the tenant",
+		Short:   "Make a cluster private, or visible to everyone in the tenant",
 		Example: "  muster cluster visibility shop private",
 		Args:    exactly("ID|NAME", "private|tenant"),
 	}
@@ -82,7 +82,7 @@ func tenantVisibilityCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "visibility [private|tenant]",
 		Short: "Show or set who may see the tenant's new clusters",
-		Long:  "Show or set (admins) who may see the tenant's new clusters without a share: nobody but admins, or everyone. Clusters that exist stay as they are.",
+		Long:  "Show, or as an admin set, whether the tenant's new clusters are private or visible to everyone in it. Existing clusters do not change.",
 		Args:  atMost(1),
 	}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {

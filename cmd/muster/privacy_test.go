@@ -137,7 +137,7 @@ var queryRoutes = []string{"/api/v1/diff?a=CLUSTER&b=CLUSTER", "/api/v1/clusters
 var volatile = regexp.MustCompile(`(?:Date|X-Request-Id|Set-Cookie|Etag|Server-Timing):\[[^\]]*\]|nonce-[^' ]*|nonce="[^"]*"|[0-9A-F]{16,}|[0-9a-z]{20,}|[A-Za-z0-9+/_=-]{32,}`)
 
 // Every operation and page about a cluster, for every role: what is its own, is shared, is seen by the tenant, is another's, or another tenant's. A private cluster that
-// is not shared with somebody is answered, to the byte, as one that does not exist.
+// is not shared with the one who asks is answered, to the byte, as one that does not exist.
 func TestClustersArePrivate(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
@@ -261,7 +261,7 @@ func differs(a, b string) string {
 	return fmt.Sprintf("…%q…", a[max(i-60, 0):min(i+200, len(a))])
 }
 
-// What belongs to somebody's private cluster is on no page and in no answer to others: lists, searches, counts, requests, builds, questions.
+// What belongs to a private cluster is on no page and in no answer to others: lists, searches, counts, requests, builds, questions.
 func TestNothingTellsOfPrivateClusters(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
