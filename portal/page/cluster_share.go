@@ -2,7 +2,7 @@ package page
 
 import "muster/app"
 
-var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private: people it is shared with", app.VisibleTenant: "Everyone in the tenant"}
+var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private", app.VisibleTenant: "Everyone in the tenant"}
 
 // VisibilityChoices are the options for a new cluster.
 func VisibilityChoices(chosen string) []Choice {
