@@ -46,339 +46,334 @@ func (p *Portal) routes() http.Handler {
 	// For people
 	r.Group(func(r chi.Router) {
 		r.Use(p.limitUnless(formLimit, uploads), p.sessions.LoadAndSave)
-		page := func(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
-		member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
-		adder := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.adder(h)) }
-		newcomer := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.newcomer(h)) }
 		stream := func(h memberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
 
 		// Coming and going
-		r.Get("/signin", page(p.signInShow))
-		r.Post("/signin", page(p.signIn))
-		r.Post("/signout", page(p.signOut))
+		r.Get("/signin", p.pageSoon(p.signInShow))
+		r.Post("/signin", p.pageSoon(p.signIn))
+		r.Post("/signout", p.pageSoon(p.signOut))
 		if p.accounts() != nil {
-			r.Get(pendingPath, page(p.pendingShow))
-			r.Post(pendingPath, page(p.pendingFinish))
+			r.Get(pendingPath, p.pageSoon(p.pendingShow))
+			r.Post(pendingPath, p.pageSoon(p.pendingFinish))
 		}
 		if len(p.elsewhere) > 0 {
-			r.Get("/signin/{provider}", page(p.providerStart))
-			r.Get("/signin/{provider}/callback", page(p.providerBack))
-			r.Get("/signin/{provider}/leave", page(p.providerLeave))
-			r.Get("/signin/tenant", page(p.tenantAsk))
-			r.Post("/signin/tenant", page(p.tenantChoose))
+			r.Get("/signin/{provider}", p.pageSoon(p.providerStart))
+			r.Get("/signin/{provider}/callback", p.pageSoon(p.providerBack))
+			r.Get("/signin/{provider}/leave", p.pageSoon(p.providerLeave))
+			r.Get("/signin/tenant", p.pageSoon(p.tenantAsk))
+			r.Post("/signin/tenant", p.pageSoon(p.tenantChoose))
 		}
 
 		// One's own account
 		if p.accounts() != nil {
-			r.Get("/account", member(p.accountShow))
-			r.Get("/account/password", newcomer(p.passwordAsk))
-			r.Post("/account/password", newcomer(p.passwordChange))
-			r.Get(factorsPath, adder(p.factorList))
-			r.Get(factorsPath+"/app", adder(p.factorApp))
-			r.Post(factorsPath+"/app", adder(p.factorAppConfirm))
+			r.Get("/account", p.memberSoon(p.accountShow))
+			r.Get("/account/password", p.newcomerSoon(p.passwordAsk))
+			r.Post("/account/password", p.newcomerSoon(p.passwordChange))
+			r.Get(factorsPath, p.adderSoon(p.factorList))
+			r.Get(factorsPath+"/app", p.adderSoon(p.factorApp))
+			r.Post(factorsPath+"/app", p.adderSoon(p.factorAppConfirm))
 			if p.keys != nil {
-				r.Post(factorsPath+"/key", adder(p.factorKeyAdd))
+				r.Post(factorsPath+"/key", p.adderSoon(p.factorKeyAdd))
 				r.Get(factorsPath+"/key", redirect(factorsPath))
 			}
-			r.Post(factorsPath+"/remove", adder(p.factorRemove))
-			r.Post(factorsPath+"/codes", adder(p.factorCodes))
+			r.Post(factorsPath+"/remove", p.adderSoon(p.factorRemove))
+			r.Post(factorsPath+"/codes", p.adderSoon(p.factorCodes))
 			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))
-			r.Post("/account/sign-ins/end", member(p.sessionRevoke))
-			r.Post("/account/sign-ins/end-all", member(p.sessionRevokeAll))
-			r.Post("/account/identities/remove", member(p.identityRemove))
+			r.Post("/account/sign-ins/end", p.memberSoon(p.sessionRevoke))
+			r.Post("/account/sign-ins/end-all", p.memberSoon(p.sessionRevokeAll))
+			r.Post("/account/identities/remove", p.memberSoon(p.identityRemove))
 
-			r.Get("/admin/users/{user}/sign-ins", member(p.userSignIns))
-			r.Post("/admin/users/{user}/sign-ins", member(p.userSignInEnd))
-			r.Post("/admin/users/{user}/identities", member(p.userIdentityRemove))
+			r.Get("/admin/users/{user}/sign-ins", p.memberSoon(p.userSignIns))
+			r.Post("/admin/users/{user}/sign-ins", p.memberSoon(p.userSignInEnd))
+			r.Post("/admin/users/{user}/identities", p.memberSoon(p.userIdentityRemove))
 			if p.ownTokens() != nil {
-				r.Get("/account/tokens/new", member(p.tokenNew))
-				r.Post("/account/tokens/new", member(p.tokenMake))
-				r.Post("/account/tokens/revoke", member(p.tokenRevoke))
+				r.Get("/account/tokens/new", p.memberSoon(p.tokenNew))
+				r.Post("/account/tokens/new", p.memberSoon(p.tokenMake))
+				r.Post("/account/tokens/revoke", p.memberSoon(p.tokenRevoke))
 			}
-			r.Get("/step-up", adder(p.stepUpAsk))
-			r.Post("/step-up", adder(p.stepUp))
-			r.Get(afterProof, adder(p.stepUpContinue))
-			r.Get("/step-up/{provider}", member(p.stepUpAway))
+			r.Get("/step-up", p.adderSoon(p.stepUpAsk))
+			r.Post("/step-up", p.adderSoon(p.stepUp))
+			r.Get(afterProof, p.adderSoon(p.stepUpContinue))
+			r.Get("/step-up/{provider}", p.memberSoon(p.stepUpAway))
 			if p.devices() != nil {
-				r.Get(app.DevicePath, member(p.deviceAsk))
-				r.Post(app.DevicePath, member(p.deviceAnswer))
+				r.Get(app.DevicePath, p.memberSoon(p.deviceAsk))
+				r.Post(app.DevicePath, p.memberSoon(p.deviceAnswer))
 			}
-			r.Get("/link", member(p.linkAsk))
-			r.Post("/link", member(p.linkConfirm))
+			r.Get("/link", p.memberSoon(p.linkAsk))
+			r.Post("/link", p.memberSoon(p.linkConfirm))
 		}
 
 		// Clusters
-		r.Get("/", member(p.home))
+		r.Get("/", p.memberSoon(p.home))
 		r.Get("/live", stream(p.liveStream))
 		if p.homing() != nil && p.money() != nil {
-			r.Get("/home/cost", member(p.homeCost))
+			r.Get("/home/cost", p.memberSoon(p.homeCost))
 		}
-		r.Get("/search", member(p.search))
-		r.Get("/clusters", member(p.clusterList))
-		r.Post("/clusters", member(p.clusterCreate))
-		r.Get("/clusters/new", member(p.clusterNew))
-		r.Get("/clusters/delete", member(p.clustersDeleteAsk))
-		r.Post("/clusters/delete", member(p.clustersDelete))
-		r.Post("/clusters/preview", member(p.clusterPreview))
+		r.Get("/search", p.memberSoon(p.search))
+		r.Get("/clusters", p.memberSoon(p.clusterList))
+		r.Post("/clusters", p.memberSoon(p.clusterCreate))
+		r.Get("/clusters/new", p.memberSoon(p.clusterNew))
+		r.Get("/clusters/delete", p.memberSoon(p.clustersDeleteAsk))
+		r.Post("/clusters/delete", p.memberSoon(p.clustersDelete))
+		r.Post("/clusters/preview", p.memberSoon(p.clusterPreview))
 		r.Get("/clusters/preview", redirect("/clusters/new"))
 
 		// Templates
 		if p.templating() != nil {
-			r.Get("/templates", member(p.templateList))
-			r.Get("/templates/{template}", member(p.templateShow))
+			r.Get("/templates", p.memberSoon(p.templateList))
+			r.Get("/templates/{template}", p.memberSoon(p.templateShow))
 		}
 
 		// One cluster
-		r.Get("/clusters/{id}", member(p.clusterShow))
+		r.Get("/clusters/{id}", p.memberSoon(p.clusterShow))
 		r.Get("/clusters/{id}/live", stream(p.clusterLive))
-		r.Get("/clusters/{id}/plan", member(p.clusterPlan))
-		r.Get("/clusters/{id}/operations/{operation}", member(p.clusterOperation))
-		r.Get("/clusters/{id}/history", member(p.clusterHistory))
-		r.Get("/clusters/{id}/access", member(p.clusterAccess))
-		r.Get("/clusters/{id}/inventory", member(p.clusterInventory))
+		r.Get("/clusters/{id}/plan", p.memberSoon(p.clusterPlan))
+		r.Get("/clusters/{id}/operations/{operation}", p.memberSoon(p.clusterOperation))
+		r.Get("/clusters/{id}/history", p.memberSoon(p.clusterHistory))
+		r.Get("/clusters/{id}/access", p.memberSoon(p.clusterAccess))
+		r.Get("/clusters/{id}/inventory", p.memberSoon(p.clusterInventory))
 		if p.searching() != nil {
-			r.Get("/clusters/{id}/logs", member(p.clusterLogs))
+			r.Get("/clusters/{id}/logs", p.memberSoon(p.clusterLogs))
 			r.Get("/clusters/{id}/logs/download", stream(p.clusterLogDownload))
 		}
-		r.Get("/clusters/{id}/key", member(p.clusterKey))
-		r.Get("/clusters/{id}/delete", member(p.clusterDeleteAsk))
-		r.Post("/clusters/{id}/delete", member(p.clusterDelete))
+		r.Get("/clusters/{id}/key", p.memberSoon(p.clusterKey))
+		r.Get("/clusters/{id}/delete", p.memberSoon(p.clusterDeleteAsk))
+		r.Post("/clusters/{id}/delete", p.memberSoon(p.clusterDelete))
 
 		// What its operation does
-		r.Post("/clusters/{id}/pause", member(p.clusterPause))
-		r.Post("/clusters/{id}/resume", member(p.clusterResume))
-		r.Post("/clusters/{id}/nodes/{node}/retry", member(p.nodeRetry))
-		r.Get("/clusters/{id}/cancel", member(p.clusterCancelAsk))
-		r.Post("/clusters/{id}/cancel", member(p.clusterCancel))
-		r.Get("/clusters/{id}/roll-back", member(p.clusterRollBackAsk))
-		r.Post("/clusters/{id}/roll-back", member(p.clusterRollBack))
+		r.Post("/clusters/{id}/pause", p.memberSoon(p.clusterPause))
+		r.Post("/clusters/{id}/resume", p.memberSoon(p.clusterResume))
+		r.Post("/clusters/{id}/nodes/{node}/retry", p.memberSoon(p.nodeRetry))
+		r.Get("/clusters/{id}/cancel", p.memberSoon(p.clusterCancelAsk))
+		r.Post("/clusters/{id}/cancel", p.memberSoon(p.clusterCancel))
+		r.Get("/clusters/{id}/roll-back", p.memberSoon(p.clusterRollBackAsk))
+		r.Post("/clusters/{id}/roll-back", p.memberSoon(p.clusterRollBack))
 		if p.goingOn() != nil {
-			r.Get("/clusters/{id}/go-on", member(p.clusterGoOnAsk))
-			r.Post("/clusters/{id}/go-on", member(p.clusterGoOn))
-			r.Post("/clusters/{id}/top-up", member(p.clusterTopUp))
+			r.Get("/clusters/{id}/go-on", p.memberSoon(p.clusterGoOnAsk))
+			r.Post("/clusters/{id}/go-on", p.memberSoon(p.clusterGoOn))
+			r.Post("/clusters/{id}/top-up", p.memberSoon(p.clusterTopUp))
 		}
-		r.Get("/clusters/{id}/waiting", member(p.clusterWaiting))
+		r.Get("/clusters/{id}/waiting", p.memberSoon(p.clusterWaiting))
 
 		if p.life() != nil {
-			r.Get("/clusters/{id}/manage", member(p.clusterManage))
-			r.Post("/clusters/{id}/rename", member(p.clusterRename))
-			r.Post("/clusters/{id}/transfer", member(p.clusterTransfer))
+			r.Get("/clusters/{id}/manage", p.memberSoon(p.clusterManage))
+			r.Post("/clusters/{id}/rename", p.memberSoon(p.clusterRename))
+			r.Post("/clusters/{id}/transfer", p.memberSoon(p.clusterTransfer))
 			if p.sharing() != nil {
-				r.Post("/clusters/{id}/sharing", member(p.clusterShare))
-				r.Get("/clusters/{id}/sharing", member(p.clusterManage))
-				r.Get("/admin/sharing", member(p.sharingDefault))
-				r.Post("/admin/sharing", member(p.sharingDefaultSet))
+				r.Post("/clusters/{id}/sharing", p.memberSoon(p.clusterShare))
+				r.Get("/clusters/{id}/sharing", p.memberSoon(p.clusterManage))
+				r.Get("/admin/sharing", p.memberSoon(p.sharingDefault))
+				r.Post("/admin/sharing", p.memberSoon(p.sharingDefaultSet))
 			}
-			r.Get("/clusters/{id}/{power:sleep|wake}", member(p.clusterPowerAsk))
-			r.Post("/clusters/{id}/{power:sleep|wake}", member(p.clusterPower))
-			r.Post("/clusters/{id}/schedule", member(p.clusterSchedule))
-			r.Get("/clusters/{id}/clone", member(p.clusterCloneAsk))
-			r.Post("/clusters/{id}/clone", member(p.clusterClone))
-			r.Get("/clusters/{id}/diff", member(p.clusterDiff))
-			r.Get("/clusters/{id}/spec", member(p.clusterSpec))
+			r.Get("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.clusterPowerAsk))
+			r.Post("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.clusterPower))
+			r.Post("/clusters/{id}/schedule", p.memberSoon(p.clusterSchedule))
+			r.Get("/clusters/{id}/clone", p.memberSoon(p.clusterCloneAsk))
+			r.Post("/clusters/{id}/clone", p.memberSoon(p.clusterClone))
+			r.Get("/clusters/{id}/diff", p.memberSoon(p.clusterDiff))
+			r.Get("/clusters/{id}/spec", p.memberSoon(p.clusterSpec))
 		}
 
 		if p.amending() != nil {
-			r.Get("/clusters/{id}/change", member(p.amendShow))
-			r.Post("/clusters/{id}/change/preview", member(p.amendPreview))
-			r.Get("/clusters/{id}/change/preview", member(p.amendBack))
-			r.Post("/clusters/{id}/change", member(p.amend))
+			r.Get("/clusters/{id}/change", p.memberSoon(p.amendShow))
+			r.Post("/clusters/{id}/change/preview", p.memberSoon(p.amendPreview))
+			r.Get("/clusters/{id}/change/preview", p.memberSoon(p.amendBack))
+			r.Post("/clusters/{id}/change", p.memberSoon(p.amend))
 		}
 
 		if p.watching() != nil {
-			r.Get("/clusters/{id}/health", member(p.clusterHealth))
+			r.Get("/clusters/{id}/health", p.memberSoon(p.clusterHealth))
 		}
 
 		if p.questioning() != nil {
-			r.Get("/questions", member(p.questionList))
-			r.Post("/clusters/{id}/answers", member(p.questionAnswer))
+			r.Get("/questions", p.memberSoon(p.questionList))
+			r.Post("/clusters/{id}/answers", p.memberSoon(p.questionAnswer))
 			r.Get("/clusters/{id}/answers", redirect("/questions"))
 		}
 
 		if p.checking() != nil {
-			r.Get("/clusters/{id}/checks", member(p.clusterChecks))
+			r.Get("/clusters/{id}/checks", p.memberSoon(p.clusterChecks))
 		}
 
 		if p.requesting() != nil {
-			r.Get("/requests", member(p.requestList))
-			r.Get("/requests/{request}", member(p.requestShow))
-			r.Get("/requests/{request}/{act:review|confirm|withdraw|break-glass}", member(p.requestBack))
-			r.Post("/requests/{request}/review", member(p.requestAct(p.requestReview)))
-			r.Post("/requests/{request}/confirm", member(p.requestAct(p.requestConfirm)))
-			r.Post("/requests/{request}/withdraw", member(p.requestAct(p.requestWithdraw)))
-			r.Post("/requests/{request}/break-glass", member(p.requestAct(p.requestBreakGlass)))
+			r.Get("/requests", p.memberSoon(p.requestList))
+			r.Get("/requests/{request}", p.memberSoon(p.requestShow))
+			r.Get("/requests/{request}/{act:review|confirm|withdraw|break-glass}", p.memberSoon(p.requestBack))
+			r.Post("/requests/{request}/review", p.memberSoon(p.requestAct(p.requestReview)))
+			r.Post("/requests/{request}/confirm", p.memberSoon(p.requestAct(p.requestConfirm)))
+			r.Post("/requests/{request}/withdraw", p.memberSoon(p.requestAct(p.requestWithdraw)))
+			r.Post("/requests/{request}/break-glass", p.memberSoon(p.requestAct(p.requestBreakGlass)))
 		}
 
 		// Notices
 		if p.noticing() != nil {
-			r.Get("/notices", member(p.noticeList))
+			r.Get("/notices", p.memberSoon(p.noticeList))
 		}
 		if p.building() != nil && p.rules != nil {
 			const hook = "/admin/builds/{hook}"
-			r.Get("/admin/builds", member(p.buildHookList))
-			r.Post("/admin/builds", member(p.buildHookMake))
-			r.Get(hook, member(p.buildHookShow))
-			r.Post(hook+"/on", member(p.buildHookSwitch(true)))
-			r.Post(hook+"/off", member(p.buildHookSwitch(false)))
-			r.Post(hook+"/secret", member(p.buildHookSecret))
-			r.Post(hook+"/rules", member(p.buildHookRules))
-			r.Get(hook+"/delete", member(p.buildHookDeleteAsk))
-			r.Post(hook+"/delete", member(p.buildHookDelete))
-			r.Post(hook+"/end/{build}", member(p.buildHookEnd))
-			r.Get(hook+"/deliveries/{delivery}", member(p.buildDeliveryShow))
-			r.Post(hook+"/deliveries/{delivery}/replay", member(p.buildDeliveryReplay))
+			r.Get("/admin/builds", p.memberSoon(p.buildHookList))
+			r.Post("/admin/builds", p.memberSoon(p.buildHookMake))
+			r.Get(hook, p.memberSoon(p.buildHookShow))
+			r.Post(hook+"/on", p.memberSoon(p.buildHookSwitch(true)))
+			r.Post(hook+"/off", p.memberSoon(p.buildHookSwitch(false)))
+			r.Post(hook+"/secret", p.memberSoon(p.buildHookSecret))
+			r.Post(hook+"/rules", p.memberSoon(p.buildHookRules))
+			r.Get(hook+"/delete", p.memberSoon(p.buildHookDeleteAsk))
+			r.Post(hook+"/delete", p.memberSoon(p.buildHookDelete))
+			r.Post(hook+"/end/{build}", p.memberSoon(p.buildHookEnd))
+			r.Get(hook+"/deliveries/{delivery}", p.memberSoon(p.buildDeliveryShow))
+			r.Post(hook+"/deliveries/{delivery}/replay", p.memberSoon(p.buildDeliveryReplay))
 		}
 		if p.hooking() != nil {
-			r.Get("/admin/hooks", member(p.hookList))
-			r.Post("/admin/hooks", member(p.hookSave))
-			r.Get("/admin/hooks/{hook}", member(p.hookShow))
-			r.Post("/admin/hooks/{hook}/test", member(p.hookTest))
-			r.Post("/admin/hooks/{hook}/on", member(p.hookSwitch(true)))
-			r.Post("/admin/hooks/{hook}/off", member(p.hookSwitch(false)))
-			r.Post("/admin/hooks/{hook}/rotate", member(p.hookRotate))
-			r.Get("/admin/hooks/{hook}/delete", member(p.hookDeleteAsk))
-			r.Post("/admin/hooks/{hook}/delete", member(p.hookDelete))
-			r.Get("/admin/hooks/{hook}/deliveries/{delivery}", member(p.hookDelivery))
-			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", member(p.hookResend))
+			r.Get("/admin/hooks", p.memberSoon(p.hookList))
+			r.Post("/admin/hooks", p.memberSoon(p.hookSave))
+			r.Get("/admin/hooks/{hook}", p.memberSoon(p.hookShow))
+			r.Post("/admin/hooks/{hook}/test", p.memberSoon(p.hookTest))
+			r.Post("/admin/hooks/{hook}/on", p.memberSoon(p.hookSwitch(true)))
+			r.Post("/admin/hooks/{hook}/off", p.memberSoon(p.hookSwitch(false)))
+			r.Post("/admin/hooks/{hook}/rotate", p.memberSoon(p.hookRotate))
+			r.Get("/admin/hooks/{hook}/delete", p.memberSoon(p.hookDeleteAsk))
+			r.Post("/admin/hooks/{hook}/delete", p.memberSoon(p.hookDelete))
+			r.Get("/admin/hooks/{hook}/deliveries/{delivery}", p.memberSoon(p.hookDelivery))
+			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", p.memberSoon(p.hookResend))
 		}
 
 		// Slack
 		if p.chatting() != nil {
-			r.Get("/admin/slack", member(p.slackShow))
-			r.Post("/admin/slack/approvals", member(p.slackApprovals))
-			r.Post("/admin/slack/channels", member(p.slackChannel))
-			r.Post("/admin/slack/channels/reset", member(p.slackChannelReset))
-			r.Post("/admin/slack/{team}/email-on", member(p.slackEmail(true)))
-			r.Post("/admin/slack/{team}/email-off", member(p.slackEmail(false)))
-			r.Post("/admin/slack/{team}/remove", member(p.slackRemove))
-			r.Get("/slack/install", member(p.slackInstall))
-			r.Get("/slack/oauth", member(p.slackInstalled))
+			r.Get("/admin/slack", p.memberSoon(p.slackShow))
+			r.Post("/admin/slack/approvals", p.memberSoon(p.slackApprovals))
+			r.Post("/admin/slack/channels", p.memberSoon(p.slackChannel))
+			r.Post("/admin/slack/channels/reset", p.memberSoon(p.slackChannelReset))
+			r.Post("/admin/slack/{team}/email-on", p.memberSoon(p.slackEmail(true)))
+			r.Post("/admin/slack/{team}/email-off", p.memberSoon(p.slackEmail(false)))
+			r.Post("/admin/slack/{team}/remove", p.memberSoon(p.slackRemove))
+			r.Get("/slack/install", p.memberSoon(p.slackInstall))
+			r.Get("/slack/oauth", p.memberSoon(p.slackInstalled))
 		}
 
 		// Money
 		if p.money() != nil {
-			r.Get("/usage", member(p.usageShow))
-			r.Get("/clusters/{id}/extend", member(p.leaseExtendAsk))
-			r.Post("/clusters/{id}/lease", member(p.leaseExtend))
-			r.Get("/admin/quotas", member(p.quotaPage))
-			r.Post("/admin/quotas", member(p.quotaSave))
-			r.Post("/admin/quotas/delete", member(p.quotaDelete))
+			r.Get("/usage", p.memberSoon(p.usageShow))
+			r.Get("/clusters/{id}/extend", p.memberSoon(p.leaseExtendAsk))
+			r.Post("/clusters/{id}/lease", p.memberSoon(p.leaseExtend))
+			r.Get("/admin/quotas", p.memberSoon(p.quotaPage))
+			r.Post("/admin/quotas", p.memberSoon(p.quotaSave))
+			r.Post("/admin/quotas/delete", p.memberSoon(p.quotaDelete))
 		}
 
 		// For admins
-		r.Get("/admin", member(p.adminHome))
+		r.Get("/admin", p.memberSoon(p.adminHome))
 		if p.secreting() != nil {
-			r.Get("/admin/secrets", member(p.secretList))
-			r.Post("/admin/secrets", member(p.secretSet))
-			r.Post("/admin/secrets/{secret}/delete", member(p.secretDelete))
+			r.Get("/admin/secrets", p.memberSoon(p.secretList))
+			r.Post("/admin/secrets", p.memberSoon(p.secretSet))
+			r.Post("/admin/secrets/{secret}/delete", p.memberSoon(p.secretDelete))
 		}
 		if p.resourcing() != nil {
-			r.Get("/admin/resources", member(p.resourceList))
+			r.Get("/admin/resources", p.memberSoon(p.resourceList))
 			r.Post("/admin/resources", stream(p.resourcePush)) // as long as it takes, with a form that is never whole in memory
 			r.Post("/admin/resources/import", stream(p.resourceImport))
 			r.Get("/admin/resources/import", redirect("/admin/resources"))
-			r.Post("/admin/resources/sync", member(p.resourceSync))
+			r.Post("/admin/resources/sync", p.memberSoon(p.resourceSync))
 			r.Get("/admin/resources/sync", redirect("/admin/resources"))
-			r.Get("/admin/resources/{resource}", member(p.resourceShow))
-			r.Get("/admin/resources/{resource}/diff", member(p.resourceDiff))
+			r.Get("/admin/resources/{resource}", p.memberSoon(p.resourceShow))
+			r.Get("/admin/resources/{resource}/diff", p.memberSoon(p.resourceDiff))
 			r.Get("/admin/resources/{resource}/versions/{version}/content", stream(p.resourceDownload))
-			r.Post("/admin/resources/{resource}/versions/{version}/{act:stage|recall|delete}", member(p.resourceVersionAct))
+			r.Post("/admin/resources/{resource}/versions/{version}/{act:stage|recall|delete}", p.memberSoon(p.resourceVersionAct))
 		}
 		if p.auditing() != nil {
-			r.Get("/admin/audit", member(p.auditList))
+			r.Get("/admin/audit", p.memberSoon(p.auditList))
 			r.Get("/admin/audit/export", stream(p.auditExport))
 		}
-		r.Get("/queue", member(p.queueShow))
+		r.Get("/queue", p.memberSoon(p.queueShow))
 		if p.people() != nil {
-			r.Get("/admin/users", member(p.userList))
-			r.Post("/admin/users", member(p.userCreate))
-			r.Get("/admin/users/new", member(p.userNew))
-			r.Get("/admin/users/{user}", member(p.userShow))
-			r.Post("/admin/users/{user}", member(p.userChange))
-			r.Post("/admin/users/{user}/reset-password", member(p.userReset))
-			r.Post("/admin/users/{user}/reset-second-factor", member(p.userResetFactor))
-			r.Post("/admin/users/second-factor", member(p.factorRequire))
-			r.Post("/admin/users/{user}/delete", member(p.userDelete))
-			r.Get("/admin/groups", member(p.groupList))
-			r.Post("/admin/groups", member(p.groupSave))
-			r.Post("/admin/groups/delete", member(p.groupDelete))
-			r.Get("/admin/tokens", member(p.tokenList))
-			r.Post("/admin/tokens", member(p.robotTokenCreate))
-			r.Post("/admin/tokens/revoke", member(p.adminTokenRevoke))
+			r.Get("/admin/users", p.memberSoon(p.userList))
+			r.Post("/admin/users", p.memberSoon(p.userCreate))
+			r.Get("/admin/users/new", p.memberSoon(p.userNew))
+			r.Get("/admin/users/{user}", p.memberSoon(p.userShow))
+			r.Post("/admin/users/{user}", p.memberSoon(p.userChange))
+			r.Post("/admin/users/{user}/reset-password", p.memberSoon(p.userReset))
+			r.Post("/admin/users/{user}/reset-second-factor", p.memberSoon(p.userResetFactor))
+			r.Post("/admin/users/second-factor", p.memberSoon(p.factorRequire))
+			r.Post("/admin/users/{user}/delete", p.memberSoon(p.userDelete))
+			r.Get("/admin/groups", p.memberSoon(p.groupList))
+			r.Post("/admin/groups", p.memberSoon(p.groupSave))
+			r.Post("/admin/groups/delete", p.memberSoon(p.groupDelete))
+			r.Get("/admin/tokens", p.memberSoon(p.tokenList))
+			r.Post("/admin/tokens", p.memberSoon(p.robotTokenCreate))
+			r.Post("/admin/tokens/revoke", p.memberSoon(p.adminTokenRevoke))
 		}
 		if p.installation() != nil {
-			r.Get("/admin/settings", member(p.settingsShow))
-			r.Get("/admin/provider-health", member(p.providerHealthShow))
-			r.Get("/admin/queues", member(p.queuesShow))
+			r.Get("/admin/settings", p.memberSoon(p.settingsShow))
+			r.Get("/admin/provider-health", p.memberSoon(p.providerHealthShow))
+			r.Get("/admin/queues", p.memberSoon(p.queuesShow))
 		}
 		if p.tenancy() != nil {
-			r.Post("/tenant", member(p.tenantSwitch))
-			r.Get("/admin/tenants", member(p.tenantList))
-			r.Post("/admin/tenants", member(p.tenantSave))
-			r.Post("/admin/tenants/delete", member(p.tenantDelete))
+			r.Post("/tenant", p.memberSoon(p.tenantSwitch))
+			r.Get("/admin/tenants", p.memberSoon(p.tenantList))
+			r.Post("/admin/tenants", p.memberSoon(p.tenantSave))
+			r.Post("/admin/tenants/delete", p.memberSoon(p.tenantDelete))
 		}
 		if p.ruling() != nil {
-			r.Get("/admin/policies", member(p.policyList))
-			r.Post("/admin/policies", member(p.policySave))
-			r.Get("/admin/policies/new", member(p.policyNew))
-			r.Post("/admin/policies/zone", member(p.policyZone))
+			r.Get("/admin/policies", p.memberSoon(p.policyList))
+			r.Post("/admin/policies", p.memberSoon(p.policySave))
+			r.Get("/admin/policies/new", p.memberSoon(p.policyNew))
+			r.Post("/admin/policies/zone", p.memberSoon(p.policyZone))
 			r.Get("/admin/policies/try", redirect("/admin/policies"))
-			r.Post("/admin/policies/try", member(p.policyTry))
-			r.Get("/admin/policies/{policy}", member(p.policyShow))
-			r.Post("/admin/policies/{policy}/delete", member(p.policyDelete))
+			r.Post("/admin/policies/try", p.memberSoon(p.policyTry))
+			r.Get("/admin/policies/{policy}", p.memberSoon(p.policyShow))
+			r.Post("/admin/policies/{policy}/delete", p.memberSoon(p.policyDelete))
 		}
 		if _, ok := p.muster.(Provisioning); ok {
-			r.Get("/provisioners", member(p.provisionerList))
-			r.Post("/provisioners/{provisioner}/drain", member(p.provisionerDrain))
+			r.Get("/provisioners", p.memberSoon(p.provisionerList))
+			r.Post("/provisioners/{provisioner}/drain", p.memberSoon(p.provisionerDrain))
 		}
 		if p.pooling() != nil {
-			r.Get("/admin/pools", member(p.poolList))
-			r.Post("/admin/pools", member(p.poolCreate))
-			r.Get("/admin/pools/{pool}", member(p.poolShow))
-			r.Post("/admin/pools/{pool}", member(p.poolChange))
-			r.Post("/admin/pools/{pool}/drain", member(p.poolDrain))
-			r.Get("/admin/pools/{pool}/delete", member(p.poolDeleteAsk))
-			r.Post("/admin/pools/{pool}/delete", member(p.poolDelete))
+			r.Get("/admin/pools", p.memberSoon(p.poolList))
+			r.Post("/admin/pools", p.memberSoon(p.poolCreate))
+			r.Get("/admin/pools/{pool}", p.memberSoon(p.poolShow))
+			r.Post("/admin/pools/{pool}", p.memberSoon(p.poolChange))
+			r.Post("/admin/pools/{pool}/drain", p.memberSoon(p.poolDrain))
+			r.Get("/admin/pools/{pool}/delete", p.memberSoon(p.poolDeleteAsk))
+			r.Post("/admin/pools/{pool}/delete", p.memberSoon(p.poolDelete))
 		}
 		if p.machines() != nil {
-			r.Get("/orphans", member(p.orphanList))
-			r.Post("/orphans/mode", member(p.orphanMode))
-			r.Post("/orphans/{orphan}/delete", member(p.orphanDecide(app.DecideDelete)))
-			r.Post("/orphans/{orphan}/keep", member(p.orphanDecide(app.DecideKeep)))
-			r.Get("/clusters/{id}/receipt", member(p.clusterReceipt))
+			r.Get("/orphans", p.memberSoon(p.orphanList))
+			r.Post("/orphans/mode", p.memberSoon(p.orphanMode))
+			r.Post("/orphans/{orphan}/delete", p.memberSoon(p.orphanDecide(app.DecideDelete)))
+			r.Post("/orphans/{orphan}/keep", p.memberSoon(p.orphanDecide(app.DecideKeep)))
+			r.Get("/clusters/{id}/receipt", p.memberSoon(p.clusterReceipt))
 		}
 
-		r.NotFound(page(p.notFound))
-		r.MethodNotAllowed(page(p.notAllowed))
+		r.NotFound(p.pageSoon(p.notFound))
+		r.MethodNotAllowed(p.pageSoon(p.notAllowed))
 	})
 
 	// The catalog, for admins. Its forms carry whole texts, and what was uploaded.
 	if p.cataloging() != nil {
 		r.Group(func(r chi.Router) {
 			r.Use(p.limit(catalogLimit), p.sessions.LoadAndSave)
-			member := func(h memberHandler) http.HandlerFunc { return within(requestTime, p.member(h)) }
 			const kind = "/admin/catalog/{kind:template|service|image|hardware|provider}"
 
-			r.Get("/admin/catalog", member(p.catalogList))
-			r.Get("/admin/catalog/import", member(p.catalogImportShow))
-			r.Post("/admin/catalog/import", member(p.catalogImport))
-			r.Get("/admin/catalog/export", member(p.catalogExport))
-			r.Get(kind, member(p.catalogList))
-			r.Get(kind+"/new", member(p.catalogWrite))
-			r.Post(kind+"/new", member(p.catalogWrite))
-			r.Get(kind+"/{name}", member(p.catalogShow))
-			r.Get(kind+"/{name}/edit", member(p.catalogWrite))
-			r.Post(kind+"/{name}/edit", member(p.catalogWrite))
+			r.Get("/admin/catalog", p.memberSoon(p.catalogList))
+			r.Get("/admin/catalog/import", p.memberSoon(p.catalogImportShow))
+			r.Post("/admin/catalog/import", p.memberSoon(p.catalogImport))
+			r.Get("/admin/catalog/export", p.memberSoon(p.catalogExport))
+			r.Get(kind, p.memberSoon(p.catalogList))
+			r.Get(kind+"/new", p.memberSoon(p.catalogWrite))
+			r.Post(kind+"/new", p.memberSoon(p.catalogWrite))
+			r.Get(kind+"/{name}", p.memberSoon(p.catalogShow))
+			r.Get(kind+"/{name}/edit", p.memberSoon(p.catalogWrite))
+			r.Post(kind+"/{name}/edit", p.memberSoon(p.catalogWrite))
 			if p.accounting() != nil {
 				survey := func(h memberHandler) http.HandlerFunc { return within(surveyTime, p.member(h)) }
 				r.Get("/admin/catalog/provider/{name}/check", survey(p.providerCheck))
 				r.Get("/admin/catalog/provider/{name}/offers", survey(p.providerOffers))
 			}
-			r.Get("/admin/catalog/{kind:template}/{name}/publish", member(p.catalogPublish))
-			r.Get(kind+"/{name}/remove", member(p.catalogRemove))
-			r.Post(kind+"/{name}/remove", member(p.catalogRemove))
-			r.Get(kind+"/{name}/revert/{number}", member(p.catalogRevert))
-			r.Post(kind+"/{name}/revert/{number}", member(p.catalogRevert))
+			r.Get("/admin/catalog/{kind:template}/{name}/publish", p.memberSoon(p.catalogPublish))
+			r.Get(kind+"/{name}/remove", p.memberSoon(p.catalogRemove))
+			r.Post(kind+"/{name}/remove", p.memberSoon(p.catalogRemove))
+			r.Get(kind+"/{name}/revert/{number}", p.memberSoon(p.catalogRevert))
+			r.Post(kind+"/{name}/revert/{number}", p.memberSoon(p.catalogRevert))
 		})
 	}
 
@@ -389,4 +384,24 @@ func (p *Portal) routes() http.Handler {
 
 func redirect(to string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }
+}
+
+// Handlers of pages that answer within requestTime. They are not inlined: with some 200 routes in one function, that took the compiler 2 of the package's 10 seconds.
+
+//go:noinline
+func (p *Portal) pageSoon(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
+
+//go:noinline
+func (p *Portal) memberSoon(h memberHandler) http.HandlerFunc {
+	return within(requestTime, p.member(h))
+}
+
+//go:noinline
+func (p *Portal) adderSoon(h memberHandler) http.HandlerFunc {
+	return within(requestTime, p.adder(h))
+}
+
+//go:noinline
+func (p *Portal) newcomerSoon(h memberHandler) http.HandlerFunc {
+	return within(requestTime, p.newcomer(h))
 }
