@@ -88,11 +88,18 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 			if r, err := s.app.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			made, err := s.app.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
+			const hangs = 5 * time.Minute
+			create := func() (app.ClusterView, error) {
+				return s.app.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
+			}
+			made, err := create()
+			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {
+				time.Sleep(20 * time.Millisecond) // the server registers its own workers when it begins to run
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(30 * time.Second); ; {
+			for deadline := time.Now().Add(hangs); ; {
 				steps, err := s.app.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
 				if err != nil {
 					t.Fatal(err)
