@@ -121,8 +121,8 @@ func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
 // DropCard ends a card that cannot be shown any more.
 func (a *App) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
 
-// ChatProgress returns what a card tells now. Whoever reads the channel sees it: of clusters that not the whole tenant may see, a card is
-// for the person who asked only. Values of the configuration are hidden, since not everyone may read it.
+// ChatProgress returns what a card tells now. Everyone in the channel sees it, so a card of a private
+// cluster is sent only to the person who asked. Values of the configuration are hidden, since not everyone may read it.
 func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
 	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
 	if err != nil {

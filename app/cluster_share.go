@@ -179,8 +179,8 @@ func (a *App) ClusterSharing(ctx context.Context, actor Actor, cluster string) (
 	return a.Store.ClusterSharing(ctx, actor.Tenant, c.ID)
 }
 
-// ShareCluster grants or withdraws access to a cluster, or sets its visibility. Whoever loses access keeps what they have copied: only
-// certificates for its machines end by themselves.
+// ShareCluster grants or withdraws access to a cluster, or sets its visibility. Withdrawing access doesn't take back an SSH key that
+// was downloaded; certificates expire.
 func (a *App) ShareCluster(ctx context.Context, actor Actor, cluster string, change SharingChange) (ClusterSharing, error) {
 	c, err := a.look(ctx, actor, "ShareCluster", cluster)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"muster/app/apptest"
 )
 
-// Whoever has access to a cluster may do what it takes that much access for, and nothing that takes more; of what others have, not even its name is found.
+// Access to a cluster allows the use cases that require that access or less. A cluster without access is not found, not even by name.
 func TestAccessToClusters(t *testing.T) {
 	b := newBureau(t)
 	ctx := t.Context()
@@ -109,7 +109,7 @@ func TestAccessToClusters(t *testing.T) {
 	}
 	t.Logf("%d decisions", decisions)
 
-	// Whoever transfers it sees it once more, and never again.
+	// The answer to the transfer shows the cluster; after that, the former owner can't see it.
 	if v, err := b.app.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Some providers can make machines that are processes of Muster's own host: a shell on one is a shell as the server's user, who can read
-// what belongs to every tenant. That is fine where all who use Muster are one tenant, and nowhere else.
+// the data of every tenant. That is acceptable only in an installation with one tenant.
 
 // crowded tells how many tenants share the installation, where that matters: 0 where there is one, or the operator allows it.
 func (a *App) crowded(ctx context.Context) (int, error) {
@@ -40,7 +40,7 @@ func (a *App) checkIsolation(ctx context.Context, spec *ProviderSpec) error {
 	}
 	if why := a.sharesHost(ctx, spec); why != "" {
 		return &Error{Code: EForbidden, Reason: "process_mode", Field: "provider",
-			Message: fmt.Sprintf("Machines of provider %s would be processes of the server's host, since %s. This installation has %d tenants, and whoever owns such a machine could read what belongs to all of them.", spec.Name, why, tenants),
+			Message: fmt.Sprintf("Machines of provider %s would be processes of the server's host, since %s. This installation has %d tenants, and the owner of such a machine could read the data of all of them.", spec.Name, why, tenants),
 			Hint:    IsolationHint}
 	}
 	return nil
@@ -77,7 +77,7 @@ func (a *App) checkFirstTenant(ctx context.Context) error {
 		}
 		if len(live) > 0 {
 			return &Error{Code: EConflict, Reason: "process_mode", Field: "name",
-				Message: fmt.Sprintf("A second tenant cannot be added while provider %s has machines (%d): they are processes of the server's host, since %s, and whoever owns one could read what belongs to the new tenant.", spec.Name, len(live), why),
+				Message: fmt.Sprintf("A second tenant cannot be added while provider %s has machines (%d): they are processes of the server's host, since %s, and the owner of one could read the new tenant's data.", spec.Name, len(live), why),
 				Hint:    "Delete the clusters and pools on that provider first. An operator who trusts all tenants alike allows it with --tenant-host-access."}
 		}
 	}

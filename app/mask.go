@@ -10,11 +10,10 @@ import (
 	"sync"
 )
 
-// What steps print and what their errors say can hold values of the configuration. Whoever reads them sees no more of it than ClusterConfig
-// shows: those who may not read the configuration see none of its values, and the others none that may be secret. Left readable is what the
-// reader sees elsewhere in any case: defaults of the template, parameters, and names.
+// Output and errors of steps can contain values of the configuration. Readers see the same values there as in ClusterConfig: none without the right to read
+// the configuration, and otherwise none that may be secret. Defaults of the template, parameters and names stay readable, since other pages show them too.
 
-// maskFor gives what takes out of texts about a cluster the values that the actor may not read.
+// maskFor returns the redactor that hides the values of a cluster's configuration that the actor may not read; nil if there are none.
 func (a *App) maskFor(ctx context.Context, actor Actor, c Cluster) (*Redactor, error) {
 	return a.maskOf(ctx, c, actor.MayIn("ClusterConfig", c))
 }
@@ -50,7 +49,7 @@ func (a *App) maskOf(ctx context.Context, c Cluster, reads bool) (*Redactor, err
 	}
 	all, err := a.Store.Definitions(ctx, c.Tenant, c.ID)
 	if IsKeyLost(err) {
-		// Nobody can tell any more which parts of a text are values.
+		// Without the values, they can't be found in a text.
 		if reads {
 			return nil, nil
 		}

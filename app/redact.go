@@ -22,7 +22,7 @@ type Redactor struct {
 	whole bool                 // all of every text is hidden
 }
 
-// NewRedactor gives nil where there is nothing to hide.
+// NewRedactor returns nil if there is nothing to hide.
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{forms: map[uint16][]string{}}
 	seen := map[string]bool{}
@@ -47,7 +47,7 @@ func NewRedactor(secrets []string) *Redactor {
 	return r
 }
 
-// formsOf gives all ways in which a secret may show. Forms of parts that are too short are left out.
+// formsOf returns all forms in which a secret may appear, without those that are too short.
 func formsOf(secret string) []string {
 	if len(secret) < shortestSecret {
 		return nil
@@ -108,7 +108,7 @@ func base64Forms(secret string) (all []string) {
 	return all
 }
 
-// Hide gives the text without the values.
+// Hide returns the text without the values.
 func (r *Redactor) Hide(text string) string { return r.HideAfter(text, 0) }
 
 // Longest is the length of the longest form of a value.

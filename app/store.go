@@ -178,7 +178,7 @@ type ClusterStore interface {
 	// made anew is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant, cluster string) ([]Node, error)
 	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
-	// Definitions gives the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
+	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
 	// DefinitionState is a text that is another one whenever they are, and costs little.
 	Definitions(ctx context.Context, tenant, cluster string) ([]Definition, error)
 	DefinitionState(ctx context.Context, tenant, cluster string) (string, error)

@@ -8,8 +8,8 @@ import (
 	"muster/portal/page"
 )
 
-// sendToStepUp sends somebody to prove who they are, and back to where they were: what they asked for with a form is kept where that can
-// be, and done when they confirm it afterwards.
+// sendToStepUp redirects to the step-up page, which leads back afterwards. A submitted form is kept if it can be, and submitted again when the
+// person confirms it.
 func (p *Portal) sendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	back := "/"
 	switch r.Method {

@@ -82,7 +82,7 @@ func sealOf(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// formOf gives the form that is kept for whoever asks; nil for none. It is not kept any longer where it is taken.
+// formOf returns the form that is kept for this browser, nil if there is none. With take it is no longer kept.
 func (p *Portal) formOf(w http.ResponseWriter, r *http.Request, take bool) *keptForm {
 	sealed := p.sessions.GetBytes(r.Context(), keyForm)
 	cookie, err := r.Cookie(formCookie)
@@ -114,7 +114,7 @@ func (p *Portal) formOf(w http.ResponseWriter, r *http.Request, take bool) *kept
 	return &f
 }
 
-// goOn leads somebody who has proved who they are to the form that they had sent from a page, or to the page.
+// goOn redirects after a step-up: to the kept form if it was sent from that page, otherwise to the page.
 func (p *Portal) goOn(w http.ResponseWriter, r *http.Request, next string) {
 	if f := p.formOf(w, r, false); f != nil && f.Back == next {
 		next = afterProof

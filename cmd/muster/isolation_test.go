@@ -73,7 +73,7 @@ func (s *server) carryOut(t *testing.T) {
 	}
 }
 
-// Machines that are processes of the server's host are for an installation with one tenant: whoever owns one could read what belongs to the others.
+// Machines that are processes of the server's host need an installation with one tenant: their owners could read the data of others.
 func TestTenantsShareNoProcessMachines(t *testing.T) {
 	ask := app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}

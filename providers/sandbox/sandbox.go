@@ -235,7 +235,7 @@ func (p *Provider) checkSpec(ctx context.Context, spec app.MachineSpec) (keys, e
 	}
 	if spec.Isolated && p.mode == ModeProcess {
 		return keys{}, &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider", Hint: app.IsolationHint,
-			Message: fmt.Sprintf("Machines of provider %s would be processes of this host, since %s, and several tenants share the installation: whoever owns one could read what belongs to all of them.", p.name, p.why)}
+			Message: fmt.Sprintf("Machines of provider %s would be processes of this host, since %s, and several tenants share the installation: the owner of one could read the data of all of them.", p.name, p.why)}
 	}
 	if err := p.kinds[p.mode].possible(ctx, image); err != nil {
 		return keys{}, invalid("image", "a machine with the image %q cannot be made: %w", image, err)
