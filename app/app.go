@@ -95,6 +95,9 @@ type App struct {
 	solving solving
 	masks   masks
 
+	preflights preflights
+	faults     scriptFaults
+
 	catalogs tenantCatalogs
 }
 
