@@ -330,7 +330,7 @@ func (s *server) lead(ctx context.Context) {
 		if s.Database != "" {
 			name = rand.Text()
 		}
-		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load, Own: s.app.OwnProviders,
+		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load, Own: s.app.OwnProviders, Used: s.store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
