@@ -112,10 +112,10 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 	}
 	e := &Error{Code: EConflict, Reason: "cluster_failed"}
 	if p.lostOnly() {
-		e.Message = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed."))
-	} else {
-		e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])
+		e.Message, e.Hint = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed.")), "Repair it first."
+		return e
 	}
+	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])
 	verbs := make([]string, 0, 4)
 	for _, w := range p.ways() {
 		verbs = append(verbs, w.Verb())

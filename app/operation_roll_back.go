@@ -119,6 +119,9 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
 	}
+	if undone.Kind == OperationStart { // to start what ran already did nothing
+		r.Undo = slices.DeleteFunc(r.Undo, func(s Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
+	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
 	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, r); err != nil {
 		return p, nil, err

@@ -1,22 +1,97 @@
 package app_test
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"muster/app"
 )
 
+var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
+
 // ruin is a farm whose machines die: what is to be done on one that is gone fails, as does what is to be done on one that is stopped.
 type ruin struct {
 	*farm
-	machines map[string]bool // by id: whether it runs; what is gone is not in it
-	done     int             // steps carried out since the operation began
-	at       int             // the step before which it goes wrong; -1: never
-	kill     string          // the node that dies then; "": the step itself fails
-	hit      bool            // it went wrong
+	machines map[string]bool                  // by id: whether it runs; what is gone is not in it
+	on       map[string]map[string]*installed // by machine: the services that were set up on it
+	done     int                              // steps carried out since the operation began
+	at       int                              // the step before which it goes wrong; -1: never
+	kill     string                           // the node that dies then; "": the step itself fails
+	hit      bool                             // it went wrong
+}
+
+// installed is a service as it was set up on a machine.
+type installed struct {
+	runs   bool
+	config map[string]any // that it runs by, or will when it starts
+}
+
+// serve carries out what is done to services.
+func (r *ruin) serve(as *app.Assignment) {
+	on := r.on[as.Node.MachineID]
+	if on == nil {
+		on = map[string]*installed{}
+		r.on[as.Node.MachineID] = on
+	}
+	s := on[as.Service]
+	if s == nil && as.Action != app.ActionInstall && as.Action != app.ActionStop && as.Action != app.ActionRemove {
+		r.Errorf("%s: %s is not on the machine", as.StepID, as.Service)
+		return
+	}
+	switch as.Action {
+	case app.ActionInstall:
+		if s == nil {
+			on[as.Service] = &installed{}
+		}
+	case app.ActionConfigure:
+		s.config = as.Config
+	case app.ActionStart:
+		s.runs = true
+	case app.ActionStop:
+		if s != nil {
+			s.runs = false
+		}
+	case app.ActionRemove:
+		delete(on, as.Service)
+	}
+}
+
+// wrong says what of the services of a cluster is not as it should be; "" for nothing.
+func (r *ruin) wrong(v app.ClusterView) (wrong string) {
+	d, err := r.store.Definition(r.Context(), v.Tenant, v.ID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var webs []string
+	for _, n := range v.Nodes {
+		if slices.Contains(n.Services, "web") {
+			webs = append(webs, n.Hostname)
+		}
+	}
+	for _, n := range v.Nodes {
+		on := r.on[n.MachineID]
+		if len(on) != len(n.Services) {
+			wrong += fmt.Sprintf(" %s has %v, not %v;", n.Name, slices.Sorted(maps.Keys(on)), n.Services)
+		}
+		for _, s := range n.Services {
+			is := on[s]
+			switch {
+			case is == nil:
+				wrong += fmt.Sprintf(" %s is not on %s;", s, n.Name)
+			case is.runs == slices.Contains(n.Stopped, s):
+				wrong += fmt.Sprintf(" %s on %s runs: %v;", s, n.Name, is.runs)
+			case (s == "web" || s == "cache") && fmt.Sprint(is.config["port"]) != fmt.Sprint(d.Config["port"]):
+				wrong += fmt.Sprintf(" %s on %s has the port %v, not %v;", s, n.Name, is.config["port"], d.Config["port"])
+			case s == "lb" && is.config["peers"] != strings.Join(webs, " "):
+				wrong += fmt.Sprintf(" lb on %s has the peers %v, not %v;", n.Name, is.config["peers"], webs)
+			}
+		}
+	}
+	return wrong
 }
 
 // carry carries out all that can be, and notices afterwards which machines are gone, as the reconciler does.
@@ -97,6 +172,10 @@ func (r *ruin) act(as *app.Assignment, report *app.Report) {
 	default:
 		if !runs {
 			report.Err = app.Errorf(app.ETransient, "%s does not answer.", as.Node.Name)
+			return
+		}
+		if as.Service != "" {
+			r.serve(as)
 		}
 	}
 }
@@ -275,7 +354,7 @@ func troubles() []trouble {
 // another node's does. Whichever of the ways on is taken that are offered then, the cluster is well again in the end, and deleting it
 // leaves no machine.
 func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
-	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, at: -1}
+	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, at: -1}
 	number, total := 0, 0
 	taken := map[app.WayKind]int{}
 	for _, x := range troubles() {
@@ -288,7 +367,7 @@ func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
 		cases := 0
 		for step := range steps {
 			for _, kill := range []string{"", "n1", "n2", "n4"} {
-				if number++; testing.Short() && number%9 != 0 { // of all kinds, since there are four in a row
+				if number++; !*everyFailure && number%9 != 0 { // of all kinds, since there are four in a row
 					continue
 				}
 				if r.breaks(x, step, kill, number, taken) {
@@ -314,14 +393,14 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 	if !r.hit || r.gone() {
 		return r.hit
 	}
-	v := r.see("shop")
+	v, first := r.see("shop"), app.WayKind("nothing")
 	if v.Status == app.ClusterFailed {
 		ways := v.Trouble.Ways
 		if len(ways) < 2 && v.Operations[0].Kind != app.OperationDelete {
 			r.Errorf("%s: all that is offered is %+v", where, ways)
 		}
 		way := ways[number%max(1, len(ways)-1)].Kind // not always the best
-		if r.follow(v, way) {
+		if first = way; r.follow(v, way) {
 			taken[way]++
 		}
 	}
@@ -344,6 +423,9 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 	}
 	if v.Status != app.ClusterActive {
 		r.Errorf("%s: it is %s (%s) after %v", where, v.Status, v.Message, went)
+	}
+	if wrong := r.wrong(v); v.Status == app.ClusterActive && wrong != "" {
+		r.Errorf("%s: after %s and %v:%s", where, first, went, wrong)
 	}
 	for _, n := range v.Nodes {
 		if !r.machines[n.MachineID] || n.Leaving || n.Lost() || n.Status != app.NodeReady {
