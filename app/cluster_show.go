@@ -57,7 +57,7 @@ func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterV
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v.Trouble = troubleOf(v, d, steps)
+	v.Trouble = TroubleOf(v, d, steps)
 	catalog, err := a.catalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return ClusterView{}, err

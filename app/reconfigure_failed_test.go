@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-func asks(f *farm, m app.Amendment) {
+func amends(f *farm, m app.Amendment) {
 	f.Helper()
 	if _, err := f.app.Amend(f.Context(), f.who, "shop", m); err != nil {
 		f.Fatal(err)
@@ -29,23 +29,19 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 		"a create's machine": {0, "n3.confirm", func(f *farm) {
 			f.ask(f.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
 		}},
-		"a growth": {3, "n4.web.install", func(f *farm) { asks(f, app.Amendment{Kind: app.OperationResize, Size: 5}) }},
+		"a growth": {3, "n4.web.install", func(f *farm) { amends(f, app.Amendment{Kind: app.OperationResize, Size: 5}) }},
 		"a shrink": {5, "n5.delete", func(f *farm) {
-			f.shop(5, nil)
-			asks(f, app.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
+			amends(f, app.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
 		}},
 		"a wrong value": {4, "n3.web.start", func(f *farm) {
-			f.shop(4, nil)
-			asks(f, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
+			amends(f, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
 		}},
 		"services that come": {3, "n3.cache.start", func(f *farm) {
-			f.shop(3, nil)
-			asks(f, app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+			amends(f, app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 		}},
-		"a restart": {4, "n3.web.start", func(f *farm) { asks(f, app.Amendment{Kind: app.OperationRestart}) }},
+		"a restart": {4, "n3.web.start", func(f *farm) { amends(f, app.Amendment{Kind: app.OperationRestart}) }},
 		"a repair": {4, "n3.web.start", func(f *farm) {
-			f.shop(4, nil)
-			asks(f, app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+			amends(f, app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

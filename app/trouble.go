@@ -252,8 +252,8 @@ func newPlight(v ClusterView, steps []Step) plight {
 	return p
 }
 
-// troubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
-func troubleOf(v ClusterView, d Definition, steps []Step) *Trouble {
+// TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
+func TroubleOf(v ClusterView, d Definition, steps []Step) *Trouble {
 	if v.Status != ClusterFailed {
 		return nil
 	}
