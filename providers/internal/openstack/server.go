@@ -101,6 +101,9 @@ func (s *Server) Machine(networks []string) app.Machine {
 func (s *Server) state() app.MachineState {
 	switch s.Status {
 	case "ACTIVE", "VERIFY_RESIZE", "PASSWORD":
+		if s.WantsFloating() && !s.Floats() {
+			return app.MachineStarting // Nova tells of a floating IP seconds after Neutron has given it
+		}
 		return app.MachineRunning
 	case "SHUTOFF":
 		if s.TaskState == "powering-on" {
@@ -111,6 +114,16 @@ func (s *Server) state() app.MachineState {
 		return app.MachineStopped
 	}
 	return app.MachineStarting
+}
+
+// Floats tells whether Nova knows a floating IP of the server.
+func (s *Server) Floats() bool {
+	for _, all := range s.Addresses {
+		if slices.ContainsFunc(all, func(a Address) bool { return a.Type == AccessFloating }) {
+			return true
+		}
+	}
+	return false
 }
 
 // addresses chooses how a server is reached from outside and from its neighbours: by its floating IP, else by an address that is public, else by
