@@ -31,7 +31,7 @@ func (e *engine) waitsFor(id string) string {
 		if err != nil {
 			e.Fatal(err)
 		}
-		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool { return g.Reason == app.WaitMachine }); i >= 0 {
+		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool { return g.Reason == app.WaitMachine && strings.Contains(g.Text, "Waiting for") }); i >= 0 {
 			return w.Groups[i].Text
 		}
 	}
@@ -77,6 +77,15 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 	e.want(v, app.ClusterActive)
 	if n := e.machines(); n != 2 || e.cloud.Count(fake.Create) != 3 {
 		t.Errorf("%d machines after %d creates", n, e.cloud.Count(fake.Create))
+	}
+	bill, err := e.app.Receipt(t.Context(), e.admin, v.ID)
+	if err != nil || len(bill.Lines) != 3 || bill.Left != 2 {
+		t.Errorf("the receipt has %d machines, of which %d are left (%v), want 3 and 2", len(bill.Lines), bill.Left, err)
+	}
+	for _, l := range bill.Lines {
+		if (l.ID == first) == l.GoneAt.IsZero() {
+			t.Errorf("on the receipt: %+v", l)
+		}
 	}
 	for _, n := range v.Nodes {
 		if n.MachineID == first || n.Status != app.NodeReady || n.SSHPort == dead {

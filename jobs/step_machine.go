@@ -63,10 +63,13 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 			return app.Errorf(app.ETransient, "%s still lists %v after it was deleted.", as.Provider.Name, ids)
 		}
 		for _, id := range ids {
-			if err := p.Delete(ctx, id); err != nil {
+			if err := p.Delete(ctx, id); err == nil {
+				out(app.StreamSystem, "Machine "+id+" was deleted.")
+			} else if gone(ctx, p, id, err) {
+				out(app.StreamSystem, "Machine "+id+" doesn't exist anymore.")
+			} else {
 				return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, id, err)
 			}
-			out(app.StreamSystem, "Machine "+id+" was deleted.")
 		}
 		switch {
 		case late > 0:
@@ -79,6 +82,17 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 			return err
 		}
 	}
+}
+
+// gone tells whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went with it. Where it
+// cannot be looked at, it counts as there.
+func gone(ctx context.Context, p app.Provider, id string, refused error) bool {
+	switch app.CodeOf(refused) {
+	case app.ENotFound, app.EInvalid, app.EConflict, app.EInternal:
+		_, err := p.Describe(ctx, id)
+		return app.CodeOf(err) == app.ENotFound
+	}
+	return false
 }
 
 // see notes a machine once.

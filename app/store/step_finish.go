@@ -194,7 +194,7 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			continue
 		}
 		c.Node, c.Intent = n.node, n.intent
-		if st.Action == app.ActionConfirm && n.node.Status == app.NodeCreated { // which may have to create another machine
+		if st.Action == app.ActionConfirm && n.node.Status == app.NodeCreated && len(n.secret) > 0 { // which may have to create another machine
 			c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		}
 		if st.Action != app.ActionCreate {

@@ -23,7 +23,7 @@ func (h Harness[S]) keepsAddress(t S) {
 		case m.State == app.MachineRunning && at == "":
 			t.Errorf("%s says that the machine runs, and not where it is reached: %v", from, m.Addresses)
 		case at != "" && told != "" && at != told:
-			t.Errorf("%s says that the machine is reached at %s, after %s was told", from, at, told)
+			t.Fatalf("%s says that the machine is reached at %s, after %s was told", from, at, told)
 		case at != "":
 			told = at
 		}

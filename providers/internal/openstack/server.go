@@ -92,8 +92,8 @@ func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT
 func (s *Server) Machine(networks []string) app.Machine {
 	m := app.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
-	if s.Fault.Message != "" {
-		m.Note += ": " + s.Fault.Message
+	if said := Plain(s.Fault.Message); said != "" {
+		m.Note += ": " + said
 	}
 	return m
 }
