@@ -31,7 +31,9 @@ func (e *engine) waitsFor(id string) string {
 		if err != nil {
 			e.Fatal(err)
 		}
-		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool { return g.Reason == app.WaitMachine && strings.Contains(g.Text, "Waiting for") }); i >= 0 {
+		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool {
+			return g.Reason == app.WaitMachine && strings.Contains(g.Text, "Waiting for")
+		}); i >= 0 {
 			return w.Groups[i].Text
 		}
 	}

@@ -156,7 +156,7 @@ func (p *Provider) machine(one *stack.Server) app.Machine {
 		m.Addresses[app.AddressAccess] = one.AccessIPv4
 	}
 	status := one.Metadata["rackconnect_automation_status"]
-	if p.waits && status != "DEPLOYED" {
+	if p.waits && !slices.Contains([]string{"DEPLOYED", "FAILED", "UNPROCESSABLE"}, status) {
 		delete(m.Addresses, app.AddressAccess) // the automation gives another one
 	}
 	if !p.waits || m.State != app.MachineRunning {
