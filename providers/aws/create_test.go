@@ -2,11 +2,13 @@ package aws
 
 import (
 	"encoding/base64"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"muster/app"
@@ -322,6 +324,43 @@ func TestAdopt(t *testing.T) {
 	}
 	if err := c.Adopt(t.Context(), "i-0123456789abcdef0", node); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
+	}
+}
+
+// A question may be answered so late that lists aren't late any more by then. That answer is of the time before, so EC2 is asked once more.
+func TestEC2IsAskedOnceMoreWhenListsAreNotLateAnyMore(t *testing.T) {
+	unknown := &app.Error{Code: app.ENotFound, Reason: "InvalidInstanceID.NotFound", Message: "Unknown."}
+	for name, tt := range map[string]struct {
+		takes time.Duration // an answer
+		knows time.Duration // EC2, after so long
+		want  error
+	}{
+		"at once":           {0, 0, nil},
+		"late":              {0, quick.late - time.Millisecond, nil},
+		"never":             {0, time.Hour, unknown},
+		"slow":              {2 * quick.late, quick.late, nil},
+		"slow and never":    {2 * quick.late, time.Hour, unknown},
+		"nearly at the end": {quick.late - time.Millisecond, quick.late, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, began := &cloud{tuning: quick}, time.Now()
+				err := c.patiently(t.Context(), func() error {
+					asked := time.Since(began)
+					time.Sleep(tt.takes)
+					if asked < tt.knows {
+						return unknown
+					}
+					return nil
+				}, unknown.Reason)
+				if !errors.Is(err, tt.want) {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				if took := time.Since(began); took > 2*quick.late+2*tt.takes {
+					t.Errorf("asked for %s", took)
+				}
+			})
+		})
 	}
 }
 
