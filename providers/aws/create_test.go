@@ -68,7 +68,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		"BlockDeviceMapping.1.DeviceName":     "/dev/sda1",
 		"BlockDeviceMapping.1.Ebs.VolumeSize": "20", "BlockDeviceMapping.1.Ebs.VolumeType": "gp3", "BlockDeviceMapping.1.Ebs.Encrypted": "true", "BlockDeviceMapping.1.Ebs.KmsKeyId": "key-1",
 		"BlockDeviceMapping.1.Ebs.DeleteOnTermination": "true",
-		"BlockDeviceMapping.2.DeviceName":              "/dev/sdf", "BlockDeviceMapping.2.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.2.Ebs.VolumeSize": "",
+		"BlockDeviceMapping.2.DeviceName":              "/dev/sdf", "BlockDeviceMapping.2.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.2.Ebs.VolumeSize": "1", // the image's
 		"BlockDeviceMapping.3.DeviceName": "/dev/sdg", "BlockDeviceMapping.3.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.3.Ebs.VolumeSize": "125", "BlockDeviceMapping.3.Ebs.VolumeType": "st1",
 		"IamInstanceProfile.Name": "workers", "Placement.GroupName": "close", "Placement.Tenancy": "dedicated",
 		"NetworkInterface.1.SecurityGroupId.1": "sg-0000000e", "NetworkInterface.1.SecurityGroupId.2": "", "NetworkInterface.1.AssociatePublicIpAddress": "true",
@@ -92,7 +92,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		t.Errorf("user %q", plain.SSHUser)
 	}
 	f = r.form(t, plain.ID)
-	wantForm(t, f, map[string]string{"IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "", "BlockDeviceMapping.1.Ebs.Encrypted": "",
+	wantForm(t, f, map[string]string{"IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
 		"BlockDeviceMapping.2.DeviceName": "", "Placement.Tenancy": "", "InstanceMarketOptions.MarketType": "", "NetworkInterface.1.SecurityGroupId.1": ""})
 }
 
