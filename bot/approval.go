@@ -52,13 +52,16 @@ func ApprovalCard(q app.Request, url string) Answer {
 	a.Lines = append(a.Lines, reviewLines(q)...)
 	switch {
 	case q.Status == app.RequestOffered && q.Offer != nil:
-		a.Lines = append(a.Lines, fmt.Sprintf("%s offers %s with a lease of %s instead. %s has to say yes or no.", q.Offer.By, several(q.Offer.Layout.Size(), "node"),
-			app.LeaseWords(q.Offer.Lease), q.Requester))
+		a.Lines = append(a.Lines, offerLine(q), "Waiting for "+q.Requester+" to accept or decline the offer.")
 	case !q.Status.Open() && q.Message != "":
 		a.Lines = append(a.Lines, q.Message)
 	}
 	if q.Status.Open() && !q.ExpiresAt.IsZero() {
 		a.Lines = append(a.Lines, "It ends "+moment(q.ExpiresAt)+" unless that is decided.")
+	}
+	if q.Status == app.RequestOffered {
+		// The card is the same for all who read it, so its buttons lead to one of the reader's own.
+		a.Buttons = append(a.Buttons, deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
 	}
 	if q.Status != app.RequestWaiting {
 		return a

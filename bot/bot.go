@@ -30,6 +30,8 @@ type Muster interface {
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
 	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
 	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
+	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
+	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
 
 	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
 	QuotaLeft(ctx context.Context, a app.Actor) (app.QuotaLeft, error)

@@ -35,6 +35,18 @@ type stub struct {
 	hash     string
 	asks     []app.Question
 	answers  []app.StepAnswer
+	request  *app.Request
+	moves    []string // what was done to it
+}
+
+func (s *stub) Confirm(_ context.Context, a app.Actor, id int64, hash string) (app.Request, error) {
+	s.moves = append(s.moves, a.User+" confirms "+hash)
+	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestAccepted, Cluster: "shop-7"}, s.refuse
+}
+
+func (s *stub) Withdraw(_ context.Context, a app.Actor, id int64, _ string) (app.Request, error) {
+	s.moves = append(s.moves, a.User+" withdraws")
+	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestWithdrawn}, s.refuse
 }
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
@@ -98,7 +110,11 @@ func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (app.Clu
 }
 
 func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (app.Request, error) {
-	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"}}, nil
+	if s.request != nil {
+		return *s.request, nil
+	}
+	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"},
+		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
 func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequest) (app.Request, error) {
@@ -108,10 +124,10 @@ func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequ
 
 var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
-func talk(t *testing.T) (*Bot, *stub) {
-	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, catalog: someCatalog(), hash: "h1",
+func talk(t *testing.T) (checkedBot, *stub) {
+	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil))), s
+	return checkedBot{New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -119,14 +135,14 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
 		{"", "What you can say"},
-		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [for 8h]]"},
+		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [8h]]"},
 		{"link", "Open this within 10 minutes"},
 		{"lst", "Did you mean “/muster list”?"},
 		{"frobnicate", "There is no command “frobnicate”."},
 		{"status", "“status” is said like this: /muster status NAME"},
 		{"status shop", "shop is active"},
 		{"status nope", `There is no cluster "nope".`},
-		{"create", "It took too long to open the form."}, // said only where the form could not be opened
+		{"create", "Slack couldn’t open the form."}, // said only where the form could not be opened
 		{"create a b c d", "is said like this"},
 		{"create web 0", "at least one node"},
 		{"create web for ever", `"ever" is not a length of time.`},
@@ -178,7 +194,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	b.Say(t.Context(), ada, "create shop web 5 for 8h")
 	b.Say(t.Context(), ada, "create web")
 	if len(s.asked) != 2 || s.asked[0].Name != "shop" || s.asked[0].Template != "web" || s.asked[0].Size != 5 || *s.asked[0].Lease != 8*time.Hour ||
-		s.asked[1].Template != "web" || s.asked[1].Size != 0 || s.asked[1].Lease != nil {
+		s.asked[1].Template != "web" || s.asked[1].Size != 2 || s.asked[1].Lease != nil {
 		t.Errorf("asked: %+v", s.asked)
 	}
 	// Nothing that cannot be taken back is done by the word alone, and what is done is what was shown.

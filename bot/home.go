@@ -124,8 +124,12 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 			if i == 0 {
 				p.Title = l.title
 			}
-			if l.f.View == app.RequestsInbox && q.Status == app.RequestWaiting {
-				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("Look at it", false)}
+			if q.Status == app.RequestOffered && q.Offer != nil {
+				p.Lines = append(p.Lines, offerLine(q))
+			}
+			// Where it's shown what is decided on there, a click more is none too many.
+			if q.Status.Open() {
+				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
 			p.Links = []Link{{"Open", b.at(fmt.Sprintf("/requests/%d", q.ID))}}
 			parts = append(parts, p)

@@ -36,6 +36,9 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 	if !ok {
 		return Answer{}, r.usage("plan")
 	}
+	if q, _, err = b.fitted(ctx, r, q); err != nil {
+		return Answer{}, err
+	}
 	p, err := b.muster.Preview(ctx, r.actor, q)
 	if err != nil {
 		return Answer{}, err

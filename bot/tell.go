@@ -122,8 +122,15 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 		if len(a.Buttons) == 0 && o.Offer.Refusal != "" {
 			a.Lines = append(a.Lines, o.Offer.Refusal)
 		}
-	case n.Kind == app.NoticeApproval && n.ActionName == "Decide" && n.Request > 0:
-		a.Buttons = []Button{deed{Do: doApproveAsk, Request: n.Request}.button("Look at it", false)}
+	case n.Kind == app.NoticeApproval && n.ActionName != "" && n.Request > 0:
+		q, err := b.muster.Request(ctx, r.actor, n.Request)
+		if err != nil {
+			break // the link leads to it
+		}
+		a.Buttons = requestButtons(q, r.actor, "")
+		if len(a.Buttons) > 0 { // what a button does was shown before
+			a.Lines = append(a.Lines, terms(q)...)
+		}
 	case n.Kind == app.NoticeQuestion && n.Action != "" && n.Cluster != "":
 		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
 	case n.Action != "" && n.ActionName != "" && n.Action != n.Path:

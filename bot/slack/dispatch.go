@@ -233,7 +233,7 @@ func (s *Server) open(ctx context.Context, w app.ChatWorkspace, trigger string, 
 	}
 	if err != nil {
 		s.note(w, err)
-		s.log.Info("slack: a modal could not be opened", "team", w.Team, "error", err)
+		s.log.Warn("slack: a form couldn't be opened", "team", w.Team, "form", m.ID, "error", err)
 	}
 	return err == nil
 }
