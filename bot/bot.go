@@ -84,7 +84,9 @@ type Answer struct {
 	Buttons []Button
 	// Started are the operations that a card shall follow.
 	Started []Started
-	Wrong   bool // it did not work
+	// Asked are the requests that wait for approval; once one is approved, a card follows what it asked for.
+	Asked []Asked
+	Wrong bool // it did not work
 	// Beside says that the message with the button that was pressed stays: this is told beside it, to who pressed it. Else
 	// it takes the message's place.
 	Beside bool
@@ -108,6 +110,12 @@ type Button struct {
 type Started struct {
 	Tenant, Cluster string
 	Operation       int64
+}
+
+// Asked is a request that waits for others.
+type Asked struct {
+	Tenant  string
+	Request int64
 }
 
 // request is one thing that somebody asks, on its way.

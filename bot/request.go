@@ -14,7 +14,7 @@ const mostReason = 500
 
 // asked tells of a request that waits for others.
 func (b *Bot) asked(q app.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(terms(q), "Nothing is done before."),
+	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
 		Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 }
 

@@ -70,6 +70,9 @@ func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
 // send gives what becomes of it: sending, where that is not known.
 func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
 	b := s.board.Bot
+	if t.Thread != "" {
+		return s.beneath(ctx, t)
+	}
 	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand}
 	actor, err := b.actor(ctx, p)
 	switch code := app.CodeOf(err); {
@@ -98,6 +101,30 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 		return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 	}
 	return app.ChatTellSending, 0, err
+}
+
+// beneath tells something beneath a cluster's card, for all who read it there. Nobody can look whether it is there already, so after an
+// unclear answer it's sent again: better twice than never.
+func (s *tellSource) beneath(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
+	threads, can := s.teller.(Threads)
+	if !can || t.TooLate(s.board.Now()) || t.Tries >= mostTell {
+		return app.ChatTellDropped, 0, nil
+	}
+	a := Answer{Title: t.Notice.Title}
+	if t.Notice.Text != "" {
+		a.Lines = strings.Split(t.Notice.Text, "\n")
+	}
+	if t.Notice.Path != "" {
+		a.Links = []Link{{"Open", s.board.URL(t.Notice.Path)}}
+	}
+	_, err := threads.Reply(ctx, t.Person, t.Thread, a)
+	switch app.CodeOf(err) {
+	case "":
+		return app.ChatTellTold, 0, nil
+	case app.ENotFound:
+		return app.ChatTellDropped, 0, err
+	}
+	return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
 
 // usualCommand is how the bot is called where it is not known how somebody calls it.

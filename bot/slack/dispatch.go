@@ -208,6 +208,15 @@ func (s *Server) sorry(p bot.Person, err error) bot.Answer {
 // follow has cards made for what was begun. Where that fails, the answer says so, for what was begun goes on.
 func (s *Server) follow(ctx context.Context, w app.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
+	for _, q := range a.Asked {
+		where := channel
+		if q.Tenant != p.Tenant {
+			where = at.user
+		}
+		if err := s.muster.AskedInChat(ctx, app.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
+			s.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
+		}
+	}
 	for _, o := range a.Started {
 		if o.Tenant != p.Tenant {
 			channel = at.user // what is another tenant's is nobody else's to read

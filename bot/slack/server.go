@@ -38,6 +38,8 @@ type Muster interface {
 	ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
 	// FollowInChat has a card made for an operation.
 	FollowInChat(ctx context.Context, c app.ChatCard) error
+	// AskedInChat has that done when a request is approved.
+	AskedInChat(ctx context.Context, c app.ChatAsk) error
 }
 
 var _ Muster = (*app.App)(nil)

@@ -93,6 +93,10 @@ func (m *muster) DeleteCluster(context.Context, app.Actor, string) (app.ClusterV
 	return app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
 }
 
+func (m *muster) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
+	return &app.Catalog{Templates: map[string]*app.Template{"web": {About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 9}}}}}, nil
+}
+
 func (m *muster) FollowInChat(_ context.Context, c app.ChatCard) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
