@@ -52,6 +52,7 @@ var _ Muster = (*app.App)(nil)
 
 // Bot answers people. Make it with New; it keeps nothing between two answers.
 type Bot struct {
+	voice
 	muster Muster
 	tenant string
 	url    func() string
@@ -59,9 +60,10 @@ type Bot struct {
 	now    func() time.Time
 }
 
-// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end.
-func New(m Muster, tenant string, url func() string, log *slog.Logger) *Bot {
-	return &Bot{muster: m, tenant: tenant, url: url, log: log, now: time.Now}
+// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end; currency is that of
+// all prices, such as EUR or $, or "".
+func New(m Muster, tenant string, url func() string, currency string, log *slog.Logger) *Bot {
+	return &Bot{voice: voice{currency: currency}, muster: m, tenant: tenant, url: url, log: log, now: time.Now}
 }
 
 // Person is somebody of a chat, who the chat has proved to us.
@@ -73,6 +75,7 @@ type Person struct {
 	Team     string // the workspace as app keeps it, where it is another than External says; see app.ChatWorkspace
 	Channel  string // where they are; "" where they are in none, as in a home
 	Tenant   string // in whose name that place speaks; "" is the bot's own
+	Zone     string // in which time zone they are, such as Europe/Berlin; "" where that is not known
 }
 
 // Answer is what a person is told, as plain text. Nothing in it is markup: whoever shows it sees to that.
@@ -127,6 +130,7 @@ type request struct {
 
 // Say answers what somebody typed behind the bot's name.
 func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
+	b = b.to(p)
 	words, err := split(text)
 	if err != nil {
 		return b.sorry(p, err)
@@ -154,6 +158,7 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 
 // Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
+	b = b.to(p)
 	if a, did := b.ofStranger(ctx, p, value); did {
 		return a
 	}

@@ -47,7 +47,7 @@ func (b *Bot) clusterList(ctx context.Context, r request) (Answer, error) {
 			a.Lines = append(a.Lines, "There are more in the portal.")
 			break
 		}
-		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, leaseEnd(c.Cluster)))
+		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, b.leaseEnd(c.Cluster)))
 	}
 	if len(list) == 0 {
 		a.Lines = []string{"There are none.", "Type “" + r.person.Command + " create TEMPLATE” to have one."}
@@ -70,10 +70,10 @@ func (b *Bot) clusterShow(ctx context.Context, r request) (Answer, error) {
 func (b *Bot) shown(v app.ClusterView, title string) Answer {
 	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
 	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
-	if p := perHour(v.CostPerHour); p != "" {
+	if p := b.perHour(v.CostPerHour); p != "" {
 		facts = append(facts, p)
 	}
-	a.Lines = append(a.Lines, strings.Join(append(facts, leaseEnd(v.Cluster)), ", "))
+	a.Lines = append(a.Lines, strings.Join(append(facts, b.leaseEnd(v.Cluster)), ", "))
 	if v.Message != "" {
 		a.Lines = append(a.Lines, v.Message)
 	}
@@ -172,7 +172,8 @@ func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
 	form := func(f Form, template string) (Answer, error) {
 		m, err := b.createModal(ctx, r, f, note{Channel: r.person.Channel, Template: template})
 		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Type the command again, or create the cluster in one line: " +
-			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Links: []Link{{"New cluster", b.at("/clusters/new")}}, Modal: &m}, err
+			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{deed{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
+			Links: []Link{{"New cluster in the portal", b.at("/clusters/new")}}, Modal: &m}, err
 	}
 	if len(r.words) == 0 {
 		return form(Form{}, "")
@@ -219,7 +220,7 @@ func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
 		facts := []string{several(v.Size, "node")}
-		if p := perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
+		if p := b.perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {

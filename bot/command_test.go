@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return checkedBot{New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
+	return checkedBot{New(s, "default", func() string { return "https://m.test" }, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -135,6 +136,8 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
 		{"", "What you can say"},
+		{"help create", "Example: /muster create shop web 3 8h"},
+		{"help creat", "Did you mean “/muster create”?"},
 		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [8h]]"},
 		{"link", "Open this within 10 minutes"},
 		{"lst", "Did you mean “/muster list”?"},
@@ -185,6 +188,56 @@ func TestWhatIsSaid(t *testing.T) {
 		b, _ := talk(t)
 		if got := b.Say(t.Context(), ada, c.say).text(); !strings.Contains(got, c.want) {
 			t.Errorf("%.40q is answered\n%s\nwithout %q", c.say, got, c.want)
+		}
+	}
+}
+
+func TestHelpIsGrouped(t *testing.T) {
+	b, _ := talk(t)
+	all := b.Say(t.Context(), ada, "help").Lines
+	for _, g := range groups {
+		if !slices.Contains(all, g) {
+			t.Errorf("help has no group %s", g)
+		}
+	}
+	for _, c := range commands() {
+		one := b.Say(t.Context(), ada, "help "+c.name)
+		if !slices.Contains(groups, c.group) || !strings.Contains(strings.Join(all, "\n"), "/muster "+c.name) || len(one.Lines) > 5 || !strings.HasPrefix(one.Lines[0], "/muster "+c.name) {
+			t.Errorf("%s of %q: help shows %q", c.name, c.group, one.Lines)
+		}
+	}
+	for name, list := range examples {
+		for _, e := range list {
+			if a := b.Say(t.Context(), ada, e); strings.Contains(a.text(), "is said like this") || strings.Contains(a.text(), "no command") || !strings.HasPrefix(e, name) {
+				t.Errorf("the example %q is answered %s", e, a.text())
+			}
+		}
+	}
+}
+
+// TestMoneyAndTimesAreTheReaders has one answer said to people in several zones, with and without a currency.
+func TestMoneyAndTimesAreTheReaders(t *testing.T) {
+	_, s := talk(t)
+	s.outlook.Until = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
+	for _, c := range []struct{ currency, zone, until, cost string }{
+		{"", "", "1 Jul 2026 22:30 UTC", ", 0.30 an hour"},
+		{"EUR", "Europe/Berlin", "2 Jul 2026 00:30 CEST", "0.30 EUR an hour"},
+		{"$", "America/New_York", "1 Jul 2026 18:30 EDT", "$0.30 an hour"},
+		{"$", "No/Where", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+	} {
+		b := checkedBot{New(s, "default", func() string { return "https://m.test" }, c.currency, slog.New(slog.DiscardHandler))}
+		p := ada
+		p.Zone = c.zone
+		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, c.until) {
+			t.Errorf("to %.20q a lease is said %s", c.zone, got)
+		}
+		if got := b.Say(t.Context(), p, "status shop").text(); !strings.Contains(got, c.cost) {
+			t.Errorf("with %q a price is said %s", c.currency, got)
+		}
+		if got := b.Say(t.Context(), p, "resize shop 5").text(); c.currency == "$" && !strings.Contains(got, "$0.50 an hour instead of $0.30") {
+			t.Errorf("with %q a change is said %s", c.currency, got)
 		}
 	}
 }

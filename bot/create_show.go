@@ -52,7 +52,7 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 		if err != nil {
 			return Modal{}, err
 		}
-		c.note.Hash, last.Lines = p.PlanHash, previewLines(*p, left)
+		c.note.Hash, last.Lines = p.PlanHash, b.previewLines(*p, left)
 	}
 	m.Parts = append(m.Parts, last)
 	m.Submit, m.Note = "Create", c.note.text()

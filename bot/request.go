@@ -14,19 +14,19 @@ const mostReason = 500
 
 // asked tells of a request that waits for others.
 func (b *Bot) asked(q app.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
+	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(b.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
 		Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 }
 
 // terms says what a request comes to.
-func terms(q app.Request) []string {
+func (v voice) terms(q app.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Asked.Name + " from " + q.Asked.Template)
 	}
 	lines := []string{fmt.Sprintf("%s asks to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{several(q.Terms.Layout.Size(), "node")}
-	if p := priceOf(q.Terms.Layout); p != "" {
+	if p := v.priceOf(q.Terms.Layout); p != "" {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
@@ -67,7 +67,7 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 	a.Lines = append(a.Lines, b.stateLines(q, r.actor)...)
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == app.RequestWaiting {
@@ -80,7 +80,7 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 func (b *Bot) stateLines(q app.Request, reader app.Actor) (lines []string) {
 	switch {
 	case q.Status == app.RequestOffered && q.Offer != nil:
-		lines = append(lines, offerLine(q))
+		lines = append(lines, b.offerLine(q))
 		if q.Requester != reader.Name() {
 			lines = append(lines, "Waiting for "+q.Requester+" to accept or decline the offer.")
 		}
@@ -103,9 +103,9 @@ func (b *Bot) stateLines(q app.Request, reader app.Actor) (lines []string) {
 }
 
 // offerLine says what an approver offers instead of what was asked for.
-func offerLine(q app.Request) string {
+func (v voice) offerLine(q app.Request) string {
 	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, several(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
-	if p := priceOf(q.Offer.Layout); p != "" {
+	if p := v.priceOf(q.Offer.Layout); p != "" {
 		line += ", " + p
 	}
 	if q.Offer.Reason != "" {
@@ -160,7 +160,7 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 
 // reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
 func (b *Bot) reviewed(ctx context.Context, r request, q app.Request) (Answer, error) {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 	if q.Status != app.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}

@@ -73,7 +73,7 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 	if t.Thread != "" {
 		return s.beneath(ctx, t)
 	}
-	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand}
+	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, t.Person)}
 	actor, err := b.actor(ctx, p)
 	switch code := app.CodeOf(err); {
 	case code == app.EUnauthorized, code == app.EForbidden, err == nil && actor.User != t.User, t.TooLate(b.now()), t.Tries >= mostTell:
@@ -91,7 +91,7 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 			return app.ChatTellSending, 0, err // it is looked for again
 		}
 	}
-	err = s.teller.Tell(ctx, t.Person, key, b.told(ctx, request{person: p, actor: actor}, t.Notice))
+	err = s.teller.Tell(ctx, t.Person, key, b.to(p).told(ctx, request{person: p, actor: actor}, t.Notice))
 	switch app.CodeOf(err) {
 	case "":
 		return app.ChatTellTold, 0, nil
@@ -123,6 +123,8 @@ func (s *tellSource) beneath(ctx context.Context, t app.ChatTell) (app.ChatTellS
 		return app.ChatTellTold, 0, nil
 	case app.ENotFound:
 		return app.ChatTellDropped, 0, err
+	case app.ECredentials:
+		return app.ChatTellWaiting, mostPause, err
 	}
 	return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
@@ -156,7 +158,7 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 		}
 		a.Buttons = requestButtons(q, r.actor, "")
 		if len(a.Buttons) > 0 { // what a button does was shown before
-			a.Lines = append(a.Lines, terms(q)...)
+			a.Lines = append(a.Lines, b.terms(q)...)
 		}
 	case n.Kind == app.NoticeQuestion && n.Action != "" && n.Cluster != "":
 		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}

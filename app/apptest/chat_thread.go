@@ -61,6 +61,12 @@ func (t *storeTest) chatThreads() {
 	t.drain()
 	told("D1 2.3: hidden is ready.")
 
+	// A card that is not posted yet shows the end by itself.
+	op = t.create("late", 1)
+	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
+	t.drain()
+	told()
+
 	// Other tenants' cards of the same name are none of it, and a cluster without a card is told of directly.
 	other := t.create("db", 1)
 	t.must(t.s.MarkLost(t.ctx, "other", other.Cluster, "x"))

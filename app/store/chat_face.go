@@ -141,8 +141,13 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 func (t *tx) tellBeneath(kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
 	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
 		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`
-	if err := t.row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil || !some {
+	if err := t.row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
 		return false, err
+	}
+	if !some {
+		// A card that is still to be posted shows by itself how its operation ended.
+		err := t.row(`SELECT EXISTS (SELECT 1 FROM chat_cards WHERE kind = ? AND tenant = ? AND cluster = ? AND message = '')`, kind, tenant, cluster).Scan(&some)
+		return some, err
 	}
 	return true, t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
 		SELECT p.kind, p.team, p.channel, p.tenant, '', ?, ?, ?, ?, p.message`+places+` ON CONFLICT (kind, team, person, notice) DO NOTHING`,

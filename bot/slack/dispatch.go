@@ -135,7 +135,7 @@ func (s *Server) say(ctx context.Context, p bot.Person, at place, text string) (
 		return s.sorry(p, err), false
 	}
 	a = s.bot.Say(ctx, p, text)
-	if a.Modal != nil && s.open(ctx, w, at.trigger, *a.Modal) {
+	if a.Modal != nil && at.trigger != "" && s.open(ctx, w, at.trigger, *a.Modal) {
 		return a, true
 	}
 	return s.follow(ctx, w, p, a, at), false
@@ -189,7 +189,8 @@ func (s *Server) enter(ctx context.Context, p bot.Person, at place) (app.ChatWor
 	if err != nil {
 		return w, p, err
 	}
-	return w, p, s.member(ctx, w, p, at.user)
+	err = s.member(ctx, w, &p, at.user)
+	return w, p, err
 }
 
 // sorry tells what went wrong before the bot was asked.
@@ -254,7 +255,7 @@ var answerHosts = map[string]bool{"hooks.slack.com": true, "hooks.slack-gov.com"
 // none, it gives false.
 func (s *Server) post(address string, a bot.Answer, replace bool) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || !answerHosts[u.Host] {
+	if err != nil || !s.answersAt(u) {
 		if address != "" {
 			s.log.Warn("slack: an answer has no address that it could go to")
 		}

@@ -68,6 +68,38 @@ func TestAClusterByForm(t *testing.T) {
 	})
 }
 
+// TestMentionsAreAnsweredLikeCommands calls the bot by its name.
+func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		told := func(words ...string) *slacktest.Message {
+			h.Helper()
+			var m *slacktest.Message
+			h.slack.Wait("nothing is answered that says "+strings.Join(words, ", "), func() bool {
+				for _, m = range ops.Told(h.ada) {
+					if !slices.ContainsFunc(words, func(w string) bool { return !m.Says(w) }) {
+						return true
+					}
+				}
+				return false
+			})
+			return m
+		}
+		h.ada.In(ops).Mentions("status <b>&")
+		told("There is no cluster", "<b>&")
+		h.ada.In(ops).Mentions("create shop web 2 8h")
+		told("shop: creating")
+		h.done(nil)
+		ops.Card("shop is active")
+		// A mention has no trigger, so the form is opened by a button.
+		h.ada.In(ops).Mentions("create")
+		h.ada.Press(told("New cluster"), "Open form")
+		h.ada.Modal("New cluster").Cancel()
+		h.ada.In(ops).Mentions("extend shop")
+		told("The lease of shop", " CE") // CET or CEST, where ada is
+	})
+}
+
 // TestTheNewestOfWhatWasTypedIsShown types faster than the form is worked out.
 func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
 	each(t, func(h *hall) {
