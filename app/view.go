@@ -68,6 +68,8 @@ type ClusterView struct {
 	Health *ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *ClusterBuild `json:"build,omitempty"`
+	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
+	Trouble *Trouble `json:"trouble,omitempty"`
 	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
 	TopUp *TopUp `json:"top_up,omitempty"`
 }

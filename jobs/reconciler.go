@@ -29,6 +29,8 @@ type ReconcileStore interface {
 	app.OrphanStore
 	// HandedOut is app.PoolStore's.
 	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+	// Operations is app.Ledger's.
+	Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error)
 }
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
