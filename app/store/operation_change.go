@@ -320,6 +320,29 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	return d, s.openJSON(sealed, at, &d)
 }
 
+// LeftBy implements app.ClusterStore.
+func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
+	var was []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	if isNoRows(err) {
+		now, err := s.Cluster(ctx, tenant, cluster)
+		if err != nil {
+			return c, err
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = now.Template, now.Size, now.Services, now.CostPerHour
+	} else if err != nil {
+		return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+	} else {
+		var w changeText
+		if err := json.Unmarshal(was, &w); err != nil {
+			return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = w.Template, w.Size, w.Services, w.CostPerHour
+	}
+	c.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation)
+	return c, err
+}
+
 // Definitions implements app.ClusterStore.
 func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
 	now, err := s.Definition(ctx, tenant, cluster)
