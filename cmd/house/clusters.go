@@ -234,11 +234,11 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 	return nil
 }
 
-// breakConfiguration has a change of a cluster's configuration fail on its third node, whose machine is gone then where that is wanted.
+// breakConfiguration has a change of a cluster's configuration fail on its fourth node, whose machine is gone then where that is wanted.
 func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor, id string, gone bool) error {
 	w.fails = func(as *app.Assignment) *app.Error {
 		switch {
-		case as.Cluster.ID != id || as.Node.Name != "n3" || as.Service == "":
+		case as.Cluster.ID != id || as.Node.Name != "n4" || as.Service == "":
 			return nil
 		case gone:
 			return app.Errorf(app.ETransient, "%s doesn't answer: connect to port 22: no route to host", as.Node.Hostname)
@@ -255,7 +255,7 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		return err
 	}
 	h.Clock.Move(40 * time.Second)
-	return h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now())
+	return h.Store.MarkNodes(ctx, Tenant, id, []string{"n4"}, nil, h.Clock.Now())
 }
 
 // grow makes a cluster larger, and stays in the middle of it.
