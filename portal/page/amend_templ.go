@@ -1744,7 +1744,7 @@ func ClusterChange(c ClusterShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Change == nil || c.Change.Use {
+		if c.Change == nil || c.Change.Use || c.troubled() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 159, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1754,7 +1754,7 @@ func ClusterChange(c ClusterShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Change != nil && !c.Change.Use {
+		if c.Change != nil && !c.Change.Use && !c.troubled() {
 			templ_7745c5c3_Err = changePanel(*c.Change).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
