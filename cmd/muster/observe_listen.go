@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -50,6 +52,9 @@ func openSides(o observeConfig, metrics http.Handler, log *slog.Logger) (*sideSe
 }
 
 func (s *sideServers) open(flag, address string, h http.Handler, longest time.Duration) (string, error) {
+	if err := checkAddress(context.Background(), strings.TrimPrefix(flag, "--"), address); err != nil {
+		return "", err
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", &app.Error{Code: app.EConflict, Message: "cannot listen on " + address, Err: err, Hint: "Choose another address with " + flag + "."}

@@ -5,9 +5,30 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"muster/app"
 )
+
+// checkAddress refuses what is not HOST:PORT, before anything is opened.
+func checkAddress(ctx context.Context, flag, address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && port == "" {
+		err = fmt.Errorf("address %s: missing port in address", address)
+	}
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	}
+	if err == nil && strings.ContainsAny(host, " /") {
+		err = fmt.Errorf("%q is not the name or address of a host", host)
+	}
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Field: flag, Message: "--" + flag + ": " + app.GoWords(err), Hint: "It looks like 127.0.0.1:8080; :8080 listens on every address of this machine."}
+	}
+	return nil
+}
 
 // defaultListen is where a server listens unless told otherwise: for this machine only.
 const defaultListen = "127.0.0.1:8420"
