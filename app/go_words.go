@@ -88,7 +88,7 @@ var goWords = []goWord{
 	word("not found in type", `field (\S+) not found in type \S+`, "unknown field %q"),
 	word("already set in type", `field (\S+) already set in type \S+`, "%s is set twice"),
 	word("already defined at line", `mapping key (`+goQuoted+`) already defined at line (\d+)`, "%s is set twice, first on line %s"),
-	word("yaml: ", `yaml: `, ""),
+	word("yaml: ", `(^|[^\w.-])yaml: `, "%s"), // and not the end of a file's name
 
 	// Addresses
 	word("missing protocol scheme", `parse (`+goQuoted+`): missing protocol scheme`, "%s is not a complete address: it begins with https:// or http://"),
@@ -120,8 +120,8 @@ var goWords = []goWord{
 	word("x509: ", `x509: `, "certificate: "),
 	word("tls: first record", `tls: first record does not look like a TLS handshake`, "the server doesn't speak TLS at this address: try http://"),
 	word("gave HTTP response", `http: server gave HTTP response to HTTPS client`, "the server doesn't speak TLS at this address: try http://"),
-	word("tls: ", `\btls: `, "TLS: "),
-	word("json: ", `\bjson: `, ""),
+	word("tls: ", `(^|[^\w.-])tls: `, "%sTLS: "),
+	word("json: ", `(^|[^\w.-])json: `, "%s"), // and not of a flag or a file
 }
 
 // mustBe says what a value of a Go type looks like to the one who writes it.

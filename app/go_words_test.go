@@ -58,6 +58,8 @@ func TestGoWords(t *testing.T) {
 	}{
 		{nil, ""},
 		{errors.New("The disk is full."), "The disk is full."},
+		{errors.New("--json: a.yaml: b.json: --tls: no"), "--json: a.yaml: b.json: --tls: no"},
+		{errors.New("json: x: yaml: y (tls: z)"), "x: y (TLS: z)"},
 		{errOf(strconv.Atoi("ten")), `"ten" isn't a whole number`},
 		{errOf(strconv.ParseInt("a\"b", 10, 64)), `"a\"b" isn't a whole number`},
 		{errOf(strconv.ParseUint("-1", 10, 64)), `"-1" isn't a whole number`},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -52,7 +51,7 @@ func openSides(o observeConfig, metrics http.Handler, log *slog.Logger) (*sideSe
 }
 
 func (s *sideServers) open(flag, address string, h http.Handler, longest time.Duration) (string, error) {
-	if err := checkAddress(context.Background(), strings.TrimPrefix(flag, "--"), address); err != nil {
+	if err := checkAddress(strings.TrimPrefix(flag, "--"), address); err != nil {
 		return "", err
 	}
 	l, err := net.Listen("tcp", address)

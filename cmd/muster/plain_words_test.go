@@ -14,7 +14,7 @@ import (
 )
 
 // goish are words that only make sense to those who wrote the program.
-var goish = regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|x509:|json:|yaml:|time: |net/url|dial tcp|listen tcp|lookup tcp|parsing "|pflag|<nil>|%!`)
+var goish = regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|x509:|(?:^|[^\w.-])(?:json|yaml|time): |net/url|dial tcp|listen tcp|lookup tcp|parsing "|pflag|<nil>|%!`)
 
 // answerTo runs a command line offline and gives its exit code and what it says on stderr.
 func answerTo(t testing.TB, args ...string) (int, string) {
@@ -118,12 +118,12 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		{"user list --token=", exitUsage, []string{"--token is empty"}},
 		{"cluster create web --size=big", exitUsage, []string{`--size: "big" isn't a whole number`}},
 		{"cluster list --server=http://127.0.0.1:1 --token=x", exitFailed, []string{"127.0.0.1:1", "connection refused"}},
-		{"serve --listen=nonsense", exitFailed, []string{"--listen: nonsense has no port: write HOST:PORT", "127.0.0.1:8080"}},
-		{"serve --listen=127.0.0.1", exitFailed, []string{"--listen: 127.0.0.1 has no port"}},
-		{"serve --listen=127.0.0.1:", exitFailed, []string{"has no port"}},
-		{"serve --listen=127.0.0.1:x", exitFailed, []string{"x is not a port"}},
-		{"serve --listen=::1:80", exitFailed, []string{"too many colons", "[::1]:8080"}},
-		{"serve --listen=http://127.0.0.1:80", exitFailed, []string{"--listen: "}},
+		{"serve --listen=nonsense", exitUsage, []string{"--listen: nonsense has no port: write HOST:PORT", "127.0.0.1:8080"}},
+		{"serve --listen=127.0.0.1", exitUsage, []string{"--listen: 127.0.0.1 has no port"}},
+		{"serve --listen=127.0.0.1:", exitUsage, []string{"has no port"}},
+		{"serve --listen=127.0.0.1:x", exitUsage, []string{"x is not a port"}},
+		{"serve --listen=::1:80", exitUsage, []string{"too many colons", "[::1]:8080"}},
+		{"serve --listen=http://127.0.0.1:80", exitUsage, []string{"--listen: "}},
 		{"catalog lint " + filepath.Join(catalog, "text.txt"), exitUsage, []string{"text.txt is not a file of a catalog"}},
 		{"catalog lint " + filepath.Join(catalog, "none.yaml"), exitUsage, []string{"none.yaml"}},
 	} {

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,7 +97,7 @@ func (c *cli) readPolicy(file string) (p app.Policy, err error) {
 		f.Read(f.Root, &p, "")
 	}
 	if err := f.Err(file, "policy"); err != nil {
-		return p, usagef("%s", err.Error()).hint("A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10.")
+		return p, usagef("%s", err.Error()).hint("%s", firstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
 	}
 	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
 	return p, nil

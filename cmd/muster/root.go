@@ -28,7 +28,7 @@ type cli struct {
 	color       string // auto, always or never
 	wide        bool   // tables are not cut to the window
 	profileName string // what --profile says
-	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in
+	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in or a request
 	printed     bool   // a JSON document is on stdout already
 
 	patience time.Duration // how long to bear with a server that does not answer while watching

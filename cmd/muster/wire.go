@@ -217,9 +217,6 @@ func (s *server) openQueue(ctx context.Context, installation string) error {
 
 // listen opens the port and makes the portal.
 func (s *server) listen(ctx context.Context) (err error) {
-	if err := checkAddress(ctx, "listen", s.Listen); err != nil {
-		return err
-	}
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if err != nil && s.AnyPort {
 		host, _, _ := net.SplitHostPort(s.Listen)
