@@ -222,7 +222,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Errorf("a form answers %d", a.status)
 	}
 	w.get("/account/password").reads(http.StatusOK, "Choose a password of your own", "somebody else has seen it")
-	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/" {
+	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/link?token=x" {
 		t.Errorf("the change answers %d: %s", a.status, a.text())
 	}
 	if !w.in() {

@@ -26,6 +26,8 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		f   catalogFlag
 		env bool
 
+		shellcheck bool
+
 		plugins pluginConfig
 		tooling automatorConfig
 	)
@@ -33,7 +35,7 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		Use:   "lint [DIR|FILE...]",
 		Short: "Say all that is wrong with a catalog, by file, line and column",
 		Long: "Say all that is wrong with a catalog, by file, line and column. The exit code is 1 when there are errors;\n" +
-			"warnings are only said. Of several directories, entries of the later replace those of the earlier.\n" +
+			"warnings are only said. Scripts are read as sh -n and bash -n would, without running them. Of several directories, entries of the later replace those of the earlier.\n" +
 			"Of a single file the catalog around it is read too, and only what is wrong with the file is said.",
 		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,13 +63,20 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			if env {
 				options.Env = os.LookupEnv
 			}
-			return c.printReport(about(files, catalog.Lint(options, dirs...)))
+			r := catalog.Lint(options, dirs...)
+			if shellcheck {
+				if err := shellcheckScripts(cmd.Context(), &r); err != nil {
+					return err
+				}
+			}
+			return c.printReport(about(files, r))
 		},
 	}
 	f.declare(cmd)
 	plugins.declare(cmd.Flags())
 	tooling.declarePlugins(cmd.Flags())
 	cmd.Flags().BoolVar(&env, "env", false, "also look up the environment variables that settings name, as the server will")
+	cmd.Flags().BoolVar(&shellcheck, "shellcheck", false, "also report what shellcheck calls an error in scripts; it must be installed")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -221,10 +222,15 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // flagWords says why a flag cannot have a value.
 func flagWords(e *pflag.InvalidValueError) string {
-	if cause := e.Unwrap(); cause != nil {
-		return app.GoWords(cause)
+	cause := e.Unwrap()
+	if cause == nil {
+		return app.GoWords(e)
 	}
-	return app.GoWords(e)
+	words := app.GoWords(cause)
+	if value := strconv.Quote(e.GetValue()); !strings.Contains(words, value) {
+		return value + ": " + words
+	}
+	return words
 }
 
 func dashed(name string) string {
