@@ -23,8 +23,11 @@ func troubled() app.ClusterView {
 
 // TestClusterShow: of a cluster that has failed it's said once what is wrong, since when, what it costs meanwhile, and what can be done.
 func TestClusterShow(t *testing.T) {
-	s := serverWith(t, troubled())
-	got := s.run(t, "cluster", "show", "shop")
+	home(t)
+	s := newFakeServer(t)
+	v := troubled()
+	s.views["c1"] = &v
+	got := s.muster("cluster", "show", "shop")
 	wantResult(t, got, exitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00 per hour · no end of lease
   n2.web.start: no route to host
