@@ -67,7 +67,7 @@ func (e *Error) ForPeople() string {
 	if e.Code == EInternal {
 		return e.Message
 	}
-	return e.Error()
+	return PlainText(e.Error())
 }
 
 // Advised is ForPeople with the hint behind it, for places that keep one text.
@@ -85,6 +85,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	e := &Error{Code: code, Message: err.Error()}
+	if code != EInternal { // which is for the log
+		e.Message = PlainText(e.Message)
+	}
 	if cause := errors.Unwrap(err); cause != nil {
 		e.Err = quiet{cause}
 	}

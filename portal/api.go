@@ -246,7 +246,7 @@ func (p *Portal) fail(ctx context.Context, err error) error {
 
 // problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
 func problemOf(status int, message string, causes []error) *problem {
-	b := &problem{Title: http.StatusText(status), Status: status, Detail: message, Code: codeOfStatus(status)}
+	b := &problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: codeOfStatus(status)}
 	for _, c := range causes {
 		if c == nil {
 			continue
@@ -261,6 +261,9 @@ func problemOf(status int, message string, causes []error) *problem {
 		return cmp.Or(strings.Compare(x.Location, y.Location), strings.Compare(x.Message, y.Message))
 	})
 	b.Places = slices.Compact(b.Places)
+	for i := range b.Places {
+		b.Places[i].Message = plainRefusal(b.Places[i].Message)
+	}
 	if len(b.Places) > 0 {
 		first := b.Places[0]
 		if _, field, ok := strings.Cut(first.Location, "."); ok {

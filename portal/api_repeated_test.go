@@ -11,10 +11,10 @@ import (
 func TestAPIRefusesRepeatedKeys(t *testing.T) {
 	s := visit(t)
 	for text, at := range map[string]string{
-		`{"template":"web","size":3,"size":5}`:                                        "size",
+		`{"template":"web","size":3,"size":5}`:                                 "size",
 		`{"template":"web","size":3,"config":{"a":{"b":1,"c":2,"b":3}}}`:       "config.a.b",
 		`{"template":"web","size":3,"config":{"a":[1,{"b":[{"x":1,"x":1}]}]}}`: "config.a[1].b[0].x",
-		`{"template":"web","size":3,"s\u0069ze":5}`:                                   "size",
+		`{"template":"web","size":3,"s\u0069ze":5}`:                            "size",
 	} {
 		a := s.call("POST", "/preview", text)
 		b := as[problem](a, http.StatusBadRequest)

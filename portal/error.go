@@ -108,7 +108,7 @@ func (p *Portal) showError(w http.ResponseWriter, r *http.Request, err error) {
 	e, a := known(err)
 	p.logError(r, err, a.status)
 	retryAfter(w.Header(), e)
-	words := page.Problem{Status: a.status, Title: a.title, Message: e.Message, Hint: e.Hint}
+	words := page.Problem{Status: a.status, Title: a.title, Message: app.PlainText(e.Message), Hint: e.Hint}
 	if e.Code == app.EInternal {
 		words.Message = "This is our mistake, not yours. It was written down."
 	}
@@ -198,7 +198,7 @@ type place struct {
 
 func newProblem(e *app.Error, a answer) *problem {
 	return &problem{
-		Title: http.StatusText(a.status), Status: a.status, Detail: e.Message, Code: e.Code, Kind: e.Reason, Hint: e.Hint,
+		Title: http.StatusText(a.status), Status: a.status, Detail: app.PlainText(e.Message), Code: e.Code, Kind: e.Reason, Hint: e.Hint,
 		Field: e.Field, retry: e.RetryAfter,
 	}
 }

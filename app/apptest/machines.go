@@ -205,6 +205,29 @@ func (t *storeTest) accounts() {
 	hold("one", true)
 	t.clock.Move(-48 * time.Hour)
 	hold("two", true)
+
+	// A tenant's own account is listed for as long as there is the tenant.
+	root := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
+	for _, name := range []string{"closing", "closing-2"} {
+		t.must(t.s.CreateTenant(t.ctx, root, app.Tenant{Name: name, CreatedAt: t.clock.Now(), CreatedBy: "root"}, nil))
+		_, err := t.s.HoldAccount(t.ctx, app.AccountName(name, "cloud"), "one", t.clock.Now(), time.Minute)
+		t.must(err)
+	}
+	names := func() (out []string) {
+		all, err := t.s.Accounts(t.ctx)
+		t.must(err)
+		for _, a := range all {
+			out = append(out, a.Provider)
+		}
+		return out
+	}
+	if got := names(); !slices.Equal(got, []string{"closing-2/cloud", "closing/cloud", cloud}) && !slices.Equal(got, []string{"closing/cloud", "closing-2/cloud", cloud}) {
+		t.Fatalf("accounts: %v", got)
+	}
+	t.must(t.s.DeleteTenant(t.ctx, root, "closing", t.clock.Now()))
+	if got := names(); !slices.Equal(got, []string{"closing-2/cloud", cloud}) {
+		t.Fatalf("accounts without the tenant closing: %v", got)
+	}
 }
 
 // lost: a cluster that lost machines heals, unless something was done to it.

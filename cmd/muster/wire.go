@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"muster/app"
@@ -224,8 +225,11 @@ func (s *server) listen(ctx context.Context) (err error) {
 		s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
-		return &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err,
-			Hint: "Is another server running? Choose an address with --listen."}
+		e := &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err, Hint: "Choose an address of this machine with --listen."}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			e.Hint = "Is another server running? Choose another address with --listen."
+		}
+		return e
 	}
 	s.onClose(func() error { _ = s.listener.Close(); return nil })
 	s.URL = "http://" + reachable(s.listener.Addr().String())
