@@ -85,7 +85,10 @@ func (v voice) previewLines(p app.Preview, left app.QuotaLeft) []string {
 	if p.FromPools != nil {
 		lines = append(lines, p.FromPools.Words())
 	}
-	lines = append(append(lines, p.Decision.Sentences()...), p.Warnings...)
+	if words := p.Cheaper.Words(); words != "" {
+		lines = append(lines, words)
+	}
+	lines = append(append(append(lines, p.Decision.Sentences()...), p.ProblemLines()...), p.Warnings...)
 	var rest []string
 	for _, l := range left.Tightest {
 		rest = append(rest, l.Words())

@@ -330,7 +330,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 		t.Fatalf("%d sign-ins: %v", len(own), err)
 	}
 	began, ended := make(chan struct{}), make(chan struct{})
-	w.p.handler = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	w.p.served = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
 		close(began)
 		<-r.Context().Done()
 		close(ended)

@@ -217,15 +217,19 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
 		var access app.Access
-		c, err := scanCluster(row, append(o.dest(), &access)...)
+		var free bool
+		c, err := scanCluster(row, append(o.dest(), &access, &free)...)
 		if err != nil {
 			return err
+		}
+		if free {
+			c.CostPerHour = 0
 		}
 		c.Access = accessOf(f.Reader, c, access)
 		op := o.operation()
 		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
 		return nil
-	}, `SELECT `+clusterColumns+`, `+operationColumns+`, `+shared+`
+	}, `SELECT `+clusterColumns+`, `+operationColumns+`, `+shared+`, `+costsNothing+`
 		FROM (SELECT c.id FROM clusters c WHERE `+where+` ORDER BY `+order.by+` LIMIT ?) p
 		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(append(of, args...), min(limit, 1001))...)
 	return list, err

@@ -179,9 +179,16 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 	}
-	if after.Status == app.ClusterActive { // also where machines had been lost: the next look tells
+	if after.Status == app.ClusterActive {
 		if err := t.exec(`UPDATE clusters SET lost_at = 0 WHERE id = ? AND lost_at > 0`, o.Cluster); err != nil {
 			return err
+		}
+		message, err := t.failLost(now, o.Cluster)
+		if err != nil {
+			return err
+		}
+		if message != "" { // what the operation left out is still missing
+			after.Status, after.Message = app.ClusterFailed, message
 		}
 	}
 	if err := t.noticeEnded(now, o, after.Status); err != nil {
