@@ -57,11 +57,11 @@ var policy = []rule{
 		advice: "Others may be using the same account. Resume when it is less busy."},
 	{code: app.ERateLimit, reason: reasonBudget, verdict: again, first: time.Second, free: true},
 	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
-		advice: "The provider has no room for this kind of machine. Resume later, roll back and ask for other hardware, or have the template name some in fallback_hardware."},
+		advice: "The provider has no room for this kind of machine. Resume later, or have the template name other hardware in fallback_hardware."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
-		advice: "Its log says why. Put that right on the node or in the configuration; then resume."},
+		advice: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
-		advice: "The service runs but does not answer as it should. Put that right on the node or in the configuration; then resume."},
+		advice: "The service runs but doesn't answer as it should. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Make room on the host's disk; then resume."},
@@ -70,11 +70,11 @@ var policy = []rule{
 	{code: app.ECredentials, verdict: ask, advice: "Put the credentials right; then resume."},
 	{code: app.EQuota, verdict: ask, advice: "Have the account's limit raised or give back machines that it counts; then resume."},
 	{code: app.EHostKey, verdict: ask,
-		advice: "Somebody must look whether this is the right machine. Resume where it is, roll back or delete where it is not."},
+		advice: "Check whether this is the right machine. If it is, resume; if it isn't, repair the cluster to replace it."},
 
 	// What was asked: the same again gets the same answer.
-	{code: app.EInvalid, verdict: never, advice: "What was asked for has to change: roll back or delete, and ask anew."},
-	{code: app.ENotFound, verdict: never, advice: "What it works on is gone: roll back or delete, and ask anew."},
+	{code: app.EInvalid, verdict: never, advice: "It can't be carried out as it is. Fix what the error names and resume, or delete the cluster."},
+	{code: app.ENotFound, verdict: never, advice: "What it works on is gone. Where that is a machine, repair the cluster to replace it."},
 	{code: app.ENoLayout, verdict: never},
 	{code: app.ETooLarge, verdict: never},
 

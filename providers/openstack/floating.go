@@ -50,7 +50,7 @@ func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.Fl
 	var found []floatingips.FloatingIP
 	err := stack.Whole(func() error {
 		found = nil
-		return floatingips.List(s.Network, floatingips.ListOpts{ProjectID: s.Token.Project}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return floatingips.List(s.Network, floatingips.ListOpts{ProjectID: s.Token.Project}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := floatingips.ExtractFloatingIPs(page)
 			for _, one := range some {
 				if tags := read(one.Description); tags != nil && wanted(one, tags) {
@@ -58,7 +58,7 @@ func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.Fl
 				}
 			}
 			return true, err
-		})
+		}))
 	})
 	return found, err
 }

@@ -198,7 +198,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 	err := Whole(func() error {
 		found = nil
 		seen := map[string]bool{} // a page may repeat what moved while it was read
-		return servers.List(s.Compute, servers.ListOpts{}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return servers.List(s.Compute, servers.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			var in struct {
 				Servers []*Server `json:"servers"`
 			}
@@ -212,7 +212,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 				}
 			}
 			return true, nil
-		})
+		}))
 	})
 	return found, err
 }
