@@ -95,3 +95,55 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 		}
 	}
 }
+
+// However often the machines of a node go while they are waited for: three are created, the last one stays to be looked at, and a resume goes on with new ones.
+func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, nil)
+	dead := closedPort(t)
+	var well atomic.Bool
+	e.cloud.Bind(func(s app.MachineSpec) fake.Endpoint {
+		target := e.ssh.Target()
+		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
+		if s.Tags[app.TagNode] == "n1" && !well.Load() {
+			at.Port = dead
+		}
+		return at
+	})
+	v := e.create(2)
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			for _, m := range e.cloud.Machines() {
+				if m.SSHPort == dead && m.State == app.MachineRunning {
+					e.cloud.Stop(m.ID)
+				}
+			}
+		}
+	}()
+	v = e.await(v.ID)
+	close(stop)
+	<-ended
+	e.want(v, app.ClusterFailed)
+	if n := e.cloud.Count(fake.Create); n != 4 || e.machines() != 2 {
+		t.Errorf("%d machines were created for two nodes, and %d are there, want 4 and 2", n, e.machines())
+	}
+	if !strings.Contains(v.Message, "3 machines were created") {
+		t.Errorf("people are told %q", v.Message)
+	}
+	well.Store(true)
+	if _, err := e.app.ResumeOperation(e.ctx, e.admin, v.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterActive)
+	if e.machines() != 2 {
+		t.Errorf("%d machines, want 2", e.machines())
+	}
+}

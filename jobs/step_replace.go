@@ -30,8 +30,10 @@ func numberOf(as *app.Assignment) int { return 1 + len(as.Replacements) }
 // in between, and a person has to look. A key that is refused may be the image's fault, which the next machine shows: there is one more try.
 func hopeless(as *app.Assignment, err error) bool {
 	switch e := app.AsError(err); {
-	case e.Reason == reasonGone, e.Reason == reasonDown, e.Reason == reasonNoAddress:
+	case e.Reason == reasonGone, e.Reason == reasonDown:
 		return true
+	case e.Reason == reasonNoAddress:
+		return as.Tries > 1 // real hardware may take a quarter of an hour until it runs
 	case e.Code == app.ETimeout:
 		return as.Node.Address(app.AddressAccess) != "" && e.Reason == "" && errors.Is(err, context.DeadlineExceeded)
 	case e.Code == app.ECredentials && e.Reason == "auth_refused":
