@@ -129,3 +129,10 @@ type ClusterChange struct {
 	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
 	Reservation Reservation
 }
+
+func (c *ClusterChange) leaving() []string {
+	if c == nil {
+		return nil
+	}
+	return c.Leaving
+}

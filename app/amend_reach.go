@@ -34,6 +34,10 @@ func (d *amended) reach() {
 		for i := range d.nodes {
 			n := &d.nodes[i]
 			if n.stays() && slices.Contains(n.Services, name) && !slices.Contains(n.Added, name) {
+				if n.Work[name] == WorkStart || n.Work[name] == WorkRestart {
+					n.work(name, WorkUpgrade) // neither of them has it read what is new
+					continue
+				}
 				n.work(name, work)
 			}
 		}

@@ -418,7 +418,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 		t.Fatal("the cluster is", v.Status)
 	}
 	for _, kind := range []app.OperationKind{app.OperationRestart, app.OperationUpgrade} {
-		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, repair the cluster or delete the cluster")
+		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, change the configuration, repair the cluster or delete the cluster")
 	}
 	f.fail = ""
 	p, _ := f.carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})

@@ -35,6 +35,12 @@ const (
 	EInternal    Code = "internal"    // a bug or an unexpected state; the message is not shown to people
 )
 
+// ReasonCloudBroken marks what failed because the provider's cloud does not work: it cannot be reached, answers with a fault of its own, or one of its services cannot reach another.
+const ReasonCloudBroken = "cloud_broken"
+
+// CloudBroken is how people are told of it, behind the name of the cloud.
+const CloudBroken = "isn't working properly right now"
+
 // Error is the one error type that carries a meaning. Message is a full sentence for the person who asked. Hint, when
 // set, says what would make it possible. Reason is a finer, machine-readable kind (such as "missing_dependency"),
 // Field names the input that was wrong.

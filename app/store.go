@@ -211,7 +211,9 @@ type ClaimedStep struct {
 	Node     Node
 	Epoch    int64 // grows with every claim of the node
 	Intent   string
-	HostKey  []byte // private; for create only
+	HostKey  []byte // private; for create, and for a confirm that may have to create another machine
+	// Replacements are, of a confirm, the machines on record that were created for the node since the operation was last resumed and the step first tried.
+	Replacements []string
 	// Unasked says of a create that no attempt before this one can have asked the provider for the machine.
 	Unasked bool
 	TriedAt time.Time // when the first of its tries since the last resume began; zero where this is the first

@@ -118,7 +118,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 		return a, nil
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", app.Cost(p.After.CostPerHour), app.Cost(p.Before.CostPerHour)))
+		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", b.cost(p.After.CostPerHour), b.cost(p.Before.CostPerHour)))
 	}
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")

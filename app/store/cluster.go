@@ -290,6 +290,17 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 		if err != nil || n == 0 {
 			return err
 		}
+		var name, owner string
+		var pool int64
+		if err := t.row(`SELECT name, owner, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &pool); err != nil {
+			return wrapped(err)
+		}
+		if pool == 0 { // those of pools are told of by their pool
+			if err := t.notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+				Title: name + " lost machines.", Text: message}); err != nil {
+				return err
+			}
+		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
 			Status: string(app.ClusterFailed), Message: message})
 	})

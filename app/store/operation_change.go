@@ -224,7 +224,8 @@ func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.
 		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
 			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
 			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
-			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0
+			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0,
+			lost_at = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
 		func(args []any, i int) []any { return append(args, op.Cluster, names[i], jsonText(c.Nodes[names[i]])) }); err != nil {
 		return err

@@ -214,6 +214,9 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 		if err != nil || n == 0 {
 			return err
 		}
+		if err := t.exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
+			return err
+		}
 		if err := t.poolMachineFound(cluster); err != nil {
 			return err
 		}

@@ -24,6 +24,8 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		f   catalogFlag
 		env bool
 
+		shellcheck bool
+
 		plugins pluginConfig
 		tooling automatorConfig
 	)
@@ -31,7 +33,7 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		Use:   "lint [DIR...]",
 		Short: "Say all that is wrong with a catalog, by file, line and column",
 		Long: "Say all that is wrong with a catalog, by file, line and column. The exit code is 1 when there are errors;\n" +
-			"warnings are only said. Of several directories, entries of the later replace those of the earlier.",
+			"warnings are only said. Scripts are read as sh -n and bash -n would, without running them. Of several directories, entries of the later replace those of the earlier.",
 		Example: "  muster catalog lint examples/catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left providers.Plugin) {
@@ -55,13 +57,20 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			if env {
 				options.Env = os.LookupEnv
 			}
-			return c.printReport(catalog.Lint(options, dirs...))
+			r := catalog.Lint(options, dirs...)
+			if shellcheck {
+				if err := shellcheckScripts(cmd.Context(), &r); err != nil {
+					return err
+				}
+			}
+			return c.printReport(r)
 		},
 	}
 	f.declare(cmd)
 	plugins.declare(cmd.Flags())
 	tooling.declarePlugins(cmd.Flags())
 	cmd.Flags().BoolVar(&env, "env", false, "also look up the environment variables that settings name, as the server will")
+	cmd.Flags().BoolVar(&shellcheck, "shellcheck", false, "also report what shellcheck calls an error in scripts; it must be installed")
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"slices"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
@@ -77,10 +76,8 @@ func ofServer(id string) func(floatingips.FloatingIP, map[string]string) bool {
 
 // float sees to it that a server has its floating IP: one is made where there is none, and put where it belongs.
 func (p *Provider) float(ctx context.Context, s *stack.Session, one *stack.Server, o order) error {
-	for _, all := range one.Addresses {
-		if slices.ContainsFunc(all, func(a stack.Address) bool { return a.Type == "floating" }) {
-			return nil
-		}
+	if one.Floats() {
+		return nil
 	}
 	from, err := p.pool(ctx, s, o.wish.floating)
 	if err != nil {

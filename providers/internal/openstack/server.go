@@ -92,8 +92,8 @@ func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT
 func (s *Server) Machine(networks []string) app.Machine {
 	m := app.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
-	if s.Fault.Message != "" {
-		m.Note += ": " + s.Fault.Message
+	if said := Plain(s.Fault.Message); said != "" {
+		m.Note += ": " + said
 	}
 	return m
 }
@@ -101,6 +101,9 @@ func (s *Server) Machine(networks []string) app.Machine {
 func (s *Server) state() app.MachineState {
 	switch s.Status {
 	case "ACTIVE", "VERIFY_RESIZE", "PASSWORD":
+		if s.WantsFloating() && !s.Floats() {
+			return app.MachineStarting // Nova tells of a floating IP seconds after Neutron has given it
+		}
 		return app.MachineRunning
 	case "SHUTOFF":
 		if s.TaskState == "powering-on" {
@@ -111,6 +114,16 @@ func (s *Server) state() app.MachineState {
 		return app.MachineStopped
 	}
 	return app.MachineStarting
+}
+
+// Floats tells whether Nova knows a floating IP of the server.
+func (s *Server) Floats() bool {
+	for _, all := range s.Addresses {
+		if slices.ContainsFunc(all, func(a Address) bool { return a.Type == AccessFloating }) {
+			return true
+		}
+	}
+	return false
 }
 
 // addresses chooses how a server is reached from outside and from its neighbours: by its floating IP, else by an address that is public, else by

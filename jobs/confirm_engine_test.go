@@ -1,0 +1,97 @@
+package jobs_test
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/providers/fake"
+)
+
+// closedPort is a port at which nobody listens.
+func closedPort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// waitsFor waits until it is told what a cluster waits for at its machine.
+func (e *engine) waitsFor(id string) string {
+	e.Helper()
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		w, err := e.app.Waiting(e.ctx, e.admin, id, app.WaitingFilter{})
+		if err != nil {
+			e.Fatal(err)
+		}
+		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool {
+			return g.Reason == app.WaitMachine && strings.Contains(g.Text, "Waiting for")
+		}); i >= 0 {
+			return w.Groups[i].Text
+		}
+	}
+	e.Fatal("nothing tells what the confirm waits for")
+	return ""
+}
+
+// While a confirm waits, people are told where it tries to log in, how often it has, and what stands in the way; and a machine that stops meanwhile is
+// replaced at once.
+func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, nil)
+	dead := closedPort(t)
+	var made atomic.Int32
+	e.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+		target := e.ssh.Target()
+		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
+		if made.Add(1) == 1 {
+			at.Address, at.Port = "127.0.0.1", dead
+		}
+		return at
+	})
+	v := e.create(2)
+	text := e.waitsFor(v.ID)
+	for _, want := range []string{"n", ": Waiting for SSH on root@127.0.0.1:", "attempt ", " so far", "refused"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, app.LogFilter{})
+	if err != nil || !slices.ContainsFunc(lines, func(l app.LogLine) bool { return strings.HasPrefix(l.Text, "Waiting for SSH on root@127.0.0.1:") }) {
+		t.Errorf("the log does not say it: %+v, %v", lines, err)
+	}
+
+	first := ""
+	for _, m := range e.cloud.Machines() {
+		if m.SSHPort == dead {
+			first = m.ID
+		}
+	}
+	e.cloud.Stop(first)
+	v = e.await(v.ID)
+	e.want(v, app.ClusterActive)
+	if n := e.machines(); n != 2 || e.cloud.Count(fake.Create) != 3 {
+		t.Errorf("%d machines after %d creates", n, e.cloud.Count(fake.Create))
+	}
+	bill, err := e.app.Receipt(t.Context(), e.admin, v.ID)
+	if err != nil || len(bill.Lines) != 3 || bill.Left != 2 {
+		t.Errorf("the receipt has %d machines, of which %d are left (%v), want 3 and 2", len(bill.Lines), bill.Left, err)
+	}
+	for _, l := range bill.Lines {
+		if (l.ID == first) == l.GoneAt.IsZero() {
+			t.Errorf("on the receipt: %+v", l)
+		}
+	}
+	for _, n := range v.Nodes {
+		if n.MachineID == first || n.Status != app.NodeReady || n.SSHPort == dead {
+			t.Errorf("%+v", n)
+		}
+	}
+}
