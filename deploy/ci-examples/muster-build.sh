@@ -226,7 +226,7 @@ await() {
 	done
 	# Only plain assignments, whatever the server says: shells read them.
 	grep -E '^MUSTER_(CLUSTER|CLUSTER_NAME|SSH_KEY|NODES|NODE_[A-Z0-9_]+|SERVICE_[A-Z0-9_]+)=[A-Za-z0-9_.,:/~@+-]*$' "$dir/inventory.env" >"$dir/env"
-	printf 'MUSTER_INVENTORY=%s\n' "$dir/inventory.ansible" >>"$dir/env"
+	[ -z "$at" ] || printf 'MUSTER_INVENTORY=%s\n' "$dir/inventory.ansible" >>"$dir/env"
 	if [ -n "${GITHUB_ENV:-}" ]; then cat "$dir/env" >>"$GITHUB_ENV"; fi
 	if [ -n "${BASH_ENV:-}" ] && [ -n "${CIRCLECI:-}" ]; then sed 's/^/export /' "$dir/env" >>"$BASH_ENV"; fi
 	say "Its addresses are in $dir/env:"
