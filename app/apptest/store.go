@@ -96,6 +96,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"how long a step is tried is known", (*storeTest).backsOff},
 		{"what is to be rolled back by itself is so once", (*storeTest).rollBacks},
 		{"a build gets a cluster, and gives it back", (*storeTest).builds},
+		{"a build's commit shows how its cluster is", (*storeTest).buildStatuses},
+		{"a build that runs again gets another cluster", (*storeTest).buildRunsAgain},
 		{"builds wait for so long", (*storeTest).buildsWait},
 		{"builds that several servers look after", (*storeTest).buildsTendedAtOnce},
 		{"builds wait for approval", (*storeTest).buildsAsk},
