@@ -45,15 +45,20 @@ type AccountAnswer struct {
 }
 
 // ProblemLines say for people what would go wrong, and whether the provider has been asked.
-func (p Preview) ProblemLines() (lines []string) {
-	for _, f := range p.Problems {
+func (p Preview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+// ProblemLines are those of an amendment.
+func (p AmendPreview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+func problemLines(problems []Finding, account *AccountAnswer) (lines []string) {
+	for _, f := range problems {
 		what := "Problem: "
 		if f.Warning {
 			what = "Warning: "
 		}
 		lines = append(lines, strings.TrimSpace(what+f.Message+" "+f.Hint))
 	}
-	if words := p.Account.Words(); words != "" {
+	if words := account.Words(); words != "" {
 		lines = append(lines, words)
 	}
 	return lines
@@ -74,29 +79,59 @@ func (a *AccountAnswer) Words() string {
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
 func (a *App) foresee(ctx context.Context, tenant string, d draft, p *Preview) error {
 	p.Problems = a.scriptProblems(d.definition)
-	if a.Accounts == nil || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
+	}
+	answer, found, err := a.askAccount(ctx, tenant, p.Layout.Provider, d.needs(p.Layout))
+	p.Account, p.Problems = answer, append(p.Problems, found...)
+	return err
+}
+
+// foreseeAmend does the same for the machines that an amendment adds.
+func (a *App) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
+	p := &d.preview
+	needs := AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	for _, n := range p.Nodes {
+		if n.Change != NodeNew {
+			continue
+		}
+		need := MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
+		at := slices.IndexFunc(needs.Machines, func(m MachineNeed) bool {
+			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
+		})
+		switch {
+		case at < 0:
+			needs.Machines = append(needs.Machines, need)
+		case !needs.Each:
+			needs.Machines[at].Count++
+		}
+	}
+	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	p.Account, p.Problems, err = a.askAccount(ctx, tenant, d.Provider, needs)
+	return err
+}
+
+// askAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
+func (a *App) askAccount(ctx context.Context, tenant, provider string, needs AccountNeeds) (*AccountAnswer, []Finding, error) {
+	if a.Accounts == nil {
+		return nil, nil, nil
 	}
 	c, err := a.catalogSoon(ctx, tenant)
+	if err != nil || c.Providers[provider] == nil {
+		return nil, nil, err
+	}
+	open, err := a.SecretsOf(ctx, tenant, *c.Providers[provider])
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	spec := c.Providers[p.Layout.Provider]
-	if spec == nil {
-		return nil
-	}
-	open, err := a.SecretsOf(ctx, tenant, *spec)
-	if err != nil {
-		return err
-	}
-	needs := d.needs(p.Layout)
 	account, question := preflightKeys(tenant, open, needs)
 	answer, found := a.preflights.ask(ctx, a.Now, tenant, account, question, func(ctx context.Context) ([]Finding, error) {
 		return a.Accounts.CheckAccount(ctx, open, needs)
 	})
-	answer.Provider = spec.Name
-	p.Account, p.Problems = &answer, append(p.Problems, found...)
-	return nil
+	answer.Provider = provider
+	return &answer, found, nil
 }
 
 // needs is what a layout needs of its account. Where machines may be of other hardware, how many of which there will be is not known, so each kind is asked about

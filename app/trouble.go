@@ -140,7 +140,7 @@ func (p plight) reconfigures() bool { return !p.lostOnly() && p.mends() }
 // stuck tells whether something is left to do on a node whose machine is gone, other than to give it back.
 func (p plight) stuck() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool {
-		return s.State != StepSucceeded && s.Action != ActionDelete && (slices.Contains(p.lost, s.Node) || slices.Contains(p.left, s.Node))
+		return !s.Join && s.State != StepSucceeded && s.Action != ActionDelete && (slices.Contains(p.lost, s.Node) || slices.Contains(p.left, s.Node))
 	})
 }
 
@@ -153,6 +153,7 @@ func (p plight) partial() bool {
 	missing := map[string]bool{}
 	for _, s := range p.steps {
 		switch {
+		case s.Join:
 		case s.Action.OnMachine():
 			missing[s.Node] = true
 		case s.State == StepFailed, s.Service == "" && s.Action != ActionHook && s.Node == "":

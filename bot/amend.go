@@ -123,7 +123,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
-	a.Lines = append(append(a.Lines, p.Notes...), p.Decision.Sentences()...)
+	a.Lines = append(append(append(a.Lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
 	if d := p.Decision; d != nil && d.Outcome == app.OutcomeRefuse {
 		return a, nil
 	} else if d != nil && d.Outcome == app.OutcomeApprove {

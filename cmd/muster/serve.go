@@ -181,7 +181,8 @@ func serveCommand(c *cli) *cobra.Command {
 			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
 			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
 			"SLACK_SIGNING_SECRET (over https) or SLACK_APP_TOKEN (over a websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (whose\n" +
-			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many.",
+			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for\n" +
+			"GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of prices in chat, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -254,8 +254,8 @@ func actionList(actions []app.Action) string {
 }
 
 // problems are what a preview foresees, as complaints.
-func problems(p app.Preview) (list []Complaint) {
-	for _, f := range p.Problems {
+func problems(found []app.Finding) (list []Complaint) {
+	for _, f := range found {
 		list = append(list, Complaint{Message: f.Message, Hint: f.Hint})
 	}
 	return list

@@ -2233,7 +2233,7 @@ func PreviewPart(n ClusterNew) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = foreseen(n.Preview.Preview).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = foreseen(n.Preview.Problems, n.Preview.Account, true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2325,7 +2325,7 @@ func PreviewPart(n ClusterNew) templ.Component {
 // foreseen lists what would fail, and asks again while the provider has not answered.
 //
 //go:noinline
-func foreseen(p app.Preview) templ.Component {
+func foreseen(list []app.Finding, account *app.AccountAnswer, again bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2346,15 +2346,15 @@ func foreseen(p app.Preview) templ.Component {
 			templ_7745c5c3_Var100 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(p.Problems) > 0 {
+		if len(list) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 205, "<div class=\"card why\" id=\"problems\"><h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var101 string
-			templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(Count(len(p.Problems), "problem"))
+			templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(Count(len(list), "problem"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_new.templ`, Line: 384, Col: 42}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_new.templ`, Line: 384, Col: 36}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var101))
 			if templ_7745c5c3_Err != nil {
@@ -2364,7 +2364,7 @@ func foreseen(p app.Preview) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = reasons(problems(p)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = reasons(problems(list)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2373,12 +2373,12 @@ func foreseen(p app.Preview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if words := p.Account.Words(); words != "" {
+		if words := account.Words(); words != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 208, "<p class=\"soft\" id=\"account\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Account.State == app.AccountChecking {
+			if again && account.State == app.AccountChecking {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 209, " hx-post=\"/clusters/preview\" hx-trigger=\"load delay:2s\" hx-include=\"#new\" hx-target=\"#preview\" hx-swap=\"outerHTML\" hx-sync=\"#new:drop\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -84,11 +84,16 @@ func (c ClusterShow) Running() bool {
 
 // troubled tells whether the page says in its banner what is wrong and what can be done.
 func (c ClusterShow) troubled() bool {
-	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed
+	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
 }
 
 // wayID is the id of the button for a way on.
-func wayID(k app.WayKind) string { return strings.ReplaceAll(string(k), "_", "-") }
+func wayID(k app.WayKind) string {
+	if k == app.WayAcceptPartial {
+		return "go-on"
+	}
+	return strings.ReplaceAll(string(k), "_", "-")
+}
 
 // wayURL is where a way on begins, other than to resume.
 func wayURL(id string, k app.WayKind) string {
@@ -96,8 +101,6 @@ func wayURL(id string, k app.WayKind) string {
 	switch k {
 	case app.WayRepair, app.WayReconfigure:
 		return base + "change?kind=" + string(k)
-	case app.WayAcceptPartial:
-		return base + "go-on"
 	}
 	return base + wayID(k)
 }
