@@ -41,8 +41,8 @@ func TestWrongAmendmentsAreRefusedByTheAPI(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	for body, want := range map[string]string{
-		``:                                       "request body is required",
-		`{`:                                      "unexpected end",
+		``:                                       "The request needs a body.",
+		`{`:                                      "it ends too early",
 		`{}`:                                     "kind is missing",
 		`{"kind":"explode"}`:                     "must be one of: ",
 		`{"kind":"create"}`:                      "must be one of: ",

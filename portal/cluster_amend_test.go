@@ -126,10 +126,10 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 	}
 	s.rest(id)
 	for config, complaint := range map[string]string{
-		"":           "This is no JSON object: it ends too early.",
-		"{":          "This is no JSON object: it ends too early.",
-		"[]":         "This is no JSON object",
-		"null":       "This is no JSON object: it is null.",
+		"":           "This is not a JSON object: it ends too early.",
+		"{":          "This is not a JSON object: it ends too early.",
+		"[]":         "This is not a JSON object",
+		"null":       "This is not a JSON object: it is null.",
 		base + " {}": "something stands behind it",
 		base:         "Nothing is otherwise.",
 		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) cannot be moved",

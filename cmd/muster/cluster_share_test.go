@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,10 @@ import (
 func TestShareCommands(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "", func(c *serverConfig) { c.Workers = 1 })
+	w.until("the server has left its address", func() bool {
+		_, err := os.Stat(filepath.Join(w.server.Data, clientFile))
+		return err == nil
+	})
 	for _, name := range []string{"ana", "bob"} {
 		if err := w.server.store.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
