@@ -286,6 +286,9 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 		if err != nil || n == 0 {
 			return err
 		}
+		if err := t.checkSoon(tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+			return err
+		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
 			Status: string(app.ClusterFailed), Message: message})
 	})
