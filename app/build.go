@@ -63,6 +63,10 @@ type BuildEvent struct {
 	URL         string `json:"url,omitempty"`   // https, where a person can look at it; what the sender says, so never fetched
 	// Labels are what the build asks for: labels of a workflow job, tags of a pipeline's runner, agent rules.
 	Labels []string `json:"labels,omitempty"`
+	// FinishedAt is when an ended build or job was over, NewestJobAt when the newest job of it was created, by the sender's clock and as signed:
+	// a build that runs again under its old number has jobs that are newer than its end.
+	FinishedAt  time.Time `json:"-"`
+	NewestJobAt time.Time `json:"-"`
 	// CallbackURL is where the build wants to be told how its cluster stands, "" for nowhere. It may hold a secret.
 	CallbackURL string `json:"-"`
 	// Payload is the whole of the body, for rules that need more: made of nil, bool, string, int64, float64, []any and map[string]any.
@@ -83,6 +87,10 @@ type BuildSystem struct {
 	OwnSecret bool `json:"own_secret"`
 	// Standard says that the secret is in the form of Standard Webhooks, whsec_ and base64.
 	Standard bool `json:"standard"`
+	// Token says that a secret of any other form may travel along as it is, too.
+	Token bool `json:"token"`
+	// StatusAPI is its public API at which commit statuses are written; "" where it has none.
+	StatusAPI string `json:"status_api,omitempty"`
 }
 
 // BuildSystems knows the build systems. It is pure: it reads no clock and opens nothing.

@@ -57,17 +57,18 @@ type BuildCallback struct {
 
 // BuildNews is what a callback tells: how the build stood at that time. It holds no credentials.
 type BuildNews struct {
-	At      time.Time   `json:"at"`
-	Build   int64       `json:"build"`
-	Hook    string      `json:"hook"`
-	Key     string      `json:"key"`
-	Name    string      `json:"name,omitempty"` // the build, as its events name it
-	Job     string      `json:"job,omitempty"`
-	State   BuildState  `json:"state"`
-	Words   string      `json:"words,omitempty"`
-	Cluster string      `json:"cluster,omitempty"`
-	Nodes   []BuildNode `json:"nodes,omitempty"` // of a ready one
-	Path    string      `json:"path"`            // where the build is to be looked at with its token, from the portal's root
+	At      time.Time     `json:"at"`
+	Build   int64         `json:"build"`
+	Hook    string        `json:"hook"`
+	Key     string        `json:"key"`
+	Name    string        `json:"name,omitempty"` // the build, as its events name it
+	Job     string        `json:"job,omitempty"`
+	State   BuildState    `json:"state"`
+	Words   string        `json:"words,omitempty"`
+	Cluster string        `json:"cluster,omitempty"`
+	Nodes   []BuildNode   `json:"nodes,omitempty"`  // of a ready one
+	Status  *CommitStatus `json:"status,omitempty"` // what its commit is to show
+	Path    string        `json:"path"`             // where the build is to be looked at with its token, from the portal's root
 }
 
 // Told tells whether builds are called back about a state.
@@ -189,19 +190,24 @@ func (r BuildRule) RedactedCallback() string {
 }
 
 // toldOf gives what is to be told of a build that has moved; nil for nothing.
-func (a *App) toldOf(ctx context.Context, was, b Build, now time.Time) (*BuildNews, error) {
-	if b.Callback == nil || b.Callback.URL == "" || b.State == was.State || !b.State.Told() {
+func (a *App) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*BuildNews, error) {
+	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
 		return nil, nil
 	}
 	var nodes []BuildNode
+	status := b.CommitStatus(was.Of, "")
 	if b.State == BuildReady {
 		c, err := a.Store.View(ctx, b.Tenant, b.Cluster)
 		if err != nil {
 			return nil, err
 		}
 		nodes = buildNodes(c)
+		if status, err = a.readyStatus(ctx, was, b, c); err != nil {
+			return nil, err
+		}
 	}
 	n := b.News(now, nodes)
+	n.Status = status
 	return &n, nil
 }
 

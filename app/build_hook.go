@@ -14,7 +14,7 @@ import (
 // The limits of build hooks.
 const (
 	MaxBuildHooks      = 50 // of a tenant
-	minBuildSecret     = 16 // bytes
+	weakBuildSecret    = 16 // bytes: shorter ones are warned of
 	maxBuildSecret     = 512
 	BuildMemory        = 30 * 24 * time.Hour // how long builds that are over, and what made deliveries the same, are known
 	BuildDeliveryTime  = 7 * 24 * time.Hour  // how long deliveries are kept
@@ -37,11 +37,14 @@ type BuildHook struct {
 	LastAt    time.Time   `json:"last_at,omitzero"`   // the latest delivery that was signed right
 	RefusedAt time.Time   `json:"refused_at,omitzero"`
 	Refused   string      `json:"refused,omitempty"` // why the latest one was refused that was not
-	Live      int         `json:"live"`              // builds that have a cluster, or wait for one
-	CreatedBy string      `json:"created_by"`
-	CreatedAt time.Time   `json:"created_at"`
-	ChangedAt time.Time   `json:"changed_at"`
-	DeletedAt time.Time   `json:"-"`
+	// Statuses says that commits show how the build's cluster is, written with a token of the hook at StatusAPI; "" is the system's own.
+	Statuses  bool      `json:"statuses"`
+	StatusAPI string    `json:"status_api,omitempty"`
+	Live      int       `json:"live"` // builds that have a cluster, or wait for one
+	CreatedBy string    `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+	DeletedAt time.Time `json:"-"`
 }
 
 // Path is where deliveries go to, from the portal's root.
@@ -55,7 +58,10 @@ type BuildHookRequest struct {
 	Rules   *[]BuildRule `json:"rules,omitempty" maxItems:"50" doc:"What is done with which event: the first rule that matches counts"`
 	Enabled *bool        `json:"enabled,omitempty" doc:"Whether deliveries begin anything; ends are heeded all the same"`
 	Secret  string       `json:"secret,omitempty" maxLength:"512" doc:"What deliveries are signed with, where the build system makes it; write-only"`
-	Rotate  bool         `json:"rotate,omitempty" doc:"Make a new secret; the old one counts too for a day"`
+	// StatusToken is what commit statuses are written with, at the API of GitHub or GitLab.
+	StatusToken *string `json:"status_token,omitempty" maxLength:"512" doc:"A token of the build system that may write commit statuses; empty stops writing them; write-only"`
+	StatusAPI   *string `json:"status_api,omitempty" maxLength:"2048" doc:"Where the build system's API is, such as https://github.example.com/api/v3; the public one where left out"`
+	Rotate      bool    `json:"rotate,omitempty" doc:"Make a new secret; the old one counts too for a day"`
 }
 
 // SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
@@ -63,6 +69,8 @@ type SavedBuildHook struct {
 	BuildHook
 	Secret string `json:"secret,omitempty"`
 	Made   bool   `json:"made"`
+	// Warnings say what is allowed and still unwise.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // BuildHookChange is a checked change, as the store takes it. What is nil or empty stays.
@@ -71,7 +79,9 @@ type BuildHookChange struct {
 	Owner        *string
 	Rules        *[]BuildRule
 	Enabled      *bool
-	Secret       string // "" leaves it
+	Secret       string  // "" leaves it
+	StatusToken  *string // "" removes it
+	StatusAPI    *string
 	New          string // of a hook that is made by this, where Secret is empty
 	ID           string // of a hook that is made by this
 	TokenKey     []byte // likewise
@@ -131,7 +141,7 @@ func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest
 	if err != nil && !fresh {
 		return SavedBuildHook{}, err
 	}
-	if fresh || r.Rotate || r.Secret != "" {
+	if fresh || r.Rotate || r.Secret != "" || r.StatusToken != nil {
 		if err := actor.mustProve(); err != nil {
 			return SavedBuildHook{}, err
 		}
@@ -142,6 +152,11 @@ func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest
 	c, err := a.checkBuildHook(ctx, actor, r, was, fresh, a.Store.User)
 	if err != nil {
 		return SavedBuildHook{}, err
+	}
+	if r.Rules != nil {
+		if err := a.checkBuildTemplates(ctx, actor.Tenant, *r.Rules); err != nil {
+			return SavedBuildHook{}, err
+		}
 	}
 	system, _ := a.buildSystem(firstOf(was.System, c.System))
 	c.New = newBuildSecret(system)
@@ -159,7 +174,7 @@ func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest
 	if _, h.Why, err = a.buildOwner(ctx, h); err != nil {
 		return SavedBuildHook{}, err
 	}
-	saved := SavedBuildHook{BuildHook: h, Made: made}
+	saved := SavedBuildHook{BuildHook: h, Made: made, Warnings: weakSecret(r.Secret)}
 	if r.Rotate || made && r.Secret == "" {
 		saved.Secret = c.New
 	}
@@ -232,16 +247,18 @@ func (a *App) checkBuildHook(ctx context.Context, actor Actor, r BuildHookReques
 	case r.Rotate && s.OwnSecret, r.Secret == "" && fresh && s.OwnSecret:
 		return wrong("secret", s.Title+" makes the secret itself.", "Bring it here from there.")
 	case r.Secret == "":
-	case s.Standard:
+	case s.Standard && (!s.Token || strings.HasPrefix(r.Secret, HookSecretMark)):
 		if _, err := HookSecret(r.Secret); err != nil {
 			return c, err
 		}
-	case len(r.Secret) < minBuildSecret || len(r.Secret) > maxBuildSecret || strings.ContainsFunc(r.Secret, unprintable):
-		return wrong("secret", fmt.Sprintf("A secret has from %d to %d bytes, without spaces.", minBuildSecret, maxBuildSecret), "Leave it out to have one made.")
+	case len(r.Secret) > maxBuildSecret || strings.TrimSpace(r.Secret) != r.Secret || strings.ContainsFunc(r.Secret, unprintableButSpace):
+		return wrong("secret", fmt.Sprintf("A secret has at most %d bytes, no line breaks, and no spaces at its ends.", maxBuildSecret), "Enter it as it is in the build system, or leave it out to have one made.")
 	}
 	c.Secret = r.Secret
-	return c, nil
+	return c, a.checkStatus(r, was, s, &c)
 }
+
+func unprintableButSpace(r rune) bool { return r != ' ' && unprintable(r) }
 
 // findUser gives an account of a tenant, or ENotFound.
 type findUser func(ctx context.Context, tenant, name string) (User, error)

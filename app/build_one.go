@@ -57,6 +57,8 @@ type Build struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// Callback is where it is told how it stands; nil where nobody asked for that.
 	Callback *BuildCallbacks `json:"callback,omitempty"`
+	// Statuses are what its commit was made to show, and what became of that.
+	Statuses []BuildCallback `json:"statuses,omitempty"`
 
 	// How it goes on; see TendBuilds.
 	Final   BuildState `json:"-"`
@@ -126,7 +128,11 @@ func (a *App) BuildList(ctx context.Context, actor Actor, f BuildFilter) ([]Buil
 		return nil, err
 	}
 	f.Reader = reader
-	return a.Store.Builds(ctx, actor.Tenant, f)
+	list, err := a.Store.Builds(ctx, actor.Tenant, f)
+	for i := range list {
+		list[i] = list[i].Shown()
+	}
+	return list, err
 }
 
 // Build gives one with its cluster; ENotFound where the tenant has none of the number.
@@ -193,6 +199,7 @@ const WatchBuilds = "*builds"
 
 func (a *App) buildView(ctx context.Context, actor Actor, id int64, below string) (BuildView, error) {
 	b, err := a.Store.Build(ctx, actor.Tenant, id)
+	b = b.Shown()
 	v := BuildView{Build: b, Nodes: []BuildNode{}, Links: []Link{}}
 	if err != nil || b.Cluster == "" || !b.State.Live() {
 		return v, err

@@ -154,7 +154,10 @@ func (a *App) CheckBuildRules(ctx context.Context, actor Actor, rules []BuildRul
 	if err := actor.may("CheckBuildRules"); err != nil {
 		return err
 	}
-	return a.checkBuildRules(rules)
+	if err := a.checkBuildRules(rules); err != nil {
+		return err
+	}
+	return a.checkBuildTemplates(ctx, actor.Tenant, rules)
 }
 
 func (a *App) checkBuildRules(rules []BuildRule) error {

@@ -82,8 +82,10 @@ type BuildOrder struct {
 type BuildEnd struct {
 	Build string
 	Key   string
-	// Lasting says that what comes later of it begins nothing any more.
+	// Lasting says that what comes later of it begins nothing any more, unless it is of another run: newer than At. At is zero where that
+	// isn't told.
 	Lasting bool
+	At      time.Time
 }
 
 // BuildBegin is a build that wants a cluster.
@@ -95,6 +97,8 @@ type BuildBegin struct {
 	// Reopened says that what was told of its end holds no more.
 	Reopened bool
 	Call     BuildCall
+	// NewestJobAt begins again what has ended before then.
+	NewestJobAt time.Time
 }
 
 // BuildDone is what an order brought about.
@@ -161,7 +165,7 @@ func (a *App) TakeBuild(ctx context.Context, id string, header func(string) stri
 func (a *App) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) (BuildReceipt, error) {
 	r := BuildReceipt{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Words: done.Delivery.Words}
 	if b := done.Build; b != nil {
-		r.Build, r.State = b.ID, b.State
+		r.Build, r.State = b.ID, b.Shown().State
 		if b.State.Live() {
 			key, err := a.Store.BuildTokenKey(ctx, h.ID)
 			if err != nil {
@@ -292,7 +296,7 @@ func (a *App) weighBuild(ctx context.Context, h BuildHook, e BuildEvent) (w weig
 			refuse("It does not tell whether it comes from a fork. Where nobody else can open pull requests, write forks: unknown in the rule.")
 		default:
 			reopened := slices.Contains(reopening, e.Action)
-			w.begin = &BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e)}
+			w.begin = &BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
 		}
 		return w
 	}
@@ -311,7 +315,7 @@ func (a *App) weighBuild(ctx context.Context, h BuildHook, e BuildEvent) (w weig
 // endsOf gives what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
 func (a *App) endsOf(ctx context.Context, h BuildHook, e BuildEvent) []BuildEnd {
 	if e.Job == "" && e.JobID == "" {
-		return []BuildEnd{{Build: e.Build, Lasting: true}}
+		return []BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 	}
 	keys := []string{e.DefaultKey()}
 	for _, r := range h.Rules {
@@ -324,7 +328,7 @@ func (a *App) endsOf(ctx context.Context, h BuildHook, e BuildEvent) []BuildEnd 
 	}
 	var ends []BuildEnd
 	for _, k := range keys {
-		ends = append(ends, BuildEnd{Key: k, Lasting: true})
+		ends = append(ends, BuildEnd{Key: k, Lasting: true, At: e.FinishedAt})
 	}
 	return ends
 }

@@ -114,7 +114,7 @@ func (a *App) tendBuild(ctx context.Context, d DueBuild, now time.Time) (bool, e
 	}
 	var tell *BuildNews
 	if err == nil {
-		tell, err = a.toldOf(ctx, d.Build, b, now)
+		tell, err = a.toldOf(ctx, d, b, now)
 	}
 	if err != nil {
 		// What is wrong now may be right later; it is looked at again, so that no machine is forgotten.

@@ -54,8 +54,8 @@ func (a *App) buildAccess(ctx context.Context, k BuildKey) (Build, Actor, error)
 		return d.Build, owner, err
 	case why != "":
 		return d.Build, owner, &Error{Code: EForbidden, Message: why}
-	case d.State != BuildReady:
-		return d.Build, owner, &Error{Code: EConflict, Reason: "not_ready", Message: "The build's cluster is not ready; the build is " + string(d.State) + ".", Hint: "Wait for it."}
+	case d.Shown().State != BuildReady:
+		return d.Build, owner, &Error{Code: EConflict, Reason: "not_ready", Message: "The build's cluster is not ready; the build is " + string(d.Shown().State) + ".", Hint: "Wait for it."}
 	}
 	return d.Build, owner, nil
 }

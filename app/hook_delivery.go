@@ -86,6 +86,8 @@ type DueDelivery struct {
 	What    Notice
 	News    *OperationNews // instead of What
 	Told    *BuildNews     // likewise
+	// API and Token are how Told's commit status is written, where it has one.
+	API, Token string
 	// Deadline is until when an operation waits for the answer, if one does.
 	Deadline time.Time
 	Err      error // why it cannot be made; its attempt is to be ended

@@ -55,20 +55,34 @@ type InventoryHost struct {
 // DefaultKeyFile is where the owner of a cluster is supposed to keep its key.
 func DefaultKeyFile(cluster string) string { return "~/.ssh/muster-" + cluster + ".pem" }
 
+// DefaultKnownHosts is where the owner of a cluster is supposed to keep its host keys.
+func DefaultKnownHosts(cluster string) string { return "~/.ssh/muster-" + cluster + ".known_hosts" }
+
 var (
 	inventoryName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@%-]*$`)
 	inventoryPath = regexp.MustCompile(`^[A-Za-z0-9_./~][A-Za-z0-9_./~@+-]{0,254}$`)
 	inventoryKey  = regexp.MustCompile(`^[a-z0-9@.-]+ [A-Za-z0-9+/=]+`)
 )
 
-// NewInventory lists the machines of a cluster that have an address. KeyFile "" is the default; EInvalid (field key) where it cannot stand in
-// such a file. What others say of a machine, its provider above all, is checked too, since it ends in files that shells read.
-func NewInventory(v ClusterView, keyFile string) (Inventory, error) {
-	if keyFile != "" && !inventoryPath.MatchString(keyFile) {
-		return Inventory{}, &Error{Code: EInvalid, Field: "key", Message: "That is no name for a key file.",
-			Hint: "Letters, digits and any of . _ - + @ / ~, at most 255 of them."}
+// InventoryFiles are where whoever uses an inventory keeps what it names; "" is the default.
+type InventoryFiles struct {
+	Key        string // the cluster's private key
+	KnownHosts string // what the format known_hosts is written to
+}
+
+// InventoryPath tells whether a file's name can be written into every form of an inventory.
+func InventoryPath(file string) bool { return inventoryPath.MatchString(file) }
+
+// NewInventory lists the machines of a cluster that have an address. EInvalid (field key or known_hosts) where a file's name cannot be part of
+// an inventory. What others say of a machine, its provider above all, is checked too, since it ends in files that shells read.
+func NewInventory(v ClusterView, files InventoryFiles) (Inventory, error) {
+	for _, f := range []struct{ field, file, what string }{{"key", files.Key, "key"}, {"known_hosts", files.KnownHosts, "known_hosts"}} {
+		if f.file != "" && !InventoryPath(f.file) {
+			return Inventory{}, &Error{Code: EInvalid, Field: f.field, Message: "The name of the " + f.what + " file has characters that can't be used in an inventory.",
+				Hint: "Use letters, digits and . _ - + @ / ~, at most 255 of them."}
+		}
 	}
-	i := Inventory{Cluster: v.ID, Name: v.Name, KeyFile: cmp.Or(keyFile, DefaultKeyFile(v.ID)), KnownHosts: "~/.ssh/muster-" + v.ID + ".known_hosts",
+	i := Inventory{Cluster: v.ID, Name: v.Name, KeyFile: cmp.Or(files.Key, DefaultKeyFile(v.ID)), KnownHosts: cmp.Or(files.KnownHosts, DefaultKnownHosts(v.ID)),
 		Hosts: []InventoryHost{}, Groups: map[string][]string{}}
 	for _, n := range v.Nodes {
 		at := n.Address(AddressAccess)

@@ -21,7 +21,7 @@ func inventoried() ClusterView {
 }
 
 func TestInventoryForms(t *testing.T) {
-	i, err := NewInventory(inventoried(), "")
+	i, err := NewInventory(inventoried(), InventoryFiles{})
 	if err != nil || len(i.Hosts) != 2 {
 		t.Fatalf("%v, with %d hosts; those that leave, are gone or have no address do not count", err, len(i.Hosts))
 	}
@@ -73,23 +73,26 @@ func TestInventoryTakesNoOrders(t *testing.T) {
 	} {
 		v := inventoried()
 		spoil(&v)
-		if i, err := NewInventory(v, ""); CodeOf(err) != EInvalid {
+		if i, err := NewInventory(v, InventoryFiles{}); CodeOf(err) != EInvalid {
 			t.Errorf("%s gives %+v, %v", name, i, err)
 		}
 	}
 	for _, key := range []string{"a b", "a\nb", "$(evil)", "'", "-evil", strings.Repeat("a", 300)} {
-		if _, err := NewInventory(inventoried(), key); CodeOf(err) != EInvalid || AsError(err).Field != "key" {
+		if _, err := NewInventory(inventoried(), InventoryFiles{Key: key}); CodeOf(err) != EInvalid || AsError(err).Field != "key" {
 			t.Errorf("the key file %q gives %v", key, err)
+		}
+		if _, err := NewInventory(inventoried(), InventoryFiles{KnownHosts: key}); CodeOf(err) != EInvalid || AsError(err).Field != "known_hosts" {
+			t.Errorf("the known_hosts file %q gives %v", key, err)
 		}
 	}
 	v := inventoried()
 	v.Nodes[0].HostKey = "ssh-ed25519 AAAA\n* ssh-ed25519 EVIL"
-	i, err := NewInventory(v, "~/keys/lake.pem")
+	i, err := NewInventory(v, InventoryFiles{Key: "~/keys/lake.pem"})
 	if text, _, _, _ := i.File(InventoryKnownHosts); err != nil || strings.Contains(text, "EVIL") {
 		t.Errorf("a host key of two lines becomes %q, %v", text, err)
 	}
 	v.Name, v.Nodes[0].Services = "evil\nname", []string{"a\nb=c"}
-	i, err = NewInventory(v, "")
+	i, err = NewInventory(v, InventoryFiles{})
 	for _, f := range InventoryFormats {
 		if text, _, _, _ := i.File(f); err != nil || f != InventoryJSON && (strings.Contains(text, "evil\n") || strings.Contains(text, "b=c")) {
 			t.Errorf("%s: %v\n%s", f, err, text)

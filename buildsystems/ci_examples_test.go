@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,8 +44,9 @@ type door struct {
 	lost    int    // so many deliveries are taken, and their answer lost
 	waits   int    // so often the build is not ready yet
 	over    bool
-	failed  string // the state that it gets instead of ready
-	allowed string // the only inventory's lines
+	failed  string       // the state that it gets instead of ready
+	allowed string       // the only inventory's lines
+	named   []url.Values // what inventories were asked for with
 }
 
 func newDoor(t *testing.T, system string) *door {
@@ -88,6 +90,7 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		_, _ = fmt.Fprintf(w, `{"id":12,"event":{"build":"x","branch":"\",\"state\":\"failed\"","labels":["\"state\": \"failed\""]},"state":%q,"words":"so it \"is\""}`, state)
 	case "/builds/12/inventory":
+		d.named = append(d.named, r.URL.Query())
 		_, _ = io.WriteString(w, d.allowed)
 	case "/builds/12/key":
 		_, _ = io.WriteString(w, "PRIVATE KEY\n")
@@ -255,6 +258,29 @@ func TestScriptInTwoSteps(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(env["MUSTER_DIR"], "env")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read what it keeps: %v, %v", info.Mode(), err)
+	}
+}
+
+// What is put beside each other names each other, in whatever directory a build system works.
+func TestScriptPlacesItsFiles(t *testing.T) {
+	for name, named := range map[string]bool{"web@2+x": true, "my job": false, "a'b;c": false} {
+		d := newDoor(t, "generic")
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		code, said, _ := d.script("sh", map[string]string{"MUSTER_DIR": dir, "MUSTER_KEY": "yes"}, "run", "true")
+		if code != 0 || strings.Contains(said, "set MUSTER_DIR") == named {
+			t.Errorf("in %q: exit %d\n%s", name, code, said)
+		}
+		for _, q := range d.named {
+			if named && (q.Get("known_hosts") != dir+"/inventory.known_hosts" || q.Get("key") != dir+"/key.pem") || !named && len(q) != 1 {
+				t.Errorf("in %q it asks for an inventory with %v", name, q)
+			}
+		}
+		if len(d.named) == 0 {
+			t.Errorf("in %q it asks for no inventory", name)
+		}
 	}
 }
 

@@ -92,11 +92,11 @@ func (p *pass) watch(ctx context.Context) error {
 			return nil
 		}
 	}
-	active, lost, err := p.clusters(ctx)
+	active, lost, failed, err := p.clusters(ctx)
 	if err != nil {
 		return err
 	}
-	if len(active)+len(lost) == 0 {
+	if len(active)+len(lost)+len(failed) == 0 {
 		p.idle = true
 		return nil
 	}

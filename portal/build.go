@@ -204,7 +204,7 @@ func (p *Portal) buildInventory(w http.ResponseWriter, r *http.Request) (any, in
 	if format == "" {
 		format = app.InventoryJSON
 	}
-	text, _, kind, err := inventoryFile(v, format, q.Get("key"))
+	text, _, kind, err := inventoryFile(v, format, inventoryFiles(q))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -29,10 +30,10 @@ func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Act
 		c.Format = app.InventorySSH
 	}
 	status := http.StatusOK
-	i, err := app.NewInventory(v, c.Key)
+	i, err := app.NewInventory(v, app.InventoryFiles{Key: c.Key})
 	if e := app.AsError(err); err != nil && e.Field == "key" {
 		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
-		i, err = app.NewInventory(v, "")
+		i, err = app.NewInventory(v, app.InventoryFiles{})
 	}
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (p *Portal) clusterInventory(w http.ResponseWriter, r *http.Request, a app.
 		return err
 	}
 	q := r.URL.Query()
-	text, name, kind, err := inventoryFile(v, app.InventoryFormat(q.Get("format")), q.Get("key"))
+	text, name, kind, err := inventoryFile(v, app.InventoryFormat(q.Get("format")), inventoryFiles(q))
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,13 @@ func (p *Portal) clusterInventory(w http.ResponseWriter, r *http.Request, a app.
 	return nil
 }
 
-func inventoryFile(v app.ClusterView, f app.InventoryFormat, key string) (text, name, kind string, err error) {
-	i, err := app.NewInventory(v, key)
+// inventoryFiles are those that a request says an inventory is to name.
+func inventoryFiles(q url.Values) app.InventoryFiles {
+	return app.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
+}
+
+func inventoryFile(v app.ClusterView, f app.InventoryFormat, files app.InventoryFiles) (text, name, kind string, err error) {
+	i, err := app.NewInventory(v, files)
 	if err != nil {
 		return "", "", "", err
 	}
@@ -75,6 +81,8 @@ type inventoryInput struct {
 	IDInput
 	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"In which form"`
 	Key    string `query:"key" maxLength:"255" doc:"Where the cluster's private key is kept; it is named in the file, never part of it"`
+	// KnownHosts is where the form known_hosts is written to.
+	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Where the format known_hosts is kept; the formats ssh and ansible name it, so that ssh can check the host keys"`
 }
 
 func (p *Portal) apiInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
@@ -82,7 +90,7 @@ func (p *Portal) apiInventory(ctx context.Context, in *inventoryInput) (*huma.St
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	text, _, kind, err := inventoryFile(v, app.InventoryFormat(in.Format), in.Key)
+	text, _, kind, err := inventoryFile(v, app.InventoryFormat(in.Format), app.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}

@@ -133,15 +133,18 @@ func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]in
 // deliver makes one attempt and writes down what became of it.
 func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 	e := app.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
-	body, err := Body(one, d.Base())
+	m, err := messageOf(one, d.Base())
 	if one.Err != nil {
 		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
 		err = &app.Error{Code: app.EInternal, Message: "What the hook needs could not be read. It was written down on the server."}
 	}
 	var a Answer
 	if err == nil {
-		a, err = d.Sender.Send(ctx, Message{ID: one.MessageID, URL: one.URL, Body: body, Secrets: one.Secrets})
-		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(body)
+		a, err = d.Sender.Send(ctx, m)
+		if one.Told != nil && one.Told.Status != nil {
+			err = judgeStatus(*one.Told.Status, a, err)
+		}
+		e.Status, e.Response, e.Took, e.Request = a.Status, a.Text, a.Took, string(m.Body)
 	}
 	e.At, e.Err = d.Now(), err
 	d.count(a, err)
@@ -160,6 +163,18 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 		}
 	}
 	d.write(ctx, e)
+}
+
+// messageOf gives what is sent for a delivery.
+func messageOf(one app.DueDelivery, base string) (Message, *app.Error) {
+	if one.Err != nil {
+		return Message{}, nil // what there is of it isn't whole
+	}
+	if one.Told != nil && one.Told.Status != nil {
+		return statusMessage(one, base)
+	}
+	body, err := Body(one, base)
+	return Message{ID: one.MessageID, URL: one.URL, Body: body, Secrets: one.Secrets}, err
 }
 
 // count counts an attempt.

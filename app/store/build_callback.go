@@ -45,9 +45,22 @@ const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hoo
 // tellBuild queues what a build is told, where anybody wants to be.
 func (t *tx) tellBuild(tenant string, n app.BuildNews) error {
 	t.clusters[app.WatchBuilds] = true
-	return t.exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error)
-		SELECT id, ?, ?, ?, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '' FROM builds WHERE id = ? AND length(callback) > 0`,
-		tenant, string(n.State), jsonText(n), micros(n.At), micros(n.At), n.Build)
+	queue := func(kind string, n app.BuildNews, where string) error {
+		return t.exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)
+			SELECT b.id, ?, ?, ?, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', ? FROM builds b JOIN build_hooks h ON h.id = b.hook WHERE b.id = ? AND `+where,
+			tenant, string(n.State), jsonText(n), micros(n.At), micros(n.At), kind, n.Build)
+	}
+	if n.Status != nil {
+		status := n
+		status.Nodes = nil
+		if err := queue("status", status, `length(h.status_token) > 0`); err != nil {
+			return err
+		}
+	}
+	if n.Status = nil; !n.State.Told() {
+		return nil
+	}
+	return queue("callback", n, `length(b.callback) > 0`)
 }
 
 const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.next_at, c.ended_at, c.status, c.took, c.code, c.error`
@@ -69,24 +82,27 @@ func (s *Store) callbackID(id int64) string {
 
 // toldOf puts to builds what they were told.
 func (s *Store) toldOf(ctx context.Context, list []app.Build) error {
-	at, args := map[int64]*app.BuildCallbacks{}, []any{}
-	for _, b := range list {
-		if b.Callback != nil {
-			at[b.ID] = b.Callback
-			args = append(args, b.ID)
-		}
+	at, args := map[int64]*app.Build{}, []any{}
+	for i, b := range list {
+		at[b.ID] = &list[i]
+		args = append(args, b.ID)
 	}
 	if len(args) == 0 {
 		return nil
 	}
 	return s.each(ctx, func(row scanner) error {
 		var build int64
-		c, err := s.scanCallback(row, &build)
-		if err == nil {
-			at[build].Told = append(at[build].Told, c)
+		var kind string
+		c, err := s.scanCallback(row, &build, &kind)
+		switch b := at[build]; {
+		case err != nil:
+		case kind == "status":
+			b.Statuses = append(b.Statuses, c)
+		case b.Callback != nil:
+			b.Callback.Told = append(b.Callback.Told, c)
 		}
 		return err
-	}, `SELECT `+callbackColumns+`, c.build FROM build_callbacks c WHERE c.build IN (?`+strings.Repeat(", ?", len(args)-1)+`) ORDER BY c.id`, args...)
+	}, `SELECT `+callbackColumns+`, c.build, c.kind FROM build_callbacks c WHERE c.build IN (?`+strings.Repeat(", ?", len(args)-1)+`) ORDER BY c.id`, args...)
 }
 
 // QueueDeliveries does nothing: callbacks are queued as builds move.
@@ -105,9 +121,9 @@ func (b buildCallbacks) Watch(string) (changed <-chan struct{}, stop func()) {
 	return b.s.Watch(app.WatchBuilds)
 }
 
-// callbackHeads are the callbacks that are next: the first of each build.
+// callbackHeads are the callbacks that are next: of each build the first callback and the first status, which don't wait for each other.
 const callbackHeads = `SELECT c.id, c.tenant, 1, c.next_at, c.held_until FROM build_callbacks c WHERE c.outcome = 'waiting'
-	AND NOT EXISTS (SELECT 1 FROM build_callbacks e WHERE e.build = c.build AND e.outcome = 'waiting' AND e.id < c.id)`
+	AND NOT EXISTS (SELECT 1 FROM build_callbacks e WHERE e.build = c.build AND e.kind = c.kind AND e.outcome = 'waiting' AND e.id < c.id)`
 
 // ClaimDeliveries claims callbacks that are due, of each build the first.
 func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
@@ -119,7 +135,8 @@ func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim
 				return err
 			}
 			r := &callbackRow{}
-			if err := r.scan(t.row(`SELECT c.id, c.build, c.tenant, c.attempts, c.queued_at, c.payload, b.callback, b.callback_name, h.id, h.name, h.secret, h.old_secret, h.old_until
+			if err := r.scan(t.row(`SELECT c.id, c.build, c.tenant, c.attempts, c.queued_at, c.payload, b.callback, b.callback_name, h.id, h.name, h.secret, h.old_secret, h.old_until,
+				c.kind, h.system, h.status_api, h.status_token
 				FROM build_callbacks c JOIN builds b ON b.id = c.build JOIN build_hooks h ON h.id = b.hook WHERE c.id = ?`, id)); err != nil {
 				return fmt.Errorf("callback %d: %w", id, err)
 			}
@@ -143,10 +160,13 @@ type callbackRow struct {
 	hook, name       string
 	payload          []byte
 	url, secret, old []byte
+
+	kind, system, api string
+	token             []byte
 }
 
 func (r *callbackRow) scan(row scanner) error {
-	return row.Scan(&r.ID, &r.Build, &r.Tenant, &r.Attempts, &r.queued, &r.payload, &r.url, &r.name, &r.hook, &r.Hook, &r.secret, &r.old, &r.until)
+	return row.Scan(&r.ID, &r.Build, &r.Tenant, &r.Attempts, &r.queued, &r.payload, &r.url, &r.name, &r.hook, &r.Hook, &r.secret, &r.old, &r.until, &r.kind, &r.system, &r.api, &r.token)
 }
 
 // due opens what is sealed; what does not open is an error of this callback alone.
@@ -163,6 +183,13 @@ func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
 			d.Err = err
 		}
 		return b
+	}
+	if r.kind == "status" {
+		d.API, d.Token = r.api, string(open(r.token, buildStatusPlace(r.hook)))
+		if d.Err == nil && (d.Token == "" || d.Told.Status == nil) {
+			d.Err = app.Errorf(app.EInternal, "commit status %d has no token, or no status", d.ID)
+		}
+		return d
 	}
 	d.URL = string(open(r.url, buildCallPlace(r.name)))
 	d.Secrets = [][]byte{app.BuildSigningKey(string(open(r.secret, buildSecretPlace(r.hook))))}
@@ -191,9 +218,10 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e app.DeliveryEnd) erro
 	}
 	return b.s.write(ctx, func(t *tx) error {
 		var build int64
+		var kind string
 		err := t.row(`UPDATE build_callbacks SET outcome = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?, error = ?
-			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build`,
-			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build)
+			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build, kind`,
+			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
 		if isNoRows(err) {
 			return app.Errorf(app.EStale, "Callback %d is not this server's any more.", e.Delivery)
 		}
@@ -201,10 +229,10 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e app.DeliveryEnd) erro
 			return wrapped(err)
 		}
 		t.clusters[app.WatchBuilds] = true
-		if e.Stop == "" {
+		if e.Stop == "" || kind == "status" {
 			return nil
 		}
-		if err := t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE build = ? AND outcome = 'waiting'`,
+		if err := t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE build = ? AND outcome = 'waiting' AND kind = 'callback'`,
 			micros(e.At), string(app.ECancelled), e.Stop, build); err != nil {
 			return err
 		}

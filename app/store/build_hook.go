@@ -11,16 +11,17 @@ import (
 )
 
 const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
-	h.created_by, h.created_at, h.changed_at, h.deleted_at, (SELECT count(*) FROM builds b WHERE b.hook = h.id AND b.live = 1)`
+	h.created_by, h.created_at, h.changed_at, h.deleted_at, h.status_api, length(h.status_token), (SELECT count(*) FROM builds b WHERE b.hook = h.id AND b.live = 1)`
 
 func scanBuildHook(row scanner, more ...any) (h app.BuildHook, err error) {
 	var rules []byte
-	var enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
+	var status, enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
 	err = row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.System, &h.Owner, &rules, &secretAt, &oldUntil, &enabled, &last, &refused, &h.Refused,
-		&h.CreatedBy, &created, &changed, &deleted, &h.Live}, more...)...)
+		&h.CreatedBy, &created, &changed, &deleted, &h.StatusAPI, &status, &h.Live}, more...)...)
 	if err != nil {
 		return h, err
 	}
+	h.Statuses = status > 0
 	h.Enabled, h.Rules = enabled != 0, []app.BuildRule{}
 	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = fromMicros(secretAt), fromMicros(oldUntil), fromMicros(last), fromMicros(refused)
 	h.CreatedAt, h.ChangedAt, h.DeletedAt = fromMicros(created), fromMicros(changed), fromMicros(deleted)
@@ -36,6 +37,7 @@ func errNoBuildHook(name string) error {
 
 func buildSecretPlace(id string) string { return "build_hook_secrets/" + id }
 func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
+func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
 
 // BuildHooks implements app.BuildStore.
 func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
@@ -134,7 +136,7 @@ func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
 	for i, r := range rules {
 		rules[i].Callback = r.RedactedCallback()
 	}
-	facts := map[string]any{"system": h.System, "owner": h.Owner, "rules": rules, "enabled": h.Enabled}
+	facts := map[string]any{"system": h.System, "owner": h.Owner, "rules": rules, "enabled": h.Enabled, "statuses": h.Statuses, "status_api": h.StatusAPI}
 	if secret {
 		facts["secret"] = "set anew"
 	}
@@ -159,15 +161,33 @@ func (s *Store) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now t
 	if secret == "" {
 		secret = c.New
 	}
-	owner := ""
+	owner, api := "", ""
 	if c.Owner != nil {
 		owner = *c.Owner
 	}
+	if c.StatusAPI != nil {
+		api = *c.StatusAPI
+	}
 	return t.exec(`INSERT INTO build_hooks (id, tenant, name, system, owner, rules, secret, secret_at, old_secret, old_until, token_key, enabled, last_at,
-			refused_at, refused, created_by, created_at, changed_at, deleted_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0)`,
+			refused_at, refused, created_by, created_at, changed_at, deleted_at, status_token, status_api)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0, ?, ?)`,
 		c.ID, who.Tenant, c.Name, c.System, owner, jsonText(rules), s.seal([]byte(secret), buildSecretPlace(c.ID)), micros(now),
-		s.seal(c.TokenKey, buildTokenPlace(c.ID)), truth(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now))
+		s.seal(c.TokenKey, buildTokenPlace(c.ID)), truth(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now),
+		s.sealStatus(c.StatusToken, c.ID), api)
+}
+
+// sealStatus seals the token of commit statuses; no token is stored as nothing.
+func (s *Store) sealStatus(token *string, id string) []byte {
+	if token == nil || *token == "" {
+		return []byte{}
+	}
+	return s.seal([]byte(*token), buildStatusPlace(id))
+}
+
+// dropStatuses gives up the commit statuses of a hook that were not written yet.
+func (t *tx) dropStatuses(hook, why string, now time.Time) error {
+	return t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE kind = 'status' AND outcome = 'waiting'
+		AND build IN (SELECT id FROM builds WHERE hook = ?)`, micros(now), string(app.ECancelled), why, hook)
 }
 
 func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
@@ -184,6 +204,17 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 	}
 	if c.Enabled != nil {
 		change(`enabled = ?`, truth(*c.Enabled))
+	}
+	if c.StatusAPI != nil {
+		change(`status_api = ?`, *c.StatusAPI)
+	}
+	if c.StatusToken != nil {
+		change(`status_token = ?`, s.sealStatus(c.StatusToken, h.ID))
+		if *c.StatusToken == "" {
+			if err := t.dropStatuses(h.ID, "The hook writes no commit statuses any more.", now); err != nil {
+				return err
+			}
+		}
 	}
 	if c.Secret != "" {
 		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, micros(now.Add(app.OldSecretTime)),
@@ -208,8 +239,11 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 			return err
 		}
 		t.clusters[app.WatchBuilds] = true
-		if err := t.exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
+		if err := t.exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', status_token = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
 			micros(now), h.ID); err != nil {
+			return err
+		}
+		if err := t.dropStatuses(h.ID, "Its hook was deleted.", now); err != nil {
 			return err
 		}
 		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {

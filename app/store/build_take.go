@@ -88,7 +88,9 @@ func (t *tx) endBuilds(o app.BuildOrder) (ended []int64, err error) {
 			column, value, what = "build", e.Build, "build "+e.Build
 		}
 		if e.Lasting {
-			if err := t.exec(`INSERT INTO build_ends (hook, what, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, what, micros(o.Now)); err != nil {
+			if err := t.exec(`INSERT INTO build_ends (hook, what, at, ended_at) VALUES (?, ?, ?, ?) ON CONFLICT (hook, what) DO UPDATE
+				SET at = excluded.at, ended_at = CASE WHEN excluded.ended_at > build_ends.ended_at THEN excluded.ended_at ELSE build_ends.ended_at END`,
+				o.Hook.ID, what, micros(o.Now), micros(e.At)); err != nil {
 				return nil, err
 			}
 		}
@@ -129,8 +131,30 @@ func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (i
 			return 0, err
 		}
 	}
+	again := b.Again
+	if !b.NewestJobAt.IsZero() {
+		var n int
+		if err := t.row(`SELECT count(*) FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND ended_at > 0 AND ended_at < ?`,
+			o.Hook.ID, "key "+b.Key, "build "+e.Build, micros(b.NewestJobAt)).Scan(&n); err != nil {
+			return 0, wrapped(err)
+		}
+		if n > 0 {
+			again = true
+			if e.Job == "" && e.JobID == "" { // a new job says nothing of the whole, whose own event is still to come
+				if err := t.exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
+					return 0, err
+				}
+			}
+			// What the earlier run had is on its way out: it makes room for the key.
+			if err := t.exec(`UPDATE builds SET build_key = build_key || '~' || CAST(id AS TEXT), version = version + 1 WHERE hook = ? AND build_key = ? AND live = 1 AND end_at > 0`,
+				o.Hook.ID, b.Key); err != nil {
+				return 0, err
+			}
+		}
+	}
 	var over bool
-	if err := t.row(`SELECT EXISTS (SELECT 1 FROM build_ends WHERE hook = ? AND (what = ? OR what = ?))`, o.Hook.ID, "key "+b.Key, "build "+e.Build).Scan(&over); err != nil {
+	if err := t.row(`SELECT EXISTS (SELECT 1 FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND (ended_at = 0 OR ended_at >= ?))`,
+		o.Hook.ID, "key "+b.Key, "build "+e.Build, micros(b.NewestJobAt)).Scan(&over); err != nil {
 		return 0, wrapped(err)
 	}
 	if over {
@@ -145,7 +169,7 @@ func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (i
 	case err != nil && !isNoRows(err):
 		return 0, wrapped(err)
 	case isNoRows(err):
-	case live == 1, !b.Again && state == app.BuildOver, !b.Again && state == app.BuildFailed && o.Replay == 0:
+	case live == 1, !again && state == app.BuildOver, !again && state == app.BuildFailed && o.Replay == 0:
 		d.Outcome, d.Words = app.BuildTakenKnown, "It is "+string(state)+" already."
 		return id, nil
 	}
@@ -178,14 +202,16 @@ func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (i
 	act := "build.begin"
 	if live == 0 {
 		act = "build.refuse"
-		if len(call.url) > 0 {
-			made, err := t.build(id)
-			if err != nil {
-				return 0, err
-			}
-			if err := t.tellBuild(made.Tenant, made.News(o.Now, nil)); err != nil {
-				return 0, err
-			}
+	}
+	if live == 0 && len(call.url) > 0 || o.Hook.Statuses {
+		made, err := t.build(id)
+		if err != nil {
+			return 0, err
+		}
+		n := made.News(o.Now, nil)
+		n.Status = made.CommitStatus(o.Hook, "")
+		if err := t.tellBuild(made.Tenant, n); err != nil {
+			return 0, err
 		}
 	}
 	return id, t.deed(o.Now, o.Who, act, app.Build{ID: id}.Object(), nil, map[string]any{"hook": o.Hook.Name, "rule": b.Rule.Name, "key": b.Key, "template": b.Ask.Template})

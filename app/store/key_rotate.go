@@ -28,6 +28,7 @@ var sealedColumns = []sealedColumn{
 	{table: "build_deliveries", column: "body", place: "build_deliveries/", keys: []string{"hook", "uniq"}},
 	{table: "build_hooks", column: "secret", place: "build_hook_secrets/", keys: []string{"id"}},
 	{table: "build_hooks", column: "old_secret", place: "build_hook_secrets/", keys: []string{"id"}},
+	{table: "build_hooks", column: "status_token", place: "build_hook_statuses/", keys: []string{"id"}},
 	{table: "build_hooks", column: "token_key", place: "build_hook_tokens/", keys: []string{"id"}},
 	{table: "builds", column: "sealed_wanted", place: "build_wanted/", keys: []string{"id"}, number: true, clear: "wanted"},
 	{table: "builds", column: "callback", place: "build_callbacks/", keys: []string{"callback_name"}},

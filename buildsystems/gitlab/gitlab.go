@@ -36,7 +36,7 @@ func (System) About() app.BuildSystem {
 			"Enter the secret as Signing token; on a GitLab that has no such field, as Secret token.",
 			"Choose Pipeline events, Job events, Push events, Tag push events, Merge request events or Deployment events, whichever your rules ask for; leave SSL verification on.",
 		},
-		Standard: true,
+		Standard: true, Token: true, StatusAPI: "https://gitlab.com/api/v4",
 	}
 }
 

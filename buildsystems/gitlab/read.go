@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/app"
 	"muster/buildsystems/internal/payload"
@@ -76,10 +77,26 @@ func pipeline(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	e = ref(told(e, a.Need("status")), a.Text("ref"), a.Bool("tag"))
 	e.Build = fmt.Sprintf("%s/-/pipelines/%d", b.In("project").Need("path_with_namespace"), a.NeedNumber("id"))
 	e.Commit, e.URL = a.Text("sha"), a.Text("url")
+	e.FinishedAt = moment(a.Text("finished_at"))
+	for _, job := range b.Objects("builds") { // a pipeline that runs again has the same number, and new jobs
+		if at := moment(job.Text("created_at")); at.After(e.NewestJobAt) {
+			e.NewestJobAt = at
+		}
+	}
 	if b.Has("merge_request") {
 		e = request(e, b.In("merge_request"))
 	}
 	return e
+}
+
+// moment reads a time in one of the forms that GitLab has had; zero where there is none.
+func moment(text string) time.Time {
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
 }
 
 // request sets what a merge request says of itself.
@@ -103,6 +120,7 @@ func job(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	id := b.NeedNumber("build_id")
 	e.Build = fmt.Sprintf("%s/-/pipelines/%d", e.Repository, b.NeedNumber("pipeline_id"))
 	e.Job, e.JobID = b.Need("build_name"), fmt.Sprint(id)
+	e.FinishedAt, e.NewestJobAt = moment(b.Text("build_finished_at")), moment(b.Text("build_created_at"))
 	e.Commit, e.Labels = b.Text("sha"), b.In("runner").Texts("tags")
 	e.URL = fmt.Sprintf("%s/-/jobs/%d", web, id)
 	return e

@@ -61,11 +61,12 @@ func buildHookCommand(c *cli) *cobra.Command {
 func buildHookSaveCommand(c *cli) *cobra.Command {
 	var (
 		system, owner, rulesFile, secretFile string
+		statusFile, statusAPI                string
 		rotate, on, off                      bool
 	)
 	cmd := &cobra.Command{Use: "save NAME", Short: "Make a build hook or change it; what is not given stays",
 		Long:    "Make a build hook or change the one of that name; what is not given stays. The secret of a new hook is printed once, unless the build system makes it.",
-		Example: "  muster build hook save web --system github --owner ci --rules rules.yaml\n  muster build hook save web --rotate",
+		Example: "  muster build hook save web --system github --owner ci --rules rules.yaml\n  muster build hook save web --rotate\n  muster build hook save web --status-token-file token",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := app.BuildHookRequest{Name: args[0], System: system, Rotate: rotate}
@@ -82,6 +83,18 @@ func buildHookSaveCommand(c *cli) *cobra.Command {
 				if r.Secret, err = c.readWord(secretFile, "secret-file"); err != nil {
 					return err
 				}
+			}
+			if cmd.Flags().Changed("status-token-file") {
+				token := ""
+				if statusFile != "" {
+					if token, err = c.readWord(statusFile, "status-token-file"); err != nil {
+						return err
+					}
+				}
+				r.StatusToken = &token
+			}
+			if cmd.Flags().Changed("status-api") {
+				r.StatusAPI = &statusAPI
 			}
 			if rulesFile != "" {
 				rules, err := c.readBuildRules(rulesFile)
@@ -109,6 +122,9 @@ func buildHookSaveCommand(c *cli) *cobra.Command {
 			if s.Secret != "" {
 				fmt.Fprintf(c.stdout, "Secret: %s  (shown this once)\n", s.Secret)
 			}
+			for _, w := range s.Warnings {
+				fmt.Fprintln(c.stderr, "Warning: "+w)
+			}
 			return nil
 		}}
 	flags := cmd.Flags()
@@ -116,6 +132,8 @@ func buildHookSaveCommand(c *cli) *cobra.Command {
 	flags.StringVar(&owner, "owner", "", "the `user` as whom it acts; you, where it is left out")
 	flags.StringVar(&rulesFile, "rules", "", "`file` of rules; - is standard input")
 	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret, where the build system makes it; - is standard input")
+	flags.StringVar(&statusFile, "status-token-file", "", "`file` that holds a token of GitHub or GitLab which may write commit statuses; - is standard input, \"\" stops writing them")
+	flags.StringVar(&statusAPI, "status-api", "", "`URL` of the API that commit statuses are written at; the public one of the system if you leave it out")
 	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one counts too for a day")
 	flags.BoolVar(&on, "on", false, "switch it on")
 	flags.BoolVar(&off, "off", false, "switch it off: it ends builds, and begins none")
@@ -141,6 +159,9 @@ func buildHookShowCommand(c *cli) *cobra.Command {
 				if words != "" {
 					fmt.Fprintln(c.stdout, "! "+words)
 				}
+			}
+			if h.Statuses {
+				fmt.Fprintf(c.stdout, "Commit statuses are written%s\n", map[bool]string{true: "", false: " at " + h.StatusAPI}[h.StatusAPI == ""])
 			}
 			text, err := spec.BuildRules(h.Rules)
 			if err != nil {
@@ -192,7 +213,7 @@ func (c *cli) readBuildRules(file string) ([]app.BuildRule, error) {
 	if err != nil {
 		return nil, usagef("%v", err).hint("Give the name of a YAML file of rules, or - for stdin; `muster build hook show NAME` writes one.")
 	}
-	return spec.ReadBuildRules(b)
+	return spec.ReadBuildRulesOf(file, b)
 }
 
 func buildRulesCommand(c *cli) *cobra.Command {

@@ -48,11 +48,11 @@ func TestRealBuildScript(t *testing.T) {
 			}
 			said, code := run([]string{"MUSTER_BUILD=acme/web/1"}, "run", "sh", "-ec", `
 				curl -fsS "http://$MUSTER_SERVICE_LB:8080/" >/dev/null && echo "visited"
-				ssh -F none -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile="$MUSTER_DIR/inventory.known_hosts" -i "$MUSTER_SSH_KEY" \
-					$(sed -n 's/^ *HostName //p' "$MUSTER_DIR/inventory.ssh" | head -n 1 | sed 's/^/root@/') -p "$(sed -n 's/^ *Port //p' "$MUSTER_DIR/inventory.ssh" | head -n 1)" \
-					-l "$(sed -n 's/^ *User //p' "$MUSTER_DIR/inventory.ssh" | head -n 1)" echo "opened" || cat "$MUSTER_DIR/inventory.ssh"
+				node=$(sed -n 's/^Host \([^ ]*\) .*/\1/p' "$MUSTER_DIR/inventory.ssh" | head -n 1)
+				ssh -F "$MUSTER_DIR/inventory.ssh" -o BatchMode=yes -o IdentityAgent=none "$node" echo opened
+				ansible -i "$MUSTER_INVENTORY" all -m ping | grep -c SUCCESS | sed 's/^/pinged /'
 				exit 3`)
-			if code != 3 || !strings.Contains(said, "visited") {
+			if code != 3 || !strings.Contains(said, "visited\n") || !strings.Contains(said, "opened\n") || !strings.Contains(said, "pinged 3\n") {
 				t.Fatalf("exit code %d\n%s\n%s", code, said, p.out)
 			}
 			t.Log(said)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,7 +14,8 @@ import (
 )
 
 func clusterInventoryCommand(c *cli) *cobra.Command {
-	var format, key string
+	var format string
+	var files app.InventoryFiles
 	names := make([]string, len(app.InventoryFormats))
 	for i, f := range app.InventoryFormats {
 		names[i] = string(f)
@@ -21,18 +25,23 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 		Short: "Tell other tools how the machines of a cluster are reached",
 		Long: "Tell other tools how the machines of a cluster are reached: as an Ansible inventory (groups are services), for ~/.ssh/config, as known_hosts\n" +
 			"with the host keys, for /etc/hosts, as JSON, or as assignments for shells. No secret is in it.\n\n" +
-			"    muster cluster inventory shop --format ssh > ~/.ssh/config.d/shop\n" +
+			"An inventory names two files: the cluster's private key and its host keys. Unless you name others, both are written into Muster's own directory\n" +
+			"on this computer and named from there, so the inventory can be used at once. If you may not have the key, put your own with --key.\n\n" +
+			"    muster cluster inventory shop --format ssh > shop.ssh && ssh -F shop.ssh n1.shop\n" +
 			"    muster cluster inventory shop --format ansible > shop.ini && ansible -i shop.ini web -m ping",
 		Args: exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {
 				return usagef("there is no inventory %q", format).hint("One of %s.", strings.Join(names, ", "))
 			}
-			_, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
 				return err
 			}
-			i, err := app.NewInventory(v, key)
+			if err := keepNamed(cmd.Context(), cl, v, app.InventoryFormat(format), &files); err != nil {
+				return err
+			}
+			i, err := app.NewInventory(v, files)
 			if err != nil {
 				return err
 			}
@@ -46,6 +55,35 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "ssh", "in which `form`: "+strings.Join(names, ", "))
-	cmd.Flags().StringVar(&key, "key", "", "`FILE` in which you keep the cluster's key; it is named, never read (default ~/.ssh/muster-ID.pem)")
+	cmd.Flags().StringVar(&files.Key, "key", "", "`FILE` in which you keep the cluster's private key; it is named, never read (default: written into Muster's own directory)")
+	cmd.Flags().StringVar(&files.KnownHosts, "known-hosts", "", "`FILE` in which you keep the cluster's host keys, --format known_hosts; it is named, never read (default: written into Muster's own directory)")
 	return cmd
+}
+
+// keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
+// cannot be part of an inventory leaves the default names, as does a key that one may not have.
+func keepNamed(ctx context.Context, cl *client, v app.ClusterView, f app.InventoryFormat, files *app.InventoryFiles) error {
+	if !slices.Contains([]app.InventoryFormat{app.InventorySSH, app.InventoryAnsible, app.InventoryAnsibleYAML, app.InventoryEnv, app.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
+		return nil
+	}
+	base, err := keyBase(cl.home, v.ID)
+	if err != nil || !app.InventoryPath(base+".known_hosts") {
+		return err
+	}
+	if files.KnownHosts == "" {
+		if err := writePrivate(base+".known_hosts", []byte(knownHosts(reachableNodes(v)))); err != nil {
+			return fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
+		}
+		files.KnownHosts = base + ".known_hosts"
+	}
+	if files.Key != "" {
+		return nil
+	}
+	if _, err := reachNodes(ctx, cl, v); err != nil {
+		return err
+	}
+	if _, err := os.Stat(base + ".pem"); err == nil {
+		files.Key = base + ".pem"
+	}
+	return nil
 }

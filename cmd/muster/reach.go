@@ -119,6 +119,9 @@ func knownHosts(nodes []app.Node) string {
 		if port := sshPort(n); port != 22 {
 			host = "[" + host + "]:" + strconv.Itoa(port)
 		}
+		if n.Hostname != "" {
+			host = n.Hostname + "," + host // inventories look the key up by name
+		}
 		fmt.Fprintf(&b, "%s %s %s\n", host, key[0], key[1])
 	}
 	return b.String()

@@ -15,7 +15,8 @@
 #                  MUSTER_TIMEOUT      how long to wait until it is ready, in seconds; 3600
 #                  MUSTER_KEY          yes: the cluster's private key is put into $MUSTER_DIR/key.pem
 #                  MUSTER_FORMAT       jenkins: what is sent has the form of Jenkins' Notification plugin, for hooks of that kind
-#                  MUSTER_DIR          where to remember things between begin and end; .muster
+#                  MUSTER_DIR          where to remember things between begin and end; .muster. Beside env there are inventory.json, .ansible, .ssh and .known_hosts:
+#                                      ssh -F .muster/inventory.ssh NODE, ansible -i .muster/inventory.ansible all -m ping
 #                  MUSTER_PAUSE        seconds to wait before the server is asked again after it could not answer; 2, and longer each time
 #                  MUSTER_CA           a file with the certificate that signs for the server, where that is one of your own
 #
@@ -206,12 +207,17 @@ await() {
 		esac
 		[ "$(date +%s)" -lt "$until" ] || die "It was not ready within ${MUSTER_TIMEOUT:-3600} seconds."
 	done
-	query=
+	# Each file names the others where they are. Some characters can't be part of such a path, such as spaces.
+	query= at=
+	case $dir in
+	*[!A-Za-z0-9_./@+-]*) say "$dir has characters that SSH and Ansible files can't hold: keep inventory.known_hosts where they name it, or set MUSTER_DIR." ;;
+	*) at=$(printf %s "$dir" | sed 's/+/%2B/g'); query="&known_hosts=$at/inventory.known_hosts" ;;
+	esac
 	if [ "${MUSTER_KEY:-}" = yes ]; then
 		about GET /key
 		[ "$status" = 200 ] || die "The key is not to be had: $(why)"
 		mv "$dir/answer" "$dir/key.pem"
-		query="&key=$dir/key.pem"
+		[ -z "$at" ] || query="$query&key=$at/key.pem"
 	fi
 	for format in env json ansible ssh known_hosts; do
 		about GET "/inventory?format=$format$query"
@@ -220,7 +226,7 @@ await() {
 	done
 	# Only plain assignments, whatever the server says: shells read them.
 	grep -E '^MUSTER_(CLUSTER|CLUSTER_NAME|SSH_KEY|NODES|NODE_[A-Z0-9_]+|SERVICE_[A-Z0-9_]+)=[A-Za-z0-9_.,:/~@+-]*$' "$dir/inventory.env" >"$dir/env"
-	printf 'MUSTER_INVENTORY=%s\n' "$dir/inventory.ansible" >>"$dir/env"
+	[ -z "$at" ] || printf 'MUSTER_INVENTORY=%s\n' "$dir/inventory.ansible" >>"$dir/env"
 	if [ -n "${GITHUB_ENV:-}" ]; then cat "$dir/env" >>"$GITHUB_ENV"; fi
 	if [ -n "${BASH_ENV:-}" ] && [ -n "${CIRCLECI:-}" ]; then sed 's/^/export /' "$dir/env" >>"$BASH_ENV"; fi
 	say "Its addresses are in $dir/env:"

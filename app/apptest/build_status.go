@@ -1,0 +1,142 @@
+package apptest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+const statusToken = "ghp_a-token-that-nobody-sees"
+
+// statuses claims the commit statuses that are to be written now, and takes them for written.
+func (b *buildHookTest) statuses(want ...string) {
+	b.Helper()
+	due, _, err := b.s.BuildCallbacks().ClaimDeliveries(b.ctx, app.DeliveryClaim{Holder: "x", Now: b.clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
+	b.must(err)
+	var got []string
+	for _, d := range due {
+		b.must(d.Err)
+		if d.Token != statusToken || d.API != "https://git.example.com/api" || d.URL != "" {
+			b.Errorf("it is written at %q with %q", d.API, d.Token)
+		}
+		s := d.Told.Status
+		got = append(got, fmt.Sprintf("%s %s %s", s.Repository, s.State, s.Words))
+		b.must(b.answered(d, "", 0, ""))
+	}
+	if strings.Join(got, "; ") != strings.Join(want, "; ") {
+		b.Fatalf("written is %q, want %q", got, want)
+	}
+}
+
+// buildStatuses: pending, then how it went, once each; nothing for what names no commit, and nothing once the token is gone.
+func (t *storeTest) buildStatuses() {
+	b := t.building(createRule(1, 1))
+	token, api := statusToken, "https://git.example.com/api"
+	h, _, err := b.s.SaveBuildHook(b.ctx, boss, app.BuildHookChange{Name: "ci", StatusToken: &token, StatusAPI: &api}, b.clock.Now())
+	if b.must(err); !h.Statuses || h.StatusAPI != api {
+		b.Fatalf("the hook is %+v", h)
+	}
+	begin := func(build, repository, commit string) app.BuildReceipt {
+		r, err := b.send(0, app.BuildEvent{Action: "go", Phase: app.BuildRunning, Build: build, Repository: repository, Commit: commit})
+		b.must(err)
+		return r
+	}
+	sha := strings.Repeat("ab", 20)
+	one := begin("web/1", "octo/web", sha)
+	b.statuses("octo/web pending Waiting for a cluster.")
+	two := begin("web/2", "octo/two", sha)
+	b.statuses("octo/two pending Waiting for a cluster.")
+	begin("web/3", "octo/web", sha)
+	b.statuses("octo/web failure The queue of rule web is full: 1 have clusters, 1 wait.")
+	b.settle()
+	c := b.is(one.Build, app.BuildReady).Cluster
+	v, err := b.s.View(b.ctx, tenant, c)
+	b.must(err)
+	b.statuses("octo/web success Cluster " + v.Name + " is ready: 1 node.")
+	if all := b.is(one.Build, app.BuildReady).Statuses; len(all) != 2 || all[0].State != app.BuildWaiting || all[1].State != app.BuildReady || all[1].Outcome != app.DeliveryMade {
+		b.Errorf("people see %+v", all)
+	}
+	b.ends("web/2")
+	b.ends("web/1")
+	b.settle()
+	b.is(two.Build, app.BuildOver)
+	b.statuses("octo/two cancelled The build ended before its cluster was ready.")
+	// The path of the API is the hook's, whatever an event calls its repository.
+	for i, repository := range []string{"../../user", "octo/..", "octo/web?x=", "octo", "octo//web", "octo/web/../../x", ""} {
+		begin(fmt.Sprint("evil/", i), repository, sha)
+		b.ends(fmt.Sprint("evil/", i))
+		b.settle()
+	}
+	begin("evil/commit", "octo/web", "main")
+	b.ends("evil/commit")
+	b.settle()
+	b.statuses()
+	begin("web/4", "octo/web", sha)
+	none := ""
+	h, _, err = b.s.SaveBuildHook(b.ctx, boss, app.BuildHookChange{Name: "ci", StatusToken: &none}, b.clock.Now())
+	if b.must(err); h.Statuses {
+		b.Error("it still writes statuses")
+	}
+	b.statuses()
+	audit, err := b.s.Audit(b.ctx, app.AuditFilter{Tenant: tenant, Limit: 100})
+	if b.must(err); strings.Contains(fmt.Sprintf("%+v", audit), statusToken) {
+		b.Error("the audit has the token")
+	}
+}
+
+// buildRunsAgain: a build whose number stays, as GitLab's pipelines have it, begins again with jobs that are newer than its end, also while its
+// first cluster is still to be deleted; what only comes late begins nothing.
+func (t *storeTest) buildRunsAgain() {
+	b := t.building(createRule(3, 3))
+	at := b.clock.Now()
+	order := func(e app.BuildEvent) app.BuildDone {
+		b.sent++
+		o := app.BuildOrder{Hook: b.hook, Who: boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.clock.Now(), Event: e, Delivery: app.BuildTaken{Hook: "ci", At: b.clock.Now()}}
+		if e.Phase == app.BuildEnded {
+			o.Ends = []app.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+		} else {
+			r := createRule(3, 3)
+			o.Begin = &app.BuildBegin{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: app.BuildAsk{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
+		}
+		done, err := b.s.TakeBuild(b.ctx, o)
+		b.must(err)
+		return done
+	}
+	run := func(minutes int) app.BuildDone {
+		return order(app.BuildEvent{Action: "running", Phase: app.BuildRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
+	}
+	end := func(minutes int) app.BuildDone {
+		return order(app.BuildEvent{Action: "failed", Phase: app.BuildEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
+	}
+	first := run(0).Build
+	b.settle()
+	b.is(first.ID, app.BuildReady)
+	end(3)
+	if late := run(0).Delivery; late.Outcome != app.BuildTakenNothing && late.Outcome != app.BuildTakenKnown {
+		b.Errorf("what came late is %+v", late)
+	}
+	second := run(10) // while the first cluster is still there
+	if second.Delivery.Outcome != app.BuildTakenBegun || second.Build.ID == first.ID {
+		b.Fatalf("the second run is %+v", second.Delivery)
+	}
+	if again := run(10); again.Delivery.Outcome != app.BuildTakenKnown || again.Build.ID != second.Build.ID {
+		b.Errorf("told twice it is %+v", again.Delivery)
+	}
+	b.settle()
+	b.is(first.ID, app.BuildOver)
+	b.is(second.Build.ID, app.BuildReady)
+	end(12)
+	b.settle()
+	b.is(second.Build.ID, app.BuildOver)
+	if late := run(10).Delivery; late.Outcome == app.BuildTakenBegun {
+		b.Errorf("what came late of the second run is %+v", late)
+	}
+	third := run(20)
+	if third.Delivery.Outcome != app.BuildTakenBegun {
+		b.Errorf("the third run is %+v", third.Delivery)
+	}
+	end(22)
+	b.settle()
+}
