@@ -46,7 +46,7 @@ func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterV
 		v.Nodes[i].Stopped = d.Stopped[v.Nodes[i].Name]
 	}
 	if d.Health != nil {
-		if v.Health, err = a.Store.ClusterHealth(ctx, actor.Tenant, c.ID); err != nil {
+		if v.Health, err = a.clusterHealth(ctx, v.Cluster, v.Nodes); err != nil {
 			return ClusterView{}, err
 		}
 	}

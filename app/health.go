@@ -116,18 +116,19 @@ func (h NodeHealth) Words() string {
 
 // ClusterHealth is how a cluster is, from its nodes.
 type ClusterHealth struct {
-	State       HealthState  `json:"state"`
-	Since       time.Time    `json:"since,omitzero"`
-	Reason      string       `json:"reason,omitempty"`       // in a sentence; "" where it is healthy
-	LookedAt    time.Time    `json:"looked_at,omitzero"`     // when the latest round ended
-	NextAt      time.Time    `json:"next_at,omitzero"`       // when the next one is due; a cluster with an operation under way, or asleep, waits
-	Healthy     int          `json:"healthy"`                // nodes
-	Sick        int          `json:"sick"`                   // nodes
-	Unreachable int          `json:"unreachable"`            // nodes
-	Unknown     int          `json:"unknown"`                // nodes
-	Nodes       []NodeHealth `json:"nodes" nullable:"false"` // those of which there is more to say than that they are healthy, in number order
-	Repair      HealthRepair `json:"repair"`
-	Note        string       `json:"note,omitempty"` // what automatic repair waits for
+	State       HealthState   `json:"state"`
+	Since       time.Time     `json:"since,omitzero"`
+	Reason      string        `json:"reason,omitempty"`       // in a sentence; "" where it is healthy
+	LookedAt    time.Time     `json:"looked_at,omitzero"`     // when the latest round ended
+	NextAt      time.Time     `json:"next_at,omitzero"`       // when the next one is due; a cluster with an operation under way, or asleep, waits
+	Healthy     int           `json:"healthy"`                // nodes
+	Sick        int           `json:"sick"`                   // nodes
+	Unreachable int           `json:"unreachable"`            // nodes
+	Unknown     int           `json:"unknown"`                // nodes
+	Nodes       []NodeHealth  `json:"nodes" nullable:"false"` // those of which there is more to say than that they are healthy, in number order
+	Repair      HealthRepair  `json:"repair"`
+	Every       time.Duration `json:"-"`              // from one round to the next
+	Note        string        `json:"note,omitempty"` // what automatic repair waits for
 }
 
 // Of gives the health of a node by its name.

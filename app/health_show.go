@@ -8,7 +8,11 @@ func (a *App) Health(ctx context.Context, actor Actor, cluster string) (ClusterH
 	if err != nil {
 		return ClusterHealth{}, err
 	}
-	h, err := a.Store.ClusterHealth(ctx, actor.Tenant, c.ID)
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return ClusterHealth{}, err
+	}
+	h, err := a.clusterHealth(ctx, c, nodes)
 	switch {
 	case err != nil:
 		return ClusterHealth{}, err

@@ -20,31 +20,41 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 	for _, m := range machines {
 		running[m.ID] = m.State != app.MachineStopped
 	}
-	active, err := p.Store.ActiveClusters(ctx)
+	active, lost, failed, err := p.clusters(ctx)
 	if err != nil {
 		return err
 	}
-	lost, err := p.Store.LostClusters(ctx)
-	if err != nil {
-		return err
-	}
-	failed, err := p.Store.FailedClusters(ctx)
-	if err != nil {
-		return err
-	}
-	p.forget(active, lost, failed)
 	var errs []error
 	for _, c := range failed {
-		if p.accountOf(c) == p.account.Provider {
-			errs = append(errs, p.failedCluster(ctx, cloud, c, running))
-		}
+		errs = append(errs, p.failedCluster(ctx, cloud, c, running))
 	}
 	for i, c := range append(active, lost...) {
-		if p.accountOf(c) == p.account.Provider {
-			errs = append(errs, p.cluster(ctx, cloud, c, i >= len(active), running))
-		}
+		errs = append(errs, p.cluster(ctx, cloud, c, i >= len(active), running))
 	}
 	return errors.Join(errs...)
+}
+
+// clusters gives those of the account whose machines should run, those that have lost some, and those that failed.
+func (p *pass) clusters(ctx context.Context) (active, lost, failed []app.Cluster, err error) {
+	if active, err = p.Store.ActiveClusters(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if lost, err = p.Store.LostClusters(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if failed, err = p.Store.FailedClusters(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	p.forget(active, lost, failed)
+	elsewhere := func(c app.Cluster) bool { return p.accountOf(c) != p.account.Provider }
+	return slices.DeleteFunc(active, elsewhere), slices.DeleteFunc(lost, elsewhere), slices.DeleteFunc(failed, elsewhere), nil
+}
+
+// doubted tells whether machines of the account were away at the last look.
+func (p *pass) doubted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Reconciler.doubt[p.account.Provider]
 }
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for
@@ -85,9 +95,10 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 		return p.Store.MarkFound(ctx, c.Tenant, c.ID)
 	case len(names) == 0:
 		return nil
-	case !wasLost && time.Since(since) < min(lostAfter, p.Every):
-		if again := since.Add(lostAfter); again.Before(p.next) {
-			p.next = again
+	case !wasLost && time.Since(since) < min(lostAfter, p.Watch):
+		p.doubt = true
+		if again := since.Add(lostAfter); again.Before(p.again) {
+			p.again = again
 		}
 		return nil
 	}
@@ -141,10 +152,10 @@ func (p *pass) failedCluster(ctx context.Context, cloud app.Provider, c app.Clus
 		}
 	}
 	since := p.missing(c.ID, len(lost) > 0)
-	if len(lost) > 0 && time.Since(since) < min(lostAfter, p.Every) {
-		lost = nil
-		if again := since.Add(lostAfter); again.Before(p.next) {
-			p.next = again
+	if len(lost) > 0 && time.Since(since) < min(lostAfter, p.Watch) {
+		lost, p.doubt = nil, true
+		if again := since.Add(lostAfter); again.Before(p.again) {
+			p.again = again
 		}
 	}
 	if len(lost) > 0 {

@@ -16,7 +16,11 @@ type pass struct {
 	policy  app.OrphanPolicy
 	account app.Account
 	name    string    // of the provider, as its tenants know it
-	next    time.Time // when to look again
+	next    time.Time // when to compare again
+	again   time.Time // when to look again for lost machines
+	watches bool      // it looks for lost machines only
+	idle    bool      // there was nothing to list the account for
+	doubt   bool      // machines are away, and it takes a second look to call them lost
 	prices  map[string]map[string]float64
 }
 
@@ -29,12 +33,10 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.name = spec.Name
-	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
+	machines, err := p.list(ctx, cloud, spec)
 	if err != nil {
-		return p.fromHere(spec, err)
+		return err
 	}
-	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
-	p.account.Machines = len(machines)
 	live, err := p.Store.IntentsOf(ctx, p.name)
 	if err != nil {
 		return err
@@ -59,6 +61,55 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	errs = append(errs, p.clear(ctx, cloud, orphans), p.compare(ctx, cloud, machines))
 	return errors.Join(errs...)
+}
+
+// list gives the account's machines of ours.
+func (p *pass) list(ctx context.Context, cloud app.Provider, spec *app.ProviderSpec) ([]app.Machine, error) {
+	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
+	if err != nil {
+		return nil, p.fromHere(spec, err)
+	}
+	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
+	p.account.Machines = len(machines)
+	return machines, nil
+}
+
+// watch looks for lost machines only, and leaves what is known of orphans as it is: how many machines may be deleted is bounded by how often
+// accounts are compared. An account of which another server has just done so is left alone.
+func (p *pass) watch(ctx context.Context) error {
+	began := p.account.BeganAt
+	known, err := p.Store.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range known {
+		if a.Provider != p.account.Provider {
+			continue
+		}
+		p.account, p.account.BeganAt = a, began
+		if a.Error == "" && !p.doubted() && began.Sub(a.EndedAt) < p.Watch-p.gap() {
+			p.idle, p.again = true, a.EndedAt.Add(p.Watch)
+			return nil
+		}
+	}
+	active, lost, failed, err := p.clusters(ctx)
+	if err != nil {
+		return err
+	}
+	if len(active)+len(lost)+len(failed) == 0 {
+		p.idle = true
+		return nil
+	}
+	p.account.Error, p.account.Lost, p.account.Deleted, p.account.HeldBack = "", 0, 0, 0
+	cloud, spec, err := p.open(ctx, p.account.Provider)
+	if err != nil {
+		return err
+	}
+	machines, err := p.list(ctx, cloud, spec)
+	if err != nil {
+		return err
+	}
+	return p.compare(ctx, cloud, machines)
 }
 
 // learn writes down machines that no step has reported: the answer that named them was lost. They belong on the receipt.

@@ -16,11 +16,17 @@ const (
 	reconcileGap   = 10 * time.Second // least time between two passes over an account that nobody asked for
 	passTime       = 5 * time.Minute  // longest pass over one account
 	reconcileTick  = time.Second
+	// watchEvery is how often accounts with machines of clusters are listed to notice those that are gone. With the second look that
+	// a loss takes, that is within a minute.
+	watchEvery = 45 * time.Second
 	// lostAfter is how long machines are away before they count as lost: longer than a restart of a host takes to begin, and
 	// of a server that machines of the sandbox live in.
 	lostAfter   = 8 * time.Second
 	accountHold = time.Minute // how long a server that died keeps an account from the others
 )
+
+// A lost machine is noticed within a minute: the compiler refuses a negative number here.
+const _ = uint(time.Minute - watchEvery - reconcileGap - 2*reconcileTick)
 
 // ReconcileStore is what a Reconciler reads and writes.
 type ReconcileStore interface {
@@ -55,14 +61,17 @@ type Reconciler struct {
 	Tags      map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
 	Log       *slog.Logger
 	Policy    app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
-	Every     time.Duration    // zero: ten minutes
+	Every     time.Duration    // between two comparisons with the ledger; zero: ten minutes
+	Watch     time.Duration    // between two looks for lost machines; zero: three quarters of a minute. No longer than Every
 	Meter     app.Meter        // nil: nobody counts
 
 	mu      sync.Mutex
 	known   map[string]*app.ProviderSpec // accounts, by name
 	next    map[string]time.Time         // when an account is to be looked at
+	full    map[string]time.Time         // when it is to be compared with the ledger, too; zero: at the next look
 	busy    map[string]bool              // it is being looked at, by "account …" or "proof …"
 	failed  map[string]int               // passes in a row
+	doubt   map[string]bool              // machines were away at the last look, which a second one is to confirm
 	seen    map[string]bool              // accounts that are used
 	missed  map[string]time.Time         // clusters whose machines were not all there at the last look, and since when
 	trouble quietly
@@ -76,7 +85,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 	defer r.work.Wait()
 	for {
 		r.say("looking after accounts", r.tick(ctx))
-		if pause(ctx, min(reconcileTick, r.Every)) != nil {
+		if pause(ctx, min(reconcileTick, r.Watch)) != nil {
 			return
 		}
 	}
@@ -89,8 +98,12 @@ func (r *Reconciler) prepare() {
 	if r.Every == 0 {
 		r.Every = reconcileEvery
 	}
-	r.next, r.busy, r.failed = map[string]time.Time{}, map[string]bool{}, map[string]int{}
-	r.missed = map[string]time.Time{}
+	if r.Watch == 0 {
+		r.Watch = watchEvery
+	}
+	r.Watch = min(r.Watch, r.Every)
+	r.next, r.full, r.busy, r.failed = map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}, map[string]int{}
+	r.missed, r.doubt = map[string]time.Time{}, map[string]bool{}
 }
 
 func (r *Reconciler) say(what string, err error) {
@@ -138,7 +151,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 func (r *Reconciler) hurry(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.next[name] = time.Time{}
+	r.next[name], r.full[name] = time.Time{}, time.Time{}
 }
 
 func (r *Reconciler) due(name string) bool {
@@ -178,9 +191,15 @@ func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode)
 		r.later(name, time.Now().Add(reconcileGap))
 		return
 	}
-	p := pass{Reconciler: r, policy: r.Policy, account: app.Account{Provider: name, BeganAt: began}, next: began.Add(r.Every)}
+	p := pass{Reconciler: r, policy: r.Policy, account: app.Account{Provider: name, BeganAt: began}, next: began.Add(r.Every), again: began.Add(r.Watch)}
 	p.policy.Mode = mode
-	err = p.run(ctx)
+	full := r.fullAt(name)
+	if p.watches = began.Before(full); p.watches {
+		p.next = full
+		err = p.watch(ctx)
+	} else {
+		err = p.run(ctx)
+	}
 	if ctx.Err() == context.Canceled {
 		err = fmt.Errorf("cut short: %w", ctx.Err())
 	} else {
@@ -192,12 +211,40 @@ func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode)
 			p.account.Error = err.Error()
 		}
 	}
-	p.account.EndedAt = time.Now()
-	r.passed(p.account, err)
+	if !p.idle {
+		p.account.EndedAt = time.Now()
+		r.passed(p.account, err)
+	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	r.say("writing down what was found in accounts", r.Store.EndPass(end, r.Name, p.account))
-	r.later(name, r.after(name, err, p.next))
+	at := r.after(name, err, p.next)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !p.watches || err != nil {
+		r.full[name] = at
+	}
+	if p.again.Before(at) && err == nil {
+		at = theLater(p.again, time.Now().Add(r.gap()))
+	}
+	r.next[name], r.doubt[name] = at, p.doubt
+}
+
+// theLater gives the later of two times.
+func theLater(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// gap is the least time between two looks at an account that nobody asked for.
+func (r *Reconciler) gap() time.Duration { return min(reconcileGap, r.Watch) }
+
+func (r *Reconciler) fullAt(name string) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.full[name]
 }
 
 // after says when an account is looked at again: as the pass wants it, and after a failure sooner than usual.
@@ -211,7 +258,7 @@ func (r *Reconciler) after(name string, err error, wanted time.Time) time.Time {
 	} else {
 		r.failed[name] = 0
 	}
-	if least := now.Add(min(reconcileGap, r.Every)); wanted.Before(least) {
+	if least := now.Add(r.gap()); wanted.Before(least) {
 		return least
 	}
 	return wanted

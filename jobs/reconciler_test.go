@@ -320,6 +320,60 @@ func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
 	stop()
 }
 
+// Accounts are compared with the ledger now and then, and looked at for lost machines in between; that this is within a minute is the compiler's
+// to say, beside the constants. A list that fails marks nothing, and one that shows a machine late neither.
+func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	status := func() app.ClusterStatus {
+		now, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v = now
+		return now.Status
+	}
+	e.put("stray", map[string]string{app.TagIntent: "unheard-of"})
+	defer e.reconciler(func(r *jobs.Reconciler) { r.Every, r.Watch = time.Hour, 20*time.Millisecond })()
+	e.passes(0)
+	e.cloud.SetListLag(time.Hour)
+	e.passes(3)
+	if got := status(); got != app.ClusterActive {
+		t.Fatalf("where the list shows machines late, the cluster is %s", got)
+	}
+	e.cloud.SetListLag(0)
+	e.cloud.Vanish(v.Nodes[1].MachineID)
+	e.comesAbout("the loss is noticed between two comparisons", func() bool { return status() == app.ClusterFailed })
+	if !strings.Contains(v.Message, "n2") || strings.Contains(v.Message, "n1") {
+		t.Errorf("the message: %s", v.Message)
+	}
+	if o := e.orphans(false); len(o) != 1 || o[0].Sightings != 1 {
+		t.Errorf("looks for lost machines count as comparisons: %+v", o)
+	}
+	if a, err := e.store.Accounts(t.Context()); err != nil || len(a) != 1 || a[0].Orphans != 1 || a[0].Lost != 1 {
+		t.Errorf("the account: %+v, %v", a, err)
+	}
+}
+
+// An account that cannot be listed says nothing about its machines.
+func TestListThatFailsLosesNoMachine(t *testing.T) {
+	e := newEngine(t, nil)
+	v := e.await(e.create(2).ID)
+	broken := fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}}
+	e.cloud.Vanish(v.Nodes[1].MachineID)
+	e.cloud.Order(fake.List, broken, broken, broken)
+	defer e.reconciler(nil)()
+	e.passes(1)
+	if now, err := e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || now.Status != app.ClusterActive {
+		t.Errorf("it is %s (%v)", now.Status, err)
+	}
+	e.comesAbout("the loss is noticed once the account can be listed", func() bool {
+		now, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+		return err == nil && now.Status == app.ClusterFailed
+	})
+}
+
 func TestShortListLosesNoCluster(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)

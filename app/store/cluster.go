@@ -290,6 +290,9 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 		if err != nil || n == 0 {
 			return err
 		}
+		if err := t.checkSoon(tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+			return err
+		}
 		var name, owner string
 		var pool int64
 		if err := t.row(`SELECT name, owner, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &pool); err != nil {

@@ -35,6 +35,13 @@ func (t *tx) keepHealthOf(at time.Time, cluster string, definition []byte) error
 	return t.keepHealth(at, c, d.Health)
 }
 
+// checkSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
+func (t *tx) checkSoon(tenant, cluster string, now time.Time) error {
+	t.clusters[app.WatchHealth] = true
+	return t.exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
+		micros(now), cluster, tenant, micros(now))
+}
+
 // dropHealth forgets how a cluster is.
 func (t *tx) dropHealth(cluster string) error {
 	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {

@@ -25,7 +25,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app
 		return nil, fmt.Errorf("store: health: %w", err)
 	}
 	out := &app.ClusterHealth{Since: fromMicros(h.since), LookedAt: fromMicros(h.looked), NextAt: fromMicros(h.due), Nodes: []app.NodeHealth{},
-		Repair: h.policy.Repair, Note: h.note}
+		Repair: h.policy.Repair, Note: h.note, Every: h.policy.Every()}
 	if out.Repair == "" {
 		out.Repair = app.RepairOff
 	}

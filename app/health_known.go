@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// clusterHealth gives how a cluster is, as far as that is known now; nil where its health isn't checked.
+func (a *App) clusterHealth(ctx context.Context, c Cluster, nodes []Node) (*ClusterHealth, error) {
+	h, err := a.Store.ClusterHealth(ctx, c.Tenant, c.ID)
+	if err == nil && h != nil {
+		h.settle(c, nodes, a.Now())
+	}
+	return h, err
+}
+
+// settle makes unknown what the latest round found where that was too long ago, and counts nodes as unreachable whose machines the provider
+// doesn't have any more, whatever a round found before.
+func (h *ClusterHealth) settle(c Cluster, nodes []Node, now time.Time) {
+	lost := lostNodes(c, nodes)
+	total := h.Healthy + h.Sick + h.Unreachable + h.Unknown
+	stale := h.stale(c, len(lost) > 0, total, now)
+	if stale != "" {
+		h.Nodes, h.Since, h.Note = []NodeHealth{}, h.LookedAt, stale
+	}
+	for _, name := range lost {
+		h.Nodes = slices.DeleteFunc(h.Nodes, func(n NodeHealth) bool { return n.Node == name })
+		h.Nodes = append(h.Nodes, NodeHealth{Node: name, State: HealthUnreachable, Reasons: []string{"its machine is gone from the provider, or does not run"}})
+	}
+	if stale == "" && len(lost) == 0 {
+		return
+	}
+	slices.SortStableFunc(h.Nodes, func(x, y NodeHealth) int { return nodesInOrder(x.Node, y.Node) })
+	h.Sum(total, stale == "" && !h.LookedAt.IsZero())
+}
+
+// stale says why what was found last tells nothing of now. A round may be late by another one, and by the time that it takes.
+func (h *ClusterHealth) stale(c Cluster, lost bool, nodes int, now time.Time) string {
+	if h.LookedAt.IsZero() {
+		return ""
+	}
+	age := now.Sub(h.LookedAt)
+	switch {
+	case c.Status == ClusterAsleep:
+		return "Health isn't checked while the cluster is asleep."
+	case age <= h.Every:
+	case c.Status == ClusterPending:
+		return "Health isn't checked while an operation is running."
+	case c.Status == ClusterFailed && !lost:
+		return "Health isn't checked after a failed operation until the cluster is repaired."
+	case age > 2*h.Every+roundTime(nodes):
+		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", Length(age), Length(h.Every))
+	}
+	return ""
+}
