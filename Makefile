@@ -21,8 +21,10 @@ RACE           ?=
 # tests took ten times as long. This is the only place where packages are compiled with flags of their own.
 RACING = -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory github.com/pressly/goose/v3/...,'-gcflags=$p=-race=false -d=checkptr=0')
 
-# Of every run of tests. `make check` has vetted all before. In CI a test that fails is run again alone; see cmd/retest.
-TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflags "-s -w" -parallel 6 -timeout 20m
+# Of every run of tests. `make check` has vetted all before. In CI a test that fails is run again alone; see cmd/retest. Many tests wait for
+# something, so twice as many packages are tried at once as there are cores.
+ATONCE := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
+TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflags "-s -w" -p $(ATONCE) -parallel 6 -timeout 20m
 
 # What the gate tries against real parts, a short check for each: Redis flushed and PostgreSQL killed in the middle of a create, the store's
 # suite on PostgreSQL, OpenSSH in namespaces, Chromium, software of one template, the API's description, the scripts.
@@ -30,6 +32,9 @@ REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServer
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresBackup|TestShellcheckFindsNothing|TestTemplatesAreFresh|TestRealMachines)$$
 
 .PHONY: build demo test test-real test-all check-size check-deploy chaos bench bench-go screenshots generate check clean
+
+# See deploy/build/memory.sh. An empty one is Go's default.
+test test-real test-all check: export GOGC := $(shell deploy/build/memory.sh)
 
 build: ## the binary with all providers, bin/muster
 	@$(BUILD) bin/muster -ldflags "$(LDFLAGS)"
@@ -92,7 +97,8 @@ generate: ## pages from their templates, and docs/openapi.json from the API
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet -tags real ./...
+	@$(GO) build -o bin/vet ./cmd/vet
+	$(GO) vet -vettool=$(CURDIR)/bin/vet -tags real ./...
 
 clean:
 	rm -rf bin

@@ -48,6 +48,10 @@ type AmendPreview struct {
 	Notes    []string      `json:"notes" nullable:"false"`
 	// FromPools tells what of it stands ready now; nil for nothing.
 	FromPools *PoolOffer `json:"from_pools,omitempty"`
+	// Problems are what the provider would refuse of the machines that are added, as far as it can be told before.
+	Problems []Finding `json:"problems,omitempty"`
+	// Account says whether the provider has been asked; nil where it needn't or cannot be.
+	Account *AccountAnswer `json:"account,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *Decision `json:"decision,omitempty"`
 	// Nothing tells that the cluster is so already: the plan is empty.
@@ -128,4 +132,11 @@ type ClusterChange struct {
 	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
 	// operation has succeeded, the greater of the two holds. The zero value leaves it as it is.
 	Reservation Reservation
+}
+
+func (c *ClusterChange) leaving() []string {
+	if c == nil {
+		return nil
+	}
+	return c.Leaving
 }

@@ -133,6 +133,9 @@ func (a *App) amendOperation(d *amended, who string) (NewOperation, error) {
 
 // onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.
 func (d *amended) onFailure() (FailureChoice, Survival, error) {
+	if d.finishes() {
+		return FailureLeave, Survival{}, nil // as of every repair
+	}
 	if d.ask.Kind != OperationResize || d.preview.After.Nodes <= d.preview.Before.Nodes {
 		if d.ask.OnFailure == FailureStay || d.ask.OnFailure.GoesOn() {
 			return FailureLeave, Survival{}, nil // where nothing grows all machines are there
@@ -151,6 +154,11 @@ func (n AmendedNode) moves() bool {
 // entries are those of the services before and after; those after win.
 func (d *amended) entries() map[string]*Service {
 	all := map[string]*Service{}
+	for _, n := range d.nodes {
+		for _, name := range n.Removed {
+			all[name] = d.all[name]
+		}
+	}
 	for name, s := range d.was.Services {
 		all[name] = s
 	}

@@ -72,6 +72,12 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 	if err := kindsOfAmendment[m.Kind](ctx, a, d); err != nil {
 		return nil, err
 	}
+	if d.finishes() {
+		if err := repair(ctx, a, d); err != nil {
+			return nil, err
+		}
+		d.note("What the %s left undone is finished with the new configuration.", d.latest.Kind.Words())
+	}
 	left, err := a.common(ctx, d.Tenant, d.definition.Services, d.was.Services)
 	if err != nil {
 		return nil, err
@@ -104,6 +110,19 @@ func (a *App) workOut(ctx context.Context, c Cluster, m Amendment) (*amended, er
 		return nil, err
 	}
 	return d, a.planAmended(ctx, d)
+}
+
+// finishes tells whether the amendment is another configuration, with which what an operation left undone is brought to its end.
+func (d *amended) finishes() bool {
+	return d.ask.Kind == OperationReconfigure && d.Status == ClusterFailed
+}
+
+// kind is what is carried out. What finishes another operation is a repair, whatever it was asked as: it can't be rolled back.
+func (d *amended) kind() OperationKind {
+	if d.finishes() {
+		return OperationRepair
+	}
+	return d.ask.Kind
 }
 
 // checkSecretsAfter refuses what needs secrets that the tenant does not have, those of the provider where machines are touched.
@@ -201,11 +220,18 @@ func (d *amended) checkMachines(ctx context.Context, a *App) error {
 // planAmended has the work ordered, and says what comes of it.
 func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 	nothing := !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.Touched)
-	r := PlanRequest{Kind: d.ask.Kind, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
+	r := PlanRequest{Kind: d.kind(), Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
 	if r.Services == nil {
 		r.Services = map[string]*Service{}
 	}
 	maps.Copy(r.Services, d.definition.Services)
+	for _, n := range d.nodes {
+		for _, s := range n.Removed {
+			if r.Services[s] == nil {
+				r.Services[s] = d.all[s]
+			}
+		}
+	}
 	if r.Between = d.definition.Batches; r.Between == nil && d.ask.AskBetween {
 		r.Between = &Person{Ask: AskBetweenBatches}
 	}
@@ -213,7 +239,7 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
 	}
 	if !nothing {
-		if r.Hooks, err = a.scripts(ctx, d.Tenant, d.ask.Kind, d.definition); err != nil {
+		if r.Hooks, err = a.scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
 		}
 	}
@@ -236,7 +262,7 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		changes = changes[:mostChanges]
 	}
 	d.preview = AmendPreview{
-		Kind: d.ask.Kind, Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
+		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
 		Before: ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
 		Nothing: nothing,
 	}
@@ -264,6 +290,9 @@ func (d *amended) cost() float64 {
 	for _, n := range d.nodes {
 		switch n.Change {
 		case NodeGone:
+			if d.node(n.Name) == nil {
+				continue // it counts no more since it began to be given back
+			}
 			cost -= d.was.Hardware[n.Hardware].CostPerHour
 		case NodeNew:
 			cost += d.definition.Hardware[n.Hardware].CostPerHour

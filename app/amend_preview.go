@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"sync"
 )
 
 // PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
@@ -19,12 +20,17 @@ func (a *App) PreviewAmend(ctx context.Context, actor Actor, cluster string, m A
 	if err != nil {
 		return AmendPreview{}, err
 	}
+	leave = sync.OnceFunc(leave)
 	defer leave()
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
 		return AmendPreview{}, err
 	}
-	d.preview.FromPools, err = a.amendOffer(ctx, d)
+	if d.preview.FromPools, err = a.amendOffer(ctx, d); err != nil {
+		return AmendPreview{}, err
+	}
+	leave() // the account may take a moment
+	err = a.foreseeAmend(ctx, d.Tenant, d)
 	return d.preview, err
 }
 

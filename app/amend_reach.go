@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +34,10 @@ func (d *amended) reach() {
 		for i := range d.nodes {
 			n := &d.nodes[i]
 			if n.stays() && slices.Contains(n.Services, name) && !slices.Contains(n.Added, name) {
+				if n.Work[name] == WorkStart || n.Work[name] == WorkRestart {
+					n.work(name, WorkUpgrade) // neither of them has it read what is new
+					continue
+				}
 				n.work(name, work)
 			}
 		}
@@ -145,12 +148,5 @@ func sameValue(a, b any) bool {
 		y, is := b.(bool)
 		return is && x == y
 	}
-	return writtenAlike(a, b)
-}
-
-// writtenAlike tells whether two values are the same when they are written as JSON, whatever types their numbers have.
-func writtenAlike(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
+	return sameJSON(a, b)
 }

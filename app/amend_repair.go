@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// repair makes nodes anew: those that are named, or else those that are sick. What an operation which did not end well left undone
-// on other nodes is done with it.
+// repair makes nodes anew: those that are named, or else those that are sick, and in any case those whose machines are lost where an
+// operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
 func repair(ctx context.Context, a *App, d *amended) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err
@@ -23,6 +23,13 @@ func repair(ctx context.Context, a *App, d *amended) error {
 			sick[name] = true
 		}
 	}
+	if !d.plight().lostOnly() {
+		for _, n := range d.standing.nodes {
+			if n.Lost() {
+				sick[n.Name] = true // nothing that is left to do could be done there
+			}
+		}
+	}
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		switch {
@@ -35,7 +42,8 @@ func repair(ctx context.Context, a *App, d *amended) error {
 			d.finish(n, undone[n.Name])
 		}
 	}
-	if !d.anyNode(NodeReplaced) && len(undone) == 0 {
+	d.clearLeft()
+	if !slices.ContainsFunc(d.nodes, AmendedNode.Touched) {
 		d.note("No node is known to be sick. Name those that shall be made anew.")
 	}
 	return nil
@@ -44,11 +52,15 @@ func repair(ctx context.Context, a *App, d *amended) error {
 // finish does what was left undone on a node. What was to be set up is set up from the beginning.
 func (d *amended) finish(n *AmendedNode, services map[string][]Action) {
 	for _, s := range slices.Sorted(maps.Keys(services)) {
+		if !slices.Contains(n.Services, s) {
+			n.Removed = append(n.Removed, s)
+			continue
+		}
 		open := func(actions ...Action) bool {
 			return slices.ContainsFunc(actions, func(a Action) bool { return slices.Contains(services[s], a) })
 		}
 		switch {
-		case d.latest.Kind == OperationUpgrade && open(ActionInstall):
+		case (d.latest.Kind == OperationUpgrade || d.undone == OperationUpgrade) && open(ActionInstall):
 			n.work(s, WorkUpgrade)
 		case open(ActionInstall, ActionInitialize):
 			n.Added = append(n.Added, s)
@@ -64,6 +76,15 @@ func (d *amended) finish(n *AmendedNode, services map[string][]Action) {
 	}
 }
 
+// clearLeft has nodes given back that an operation which did not end well was to give back.
+func (d *amended) clearLeft() {
+	for _, n := range d.left {
+		d.nodes = append(d.nodes, AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: NodeGone,
+			Why: "the " + d.latest.Kind.Words() + " did not get to its end there"})
+	}
+	slices.SortStableFunc(d.nodes, func(a, b AmendedNode) int { return nodesInOrder(a.Name, b.Name) })
+}
+
 // unfinished gives the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
 func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[string][]Action) {
 	unmade, undone = map[string]bool{}, map[string]map[string][]Action{}
@@ -73,7 +94,7 @@ func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[st
 		case n == nil:
 		case st.Action == ActionCreate, st.Action == ActionConfirm, st.Action == ActionDelete:
 			unmade[n.Name] = true
-		case slices.Contains(n.Services, st.Service):
+		case slices.Contains(n.Services, st.Service), d.all[st.Service] != nil && (st.Action == ActionStop || st.Action == ActionRemove):
 			if undone[n.Name] == nil {
 				undone[n.Name] = map[string][]Action{}
 			}
@@ -85,6 +106,18 @@ func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[st
 
 // lostMachines is how the message of a cluster begins of which machines are gone.
 const lostMachines = "Lost machines: "
+
+// mostLostNames is how many nodes such a message names.
+const mostLostNames = 10
+
+// LostWords is the message of a cluster that has lost the machines of nodes.
+func LostWords(nodes []string) string {
+	text := joinNames(nodes[:min(len(nodes), mostLostNames)])
+	if len(nodes) > mostLostNames {
+		text += ", …"
+	}
+	return lostMachines + text + ". The cluster counts as active again by itself once they run."
+}
 
 // sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that
 // health checks have found to be sick or unreachable.

@@ -10,11 +10,13 @@ import (
 // standing is a cluster as an amendment finds it.
 type standing struct {
 	Cluster
-	was      Definition     // with the entries of the services on it only
-	nodes    []Node         // that stand, in number order
-	places   map[string]int // in nodes, by name
-	services []string       // on them, sorted
-	leaving  []string       // nodes that an operation which did not end well has begun to give back
+	was      Definition          // with the entries of the services on it only
+	nodes    []Node              // that stand, in number order
+	places   map[string]int      // in nodes, by name
+	services []string            // on them, sorted
+	left     []Node              // that an operation which did not end well has begun to give back
+	all      map[string]*Service // entries of all services, also of those that went
+	undone   OperationKind       // where the latest operation is a roll-back: what it undoes
 	latest   Operation
 	open     []Step // of the latest operation, where it did not end well: those that have not succeeded
 }
@@ -29,12 +31,8 @@ func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range ops {
-		if !o.Status.Ended() || !o.StartedAt.IsZero() { // what was called off before it began has done nothing
-			s.latest = o
-			break
-		}
-	}
+	s.latest = latestBegun(ops)
+	s.undone = undoneKind(ops, s.latest)
 	if err := s.checkIdle(); err != nil {
 		return nil, err
 	}
@@ -49,13 +47,14 @@ func (a *App) standing(ctx context.Context, c Cluster) (*standing, error) {
 		switch {
 		case n.Status == NodeDeleted:
 		case n.Leaving:
-			s.leaving = append(s.leaving, n.Name)
+			s.left = append(s.left, n)
 		default:
 			s.nodes = append(s.nodes, n)
 		}
 	}
 	s.index()
 	s.services = servicesOn(s.nodes)
+	s.all = s.was.Services
 	s.was.Services = maps.Clone(s.was.Services)
 	maps.DeleteFunc(s.was.Services, func(name string, _ *Service) bool { return !slices.Contains(s.services, name) })
 	if c.Status == ClusterFailed && (s.latest.Status == OperationFailed || s.latest.Status == OperationCancelled) {
@@ -102,34 +101,34 @@ func (s *standing) allows(kind OperationKind) error {
 }
 
 func (s *standing) allowsFailed(kind OperationKind) error {
+	p := s.plight()
+	switch {
+	case kind == OperationRepair && p.mends():
+		return nil
+	case kind == OperationReconfigure && p.reconfigures():
+		return nil
+	case (p.lostOnly() || s.latest.Kind.onlyRuns()) && (kind == OperationStart || kind == OperationStop || kind == OperationRestart):
+		return nil
+	}
 	e := &Error{Code: EConflict, Reason: "cluster_failed"}
-	if s.latest.Status == OperationSucceeded || s.latest.ID == 0 { // its machines are lost
-		if kind == OperationRepair || kind == OperationStart || kind == OperationStop || kind == OperationRestart {
-			return nil
-		}
-		e.Message = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed."))
-		e.Hint = "Repair it first."
+	if p.lostOnly() {
+		e.Message, e.Hint = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed.")), "Repair it first."
 		return e
 	}
 	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])
-	var ways []string
-	if s.latest.Status == OperationFailed {
-		ways = append(ways, "resume it")
+	verbs := make([]string, 0, 4)
+	for _, w := range p.ways() {
+		verbs = append(verbs, w.Verb())
 	}
-	if s.latest.Kind.undoable() {
-		ways = append(ways, "roll it back")
-	}
-	mends := (s.latest.Kind == OperationCreate || slices.Contains(Amendments, s.latest.Kind)) && len(s.leaving) == 0
-	switch {
-	case mends && kind == OperationRepair:
-		return nil
-	case s.latest.Kind.onlyRuns() && (kind == OperationStart || kind == OperationStop || kind == OperationRestart):
-		return nil
-	case mends:
-		ways = append(ways, "repair the cluster")
-	}
-	e.Hint = upper(orList(append(ways, "delete the cluster"))) + "."
+	e.Hint = upper(orList(verbs)) + "."
 	return e
+}
+
+// plight is what decides which ways lead on.
+func (s *standing) plight() plight {
+	p := newPlight(ClusterView{Cluster: s.Cluster, Nodes: slices.Concat(s.nodes, s.left)}, s.open)
+	p.latest, p.undone = s.latest, s.undone
+	return p
 }
 
 // onlyRuns tells whether an operation of the kind leaves nothing but services that run or do not.

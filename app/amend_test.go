@@ -192,6 +192,30 @@ func (f *farm) want(what, got, want string) {
 	}
 }
 
+func TestDiffOfAClusterThatGrew(t *testing.T) {
+	f := newFarm(t)
+	v := f.shop(5, map[string]any{"extra": "x"})
+	created := v.Operations[0].ID
+	diff := func(a, b string) string {
+		d, err := f.app.DiffClusters(f.Context(), f.who, a, b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var all []string
+		for _, c := range d.Changes {
+			all = append(all, c.Path+" "+c.Before+">"+c.After)
+		}
+		return strings.Join(all, ", ")
+	}
+	at := func(operation int64) string { return fmt.Sprintf("shop@%d", operation) }
+	f.want("before it grew", diff(at(created), "shop"), "")
+	f.carried(app.Amendment{Kind: app.OperationResize, Size: 7})
+	grown := f.see("shop").Operations[0].ID
+	f.want("what growth changed", diff(at(created), "shop"), "size 5>7")
+	f.want("between two operations", diff(at(created), at(grown)), "size 5>7")
+	f.want("since it grew", diff(at(grown), "shop"), "")
+}
+
 func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, map[string]any{"extra": "x"})
@@ -394,7 +418,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 		t.Fatal("the cluster is", v.Status)
 	}
 	for _, kind := range []app.OperationKind{app.OperationRestart, app.OperationUpgrade} {
-		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, repair the cluster or delete the cluster")
+		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, change the configuration, repair the cluster or delete the cluster")
 	}
 	f.fail = ""
 	p, _ := f.carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})

@@ -54,6 +54,8 @@ type Deps struct {
 	DryRuns func(automator string) bool
 	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and nobody is warned.
 	Firewalls func(kind string) bool
+	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
+	CheckScript func(script string) *ScriptFault
 	// Accounts asks accounts what they would do; nil: they cannot be asked.
 	Accounts Accounts
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
@@ -92,6 +94,9 @@ type App struct {
 	prices  templatePrices
 	solving solving
 	masks   masks
+
+	preflights preflights
+	faults     scriptFaults
 
 	catalogs tenantCatalogs
 }

@@ -110,6 +110,8 @@ func (a *App) TryCatalog(ctx context.Context, actor Actor, c CatalogChange, r Cl
 	w, err := a.weigh(ctx, actor, r)
 	if err == nil {
 		w.preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.draft, w.preview)
+		w.preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.draft, w.preview.Layout)
+		w.preview.Problems = a.scriptProblems(w.draft.definition) // an account is asked by what is saved
 	}
 	return w.preview, err
 }

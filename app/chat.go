@@ -70,10 +70,14 @@ type ChatStore interface {
 	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
 	// Cards gives those of a kind with their operations as they are now, oldest first.
 	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
-	// ShownCard notes channel, messages, and what is shown since when.
+	// ShownCard notes channel, messages, and what is shown since when. What is told of the cluster later goes beneath the newest
+	// card of a channel.
 	ShownCard(ctx context.Context, c ChatCard) error
 	// DropCard forgets a card; one that is gone is success.
 	DropCard(ctx context.Context, id int64) error
+	// SaveAsk keeps where an open request was asked for. When it is accepted, a card is made there in the same transaction, and
+	// the ask is forgotten when the request ends; one of a request that has ended already is not kept.
+	SaveAsk(ctx context.Context, a ChatAsk) error
 
 	ChatWorkspaceStore
 	ChatReviewStore
@@ -102,6 +106,21 @@ func (a *App) FollowInChat(ctx context.Context, c ChatCard) error {
 	return a.Store.SaveCard(ctx, c, c.At.Add(-chatCardKept))
 }
 
+// ChatAsk is where in a chat a request was asked for.
+type ChatAsk struct {
+	Kind, Team      string
+	Tenant          string
+	Request         int64
+	Channel, Person string
+	At              time.Time
+}
+
+// AskedInChat has a chat show how far what was requested is, once it is approved.
+func (a *App) AskedInChat(ctx context.Context, c ChatAsk) error {
+	c.At = a.Now()
+	return a.Store.SaveAsk(ctx, c)
+}
+
 // mostCards is how many cards of a kind are tended at once.
 const mostCards = 1000
 
@@ -112,10 +131,10 @@ func (a *App) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
 
 // ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
 func (a *App) ChatShown(ctx context.Context, c ChatCard) error {
-	if c.Status.Ended() && c.Shown == c.State() && c.Told == c.Shown {
-		return a.Store.DropCard(ctx, c.ID)
+	if err := a.Store.ShownCard(ctx, c); err != nil || !c.Status.Ended() || c.Shown != c.State() || c.Told != c.Shown {
+		return err
 	}
-	return a.Store.ShownCard(ctx, c)
+	return a.Store.DropCard(ctx, c.ID)
 }
 
 // DropCard ends a card that cannot be shown any more.

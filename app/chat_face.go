@@ -37,7 +37,9 @@ type ChatTell struct {
 	State        ChatTellState
 	Tries        int
 	BeganAt      time.Time // when it was first sent; zero: never
-	Notice       Notice
+	// Thread is the message of the channel Person beneath which it is told; "" where a person is told directly.
+	Thread string
+	Notice Notice
 }
 
 // ChatHome is somebody's own page in a chat.
@@ -50,13 +52,18 @@ type ChatHome struct {
 }
 
 // ChatNoticeKinds are the notices that those whom they name are told directly.
-var ChatNoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeCluster, NoticeHealth, NoticeAlarm, NoticeBudget, NoticeQuestion}
+var ChatNoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeAlarm, NoticeBudget, NoticeQuestion}
+
+// ChatThreadKinds are those of them that are told beneath the cards of their cluster, for all who read them there; only where it
+// has no card its owner is told directly.
+var ChatThreadKinds = []NoticeKind{NoticeReady, NoticeFailed, NoticeLost}
 
 // ChatFaceStore keeps what people are told directly, and which homes are to be kept fresh.
 type ChatFaceStore interface {
 	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
 	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as stale whose owners' clusters
-	// or requests have changed. What is older than a time is dropped. Several may ask at once; each thing is noted once.
+	// or requests have changed. A notice of ChatThreadKinds is noted for the cards of its cluster instead, where there are any that
+	// those who read them may see it. What is older than a time is dropped. Several may ask at once; each thing is noted once.
 	GatherChat(ctx context.Context, kind string, notices []NoticeKind, now, before time.Time) error
 	// ChatTells gives what is due in a workspace ("" for all), oldest first.
 	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)

@@ -78,6 +78,8 @@ type Node struct {
 	Pool      string            `json:"pool,omitempty"`     // from which the machine came
 	// InsteadOf is the hardware that the layout chose, where none of it was to be had and the machine is, or is asked to be, of other.
 	InsteadOf string `json:"instead_of,omitempty"`
+	// LostAt is since when its provider doesn't have the machine any more, or has it without running it; zero: as far as is known it runs.
+	LostAt time.Time `json:"lost_at,omitzero"`
 	// TakenFrom is the cluster by whose key the machine may still be opened; "" where there is none.
 	TakenFrom string `json:"-"`
 
@@ -87,6 +89,9 @@ type Node struct {
 	// facts are what services told, in the same way.
 	facts map[FactName]string
 }
+
+// Lost tells whether the node's machine is gone, as far as is known.
+func (n Node) Lost() bool { return !n.LostAt.IsZero() && n.Status != NodeDeleted }
 
 // counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
 // are gone already count, so that what is stopped last still finds its configuration as it was.

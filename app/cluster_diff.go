@@ -15,6 +15,7 @@ type ClusterMoment struct {
 	Operation int64  `json:"operation,omitempty"` // 0: as it is now
 
 	template, provider string
+	size               int
 	services           []string
 	nodes              []Node // nil where they are not known of that moment
 	definition         Definition
@@ -75,14 +76,16 @@ func (a *App) moment(ctx context.Context, actor Actor, text string) (m ClusterMo
 		if m.nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
 			return m, err
 		}
+		m.size = len(m.nodes)
 		m.definition, err = a.Store.Definition(ctx, c.Tenant, c.ID)
 		return m, err
 	}
-	m.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, m.Operation)
+	left, err := a.Store.LeftBy(ctx, c.Tenant, c.ID, m.Operation)
+	m.template, m.size, m.services, m.definition = left.Template, left.Size, left.Services, left.Definition
 	return m, err
 }
 
-// diffMoments tells in what two moments differ. Of moments whose nodes are not known, only definitions are compared.
+// diffMoments tells in what two moments differ. Nodes are compared one by one only where they are known of both.
 func diffMoments(a, b ClusterMoment) ClusterDiff {
 	d := ClusterDiff{A: a, B: b, Changes: []ValueChange{}, Notes: []string{}}
 	add := func(path, before, after string) {
@@ -92,12 +95,12 @@ func diffMoments(a, b ClusterMoment) ClusterDiff {
 	}
 	add("template", a.template, b.template)
 	add("provider", a.provider, b.provider)
+	add("size", strconv.Itoa(a.size), strconv.Itoa(b.size))
+	add("services", strings.Join(a.services, ", "), strings.Join(b.services, ", "))
 	if a.nodes != nil && b.nodes != nil {
-		add("size", strconv.Itoa(len(a.nodes)), strconv.Itoa(len(b.nodes)))
 		add("nodes", groupsText(a.nodes), groupsText(b.nodes))
-		add("services", strings.Join(a.services, ", "), strings.Join(b.services, ", "))
 	} else {
-		d.Notes = append(d.Notes, "Of how an operation left a cluster, configuration and the services' entries are kept, and are all that is compared.")
+		d.Notes = append(d.Notes, "Which hardware, image and services each node had after an operation isn't kept, so single nodes aren't compared.")
 	}
 	d.Changes = append(d.Changes, changesOf(a.definition, b.definition)...)
 	for _, s := range sortedNames(a.definition.Services, b.definition.Services) {

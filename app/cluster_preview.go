@@ -21,12 +21,18 @@ func (a *App) Preview(ctx context.Context, actor Actor, r ClusterRequest) (Previ
 	if err == nil {
 		w.preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.draft, w.preview)
 	}
+	if err != nil {
+		return w.preview, err
+	}
+	w.preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.draft, w.preview.Layout)
+	err = a.foresee(ctx, actor.Tenant, w.draft, &w.preview)
 	return w.preview, err
 }
 
 // draft is a request with all of its defaults filled in.
 type draft struct {
 	template   *Template
+	asked      LayoutRequest // with what parameters set
 	definition Definition
 	nodes      []PlanNode
 	dnsSuffix  string
@@ -71,7 +77,7 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if err != nil {
 		return draft{}, Preview{}, err
 	}
-	d := draft{template: t, catalog: revision, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
+	d := draft{template: t, asked: r.LayoutRequest, catalog: revision, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
 	if err := checkDNSSuffix(d.dnsSuffix); err != nil {
 		return draft{}, Preview{}, err
 	}

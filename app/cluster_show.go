@@ -53,6 +53,11 @@ func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterV
 	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
+	steps, err := a.unfinishedSteps(ctx, v)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	v.Trouble = TroubleOf(v, d, steps)
 	catalog, err := a.catalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return ClusterView{}, err

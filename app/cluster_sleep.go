@@ -112,7 +112,7 @@ func (a *App) drawPower(ctx context.Context, c Cluster, kind OperationKind, ops 
 			}
 		}
 		d.nodes = append(d.nodes, node)
-		d.planned.Nodes = append(d.planned.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work))})
+		d.planned.Nodes = append(d.planned.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
 	}
 	d.preview = AmendPreview{Kind: kind, Changes: []ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: Plan{Kind: kind}, Before: awake, After: asleep}
 	if kind == OperationWake {
@@ -140,6 +140,7 @@ func (a *App) planPower(ctx context.Context, c Cluster, kind OperationKind) (*am
 	case c.Status == is, c.Status == ClusterPending && len(ops) > 0 && ops[0].Kind == kind:
 		p.Nothing = true
 		return d, nil
+	case kind == OperationWake && c.Status == ClusterFailed && MaySleep(ops): // a machine that runs already stays as it is
 	case c.Status != want:
 		return nil, c.refusePower(kind, ops)
 	}
@@ -194,7 +195,7 @@ func (c Cluster) refusePower(kind OperationKind, ops []Operation) *Error {
 		e.Hint = "Wait until it has ended, or cancel it."
 	case ClusterFailed:
 		e.Message = fmt.Sprintf("Cluster %q has failed, so it cannot %s.", c.Name, cannot)
-		e.Hint = "Resume what has failed, roll it back, or delete the cluster."
+		e.Hint = "See what can be done instead: muster cluster show " + c.Name
 	default:
 		e.Message = fmt.Sprintf("Cluster %q is %s, so it cannot %s.", c.Name, c.Status, cannot)
 	}

@@ -90,6 +90,9 @@ type Assignment struct {
 	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
 	Unasked bool
 
+	// Replacements are, of a confirm, the machines on record that earlier attempts have created in place of one that did not come up, since the operation was last resumed.
+	Replacements []string `json:",omitempty"`
+
 	// Together is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
 	Together *Together `json:",omitempty"`
 

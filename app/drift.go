@@ -120,9 +120,14 @@ func (d *Drift) cloud(c Cluster, nodes []Node) {
 
 // lostNodes gives the nodes whose machines a cluster is said to have lost.
 func lostNodes(c Cluster, nodes []Node) (lost []string) {
+	for _, n := range nodes {
+		if n.Lost() {
+			lost = append(lost, n.Name)
+		}
+	}
 	list, is := strings.CutPrefix(c.Message, lostMachines)
-	if !is || c.Status != ClusterFailed {
-		return nil
+	if len(lost) > 0 || !is || c.Status != ClusterFailed {
+		return lost
 	}
 	list, _, _ = strings.Cut(list, ".")
 	for _, name := range strings.Split(list, ", ") {

@@ -35,6 +35,12 @@ const (
 	EInternal    Code = "internal"    // a bug or an unexpected state; the message is not shown to people
 )
 
+// ReasonCloudBroken marks what failed because the provider's cloud does not work: it cannot be reached, answers with a fault of its own, or one of its services cannot reach another.
+const ReasonCloudBroken = "cloud_broken"
+
+// CloudBroken is how people are told of it, behind the name of the cloud.
+const CloudBroken = "isn't working properly right now"
+
 // Error is the one error type that carries a meaning. Message is a full sentence for the person who asked. Hint, when
 // set, says what would make it possible. Reason is a finer, machine-readable kind (such as "missing_dependency"),
 // Field names the input that was wrong.
@@ -61,7 +67,7 @@ func (e *Error) ForPeople() string {
 	if e.Code == EInternal {
 		return e.Message
 	}
-	return e.Error()
+	return PlainText(e.Error())
 }
 
 // Advised is ForPeople with the hint behind it, for places that keep one text.
@@ -79,6 +85,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	e := &Error{Code: code, Message: err.Error()}
+	if code != EInternal { // which is for the log
+		e.Message = PlainText(e.Message)
+	}
 	if cause := errors.Unwrap(err); cause != nil {
 		e.Err = quiet{cause}
 	}

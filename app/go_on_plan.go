@@ -94,7 +94,7 @@ func (s *survival) readBefore(ctx context.Context, a *App) error {
 	if err != nil {
 		return err
 	}
-	if len(made.Leaving) > 0 || len(s.leaving) > 0 {
+	if len(made.Leaving) > 0 || len(s.left) > 0 {
 		return noGoOn("Resume it, or roll it back.", "The resize gives nodes back, so it is not about machines that did not come.")
 	}
 	fresh := map[string]bool{}

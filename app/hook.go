@@ -235,6 +235,11 @@ func (a *App) checkHook(r HookRequest) (HookChange, error) {
 	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(OperationFormats, r.Format) {
 		return wrong("format", fmt.Sprintf("There is no format %q.", clip(string(r.Format))), "There are: "+joined(HookFormats)+", and coopr for hooks of operations.")
 	}
+	if r.Script != "" && a.CheckScript != nil {
+		if fault := a.CheckScript(r.Script); fault != nil && !fault.Warning {
+			return wrong("script", fmt.Sprintf("The shell cannot read the script: line %d, column %d: %s.", fault.Line, fault.Column, fault.Message), fault.Hint)
+		}
+	}
 	if r.When != "" && !slices.Contains(HookPhases, r.When) {
 		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", clip(string(r.When))), "One of: "+joined(HookPhases)+".")
 	}

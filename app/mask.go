@@ -241,6 +241,14 @@ func maskView(m *Redactor, v *ClusterView) {
 		v.Operations[i].Message = m.Hide(v.Operations[i].Message)
 	}
 	v.Health = maskHealth(m, v.Health)
+	if v.Trouble != nil {
+		t := *v.Trouble
+		t.What, t.Failures = m.Hide(t.What), slices.Clone(t.Failures)
+		for i := range t.Failures {
+			t.Failures[i].Error = m.Hide(t.Failures[i].Error)
+		}
+		v.Trouble = &t
+	}
 	if v.TopUp != nil {
 		t := *v.TopUp
 		t.Note = m.Hide(t.Note)

@@ -15,6 +15,9 @@ const (
 	NoticeBudget    NoticeKind = "budget"    // a budget or quota is nearly used up
 	NoticeAlarm     NoticeKind = "alarm"     // somebody broke the glass, or what should never happen has happened
 	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to somebody else, or was to sleep or wake by its schedule and did not
+	NoticeReady     NoticeKind = "ready"     // a cluster is ready to use
+	NoticeFailed    NoticeKind = "failed"    // an operation on a cluster failed
+	NoticeLost      NoticeKind = "lost"      // machines of a cluster are gone or stopped
 	NoticePool      NoticeKind = "pool"      // a pool of machines cannot be refilled
 	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
 	NoticeQuestion  NoticeKind = "question"  // an operation waits for somebody's answer
@@ -25,7 +28,7 @@ const (
 )
 
 // NoticeKinds are those that hooks can choose from.
-var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
+var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
 // Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.

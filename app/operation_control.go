@@ -30,9 +30,9 @@ func (a *App) PauseOperation(ctx context.Context, actor Actor, cluster string, o
 // ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
 // Operation 0 is the one under way, or else the latest.
 func (a *App) ResumeOperation(ctx context.Context, actor Actor, cluster string, operation int64) (ClusterView, error) {
-	return a.control(ctx, actor, "ResumeOperation", cluster, operation, ActResume, func(_ Operation, c *Control) error {
+	return a.control(ctx, actor, "ResumeOperation", cluster, operation, ActResume, func(o Operation, c *Control) error {
 		c.Act = ControlResume
-		return nil
+		return a.checkStuck(ctx, o, "")
 	})
 }
 
@@ -49,8 +49,39 @@ func (a *App) ResumeCluster(ctx context.Context, actor Actor, id string) (Cluste
 func (a *App) RetryNode(ctx context.Context, actor Actor, cluster, node string) (ClusterView, error) {
 	return a.control(ctx, actor, "RetryNode", cluster, 0, ActRetryNode, func(o Operation, c *Control) error {
 		c.Act, c.Node = ControlResume, node
-		return a.checkRetry(ctx, o, node)
+		if err := a.checkRetry(ctx, o, node); err != nil {
+			return err
+		}
+		return a.checkStuck(ctx, o, node)
 	})
+}
+
+// checkStuck refuses to go on with an operation, or on one node with it, where what is left to do needs machines that are gone.
+func (a *App) checkStuck(ctx context.Context, o Operation, node string) error {
+	if o.Status != OperationFailed {
+		return nil
+	}
+	c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+	if err != nil {
+		return err
+	}
+	p, err := a.plightOf(ctx, c)
+	if err != nil || p.latest.ID != o.ID {
+		return err
+	}
+	if ways := p.ways(); node == "" && !slices.Contains(ways, WayResume) && p.stuck() || node != "" && slices.Contains(p.lost, node) {
+		verbs := make([]string, 0, len(ways))
+		for _, w := range ways {
+			verbs = append(verbs, w.Verb())
+		}
+		e := &Error{Code: EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machine is gone.", o.Kind.Words(), p.lostWords()),
+			Hint: "You can " + orList(verbs) + "."}
+		if len(p.lost) > 1 {
+			e.Message = fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machines are gone.", o.Kind.Words(), p.lostWords())
+		}
+		return e
+	}
+	return nil
 }
 
 // checkRetry tells a node that is not there from one on which nothing failed.

@@ -18,6 +18,8 @@ type RollBackPreview struct {
 	GivesBack []string `json:"gives_back" nullable:"false"`
 	// Untouched counts the nodes of the cluster that the roll-back does nothing to.
 	Untouched int `json:"untouched"`
+	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
+	LeavesOut []string `json:"leaves_out,omitempty"`
 	// Gone tells that nothing of the cluster is left afterwards.
 	Gone bool `json:"gone"`
 }
@@ -109,10 +111,16 @@ func (a *App) planRollBack(ctx context.Context, c Cluster, o Operation) (RollBac
 		if before, changed := had.Nodes[n.Name]; changed {
 			services = before
 		}
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services})
+		if n.Lost() && !slices.Contains(change.leaving(), n.Name) && !p.Gone {
+			p.LeavesOut = append(p.LeavesOut, n.Name)
+		}
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
 	}
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
+	}
+	if undone.Kind == OperationStart { // to start what ran already did nothing
+		r.Undo = slices.DeleteFunc(r.Undo, func(s Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
 	if p.Plan, err = a.plan(ctx, c.Tenant, c.Provider, r); err != nil {

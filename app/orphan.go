@@ -204,6 +204,11 @@ type OrphanStore interface {
 	LostClusters(ctx context.Context) ([]Cluster, error)
 	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
 	MarkFound(ctx context.Context, tenant, cluster string) error
+	// FailedClusters gives clusters whose latest operation did not end well, and that nothing is being done with, of all tenants.
+	FailedClusters(ctx context.Context) ([]Cluster, error)
+	// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
+	// be; one that has no machine cannot be.
+	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) error
 }
 
 // OrphanReport is all that an admin sees of orphans. Accounts and Mode are for admins of the installation.

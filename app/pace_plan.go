@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,8 +27,11 @@ func (e Expectation) About() string {
 	if e.Typical <= 0 {
 		return ""
 	}
-	text := "about " + expectedLength(e.Typical)
+	text := AboutLength(expectedLength(e.Typical))
 	if low, high := expectedLength(e.Low), expectedLength(e.High); low != high && e.High > 0 {
+		if strings.HasPrefix(low, "less than") {
+			return text + " (up to " + high + ")"
+		}
 		text += " (" + low + " to " + high + ")"
 	}
 	return text

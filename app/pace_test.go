@@ -152,7 +152,8 @@ func TestExpectationsInWords(t *testing.T) {
 		"about 2 min; from 1 earlier run":                           {Typical: 2 * time.Minute, Low: 2 * time.Minute, High: 2 * time.Minute, Runs: 1},
 		"about 1 min (50 s to 1 min 10 s); from 4 earlier runs, and a guess for 10 s of it that was never done here": {Typical: time.Minute,
 			Low: 50 * time.Second, High: 70 * time.Second, Runs: 4, Guessed: 10 * time.Second},
-		"about less than 1 s; from 9 earlier runs": {Typical: 20 * time.Millisecond, High: 30 * time.Millisecond, Runs: 9},
+		"less than 1 s; from 9 earlier runs":             {Typical: 20 * time.Millisecond, High: 30 * time.Millisecond, Runs: 9},
+		"less than 1 s (up to 3 s); from 9 earlier runs": {Typical: 20 * time.Millisecond, High: 3 * time.Second, Runs: 9},
 	} {
 		if got := e.Words(); got != want {
 			t.Errorf("%+v:\n got %q\nwant %q", e, got, want)

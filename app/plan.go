@@ -205,6 +205,9 @@ type PlanNode struct {
 	// Begun are, where an operation goes on after another one, the services that this one brought to the node. What it has not
 	// done with them is done; with work, they have to read the configuration anew.
 	Begun []string
+	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out; what was made of
+	// it is given back all the same.
+	Lost bool
 }
 
 // Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.

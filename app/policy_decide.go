@@ -60,6 +60,14 @@ func (n Need) Met() bool { return len(n.Approved) >= n.Count }
 // Words say who has to approve: "2 of the group finance".
 func (n Need) Words() string { return fmt.Sprintf("%d %s", n.Count, n.Who()) }
 
+// missing says whose approval a need still lacks: "1 more of the group finance".
+func (n Need) missing() string {
+	if len(n.Approved) == 0 {
+		return n.Words()
+	}
+	return fmt.Sprintf("%d more %s", n.Count-len(n.Approved), n.Who())
+}
+
 // Who says whose approval counts: "of the group finance".
 func (n Need) Who() string {
 	who := ""

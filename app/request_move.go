@@ -117,7 +117,7 @@ func (r Request) mayReview(a Actor) error {
 func (r Request) approvers() string {
 	var all []string
 	for _, n := range r.want() {
-		all = append(all, n.Words())
+		all = append(all, n.missing())
 	}
 	if len(all) == 0 {
 		return "nobody"

@@ -310,3 +310,15 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 	}
 	t.Logf("%d of %d requests ran", ran, tries)
 }
+
+// TestMissingApprovalsAreCounted reads how many approvals are missing after each one.
+func TestMissingApprovalsAreCounted(t *testing.T) {
+	r := waitingRequest(need("money", 3, "finance"))
+	for i, want := range []string{"It still waits for 2 more of the group finance.", "It still waits for 1 more of the group finance.", "it runs now"} {
+		who := fmt.Sprint("bob", i)
+		o, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: person(who, app.RoleUser, "finance"), Now: begun, PlanHash: "h1"})
+		if err != nil || len(o.Notices) != 1 || !strings.Contains(o.Notices[0].Text, want) {
+			t.Errorf("after %d: %+v, %v", i+1, o.Notices, err)
+		}
+	}
+}

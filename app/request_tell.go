@@ -34,7 +34,7 @@ func (t Terms) price() string {
 	}
 	text := strconv.FormatFloat(t.Layout.CostPerHour, 'f', 2, 64) + " an hour"
 	if t.Lease > 0 {
-		return text + fmt.Sprintf(", %.2f over %s", t.Cost, t.Lease)
+		return text + fmt.Sprintf(", %.2f over %s", t.Cost, Span(t.Lease))
 	}
 	return text + ", without end"
 }
@@ -132,5 +132,5 @@ func leaseWords(d time.Duration) string {
 	if d == 0 {
 		return "for ever"
 	}
-	return d.String()
+	return Span(d)
 }

@@ -72,7 +72,7 @@ func (s Schedule) Check(now time.Time) error {
 			return wrong("it has to go by the clock")
 		}
 		if _, err := cronFields.Parse(f.text); err != nil {
-			return wrong(strings.TrimSuffix(err.Error(), "."))
+			return wrong(strings.TrimSuffix(GoWords(err), "."))
 		}
 		zone, err := s.location()
 		if err != nil {

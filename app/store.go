@@ -185,6 +185,9 @@ type ClusterStore interface {
 	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
 	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
 	DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (Definition, error)
+	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
+	// cost and definition.
+	LeftBy(ctx context.Context, tenant, cluster string, operation int64) (ClusterChange, error)
 	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
 	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
 	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
@@ -208,7 +211,9 @@ type ClaimedStep struct {
 	Node     Node
 	Epoch    int64 // grows with every claim of the node
 	Intent   string
-	HostKey  []byte // private; for create only
+	HostKey  []byte // private; for create, and for a confirm that may have to create another machine
+	// Replacements are, of a confirm, the machines on record that were created for the node since the operation was last resumed and the step first tried.
+	Replacements []string
 	// Unasked says of a create that no attempt before this one can have asked the provider for the machine.
 	Unasked bool
 	TriedAt time.Time // when the first of its tries since the last resume began; zero where this is the first

@@ -45,6 +45,7 @@ type TemplateDefaults struct {
 	Hardware  string         `json:"hardware,omitempty"`
 	Image     string         `json:"image,omitempty"`
 	DNSSuffix string         `json:"dns_suffix,omitempty"`
+	Prefer    Preference     `json:"prefer,omitempty"` // of layouts; "" means packed
 	Config    map[string]any `json:"config,omitempty"`
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,13 +91,6 @@ func sameUnder(v, had any, is bool) bool {
 		}
 	}
 	return true
-}
-
-// sameJSON compares what may be numbers of different types.
-func sameJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // override is what a request wants otherwise than the template.

@@ -38,7 +38,7 @@ func (t *Template) Parts() (list []TemplatePart) {
 	for _, s := range t.Defaults.Services {
 		add(s, "defaults.services."+s)
 	}
-	for _, v := range [][2]string{{"provider", t.Defaults.Provider}, {"hardware", t.Defaults.Hardware}, {"image", t.Defaults.Image}, {"dns_suffix", t.Defaults.DNSSuffix}} {
+	for _, v := range [][2]string{{"provider", t.Defaults.Provider}, {"hardware", t.Defaults.Hardware}, {"image", t.Defaults.Image}, {"dns_suffix", t.Defaults.DNSSuffix}, {"prefer", string(t.Defaults.Prefer)}} {
 		if v[1] != "" {
 			add(v[1], "defaults."+v[0])
 		}

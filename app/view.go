@@ -37,6 +37,12 @@ type Preview struct {
 	Decision *Decision `json:"decision,omitempty"`
 	// FromPools tells what of it stands ready now; nil for nothing.
 	FromPools *PoolOffer `json:"from_pools,omitempty"`
+	// Problems are what would fail, as far as it can be told before anything is created: scripts that no shell can read, and what the provider would refuse.
+	Problems []Finding `json:"problems,omitempty"`
+	// Account says whether the provider has been asked; nil where it cannot be.
+	Account *AccountAnswer `json:"account,omitempty"`
+	// Cheaper is what the cheapest layout costs, where that is a real amount less.
+	Cheaper *CheaperLayout `json:"cheaper,omitempty"`
 	// Warnings are to be read before it is asked for, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -62,6 +68,8 @@ type ClusterView struct {
 	Health *ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *ClusterBuild `json:"build,omitempty"`
+	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
+	Trouble *Trouble `json:"trouble,omitempty"`
 	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
 	TopUp *TopUp `json:"top_up,omitempty"`
 }

@@ -22,6 +22,7 @@ const (
 	WaitOperation WaitReason = "operation" // for the operation before it on the same cluster
 	WaitHook      WaitReason = "hook"      // for the answer of a hook
 	WaitPerson    WaitReason = "person"    // for somebody's answer
+	WaitMachine   WaitReason = "machine"   // a step is at work, and waits for a machine to come up
 )
 
 // Wait is a step that waits, and why.
@@ -115,6 +116,7 @@ type WaitingRows struct {
 	Busy    map[string]Step
 	Place   map[int]int // by index of queued steps of the page: how many of the same operation go first
 	Running int         // steps of the operation that are at work
+	Arrives []Step      // of these the first few that wait for a machine to come up
 }
 
 // queued tells whether any of the operation's steps is in the queue.

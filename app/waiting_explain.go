@@ -213,7 +213,7 @@ func codeText(c Code) string {
 
 // attempts counts them, and how many there may be where that is known.
 func (f *waitFacts) attempts(s Step) string {
-	if f.tries != nil {
+	if f.tries != nil && s.Action != ActionDelete { // which goes on until it is done
 		if n := f.tries(s.ErrorCode); n > 0 {
 			return fmt.Sprintf(" (attempt %d of %d)", s.Tries, n)
 		}

@@ -52,6 +52,18 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 		return w, err
 	}
 	facts.explain(&w, rows)
+	arrives := []WaitGroup{}
+	for _, s := range rows.Arrives {
+		said, err := a.Store.Logs(ctx, actor.Tenant, c.ID, LogFilter{Operation: o.ID, Step: s.ID, Stream: StreamSystem, Tail: true, Limit: 1})
+		if err != nil {
+			return w, err
+		}
+		// What an earlier attempt said last is no news of this one.
+		if said = maskLines(m, said); len(said) == 1 && said[0].Attempt == s.Attempt {
+			arrives = append(arrives, WaitGroup{Reason: WaitMachine, Count: 1, Text: s.Node + ": " + said[0].Text})
+		}
+	}
+	w.Groups = append(arrives, w.Groups...) // what the others wait for goes first
 	return w, nil
 }
 

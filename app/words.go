@@ -29,6 +29,14 @@ func Span(d time.Duration) string {
 	return twoUnits(int(d/day), "d", int(d%day/time.Hour), "h")
 }
 
+// AboutLength is a length that is only roughly known, as one of the functions here says it.
+func AboutLength(length string) string {
+	if strings.HasPrefix(length, "less than") {
+		return length // "about less than" is no English
+	}
+	return "about " + length
+}
+
 func twoUnits(a int, unitA string, b int, unitB string) string {
 	if b == 0 {
 		return fmt.Sprintf("%d %s", a, unitA)

@@ -299,7 +299,7 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 	if err != nil {
 		return err
 	}
-	as.Unasked = c.Unasked
+	as.Unasked, as.Replacements = c.Unasked, c.Replacements
 	as.Machine = MachineSpec{
 		Intent: c.Intent, Hostname: c.Node.Hostname, Zone: c.Node.Zone,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
@@ -307,7 +307,7 @@ func (a *App) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep,
 		Tags: map[string]string{TagInstallation: installation, TagTenant: c.Tenant, TagCluster: c.Cluster.ID,
 			TagNode: c.Node.Name, TagIntent: c.Intent},
 	}
-	if as.Action == ActionCreate && a.onHost(spec.Type) {
+	if (as.Action == ActionCreate || as.Action == ActionConfirm) && a.onHost(spec.Type) { // a confirm may have to create another
 		tenants, err := a.crowded(ctx)
 		if err != nil {
 			return err

@@ -118,12 +118,12 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 		return a, nil
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", app.Cost(p.After.CostPerHour), app.Cost(p.Before.CostPerHour)))
+		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", b.cost(p.After.CostPerHour), b.cost(p.Before.CostPerHour)))
 	}
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
-	a.Lines = append(append(a.Lines, p.Notes...), p.Decision.Sentences()...)
+	a.Lines = append(append(append(a.Lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
 	if d := p.Decision; d != nil && d.Outcome == app.OutcomeRefuse {
 		return a, nil
 	} else if d != nil && d.Outcome == app.OutcomeApprove {

@@ -32,11 +32,11 @@ func isReview(do string) bool {
 	return do == doReviewApprove || do == doReviewDeny || do == doReviewOffer
 }
 
-// ApprovalCard is what approvers see of a request, in the channel that was chosen for them: what is asked for, what it costs, what it
+// approvalCard is what approvers see of a request, in the channel that was chosen for them: what is asked for, what it costs, what it
 // changes, who has said what, and until when there is time. Values of configurations are left out.
-func ApprovalCard(q app.Request, url string) Answer {
+func (v voice) approvalCard(q app.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"Open the request", url}}}
-	a.Lines = append(terms(q), planLines(q)...)
+	a.Lines = append(v.terms(q), v.planLines(q)...)
 	var why []string
 	for _, n := range q.Needs {
 		if n.Reason != "" && !slices.Contains(why, n.Reason) {
@@ -52,13 +52,16 @@ func ApprovalCard(q app.Request, url string) Answer {
 	a.Lines = append(a.Lines, reviewLines(q)...)
 	switch {
 	case q.Status == app.RequestOffered && q.Offer != nil:
-		a.Lines = append(a.Lines, fmt.Sprintf("%s offers %s with a lease of %s instead. %s has to say yes or no.", q.Offer.By, several(q.Offer.Layout.Size(), "node"),
-			app.LeaseWords(q.Offer.Lease), q.Requester))
+		a.Lines = append(a.Lines, v.offerLine(q), "Waiting for "+q.Requester+" to accept or decline the offer.")
 	case !q.Status.Open() && q.Message != "":
 		a.Lines = append(a.Lines, q.Message)
 	}
 	if q.Status.Open() && !q.ExpiresAt.IsZero() {
-		a.Lines = append(a.Lines, "It ends "+moment(q.ExpiresAt)+" unless that is decided.")
+		a.Lines = append(a.Lines, "It ends "+v.moment(q.ExpiresAt)+" unless that is decided.")
+	}
+	if q.Status == app.RequestOffered {
+		// The card is the same for all who read it, so its buttons lead to one of the reader's own.
+		a.Buttons = append(a.Buttons, deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
 	}
 	if q.Status != app.RequestWaiting {
 		return a
@@ -84,13 +87,13 @@ func high(q app.Request) bool {
 }
 
 // planLines say what a request comes to: nodes, cost, time, changes.
-func planLines(q app.Request) []string {
+func (v voice) planLines(q app.Request) []string {
 	var lines []string
 	t := q.Terms
 	if d := t.Amended; d != nil {
 		lines = append(lines, d.Effects...)
 		if d.Before.CostPerHour != d.After.CostPerHour {
-			lines = append(lines, fmt.Sprintf("It costs %s an hour then instead of %s.", app.Cost(d.After.CostPerHour), app.Cost(d.Before.CostPerHour)))
+			lines = append(lines, fmt.Sprintf("It costs %s an hour then instead of %s.", v.cost(d.After.CostPerHour), v.cost(d.Before.CostPerHour)))
 		}
 		for i, c := range d.Changes {
 			if i == mostChangeLines {
@@ -104,7 +107,7 @@ func planLines(q app.Request) []string {
 		lines = append(lines, t.Layout.Lines(mostLayoutLines)...)
 	}
 	if t.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("%s altogether.", app.Cost(t.Cost)))
+		lines = append(lines, fmt.Sprintf("%s altogether.", v.cost(t.Cost)))
 	}
 	if t.Steps > 0 {
 		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), app.Span(t.Duration)))
@@ -172,7 +175,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(terms(q), planLines(q)...)}}}
+	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(b.terms(q), b.planLines(q)...)}}}
 	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: q.Requester + " reads it."}
 	switch d.Do {
 	case doReviewApprove:
@@ -265,14 +268,15 @@ type reviewSource struct {
 	poster     ReviewPoster
 	kind, team string
 	url        func(path string) string
+	voice      voice
 	warn       func(text string, args ...any)
 	shown      map[int64]app.ChatReview // what the chat has been given, also where it could not be noted
 	pauses     pauses
 }
 
-// NewReviewSource makes the source of a workspace. URL gives an address of the portal; warn is told what goes wrong.
-func NewReviewSource(m Reviews, p ReviewPoster, kind, team string, url func(path string) string, warn func(text string, args ...any)) Source {
-	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, warn: warn, shown: map[int64]app.ChatReview{}, pauses: pauses{}}
+// NewReviewSource makes the source of a workspace, in which the bot speaks. URL gives an address of the portal; warn is told what goes wrong.
+func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, url func(path string) string, warn func(text string, args ...any)) Source {
+	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]app.ChatReview{}, pauses: pauses{}}
 }
 
 // Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
@@ -325,7 +329,7 @@ func (s *reviewSource) show(ctx context.Context, c app.ChatReview) error {
 	name := strconv.FormatInt(c.ID, 10)
 	q, err := s.muster.ChatRequest(ctx, c)
 	if err == nil {
-		a := ApprovalCard(q, s.url("/requests/"+strconv.FormatInt(q.ID, 10)))
+		a := s.voice.approvalCard(q, s.url("/requests/"+strconv.FormatInt(q.ID, 10)))
 		c.Status, c.Round, c.Reviews, c.DueAt = q.Status, q.Round, len(q.Reviews), q.DueAt
 		if c.Message == "" {
 			c.Message, err = s.poster.Show(ctx, c.Channel, a)

@@ -92,6 +92,22 @@ func (b *Board) renew() {
 	}
 }
 
+// zone is the time zone of somebody of the workspace.
+func (b *Board) zone(ctx context.Context, person string) string {
+	if z, ok := b.Poster.(Zones); ok {
+		return z.Zone(ctx, person)
+	}
+	return ""
+}
+
+// voice is how all who read a channel are spoken to.
+func (b *Board) voice() voice {
+	if b.Bot == nil {
+		return voice{}
+	}
+	return voice{currency: b.Bot.currency}
+}
+
 // Wake tells that there is something new.
 func (b *Board) Wake() {
 	select {

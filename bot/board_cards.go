@@ -140,7 +140,7 @@ func (s *cardSource) edit(ctx context.Context, c app.ChatCard) error {
 	}
 	o := p.Operation
 	c.Status, c.Done, c.Total, c.HeldUntil = o.Status, o.Done, o.Total, o.HeldUntil
-	card := NewCard(p, b.URL("/clusters/"+c.Cluster), b.Now())
+	card := b.voice().card(p, b.URL("/clusters/"+c.Cluster), b.Now())
 	if c.Message == "" {
 		c.Channel, c.Message, err = b.Poster.Post(ctx, c.Channel, c.Person, card)
 	} else {

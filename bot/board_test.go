@@ -95,6 +95,7 @@ func (w *wall) Edit(_ context.Context, _, message string, c Card) error {
 }
 
 func (w *wall) take(message string, c Card) error {
+	send(c)
 	w.calls = append(w.calls, time.Now())
 	if w.refuse != nil {
 		if err := w.refuse(len(w.calls)); err != nil {
@@ -107,7 +108,7 @@ func (w *wall) take(message string, c Card) error {
 }
 
 func (w *wall) board(t *testing.T) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: w, Poster: w, URL: func(p string) string { return p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+	return NewBoard(Board{Kind: "slack", Cards: w, Poster: w, URL: func(p string) string { return "https://m.test" + p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
 func (w *wall) set(f func(o *app.Operation)) {

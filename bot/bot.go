@@ -30,6 +30,8 @@ type Muster interface {
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
 	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
 	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
+	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
+	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
 
 	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
 	QuotaLeft(ctx context.Context, a app.Actor) (app.QuotaLeft, error)
@@ -50,6 +52,7 @@ var _ Muster = (*app.App)(nil)
 
 // Bot answers people. Make it with New; it keeps nothing between two answers.
 type Bot struct {
+	voice
 	muster Muster
 	tenant string
 	url    func() string
@@ -57,9 +60,10 @@ type Bot struct {
 	now    func() time.Time
 }
 
-// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end.
-func New(m Muster, tenant string, url func() string, log *slog.Logger) *Bot {
-	return &Bot{muster: m, tenant: tenant, url: url, log: log, now: time.Now}
+// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end; currency is that of
+// all prices, such as EUR or $, or "".
+func New(m Muster, tenant string, url func() string, currency string, log *slog.Logger) *Bot {
+	return &Bot{voice: voice{currency: currency}, muster: m, tenant: tenant, url: url, log: log, now: time.Now}
 }
 
 // Person is somebody of a chat, who the chat has proved to us.
@@ -71,6 +75,7 @@ type Person struct {
 	Team     string // the workspace as app keeps it, where it is another than External says; see app.ChatWorkspace
 	Channel  string // where they are; "" where they are in none, as in a home
 	Tenant   string // in whose name that place speaks; "" is the bot's own
+	Zone     string // in which time zone they are, such as Europe/Berlin; "" where that is not known
 }
 
 // Answer is what a person is told, as plain text. Nothing in it is markup: whoever shows it sees to that.
@@ -82,7 +87,9 @@ type Answer struct {
 	Buttons []Button
 	// Started are the operations that a card shall follow.
 	Started []Started
-	Wrong   bool // it did not work
+	// Asked are the requests that wait for approval; once one is approved, a card follows what it asked for.
+	Asked []Asked
+	Wrong bool // it did not work
 	// Beside says that the message with the button that was pressed stays: this is told beside it, to who pressed it. Else
 	// it takes the message's place.
 	Beside bool
@@ -108,6 +115,12 @@ type Started struct {
 	Operation       int64
 }
 
+// Asked is a request that waits for others.
+type Asked struct {
+	Tenant  string
+	Request int64
+}
+
 // request is one thing that somebody asks, on its way.
 type request struct {
 	person Person
@@ -117,6 +130,7 @@ type request struct {
 
 // Say answers what somebody typed behind the bot's name.
 func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
+	b = b.to(p)
 	words, err := split(text)
 	if err != nil {
 		return b.sorry(p, err)
@@ -144,6 +158,7 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 
 // Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
+	b = b.to(p)
 	if a, did := b.ofStranger(ctx, p, value); did {
 		return a
 	}

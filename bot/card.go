@@ -31,12 +31,14 @@ func bar(done, total int) string {
 	return strings.Repeat("█", n) + strings.Repeat("░", barWidth-n) + fmt.Sprintf(" %d of %s", done, several(total, "step"))
 }
 
-// NewCard makes the card of an operation as it is now. URL is the page of its cluster.
-func NewCard(p app.ChatProgress, url string, now time.Time) Card {
+// NewCard makes the card of an operation as it is now, with plain amounts. URL is the page of its cluster.
+func NewCard(p app.ChatProgress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
+
+func (v voice) card(p app.ChatProgress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
 	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"Open", url}}
 	facts := []string{several(len(p.Nodes), "node"), "of " + c.Owner}
-	if price := perHour(c.CostPerHour); price != "" && o.Kind != app.OperationDelete {
+	if price := v.perHour(c.CostPerHour); price != "" && o.Kind != app.OperationDelete {
 		facts = append(facts, price)
 	}
 	card.Lines = append(card.Lines, strings.Join(facts, ", "))
@@ -46,7 +48,7 @@ func NewCard(p app.ChatProgress, url string, now time.Time) Card {
 	if o.Kind != app.OperationDelete && o.Kind != app.OperationRollBack {
 		card.Asides = app.NodesLayout(p.Nodes).Lines(mostLayout)
 	}
-	card.Lines = append(card.Lines, pace(o, now))
+	card.Lines = append(card.Lines, v.pace(o, now))
 	if o.Message != "" && p.Failed == nil {
 		card.Lines = append(card.Lines, o.Message)
 	}
@@ -63,14 +65,14 @@ func NewCard(p app.ChatProgress, url string, now time.Time) Card {
 const mostLayout = 6
 
 // pace says how long it took, or how long it takes, or what it waits for.
-func pace(o app.Operation, now time.Time) string {
+func (v voice) pace(o app.Operation, now time.Time) string {
 	switch {
 	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
 		return "It took " + app.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
 	case o.Status.Ended():
 		return ""
 	case !o.HeldUntil.IsZero():
-		return "It waits for the answer of a hook, until " + moment(o.HeldUntil) + " at the latest."
+		return "It waits for the answer of a hook, until " + v.moment(o.HeldUntil) + " at the latest."
 	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
 		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
 			text := "About " + app.Length(left.Round(time.Second)) + " left"

@@ -47,7 +47,7 @@ func (b *Bot) clusterList(ctx context.Context, r request) (Answer, error) {
 			a.Lines = append(a.Lines, "There are more in the portal.")
 			break
 		}
-		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, leaseEnd(c.Cluster)))
+		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, b.leaseEnd(c.Cluster)))
 	}
 	if len(list) == 0 {
 		a.Lines = []string{"There are none.", "Type “" + r.person.Command + " create TEMPLATE” to have one."}
@@ -70,10 +70,10 @@ func (b *Bot) clusterShow(ctx context.Context, r request) (Answer, error) {
 func (b *Bot) shown(v app.ClusterView, title string) Answer {
 	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
 	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
-	if p := perHour(v.CostPerHour); p != "" {
+	if p := b.perHour(v.CostPerHour); p != "" {
 		facts = append(facts, p)
 	}
-	a.Lines = append(a.Lines, strings.Join(append(facts, leaseEnd(v.Cluster)), ", "))
+	a.Lines = append(a.Lines, strings.Join(append(facts, b.leaseEnd(v.Cluster)), ", "))
 	if v.Message != "" {
 		a.Lines = append(a.Lines, v.Message)
 	}
@@ -93,8 +93,11 @@ func (b *Bot) shown(v app.ClusterView, title string) Answer {
 	return a
 }
 
-// parseCreate reads [NAME] TEMPLATE [NODES] [for LENGTH].
+// parseCreate reads [NAME] TEMPLATE [NODES] [[for] LENGTH].
 func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
+	if n := len(words); n > 1 && !slices.Contains(words, "for") && isLength(words[n-1]) {
+		words = append(slices.Clone(words[:n-1]), "for", words[n-1])
+	}
 	if i := slices.Index(words, "for"); i >= 0 {
 		if i != len(words)-2 {
 			return q, false, nil
@@ -128,12 +131,52 @@ func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
 	return q, true, nil
 }
 
-// clusterCreate makes a cluster in one line; without one it opens the form.
+// isLength tells whether a word is a length of time such as 8h or 1d12h, and not a name or a number of nodes.
+func isLength(word string) bool {
+	_, err := app.ParseLength(word)
+	return err == nil && word[0] >= '0' && word[0] <= '9'
+}
+
+// fitted gives a request that was typed in one line the template's least size, where it says none and no parameter sets it. Asks
+// tells that the template has parameters which must be filled in first.
+func (b *Bot) fitted(ctx context.Context, r request, q app.ClusterRequest) (_ app.ClusterRequest, asks bool, err error) {
+	c, err := b.muster.Catalog(ctx, r.actor)
+	if err != nil {
+		return q, false, err
+	}
+	t := c.Templates[q.Template]
+	if t == nil {
+		return q, false, nil // what's wrong with it says the request's answer
+	}
+	if f := (&createForm{template: t}); q.Size == 0 && !f.sets("size") {
+		q.Size = max(1, t.Constraints.Size.Min)
+	}
+	return q, len(t.Complaints(nil)) > 0, nil
+}
+
+// typed is a form in which stands what was typed in one line.
+func typed(q app.ClusterRequest) Form {
+	f := Form{Values: map[string][]string{"name": {q.Name}}}
+	c := createForm{template: &app.Template{About: app.About{Name: q.Template}}}
+	if q.Size > 0 {
+		f.Values[c.field("size")] = []string{strconv.Itoa(q.Size)}
+	}
+	if q.Lease != nil {
+		f.Values[c.field("lease")] = []string{"=" + q.Lease.String()}
+	}
+	return f
+}
+
+// clusterCreate makes a cluster in one line; without one, and where the template has to ask for more, it opens the form.
 func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
+	form := func(f Form, template string) (Answer, error) {
+		m, err := b.createModal(ctx, r, f, note{Channel: r.person.Channel, Template: template})
+		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Type the command again, or create the cluster in one line: " +
+			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{deed{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
+			Links: []Link{{"New cluster in the portal", b.at("/clusters/new")}}, Modal: &m}, err
+	}
 	if len(r.words) == 0 {
-		m, err := b.createModal(ctx, r, Form{}, note{Channel: r.person.Channel})
-		return Answer{Title: "New cluster", Lines: []string{"It took too long to open the form. Type the command again, or say it in one line: " +
-			r.person.Command + " create [NAME] TEMPLATE [NODES] [for 8h]"}, Modal: &m}, err
+		return form(Form{}, "")
 	}
 	q, ok, err := parseCreate(r.words)
 	if err != nil {
@@ -141,6 +184,13 @@ func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
 	}
 	if !ok {
 		return Answer{}, r.usage("create")
+	}
+	q, asks, err := b.fitted(ctx, r, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	if asks {
+		return form(typed(q), q.Template)
 	}
 	answer, err := b.muster.Ask(ctx, r.actor, q)
 	if err != nil {
@@ -170,7 +220,7 @@ func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
 		facts := []string{several(v.Size, "node")}
-		if p := perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
+		if p := b.perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {

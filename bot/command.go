@@ -15,38 +15,59 @@ type command struct {
 	name    string
 	form    string // what stands behind the name
 	what    string
-	anybody bool // also those who are not linked to an account
+	group   string // under which help shows it
+	anybody bool   // also those who are not linked to an account
 	do      func(b *Bot, ctx context.Context, r request) (Answer, error)
 }
 
 // commands are all of them, in the order in which help shows them.
 func commands() []command {
 	return []command{
-		{"help", "", "show this", true, (*Bot).help},
-		{"link", "", "link yourself to your account", true, (*Bot).link},
-		{"catalog", "", "list the templates", false, (*Bot).catalog},
-		{"list", "", "list the clusters", false, (*Bot).clusterList},
-		{"status", "NAME", "show a cluster", false, (*Bot).clusterShow},
-		{"create", "[[NAME] TEMPLATE [NODES] [for 8h]]", "create a cluster; alone it opens a form", false, (*Bot).clusterCreate},
-		{"plan", "NAME, or [NAME] TEMPLATE [NODES] [for 8h]", "show the plan of what runs, or of what a create would do", false, (*Bot).plan},
-		{"logs", "NAME [STEP or NODE]", "show the last lines of its log", false, (*Bot).logs},
-		{"extend", "NAME [4h]", "let a cluster live longer", false, (*Bot).leaseExtend},
-		{"resize", "NAME NODES", "change how many nodes a cluster has", false, (*Bot).clusterResize},
-		{"grow", "NAME [NODES]", "give it so many nodes more; one, unless you say", false, (*Bot).clusterGrow},
-		{"shrink", "NAME [NODES]", "give back so many nodes; one, unless you say", false, (*Bot).clusterShrink},
-		{"add", "NAME SERVICE…", "add services", false, (*Bot).serviceAdd},
-		{"start", "NAME [SERVICE…]", "start its services", false, (*Bot).serviceStart},
-		{"stop", "NAME [SERVICE…]", "stop its services", false, (*Bot).serviceStop},
-		{"restart", "NAME [SERVICE…]", "restart its services", false, (*Bot).clusterRestart},
-		{"repair", "NAME [NODE…]", "make lost nodes anew", false, (*Bot).nodeRepair},
-		{"delete", "NAME", "give back all machines of a cluster", false, (*Bot).clusterDeleteAsk},
-		{"why", "NAME", "say why a cluster is not further", false, (*Bot).clusterWhy},
-		{"approve", "REQUEST [REASON]", "look at a request, and approve it", false, (*Bot).requestApproveAsk},
-		{"deny", "REQUEST REASON", "deny a request", false, (*Bot).requestDeny},
-		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", true, (*Bot).channel},
-		{"answer", "[NAME]", "show what is asked of you, and answer it", false, (*Bot).questions},
-		{"orphans", "", "list machines that nobody stands behind, for admins", false, (*Bot).orphans},
+		{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, (*Bot).help},
+		{"link", "", "link yourself to your account", "Getting started", true, (*Bot).link},
+		{"catalog", "", "list the templates", "Getting started", false, (*Bot).catalog},
+		{"list", "", "list the clusters", "Clusters", false, (*Bot).clusterList},
+		{"status", "NAME", "show a cluster", "Clusters", false, (*Bot).clusterShow},
+		{"create", "[[NAME] TEMPLATE [NODES] [8h]]", "create a cluster; alone it opens a form", "Clusters", false, (*Bot).clusterCreate},
+		{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of what runs, or of what a create would do", "Clusters", false, (*Bot).plan},
+		{"logs", "NAME [STEP or NODE]", "show the last lines of its log", "Clusters", false, (*Bot).logs},
+		{"extend", "NAME [4h]", "let a cluster live longer", "Clusters", false, (*Bot).leaseExtend},
+		{"resize", "NAME NODES", "change how many nodes a cluster has", "Changing clusters", false, (*Bot).clusterResize},
+		{"grow", "NAME [NODES]", "give it so many nodes more; one, unless you say", "Changing clusters", false, (*Bot).clusterGrow},
+		{"shrink", "NAME [NODES]", "give back so many nodes; one, unless you say", "Changing clusters", false, (*Bot).clusterShrink},
+		{"add", "NAME SERVICE…", "add services", "Changing clusters", false, (*Bot).serviceAdd},
+		{"start", "NAME [SERVICE…]", "start its services", "Changing clusters", false, (*Bot).serviceStart},
+		{"stop", "NAME [SERVICE…]", "stop its services", "Changing clusters", false, (*Bot).serviceStop},
+		{"restart", "NAME [SERVICE…]", "restart its services", "Changing clusters", false, (*Bot).clusterRestart},
+		{"repair", "NAME [NODE…]", "make lost nodes anew", "Changing clusters", false, (*Bot).nodeRepair},
+		{"delete", "NAME", "give back all machines of a cluster", "Clusters", false, (*Bot).clusterDeleteAsk},
+		{"why", "NAME", "say why a cluster is not further", "Clusters", false, (*Bot).clusterWhy},
+		{"approve", "REQUEST [REASON]", "look at a request, and approve it", "Requests", false, (*Bot).requestApproveAsk},
+		{"deny", "REQUEST REASON", "deny a request", "Requests", false, (*Bot).requestDeny},
+		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, (*Bot).channel},
+		{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, (*Bot).questions},
+		{"orphans", "", "list machines that nobody stands behind, for admins", "For admins", false, (*Bot).orphans},
 	}
+}
+
+// groups are those of the commands, in the order in which help shows them.
+var groups = []string{"Getting started", "Clusters", "Changing clusters", "Requests", "For admins"}
+
+// examples are what help shows of one command.
+var examples = map[string][]string{
+	"create":  {"create", "create web", "create shop web 3 8h", "create shop web 3 for 2d"},
+	"plan":    {"plan shop", "plan web 3"},
+	"logs":    {"logs shop", "logs shop n1"},
+	"extend":  {"extend shop 4h"},
+	"resize":  {"resize shop 5"},
+	"grow":    {"grow shop", "grow shop 2"},
+	"shrink":  {"shrink shop"},
+	"add":     {"add shop cache"},
+	"restart": {"restart shop", "restart shop web"},
+	"repair":  {"repair shop n2"},
+	"approve": {"approve 12", "approve 12 fine by me"},
+	"deny":    {"deny 12 too many nodes"},
+	"channel": {"channel", "channel use acme", "channel reset"},
 }
 
 // find gives a command by its word; for a word that is none EInvalid, with the nearest.
@@ -96,12 +117,38 @@ func split(text string) ([]string, error) {
 	return words, nil
 }
 
+// helpLine is a command with what it does.
+func (r request) helpLine(c command) string {
+	return strings.TrimRight(fmt.Sprintf("%s %s %s", r.person.Command, c.name, c.form), " ") + " – " + c.what
+}
+
+// help lists all commands by what they are for, or shows one.
 func (b *Bot) help(_ context.Context, r request) (Answer, error) {
-	a := Answer{Title: "What you can say"}
-	for _, c := range commands() {
-		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s %s %s", r.person.Command, c.name, c.form), " ")+" – "+c.what)
+	portal := []Link{{"Open the portal", b.at("/")}}
+	if len(r.words) > 0 {
+		c, err := find(r.person, strings.ToLower(r.words[0]))
+		if err != nil {
+			return Answer{}, err
+		}
+		a := Answer{Title: r.person.Command + " " + c.name, Lines: []string{r.helpLine(c)}, Links: portal}
+		for _, e := range examples[c.name] {
+			a.Lines = append(a.Lines, "Example: "+r.person.Command+" "+e)
+		}
+		return a, nil
 	}
-	a.Links = []Link{{"Open the portal", b.at("/")}}
+	a := Answer{Title: "What you can say", Links: portal}
+	for _, group := range groups {
+		if len(a.Lines) > 0 {
+			a.Lines = append(a.Lines, "")
+		}
+		a.Lines = append(a.Lines, group)
+		for _, c := range commands() {
+			if c.group == group {
+				a.Lines = append(a.Lines, "  "+r.helpLine(c))
+			}
+		}
+	}
+	a.Lines = append(a.Lines, "", fmt.Sprintf("Type “%s help COMMAND” for examples. Times are in your own time zone.", r.person.Command))
 	return a, nil
 }
 

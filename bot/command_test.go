@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,18 @@ type stub struct {
 	hash     string
 	asks     []app.Question
 	answers  []app.StepAnswer
+	request  *app.Request
+	moves    []string // what was done to it
+}
+
+func (s *stub) Confirm(_ context.Context, a app.Actor, id int64, hash string) (app.Request, error) {
+	s.moves = append(s.moves, a.User+" confirms "+hash)
+	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestAccepted, Cluster: "shop-7"}, s.refuse
+}
+
+func (s *stub) Withdraw(_ context.Context, a app.Actor, id int64, _ string) (app.Request, error) {
+	s.moves = append(s.moves, a.User+" withdraws")
+	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestWithdrawn}, s.refuse
 }
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
@@ -98,7 +111,11 @@ func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (app.Clu
 }
 
 func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (app.Request, error) {
-	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"}}, nil
+	if s.request != nil {
+		return *s.request, nil
+	}
+	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"},
+		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
 func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequest) (app.Request, error) {
@@ -108,10 +125,10 @@ func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequ
 
 var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
-func talk(t *testing.T) (*Bot, *stub) {
-	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, catalog: someCatalog(), hash: "h1",
+func talk(t *testing.T) (checkedBot, *stub) {
+	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return New(s, "default", func() string { return "https://m.test" }, slog.New(slog.NewTextHandler(t.Output(), nil))), s
+	return checkedBot{New(s, "default", func() string { return "https://m.test" }, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -119,14 +136,16 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
 		{"", "What you can say"},
-		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [for 8h]]"},
+		{"help create", "Example: /muster create shop web 3 8h"},
+		{"help creat", "Did you mean “/muster create”?"},
+		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [8h]]"},
 		{"link", "Open this within 10 minutes"},
 		{"lst", "Did you mean “/muster list”?"},
 		{"frobnicate", "There is no command “frobnicate”."},
 		{"status", "“status” is said like this: /muster status NAME"},
 		{"status shop", "shop is active"},
 		{"status nope", `There is no cluster "nope".`},
-		{"create", "It took too long to open the form."}, // said only where the form could not be opened
+		{"create", "Slack couldn’t open the form."}, // said only where the form could not be opened
 		{"create a b c d", "is said like this"},
 		{"create web 0", "at least one node"},
 		{"create web for ever", `"ever" is not a length of time.`},
@@ -173,12 +192,62 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
+func TestHelpIsGrouped(t *testing.T) {
+	b, _ := talk(t)
+	all := b.Say(t.Context(), ada, "help").Lines
+	for _, g := range groups {
+		if !slices.Contains(all, g) {
+			t.Errorf("help has no group %s", g)
+		}
+	}
+	for _, c := range commands() {
+		one := b.Say(t.Context(), ada, "help "+c.name)
+		if !slices.Contains(groups, c.group) || !strings.Contains(strings.Join(all, "\n"), "/muster "+c.name) || len(one.Lines) > 5 || !strings.HasPrefix(one.Lines[0], "/muster "+c.name) {
+			t.Errorf("%s of %q: help shows %q", c.name, c.group, one.Lines)
+		}
+	}
+	for name, list := range examples {
+		for _, e := range list {
+			if a := b.Say(t.Context(), ada, e); strings.Contains(a.text(), "is said like this") || strings.Contains(a.text(), "no command") || !strings.HasPrefix(e, name) {
+				t.Errorf("the example %q is answered %s", e, a.text())
+			}
+		}
+	}
+}
+
+// TestMoneyAndTimesAreTheReaders has one answer said to people in several zones, with and without a currency.
+func TestMoneyAndTimesAreTheReaders(t *testing.T) {
+	_, s := talk(t)
+	s.outlook.Until = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
+	for _, c := range []struct{ currency, zone, until, cost string }{
+		{"", "", "1 Jul 2026 22:30 UTC", ", 0.30 an hour"},
+		{"EUR", "Europe/Berlin", "2 Jul 2026 00:30 CEST", "0.30 EUR an hour"},
+		{"$", "America/New_York", "1 Jul 2026 18:30 EDT", "$0.30 an hour"},
+		{"$", "No/Where", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+	} {
+		b := checkedBot{New(s, "default", func() string { return "https://m.test" }, c.currency, slog.New(slog.DiscardHandler))}
+		p := ada
+		p.Zone = c.zone
+		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, c.until) {
+			t.Errorf("to %.20q a lease is said %s", c.zone, got)
+		}
+		if got := b.Say(t.Context(), p, "status shop").text(); !strings.Contains(got, c.cost) {
+			t.Errorf("with %q a price is said %s", c.currency, got)
+		}
+		if got := b.Say(t.Context(), p, "resize shop 5").text(); c.currency == "$" && !strings.Contains(got, "$0.50 an hour instead of $0.30") {
+			t.Errorf("with %q a change is said %s", c.currency, got)
+		}
+	}
+}
+
 func TestWhatIsAskedFor(t *testing.T) {
 	b, s := talk(t)
 	b.Say(t.Context(), ada, "create shop web 5 for 8h")
 	b.Say(t.Context(), ada, "create web")
 	if len(s.asked) != 2 || s.asked[0].Name != "shop" || s.asked[0].Template != "web" || s.asked[0].Size != 5 || *s.asked[0].Lease != 8*time.Hour ||
-		s.asked[1].Template != "web" || s.asked[1].Size != 0 || s.asked[1].Lease != nil {
+		s.asked[1].Template != "web" || s.asked[1].Size != 2 || s.asked[1].Lease != nil {
 		t.Errorf("asked: %+v", s.asked)
 	}
 	// Nothing that cannot be taken back is done by the word alone, and what is done is what was shown.

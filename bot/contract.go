@@ -41,6 +41,10 @@ type (
 		Tell(ctx context.Context, person, key string, a Answer) error
 		Told(ctx context.Context, person, key string, since time.Time) (bool, error)
 	}
+	// Zones knows in which time zone somebody is; "" where that is not known.
+	Zones interface {
+		Zone(ctx context.Context, person string) string
+	}
 	// Publisher shows homes.
 	Publisher interface {
 		Publish(ctx context.Context, person string, h Home) error

@@ -29,7 +29,8 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 	}
 	m.Parts = append(m.Parts, c.part(c.templateField()))
 	if c.template == nil {
-		m.Note = note{Channel: c.note.Channel}.text()
+		// Slack takes no form with a field in it that can't be sent off; who does so without a choice is told to make one.
+		m.Note, m.Submit = note{Channel: c.note.Channel}.text(), "Continue"
 		return m, nil
 	}
 	if d := c.template.Description; d != "" {
@@ -51,7 +52,7 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 		if err != nil {
 			return Modal{}, err
 		}
-		c.note.Hash, last.Lines = p.PlanHash, previewLines(*p, left)
+		c.note.Hash, last.Lines = p.PlanHash, b.previewLines(*p, left)
 	}
 	m.Parts = append(m.Parts, last)
 	m.Submit, m.Note = "Create", c.note.text()
@@ -122,6 +123,10 @@ func (c *createForm) fields() []Field {
 	}
 	for _, d := range t.Lease.Lengths() {
 		lease.Choices = append(lease.Choices, Choice{Name: app.LeaseWords(d), Value: "=" + d.String()})
+	}
+	// A length that was typed in the command is one more choice, or it would be lost without a word.
+	if v := c.request.Lease; v != nil && !slices.ContainsFunc(lease.Choices, func(o Choice) bool { return o.Value == lease.Values[0] }) {
+		lease.Choices = append(lease.Choices, Choice{Name: app.LeaseWords(*v), Value: "=" + v.String()})
 	}
 	list := []Field{name, size, lease}
 	for _, p := range c.parameters() {

@@ -50,13 +50,13 @@ func (m Modal) asForm(set map[string]string) Form {
 }
 
 // opened opens the modal and chooses the template web.
-func opened(t *testing.T) (*Bot, *stub, Modal) {
+func opened(t *testing.T) (checkedBot, *stub, Modal) {
 	t.Helper()
 	b, s := talk(t)
 	p := ada
 	p.Channel = "C7"
 	a := b.Say(t.Context(), p, "create")
-	if a.Modal == nil || a.Modal.Submit != "" || len(a.Modal.Parts) != 1 {
+	if a.Modal == nil || a.Modal.Submit != "Continue" || len(a.Modal.Parts) != 1 {
 		t.Fatalf("create alone opens %+v", a.Modal)
 	}
 	f := fieldOf(t, *a.Modal, "template")

@@ -47,6 +47,8 @@ const (
 	doLease       = "lease"
 	doAnswer      = "answer"
 	doQuestions   = "questions"
+	doConfirm     = "confirm"  // take an offer
+	doWithdraw    = "withdraw" // a request, or, of one with an offer, decline that
 )
 
 func (d deed) as(do string) deed { d.Do = do; return d }
@@ -123,6 +125,18 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 			return Answer{}, err
 		}
 		return b.reviewed(ctx, r, q)
+	case doConfirm:
+		q, err := b.muster.Confirm(ctx, r.actor, d.Request, d.Hash)
+		if err != nil {
+			return Answer{}, err
+		}
+		return b.reviewed(ctx, r, q)
+	case doWithdraw:
+		q, err := b.muster.Withdraw(ctx, r.actor, d.Request, "")
+		if err != nil {
+			return Answer{}, err
+		}
+		return b.reviewed(ctx, r, q)
 	case doApproveAsk:
 		return b.requestShow(ctx, r, d.Request, "")
 	case doResume:
@@ -151,7 +165,7 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 		return b.leaseOf(ctx, r, d)
 	case doCreate:
 		m, err := b.createModal(ctx, r, Form{Values: map[string][]string{}}, note{Channel: r.person.Channel, Template: d.Template})
-		return Answer{Title: "New cluster", Lines: []string{"It took too long to open the form. Try again."}, Modal: &m}, err
+		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Try again."}, Modal: &m}, err
 	}
 	return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
 }

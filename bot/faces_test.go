@@ -52,6 +52,7 @@ func (h *hall) ChatSteps(context.Context, app.ChatCard) ([]app.Step, error) { re
 func (h *hall) Reply(_ context.Context, _, message string, a Answer) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	send(a)
 	h.replies["r of "+message] = append(h.replies["r of "+message], a)
 	return "r of " + message, nil
 }
@@ -59,6 +60,7 @@ func (h *hall) Reply(_ context.Context, _, message string, a Answer) (string, er
 func (h *hall) EditReply(_ context.Context, _, reply string, a Answer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	send(a)
 	h.replies[reply] = append(h.replies[reply], a)
 	return nil
 }
@@ -107,6 +109,7 @@ func (h *hall) held() {
 }
 
 func (h *hall) Tell(_ context.Context, person, key string, a Answer) error {
+	send(a)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var err error
@@ -138,12 +141,13 @@ func (h *hall) DropHome(context.Context, app.ChatHome) error             { retur
 func (h *hall) Publish(_ context.Context, person string, v Home) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	send(v)
 	h.shown[person] = append(h.shown[person], v)
 	return nil
 }
 
 func (h *hall) board(t *testing.T, b *Bot) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: h, Poster: h, Bot: b, URL: func(p string) string { return p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+	return NewBoard(Board{Kind: "slack", Cards: h, Poster: h, Bot: b, URL: func(p string) string { return "https://m.test" + p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
 func TestDetailsStandBeneathTheCard(t *testing.T) {
@@ -204,13 +208,13 @@ func TestPeopleAreToldOnce(t *testing.T) {
 		}
 		h.tells[4].User = "eve" // who that person is not any more
 		h.tells[5].Notice.At = time.Now().Add(-72 * time.Hour)
-		board := h.board(t, b)
+		board := h.board(t, b.Bot)
 		for range 10 {
 			time.Sleep(board.tend(t.Context()))
 		}
 		// This server dies before it knows whether the second got there; the next one looks.
 		h.held()
-		board = h.board(t, b)
+		board = h.board(t, b.Bot)
 		for range 10 {
 			time.Sleep(board.tend(t.Context()))
 		}
@@ -251,7 +255,7 @@ func TestLeaseWarning(t *testing.T) {
 		t.Errorf("without a way to extend it: %+v", a)
 	}
 	decide := b.told(t.Context(), request{person: ada, actor: s.actor}, app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Action: "/requests/12", ActionName: "Decide", Path: "/requests/12"})
-	if len(decide.Buttons) != 1 || !strings.Contains(b.Press(t.Context(), ada, decide.Buttons[0].Value).text(), "bob asks to create: big") {
+	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob asks to create: big") {
 		t.Errorf("to decide: %+v", decide)
 	}
 }
@@ -284,7 +288,7 @@ func TestHome(t *testing.T) {
 	for _, p := range h.Parts {
 		buttons = append(buttons, p.Buttons...)
 	}
-	for i, want := range []string{"New cluster …", "Look at it", "Extend …", "Delete it", "Delete it"} {
+	for i, want := range []string{"New cluster …", "View request", "Extend …", "Delete it", "Delete it"} {
 		if buttons[i].Name != want {
 			t.Fatalf("button %d is %q", i, buttons[i].Name)
 		}
@@ -327,7 +331,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 		h.homes[3].Shown = same
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); h.board(t, b).Run(ctx) }()
+		go func() { defer close(done); h.board(t, b.Bot).Run(ctx) }()
 		time.Sleep(homeEvery - time.Second)
 		h.mu.Lock()
 		early := len(h.shown)

@@ -55,6 +55,7 @@ func (h Home) digest() string {
 
 // home makes somebody's page; who is nobody where they are not linked.
 func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
+	b = b.to(p)
 	actor, err := b.actor(ctx, p)
 	if err != nil {
 		return b.homeOfStranger(p, err), app.Actor{}
@@ -88,7 +89,7 @@ func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
 		return h, err
 	}
 	for i, q := range asked[:min(len(asked), homeRequests)] {
-		p := Part{Lines: questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.at(q.Path())}}}
+		p := Part{Lines: b.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.at(q.Path())}}}
 		if i == 0 {
 			p.Title = "You are asked"
 		}
@@ -120,12 +121,16 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 			return nil, err
 		}
 		for i, q := range list {
-			p := Part{Lines: append([]string{fmt.Sprintf("Request %d", q.ID)}, terms(q)...)}
+			p := Part{Lines: append([]string{fmt.Sprintf("Request %d", q.ID)}, b.terms(q)...)}
 			if i == 0 {
 				p.Title = l.title
 			}
-			if l.f.View == app.RequestsInbox && q.Status == app.RequestWaiting {
-				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("Look at it", false)}
+			if q.Status == app.RequestOffered && q.Offer != nil {
+				p.Lines = append(p.Lines, b.offerLine(q))
+			}
+			// Where it's shown what is decided on there, a click more is none too many.
+			if q.Status.Open() {
+				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
 			p.Links = []Link{{"Open", b.at(fmt.Sprintf("/requests/%d", q.ID))}}
 			parts = append(parts, p)
@@ -144,8 +149,8 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 		if live++; live > homeClusters {
 			continue
 		}
-		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, leaseEnd(c.Cluster)}
-		if price := perHour(c.CostPerHour); price != "" {
+		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, b.leaseEnd(c.Cluster)}
+		if price := b.perHour(c.CostPerHour); price != "" {
 			facts = append(facts, price)
 		}
 		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", b.at("/clusters/" + c.ID)}}}
@@ -169,18 +174,18 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	case live > homeClusters:
 		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", b.at("/clusters")}}})
 	}
-	if lines := latest(list); len(lines) > 0 {
+	if lines := b.latest(list); len(lines) > 0 {
 		parts = append(parts, Part{Title: "What has happened", Lines: lines})
 	}
 	return parts
 }
 
 // latest says how the latest operations have ended, the newest first.
-func latest(list []app.ClusterSummary) (lines []string) {
+func (v voice) latest(list []app.ClusterSummary) (lines []string) {
 	list = slices.DeleteFunc(slices.Clone(list), func(c app.ClusterSummary) bool { return c.Operation == nil || c.Operation.EndedAt.IsZero() })
 	slices.SortStableFunc(list, func(x, y app.ClusterSummary) int { return y.Operation.EndedAt.Compare(x.Operation.EndedAt) })
 	for _, c := range list[:min(len(list), homeEnds)] {
-		lines = append(lines, c.Operation.Headline(c.Cluster)+" – "+moment(c.Operation.EndedAt))
+		lines = append(lines, c.Operation.Headline(c.Cluster)+" – "+v.moment(c.Operation.EndedAt))
 	}
 	return lines
 }
@@ -214,7 +219,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 // publish shows a home, where it is another one than the one that is shown.
 func (s *homeSource) publish(ctx context.Context, h app.ChatHome) error {
 	b, name := s.board.Bot, h.Team+"/"+h.Person
-	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand}
+	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, h.Person)}
 	since := b.now()
 	home, who := b.home(ctx, p)
 	if home.digest() != h.Shown {

@@ -60,7 +60,7 @@ func (b *Bot) leaseShown(o app.LeaseOutlook, title string, beside bool) Answer {
 	case o.Until.IsZero():
 		a.Lines = []string{"It lives until it is deleted."}
 	default:
-		a.Lines = []string{"It lives until " + moment(o.Until) + "."}
+		a.Lines = []string{"It lives until " + b.moment(o.Until) + "."}
 		a.Buttons = b.leaseButtons(o, beside)
 	}
 	if o.Offer.Refusal != "" && !o.Gone {

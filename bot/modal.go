@@ -21,6 +21,7 @@ func (f Form) read() (n note) {
 
 // Fill implements Talker.
 func (b *Bot) Fill(ctx context.Context, p Person, f Form) Modal {
+	b = b.to(p)
 	m, err := b.fill(ctx, p, f)
 	if err != nil {
 		return InModal(b.sorry(p, err))
@@ -68,6 +69,7 @@ func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Cho
 // Submit implements Talker. Nothing is made that nobody has seen: where the plan is not the one that the modal shows, it is shown
 // first.
 func (b *Bot) Submit(ctx context.Context, p Person, f Form) Submitted {
+	b = b.to(p)
 	s, err := b.submit(ctx, p, f)
 	if err != nil {
 		m := InModal(b.sorry(p, err))

@@ -19,15 +19,15 @@ func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(report.Orphans)-i))
 			break
 		}
-		facts := []string{string(o.Kind), "since " + moment(o.Since())}
+		facts := []string{string(o.Kind), "since " + b.moment(o.Since())}
 		if o.Price > 0 {
-			facts = append(facts, app.Cost(o.Cost)+" so far")
+			facts = append(facts, b.cost(o.Cost)+" so far")
 		}
 		switch {
 		case o.Error != "":
 			facts = append(facts, "could not be deleted: "+o.Error)
 		case o.State == app.OrphanDue && !o.DeleteAt.IsZero():
-			facts = append(facts, "deleted at "+moment(o.DeleteAt))
+			facts = append(facts, "deleted at "+b.moment(o.DeleteAt))
 		default:
 			facts = append(facts, string(o.State))
 		}
@@ -37,7 +37,7 @@ func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
 		a.Lines = []string{"There are none."}
 	}
 	if report.Cost > 0 {
-		a.Lines = append(a.Lines, "Together they have cost "+app.Cost(report.Cost)+".")
+		a.Lines = append(a.Lines, "Together they have cost "+b.cost(report.Cost)+".")
 	}
 	if report.Unlisted > 0 {
 		a.Lines = append(a.Lines, several(report.Unlisted, "account")+" could not be listed: there may be more.")

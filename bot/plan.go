@@ -36,6 +36,9 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 	if !ok {
 		return Answer{}, r.usage("plan")
 	}
+	if q, _, err = b.fitted(ctx, r, q); err != nil {
+		return Answer{}, err
+	}
 	p, err := b.muster.Preview(ctx, r.actor, q)
 	if err != nil {
 		return Answer{}, err
@@ -49,22 +52,22 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 		name = q.Name
 	}
 	open := deed{Do: doCreate, Template: q.Template}.button("Create …", false)
-	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: previewLines(p, left),
+	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: b.previewLines(p, left),
 		Buttons: []Button{open}, Links: []Link{{"In the portal", b.at("/clusters/new")}}}, nil
 }
 
 // previewLines say what a create comes to.
-func previewLines(p app.Preview, left app.QuotaLeft) []string {
+func (v voice) previewLines(p app.Preview, left app.QuotaLeft) []string {
 	lines := p.Layout.Lines(2 * mostLayout)
 	var facts []string
-	if cost := priceOf(p.Layout); cost != "" {
+	if cost := v.priceOf(p.Layout); cost != "" {
 		facts = append(facts, cost)
 	}
 	switch {
 	case p.Lease == 0:
 		facts = append(facts, "without an end")
 	case p.Cost > 0:
-		facts = append(facts, app.Cost(p.Cost)+" over "+app.Length(p.Lease))
+		facts = append(facts, v.cost(p.Cost)+" over "+app.Length(p.Lease))
 	default:
 		facts = append(facts, "for "+app.Length(p.Lease))
 	}
@@ -82,7 +85,10 @@ func previewLines(p app.Preview, left app.QuotaLeft) []string {
 	if p.FromPools != nil {
 		lines = append(lines, p.FromPools.Words())
 	}
-	lines = append(append(lines, p.Decision.Sentences()...), p.Warnings...)
+	if words := p.Cheaper.Words(); words != "" {
+		lines = append(lines, words)
+	}
+	lines = append(append(append(lines, p.Decision.Sentences()...), p.ProblemLines()...), p.Warnings...)
 	var rest []string
 	for _, l := range left.Tightest {
 		rest = append(rest, l.Words())
@@ -111,7 +117,7 @@ func (b *Bot) planOf(ctx context.Context, r request, v app.ClusterView) (Answer,
 	}
 	a.Title = o.Headline(v.Cluster)
 	a.Lines = []string{bar(o.Done, o.Total)}
-	if p := pace(o, b.now()); p != "" {
+	if p := b.pace(o, b.now()); p != "" {
 		a.Lines = append(a.Lines, p)
 	}
 	a.Lines = append(a.Lines, stepLines(steps)...)

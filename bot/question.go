@@ -40,7 +40,7 @@ func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answe
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(list)-i))
 			break
 		}
-		a.Lines = append(a.Lines, questionLines(q)...)
+		a.Lines = append(a.Lines, b.questionLines(q)...)
 		answer := questionButton(q, true)
 		if len(list) > 1 {
 			answer.Name += " " + strconv.Itoa(i+1)
@@ -55,8 +55,8 @@ func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answe
 }
 
 // questionLines say in two lines what is asked.
-func questionLines(q app.Question) []string {
-	return []string{q.Title() + ": " + strings.Join(strings.Fields(q.Person.Ask), " "), "It waits for " + q.Waits + ", until " + moment(q.Until) + "."}
+func (v voice) questionLines(q app.Question) []string {
+	return []string{q.Title() + ": " + strings.Join(strings.Fields(q.Person.Ask), " "), "It waits for " + q.Waits + ", until " + v.moment(q.Until) + "."}
 }
 
 func questionButton(q app.Question, beside bool) Button {
@@ -86,7 +86,7 @@ func (b *Bot) questionAsk(ctx context.Context, r request, d deed) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: q.Title(), Lines: questionLines(q), Links: []Link{{"Answer in the portal", b.at(q.Path())}}}
+	a := Answer{Title: q.Title(), Lines: b.questionLines(q), Links: []Link{{"Answer in the portal", b.at(q.Path())}}}
 	if slices.ContainsFunc(q.Person.Fields, func(f app.PersonField) bool { return f.Secret }) {
 		a.Lines = append(a.Lines, "It asks for something secret, which is typed in the portal only.")
 		return a, nil

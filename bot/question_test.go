@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-func asking(t *testing.T) (*Bot, *stub) {
+func asking(t *testing.T) (checkedBot, *stub) {
 	b, s := talk(t)
 	s.asks = []app.Question{{Operation: 41, Index: 7, Attempt: 2, Action: app.ActionConfigure, Service: "lb", Node: "n1", Cluster: "shop-7", ClusterName: "shop", Owner: "ada",
 		State: app.QuestionOpen, Waits: "ada or an admin", Until: time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC),

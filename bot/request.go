@@ -14,19 +14,19 @@ const mostReason = 500
 
 // asked tells of a request that waits for others.
 func (b *Bot) asked(q app.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(terms(q), "Nothing is done before."),
+	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(b.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
 		Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 }
 
 // terms says what a request comes to.
-func terms(q app.Request) []string {
+func (v voice) terms(q app.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Asked.Name + " from " + q.Asked.Template)
 	}
 	lines := []string{fmt.Sprintf("%s asks to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{several(q.Terms.Layout.Size(), "node")}
-	if p := priceOf(q.Terms.Layout); p != "" {
+	if p := v.priceOf(q.Terms.Layout); p != "" {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
@@ -67,16 +67,80 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
-	if q.Status != app.RequestWaiting {
-		a.Lines = append(a.Lines, fmt.Sprintf("It is %s already.", q.Status))
-		return a, nil
-	}
-	if reason != "" {
+	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a.Lines = append(a.Lines, b.stateLines(q, r.actor)...)
+	a.Buttons = requestButtons(q, r.actor, reason)
+	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == app.RequestWaiting {
 		a.Lines = append(a.Lines, "Your reason: "+reason)
 	}
-	a.Buttons = []Button{deed{Do: doApprove, Request: q.ID, Reason: reason, Hash: q.Terms.PlanHash}.button("Approve it", false)}
 	return a, nil
+}
+
+// stateLines say what a request waits for, and, where the reader can't decide on it, who can.
+func (b *Bot) stateLines(q app.Request, reader app.Actor) (lines []string) {
+	switch {
+	case q.Status == app.RequestOffered && q.Offer != nil:
+		lines = append(lines, b.offerLine(q))
+		if q.Requester != reader.Name() {
+			lines = append(lines, "Waiting for "+q.Requester+" to accept or decline the offer.")
+		}
+		return lines
+	case q.Status != app.RequestWaiting:
+		return []string{fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)}
+	}
+	for _, n := range q.Needs {
+		lines = append(lines, needLine(n))
+	}
+	switch {
+	case q.Requester == reader.Name():
+		lines = append(lines, "You can’t approve your own request.")
+	case !mayReview(q, reader):
+		lines = append(lines, "Your approval isn’t needed for this request.")
+	case high(q):
+		lines = append(lines, "High risk: approve it in the portal, which asks you to sign in again first.")
+	}
+	return lines
+}
+
+// offerLine says what an approver offers instead of what was asked for.
+func (v voice) offerLine(q app.Request) string {
+	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, several(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
+	if p := v.priceOf(q.Offer.Layout); p != "" {
+		line += ", " + p
+	}
+	if q.Offer.Reason != "" {
+		return line + ": " + q.Offer.Reason
+	}
+	return line + "."
+}
+
+func mayReview(q app.Request, a app.Actor) bool {
+	return q.Status == app.RequestWaiting && q.WaitsFor(a) && a.May("Review")
+}
+
+// requestButtons are what one reader can do about a request. What is only refused is not offered.
+func requestButtons(q app.Request, reader app.Actor, reason string) (list []Button) {
+	mine := q.Requester == reader.Name()
+	withdraw := func(name, title, text string) {
+		w := deed{Do: doWithdraw, Request: q.ID}.button(name, true)
+		w.Confirm = &Confirm{Title: title, Text: text, Yes: name, No: "Cancel"}
+		list = append(list, w)
+	}
+	switch {
+	case mayReview(q, reader) && !high(q):
+		list = append(list, deed{Do: doApprove, Request: q.ID, Reason: reason, Hash: q.Terms.PlanHash}.button("Approve request", false))
+	case mine && q.Status == app.RequestOffered && q.Offer != nil && reader.May("Confirm"):
+		list = append(list, deed{Do: doConfirm, Request: q.ID, Hash: q.Offer.PlanHash}.button("Accept offer", false))
+	}
+	if !q.Status.Open() || !reader.May("Withdraw") || !mine && reader.Role != app.RoleAdmin && reader.Role != app.RoleSuperadmin {
+		return list
+	}
+	if mine && q.Status == app.RequestOffered {
+		withdraw("Decline offer", "Decline the offer?", fmt.Sprintf("Request %d ends, and nothing is created.", q.ID))
+		return list
+	}
+	withdraw("Withdraw request", "Withdraw the request?", fmt.Sprintf("Request %d ends, and nothing is created or changed.", q.ID))
+	return list
 }
 
 func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
@@ -96,7 +160,7 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 
 // reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
 func (b *Bot) reviewed(ctx context.Context, r request, q app.Request) (Answer, error) {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
 	if q.Status != app.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}

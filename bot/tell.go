@@ -70,7 +70,10 @@ func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
 // send gives what becomes of it: sending, where that is not known.
 func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
 	b := s.board.Bot
-	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand}
+	if t.Thread != "" {
+		return s.beneath(ctx, t)
+	}
+	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, t.Person)}
 	actor, err := b.actor(ctx, p)
 	switch code := app.CodeOf(err); {
 	case code == app.EUnauthorized, code == app.EForbidden, err == nil && actor.User != t.User, t.TooLate(b.now()), t.Tries >= mostTell:
@@ -88,7 +91,7 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 			return app.ChatTellSending, 0, err // it is looked for again
 		}
 	}
-	err = s.teller.Tell(ctx, t.Person, key, b.told(ctx, request{person: p, actor: actor}, t.Notice))
+	err = s.teller.Tell(ctx, t.Person, key, b.to(p).told(ctx, request{person: p, actor: actor}, t.Notice))
 	switch app.CodeOf(err) {
 	case "":
 		return app.ChatTellTold, 0, nil
@@ -98,6 +101,32 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 		return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 	}
 	return app.ChatTellSending, 0, err
+}
+
+// beneath tells something beneath a cluster's card, for all who read it there. Nobody can look whether it is there already, so after an
+// unclear answer it's sent again: better twice than never.
+func (s *tellSource) beneath(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
+	threads, can := s.teller.(Threads)
+	if !can || t.TooLate(s.board.Now()) || t.Tries >= mostTell {
+		return app.ChatTellDropped, 0, nil
+	}
+	a := Answer{Title: t.Notice.Title}
+	if t.Notice.Text != "" {
+		a.Lines = strings.Split(t.Notice.Text, "\n")
+	}
+	if t.Notice.Path != "" {
+		a.Links = []Link{{"Open", s.board.URL(t.Notice.Path)}}
+	}
+	_, err := threads.Reply(ctx, t.Person, t.Thread, a)
+	switch app.CodeOf(err) {
+	case "":
+		return app.ChatTellTold, 0, nil
+	case app.ENotFound:
+		return app.ChatTellDropped, 0, err
+	case app.ECredentials:
+		return app.ChatTellWaiting, mostPause, err
+	}
+	return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
 
 // usualCommand is how the bot is called where it is not known how somebody calls it.
@@ -122,8 +151,15 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 		if len(a.Buttons) == 0 && o.Offer.Refusal != "" {
 			a.Lines = append(a.Lines, o.Offer.Refusal)
 		}
-	case n.Kind == app.NoticeApproval && n.ActionName == "Decide" && n.Request > 0:
-		a.Buttons = []Button{deed{Do: doApproveAsk, Request: n.Request}.button("Look at it", false)}
+	case n.Kind == app.NoticeApproval && n.ActionName != "" && n.Request > 0:
+		q, err := b.muster.Request(ctx, r.actor, n.Request)
+		if err != nil {
+			break // the link leads to it
+		}
+		a.Buttons = requestButtons(q, r.actor, "")
+		if len(a.Buttons) > 0 { // what a button does was shown before
+			a.Lines = append(a.Lines, b.terms(q)...)
+		}
 	case n.Kind == app.NoticeQuestion && n.Action != "" && n.Cluster != "":
 		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
 	case n.Action != "" && n.ActionName != "" && n.Action != n.Path:

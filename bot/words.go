@@ -2,7 +2,6 @@ package bot
 
 import (
 	"fmt"
-	"time"
 
 	"muster/app"
 )
@@ -14,30 +13,27 @@ func several(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// perHour is a price in the catalog's own units; "" where it is not known.
-func perHour(cost float64) string {
+// perHour is a price; "" where it is not known.
+func (v voice) perHour(cost float64) string {
 	if cost <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f an hour", cost)
+	return v.money(fmt.Sprintf("%.2f", cost)) + " an hour"
 }
 
 // priceOf is perHour of a layout, or from what to what, where machines may be of other hardware.
-func priceOf(l app.Layout) string {
+func (v voice) priceOf(l app.Layout) string {
 	if l.MostPerHour > l.CostPerHour && l.CostPerHour > 0 {
-		return fmt.Sprintf("%.2f to %.2f an hour", l.CostPerHour, l.MostPerHour)
+		return v.money(fmt.Sprintf("%.2f", l.CostPerHour)) + " to " + v.money(fmt.Sprintf("%.2f", l.MostPerHour)) + " an hour"
 	}
-	return perHour(l.CostPerHour)
+	return v.perHour(l.CostPerHour)
 }
 
-// moment is a time for people in many time zones.
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
-
-func leaseEnd(c app.Cluster) string {
+func (v voice) leaseEnd(c app.Cluster) string {
 	if c.ExpiresAt.IsZero() {
 		return "no end"
 	}
-	return "until " + moment(c.ExpiresAt)
+	return "until " + v.moment(c.ExpiresAt)
 }
 
 // operationLine says how far an operation is: "The create is running: 3 of 12 steps."

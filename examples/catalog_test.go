@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/automators/shell"
 	"muster/planner"
 	"muster/solver"
 )
@@ -237,6 +238,9 @@ func TestReloadsThatDoSomethingAreCalled(t *testing.T) {
 func TestEveryScriptIsShell(t *testing.T) {
 	t.Parallel()
 	for name, text := range scripts(t, load(t)) {
+		if fault := shell.Syntax(text); fault != nil {
+			t.Errorf("%s: %+v", name, *fault)
+		}
 		cmd := exec.CommandContext(t.Context(), "sh", "-n")
 		cmd.Stdin = strings.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -170,23 +170,31 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// quietly says that there is trouble when it begins and every remindEvery while it lasts, not twice a second, and says
-// when it is over.
-type quietly struct{ said map[string]time.Time }
+// quietly says that there is trouble when it begins, when it becomes trouble of another kind, and every remindEvery while it lasts, not twice a
+// second, and says when it is over. The kind is the error's code and reason: its text may name another port each time.
+type quietly struct{ said map[string]map[string]time.Time }
 
-const remindEvery = time.Minute
+const remindEvery = time.Hour
 
 func (q *quietly) say(log *slog.Logger, what string, err error) {
+	if err == nil {
+		if q.said[what] != nil {
+			log.Info(what + " works again")
+			delete(q.said, what)
+		}
+		return
+	}
+	e := app.AsError(err)
+	kind := string(e.Code) + " " + e.Reason
+	if last, known := q.said[what][kind]; known && time.Since(last) < remindEvery {
+		return
+	}
+	log.Warn(what+" does not work", "error", err)
 	if q.said == nil {
-		q.said = map[string]time.Time{}
+		q.said = map[string]map[string]time.Time{}
 	}
-	last, known := q.said[what]
-	switch {
-	case err == nil && known:
-		log.Info(what + " works again")
-		delete(q.said, what)
-	case err != nil && (!known || time.Since(last) >= remindEvery):
-		log.Warn(what+" does not work", "error", err)
-		q.said[what] = time.Now()
+	if q.said[what] == nil {
+		q.said[what] = map[string]time.Time{}
 	}
+	q.said[what][kind] = time.Now()
 }

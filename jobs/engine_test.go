@@ -23,11 +23,13 @@ import (
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 	"muster/planner"
+	"muster/portal"
+	"muster/portal/apitest"
 	"muster/providers/fake"
 	"muster/solver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.InspectAPI)) }
 
 // engine is everything but the faces: a store on disk, a Redis, a dispatcher and a worker, a fake cloud, and one SSH
 // server that stands for every machine of it.

@@ -127,6 +127,9 @@ func (q *Queue) Lost(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// asynqEvery is how often an error of asynq's comes through.
+const asynqEvery = time.Minute
+
 // asynqLog passes what asynq says on to slog, one level lower: what matters to people is said by us. Of its errors one a
 // minute comes through: while Redis is away there are several a second.
 type asynqLog struct {
@@ -141,7 +144,7 @@ func (l *asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...), "from",
 
 func (l *asynqLog) Error(args ...any) {
 	level, last, now := slog.LevelDebug, l.last.Load(), time.Now().Unix()
-	if now-last >= int64(remindEvery/time.Second) && l.last.CompareAndSwap(last, now) {
+	if now-last >= int64(asynqEvery/time.Second) && l.last.CompareAndSwap(last, now) {
 		level = slog.LevelWarn
 	}
 	l.log.Log(context.Background(), level, fmt.Sprint(args...), "from", "asynq")

@@ -11,7 +11,7 @@ import (
 	"muster/app"
 )
 
-// mostLost is how many lost nodes a message names, and after how many more of a cluster are not asked for.
+// mostLost is how many machines of a cluster that the list lacks are asked for in one pass.
 const mostLost = 10
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
@@ -28,8 +28,17 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 	if err != nil {
 		return err
 	}
-	p.forget(active, lost)
+	failed, err := p.Store.FailedClusters(ctx)
+	if err != nil {
+		return err
+	}
+	p.forget(active, lost, failed)
 	var errs []error
+	for _, c := range failed {
+		if p.accountOf(c) == p.account.Provider {
+			errs = append(errs, p.failedCluster(ctx, cloud, c, running))
+		}
+	}
 	for i, c := range append(active, lost...) {
 		if p.accountOf(c) == p.account.Provider {
 			errs = append(errs, p.cluster(ctx, cloud, c, i >= len(active), running))
@@ -45,10 +54,21 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 	if err != nil {
 		return err
 	}
-	var names []string
+	var names, found []string
+	asked := 0
 	for _, n := range nodes {
-		if n.Status != app.NodeReady || running[n.MachineID] || len(names) > mostLost {
+		if n.Lost() && running[n.MachineID] {
+			found = append(found, n.Name)
+		}
+		if n.Status != app.NodeReady || running[n.MachineID] {
 			continue
+		}
+		if n.Lost() {
+			names = append(names, n.Name)
+			continue
+		}
+		if asked++; asked > mostLost {
+			continue // the next pass finds more
 		}
 		m, err := cloud.Describe(ctx, n.MachineID)
 		switch {
@@ -72,16 +92,72 @@ func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, w
 		return nil
 	}
 	p.account.Lost++
-	text := strings.Join(names[:min(len(names), mostLost)], ", ")
-	if len(names) > mostLost {
-		text += ", …"
+	if err := p.Store.MarkNodes(ctx, c.Tenant, c.ID, names, found, time.Now()); err != nil {
+		return err
 	}
 	if !wasLost {
 		app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(p.account.Provider), "lost")
-		p.Log.Warn("machines are lost", "cluster", c.ID, "nodes", text)
+		p.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
 	}
-	return p.Store.MarkLost(ctx, c.Tenant, c.ID, "Lost machines: "+text+
-		". The cluster counts as active again by itself once they run. Delete it to clean up what is left of it.")
+	return p.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
+}
+
+// failedCluster notes which machines are gone of a cluster whose last operation did not end well, so that only ways on are offered that
+// can work without them. A machine that is only stopped counts where nobody had the cluster put to sleep.
+func (p *pass) failedCluster(ctx context.Context, cloud app.Provider, c app.Cluster, running map[string]bool) error {
+	nodes, err := p.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return err
+	}
+	var lost, found []string
+	slept, known, asked := false, false, 0
+	for _, n := range nodes {
+		switch {
+		case n.MachineID == "" || n.Status == app.NodeDeleted:
+			continue
+		case running[n.MachineID]:
+			if n.Lost() {
+				found = append(found, n.Name)
+			}
+			continue
+		case n.Lost():
+			continue
+		}
+		if asked++; asked > mostLost {
+			continue // the next pass finds more
+		}
+		m, err := cloud.Describe(ctx, n.MachineID)
+		if err == nil && m.State == app.MachineStopped && !known {
+			if slept, err = p.slept(ctx, c); err != nil {
+				return err
+			}
+			known = true
+		}
+		switch {
+		case app.CodeOf(err) == app.ENotFound, err == nil && m.State == app.MachineStopped && !slept:
+			lost = append(lost, n.Name)
+		case err != nil:
+			return err
+		}
+	}
+	since := p.missing(c.ID, len(lost) > 0)
+	if len(lost) > 0 && time.Since(since) < min(lostAfter, p.Every) {
+		lost = nil
+		if again := since.Add(lostAfter); again.Before(p.next) {
+			p.next = again
+		}
+	}
+	if len(lost) > 0 {
+		app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(p.account.Provider), "lost")
+		p.Log.Warn("machines of a failed cluster are lost", "cluster", c.ID, "nodes", strings.Join(lost, ", "))
+	}
+	return p.Store.MarkNodes(ctx, c.Tenant, c.ID, lost, found, time.Now())
+}
+
+// slept tells whether machines of a failed cluster may be stopped because it was put to sleep.
+func (p *pass) slept(ctx context.Context, c app.Cluster) (bool, error) {
+	ops, err := p.Store.Operations(ctx, c.Tenant, c.ID)
+	return app.MaySleep(ops), err
 }
 
 // missing notes whether machines of a cluster are away, and tells since when they are. What one server has seen is not kept

@@ -29,6 +29,8 @@ type ReconcileStore interface {
 	app.OrphanStore
 	// HandedOut is app.PoolStore's.
 	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+	// Operations is app.Ledger's.
+	Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error)
 }
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
@@ -46,6 +48,8 @@ type Reconciler struct {
 	Catalog      func() *app.Catalog
 	// Own gives the providers that tenants have of their own; nil: none do.
 	Own func(context.Context) ([]*app.ProviderSpec, error)
+	// Used tells whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.
+	Used func(ctx context.Context, account string) (bool, error)
 	// Elsewhere tells that the machines of an account are on other hosts than this one, so that a list from here would lack them; nil: none.
 	Elsewhere func(app.ProviderSpec) bool
 	Tags      map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
@@ -59,6 +63,7 @@ type Reconciler struct {
 	next    map[string]time.Time         // when an account is to be looked at
 	busy    map[string]bool              // it is being looked at, by "account …" or "proof …"
 	failed  map[string]int               // passes in a row
+	seen    map[string]bool              // accounts that are used
 	missed  map[string]time.Time         // clusters whose machines were not all there at the last look, and since when
 	trouble quietly
 	work    sync.WaitGroup
@@ -112,9 +117,18 @@ func (r *Reconciler) tick(ctx context.Context) error {
 			r.hurry(name)
 		}
 		for name := range r.accounts() {
-			if r.due(name) {
-				r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
+			if !r.due(name) {
+				continue
 			}
+			used, err := r.used(ctx, name)
+			if err != nil {
+				return err
+			}
+			if !used {
+				r.later(name, time.Now().Add(min(reconcileGap, r.Every)))
+				continue
+			}
+			r.begin(ctx, "account "+name, func(ctx context.Context) { r.look(ctx, name, mode) })
 		}
 	}
 	return r.beginProofs(ctx)

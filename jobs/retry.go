@@ -1,7 +1,10 @@
 package jobs
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -45,6 +48,7 @@ var policy = []rule{
 	// The world outside: what passes.
 	{code: app.ETransient, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETransient, reason: reasonStopped, verdict: again, free: true},
+	{code: app.ETransient, reason: reasonReplaced, verdict: again, tries: 2 * mostMachines, first: time.Second}, // how many machines there may be, the step counts
 	{code: app.ETransient, reason: remote.ReasonOccupied, verdict: again, first: time.Second, free: true},
 	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,
@@ -53,11 +57,11 @@ var policy = []rule{
 		advice: "Others may be using the same account. Resume when it is less busy."},
 	{code: app.ERateLimit, reason: reasonBudget, verdict: again, first: time.Second, free: true},
 	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
-		advice: "The provider has no room for this kind of machine. Resume later, roll back and ask for other hardware, or have the template name some in fallback_hardware."},
+		advice: "The provider has no room for this kind of machine. Resume later, or have the template name other hardware in fallback_hardware."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
-		advice: "Its log says why. Put that right on the node or in the configuration; then resume."},
+		advice: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
-		advice: "The service runs but does not answer as it should. Put that right on the node or in the configuration; then resume."},
+		advice: "The service runs but doesn't answer as it should. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Make room on the host's disk; then resume."},
@@ -66,11 +70,11 @@ var policy = []rule{
 	{code: app.ECredentials, verdict: ask, advice: "Put the credentials right; then resume."},
 	{code: app.EQuota, verdict: ask, advice: "Have the account's limit raised or give back machines that it counts; then resume."},
 	{code: app.EHostKey, verdict: ask,
-		advice: "Somebody must look whether this is the right machine. Resume where it is, roll back or delete where it is not."},
+		advice: "Check whether this is the right machine. If it is, resume; if it isn't, repair the cluster to replace it."},
 
 	// What was asked: the same again gets the same answer.
-	{code: app.EInvalid, verdict: never, advice: "What was asked for has to change: roll back or delete, and ask anew."},
-	{code: app.ENotFound, verdict: never, advice: "What it works on is gone: roll back or delete, and ask anew."},
+	{code: app.EInvalid, verdict: never, advice: "It can't be carried out as it is. Fix what the error names and resume, or delete the cluster."},
+	{code: app.ENotFound, verdict: never, advice: "What it works on is gone. Where that is a machine, repair the cluster to replace it."},
 	{code: app.ENoLayout, verdict: never},
 	{code: app.ETooLarge, verdict: never},
 
@@ -86,12 +90,15 @@ var policy = []rule{
 const patience = 6 * time.Hour
 
 // retry applies the policy. tries counts the attempts since the operation was last resumed, the failed one included.
-func retry(e *app.Error, tries int) app.Retry { return decide(e, tries, 0) }
+func retry(e *app.Error, tries int) app.Retry { return ruleFor(e).decide(e, tries, 0) }
 
 // retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and nobody else did.
 func retryOf(e *app.Error, as *app.Assignment) app.Retry {
-	r, p := decide(e, as.Tries, as.Age), ruleFor(e)
+	p := ruleOf(e, as.Action)
+	r := p.decide(e, as.Tries, as.Age)
 	switch {
+	case r.Again && as.Action == app.ActionDelete && !r.Free:
+		e.Message, e.Err = keepsTrying(e, as), nil
 	case r.Again || e.Hint != "":
 	case as.Age >= patience && (p.verdict == again || p.verdict == elsewhere):
 		e.Hint = "It was tried for six hours. Resume to go on trying."
@@ -101,8 +108,38 @@ func retryOf(e *app.Error, as *app.Assignment) app.Retry {
 	return r
 }
 
-func decide(e *app.Error, tries int, age time.Duration) app.Retry {
+// ruleOf gives the rule of an error that a step has met. A deletion goes on for as long as time can help, since what it leaves costs money.
+func ruleOf(e *app.Error, a app.Action) rule {
 	p := ruleFor(e)
+	switch {
+	case a != app.ActionDelete:
+	case p.verdict == again, p.verdict == elsewhere:
+		p.verdict, p.tries, p.first = again, math.MaxInt, max(p.first, time.Second)
+	case e.Code == app.EInvalid, e.Code == app.ENotFound:
+		p.advice = deleteAdvice
+	}
+	return p
+}
+
+// deleteAdvice is for deletions that a provider refuses: the request is right, whatever it says.
+const deleteAdvice = "Look in the provider's own console whether the machine still exists, and delete it there if it does; then resume. The deletion is done once the provider doesn't list the machine anymore."
+
+// keepsTrying words why a deletion has failed that is tried again, and until when it will be.
+func keepsTrying(e *app.Error, as *app.Assignment) string {
+	text := strings.TrimRight(e.ForPeople(), ". ")
+	if e.Reason == app.ReasonCloudBroken && !strings.Contains(e.Message, app.CloudBroken) {
+		cause := "it can't be reached" // what the network says is for the log
+		if e.Err == nil {
+			cause = strings.TrimRight(e.Message, ". ")
+		}
+		text = fmt.Sprintf("%s %s: %s", as.Provider.Name, app.CloudBroken, cause)
+	} else if e.Reason == app.ReasonCloudBroken {
+		text = strings.TrimRight(e.Message, ". ")
+	}
+	return fmt.Sprintf("%s; trying again until %s.", text, time.Now().Add(patience-as.Age).UTC().Format("15:04 UTC"))
+}
+
+func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
 	switch {
 	case p.verdict != again && p.verdict != elsewhere, age >= patience, !p.free && tries >= p.tries:
 		return app.Retry{}

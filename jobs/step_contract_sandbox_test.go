@@ -99,7 +99,7 @@ func sandboxNode(t *testing.T, mode string) (app.Node, []byte) {
 		}
 	})
 	as := &app.Assignment{Node: app.Node{Name: "n1", MachineID: m.ID}}
-	if m, err = awaitAddress(t.Context(), p, as); err != nil {
+	if m, err = awaitAddress(t.Context(), p, as, newProgress(func(app.Stream, string) {})); err != nil {
 		t.Fatal(err)
 	}
 	return app.Node{Cluster: "c1", Name: "n1", Hostname: "n1.c1.example.org", MachineID: m.ID, Addresses: m.Addresses,

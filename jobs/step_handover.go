@@ -71,13 +71,13 @@ func walled(p app.Provider, as *app.Assignment) bool {
 // takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the node's name. It
 // can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and only when the
 // old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made anew meanwhile knows the new key only.
-func (w *Worker) takeOver(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *Worker) takeOver(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
 	shells, ok := w.Shells.(handoverShells)
 	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
-		return w.awaitLogin(ctx, as, out, r)
+		return w.awaitLogin(ctx, p, as, out, r)
 	}
 	own, pool := w.target(as, as.SSHKey), w.target(as, as.FromPool.Key)
-	hostKey, which, err := shells.AwaitAny(ctx, pool, own)
+	hostKey, which, err := shells.AwaitAny(remote.Telling(ctx, newProgress(out).login(own)), pool, own)
 	if err != nil {
 		return err
 	}

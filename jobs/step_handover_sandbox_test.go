@@ -34,7 +34,7 @@ func TestTakeOverOfASandbox(t *testing.T) {
 	for range 2 { // the second one finds all done
 		as.Epoch++
 		began := time.Now()
-		if err := w.takeOver(t.Context(), as, out, &app.Report{}); err != nil {
+		if err := w.takeOver(t.Context(), nil, as, out, &app.Report{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("taken over in %s", time.Since(began).Round(time.Millisecond))

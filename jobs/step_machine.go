@@ -27,78 +27,6 @@ const (
 	longPause = 5 * time.Second
 )
 
-// confirm waits until the machine has an address, answers, and has proved who it is.
-func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	p, err := w.Providers.Provider(ctx, as.Provider)
-	if err != nil {
-		return err
-	}
-	m, err := awaitAddress(ctx, p, as)
-	if err != nil {
-		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
-	}
-	n := as.Node
-	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
-	if m.SSHUser != "" {
-		n.SSHUser = m.SSHUser
-	}
-	if m.HostKey != "" {
-		n.HostKey = m.HostKey
-	}
-	as.Node = n
-	r.Machine = &m
-	if err := setName(ctx, p, as, m, out); err != nil {
-		return err
-	}
-	if as.FromPool != nil {
-		r.Pooled = true
-		return w.takeOver(ctx, as, out, r)
-	}
-	return w.awaitLogin(ctx, as, out, r)
-}
-
-// absentGrace is how long a machine that was just made may be unknown to its own provider.
-const absentGrace = 30 * time.Second
-
-// awaitAddress asks the provider until the machine runs and has an address.
-func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment) (app.Machine, error) {
-	began := time.Now()
-	for try := 1; ; try++ {
-		m, err := p.Describe(ctx, as.Node.MachineID)
-		if err != nil {
-			switch code := app.CodeOf(err); {
-			case app.AsError(err).RetryAfter > longPause: // others can use the slot until then
-				return m, err
-			case code == app.ETransient, code == app.ERateLimit, code == app.ENotFound && time.Since(began) < absentGrace:
-			default:
-				return m, err
-			}
-		} else if m.State == app.MachineStopped {
-			return m, app.Errorf(app.ENotFound, "Machine %s has stopped and does not come up.", m.ID)
-		} else if m.State == app.MachineRunning && m.Addresses[app.AddressAccess]+m.Addresses[app.AddressBind] != "" {
-			return m, nil
-		}
-		if pause(ctx, min(backOff(firstLook, try), longPause)) != nil {
-			return m, app.Errorf(app.ETimeout, "Machine %s did not come up.", as.Node.MachineID)
-		}
-	}
-}
-
-// awaitLogin logs in until it works. The connection is kept for the node's next steps.
-func (w *Worker) awaitLogin(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	t := w.target(as, as.SSHKey)
-	key, err := w.awaited(ctx, t)
-	if err != nil {
-		return err
-	}
-	if t.HostKey == "" {
-		r.HostKey = key
-		out(app.StreamSystem, "The host key was pinned at first contact.")
-	}
-	out(app.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
-	return nil
-}
-
 // goneLooks is how often a deleted machine is looked for before its going is called failed for now.
 const goneLooks = 20
 
@@ -135,10 +63,13 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 			return app.Errorf(app.ETransient, "%s still lists %v after it was deleted.", as.Provider.Name, ids)
 		}
 		for _, id := range ids {
-			if err := p.Delete(ctx, id); err != nil {
+			if err := p.Delete(ctx, id); err == nil {
+				out(app.StreamSystem, "Machine "+id+" was deleted.")
+			} else if gone(ctx, p, id, err) {
+				out(app.StreamSystem, "Machine "+id+" doesn't exist anymore.")
+			} else {
 				return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, id, err)
 			}
-			out(app.StreamSystem, "Machine "+id+" was deleted.")
 		}
 		switch {
 		case late > 0:
@@ -151,6 +82,17 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 			return err
 		}
 	}
+}
+
+// gone tells whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went with it. Where it
+// cannot be looked at, it counts as there.
+func gone(ctx context.Context, p app.Provider, id string, refused error) bool {
+	switch app.CodeOf(refused) {
+	case app.ENotFound, app.EInvalid, app.EConflict, app.EInternal:
+		_, err := p.Describe(ctx, id)
+		return app.CodeOf(err) == app.ENotFound
+	}
+	return false
 }
 
 // see notes a machine once.

@@ -53,7 +53,7 @@ func (w *Worker) wake(ctx context.Context, as *app.Assignment, out app.Output, r
 	if err := s.Wake(ctx, as.Node.MachineID); err != nil {
 		return fmt.Errorf("%s: wake: %w", as.Provider.Name, err)
 	}
-	m, err := awaitAddress(ctx, p, as)
+	m, err := awaitAddress(ctx, p, as, newProgress(out))
 	if err != nil {
 		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
 	}

@@ -277,6 +277,9 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	if r.Err != nil {
 		own := *r.Err // a provider may give the same one to several steps
 		r.Err = &own
+		if own.Reason == app.ReasonCloudBroken {
+			w.Log.InfoContext(ctx, "the provider's cloud does not work", "provider", as.Provider.Name, "error", r.Err)
+		}
 		r.Retry = retryOf(r.Err, as)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
 			r.Retry = app.Retry{Again: true, Free: true}

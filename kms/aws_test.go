@@ -58,8 +58,9 @@ func TestKeyInAWS(t *testing.T) {
 			t.Fatalf("%d: %d bytes, %v", i, len(back), err)
 		}
 	}
-	if n := opened.Load(); n > 2 { // one, and one more where the host is so busy that it comes back too late
-		t.Errorf("%d connections for %d calls one after the other, want 1", n, 2*rounds)
+	// Where bodies were cut off, nearly each call needed a connection of its own. A busy host may need some more than one.
+	if n := opened.Load(); n > rounds/2 {
+		t.Errorf("%d connections for %d calls one after the other: their bodies are cut off", n, 2*rounds)
 	}
 }
 

@@ -13,7 +13,7 @@ func (b *back) again(r app.PlanRequest) ([]int, error) {
 	for at, d := range b.done {
 		svc := b.services[at.service]
 		lost, goes := b.lost[at.node]
-		if !d.stood || lost || svc == nil || !goes && !d.only(app.ActionStop, app.ActionRemove) {
+		if b.graph.nodes[b.nodes[at.node]].Lost || !d.stood || lost || svc == nil || !goes && !d.only(app.ActionStop, app.ActionRemove) {
 			continue
 		}
 		switch {

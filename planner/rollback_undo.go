@@ -95,6 +95,9 @@ func (b *back) undoing(s app.Step) []app.Action {
 	d := b.done[placed{s.Node, s.Service}]
 	_, goes := b.lost[s.Node]
 	svc := b.services[s.Service]
+	if b.graph.nodes[b.nodes[s.Node]].Lost {
+		return nil // nothing can be done there
+	}
 	if b.made[s.Node] || goes || svc == nil || d.stood && d.only(app.ActionStop, app.ActionRemove) {
 		return nil // it goes with its machine, or came up again already
 	}

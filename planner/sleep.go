@@ -21,15 +21,17 @@ func sleepWhere(g *graph, r app.PlanRequest, runs func(node, service string) boo
 	w := a.wave("stop")
 	for n, node := range a.nodes {
 		for _, name := range node.Services {
-			if s := a.service(name); runs(node.Name, name) {
+			if s := a.service(name); !node.Lost && runs(node.Name, name) {
 				w.chain(n, s, s.only(app.ActionStop))
 			}
 		}
 	}
 	w.close(allStopped)
 	w = a.wave("sleep")
-	for n := range a.nodes {
-		w.act(n, "", app.ActionSleep)
+	for n, node := range a.nodes {
+		if !node.Lost {
+			w.act(n, "", app.ActionSleep)
+		}
 	}
 	w.close("")
 	return nil
@@ -43,12 +45,17 @@ func wake(g *graph, r app.PlanRequest) error {
 		return err
 	}
 	w := a.wave("wake")
-	for n := range a.nodes {
-		w.need(w.act(n, "", app.ActionConfirm), w.act(n, "", app.ActionWake))
+	for n, node := range a.nodes {
+		if !node.Lost {
+			w.need(w.act(n, "", app.ActionConfirm), w.act(n, "", app.ActionWake))
+		}
 	}
 	w.close(allAwake)
 	w = a.wave("start")
 	for n, node := range a.nodes {
+		if node.Lost {
+			continue
+		}
 		for _, name := range node.Services {
 			s := a.service(name)
 			if s.has(app.ActionStart) {

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -152,7 +153,7 @@ func (p *Portal) passwordChange(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	if a.MustChange {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, cmp.Or(p.sessions.PopString(r.Context(), keyNext), "/"), http.StatusSeeOther)
 		return nil
 	}
 	return p.accountDone(w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")

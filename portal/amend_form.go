@@ -257,7 +257,7 @@ func (f *amendForm) readEdited(in url.Values) error {
 	}
 	edited, err := objectOf(o.Config)
 	if err != nil {
-		f.complain("This is no JSON object: "+err.Error()+".", "Keys and texts stand in double quotes, and commas between them.")
+		f.complain("This is not a JSON object: "+app.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
 		return nil
 	}
 	f.ask.Config = difference(base, edited)

@@ -26,6 +26,7 @@ var tellProblems = sync.OnceFunc(func() {
 	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
 		return problemOf(status, message, causes)
 	}
+	huma.ValidateStrictCasing = true // otherwise "Size" beside "size" would be the same field twice
 	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, causes ...error) huma.StatusError {
 		return problemOf(status, message, causes)
 	}
@@ -87,7 +88,8 @@ func describe(o *huma.Operation, summary string) {
 	if o.Security == nil {
 		o.Security = []map[string][]string{{"token": {}}}
 	}
-	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests)
+	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout)
 	switch o.Method {
 	case http.MethodGet:
 		if o.Responses == nil {
@@ -96,7 +98,7 @@ func describe(o *huma.Operation, summary string) {
 		o.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
 		o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
 	default:
-		o.Errors = append(o.Errors, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		o.Errors = append(o.Errors, http.StatusPreconditionFailed, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 		o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
 	}
 	switch o.Method {
@@ -111,6 +113,23 @@ func header(name, doc string) *huma.Param {
 
 func answers(status int) func(*huma.Operation) {
 	return func(o *huma.Operation) { o.DefaultStatus = status }
+}
+
+// files documents that an operation answers with a file, in one of several media types.
+func files(description string, kinds ...string) func(*huma.Operation) {
+	return func(o *huma.Operation) {
+		content := map[string]*huma.MediaType{}
+		for _, kind := range kinds {
+			content[kind] = &huma.MediaType{}
+			if kind != mediaJSON {
+				content[kind].Schema = &huma.Schema{Type: huma.TypeString}
+			}
+		}
+		if o.Responses == nil {
+			o.Responses = map[string]*huma.Response{}
+		}
+		o.Responses["200"] = &huma.Response{Description: description, Content: content}
+	}
 }
 
 // open lets everybody in. It stands before about.
@@ -227,7 +246,7 @@ func (p *Portal) fail(ctx context.Context, err error) error {
 
 // problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
 func problemOf(status int, message string, causes []error) *problem {
-	b := &problem{Title: http.StatusText(status), Status: status, Detail: message, Code: codeOfStatus(status)}
+	b := &problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: codeOfStatus(status)}
 	for _, c := range causes {
 		if c == nil {
 			continue
@@ -242,14 +261,17 @@ func problemOf(status int, message string, causes []error) *problem {
 		return cmp.Or(strings.Compare(x.Location, y.Location), strings.Compare(x.Message, y.Message))
 	})
 	b.Places = slices.Compact(b.Places)
+	for i := range b.Places {
+		b.Places[i].Message = plainRefusal(b.Places[i].Message)
+	}
 	if len(b.Places) > 0 {
 		first := b.Places[0]
 		if _, field, ok := strings.Cut(first.Location, "."); ok {
 			b.Field = field
 		}
 		b.Detail = first.Message
-		if first.Location != "" {
-			b.Detail = first.Location + ": " + first.Message
+		if at := strings.TrimPrefix(strings.TrimPrefix(first.Location, "body"), "."); at != "" { // that it is the body goes without saying
+			b.Detail = at + ": " + first.Message
 		}
 	}
 	return b
@@ -283,5 +305,6 @@ func (p *Portal) apiNotFound(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Portal) apiNotAllowed(w http.ResponseWriter, r *http.Request) {
+	allow(w, r)
 	p.writeProblem(w, r, errNoSuchVerb)
 }

@@ -74,7 +74,7 @@ func (o *operation) write(ctx huma.Context, status int, media string, v any) {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		return
 	}
-	err := o.api.Marshal(ctx.BodyWriter(), media, v)
+	err := o.api.Marshal(ctx.BodyWriter(), media, withLists(v))
 	switch {
 	case err == nil:
 	case errors.Is(ctx.Context().Err(), context.Canceled):

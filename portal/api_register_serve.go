@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -207,6 +208,13 @@ func (in *incoming) decode(b []byte) {
 		}
 		wrong(err)
 		return
+	}
+	if strings.Contains(media, "json") {
+		if err := repeatedKey(b); err != nil {
+			in.status = http.StatusBadRequest
+			in.found.Errors = append(in.found.Errors, err)
+			return
+		}
 	}
 	before := len(in.found.Errors)
 	in.at.Reset()

@@ -90,8 +90,8 @@ func TestAPIRefusals(t *testing.T) {
 		code                     app.Code
 		field, says              string
 	}{
-		{"an unknown field", "POST", "/preview", `{"template":"web","size":2,"sise":3}`, 422, app.EInvalid, "sise", "body.sise"},
-		{"a deep unknown field", "POST", "/clusters", `{"template":"web","size":"two"}`, 422, app.EInvalid, "size", "body.size"},
+		{"an unknown field", "POST", "/preview", `{"template":"web","size":2,"sise":3}`, 422, app.EInvalid, "sise", "sise: unknown field"},
+		{"a deep unknown field", "POST", "/clusters", `{"template":"web","size":"two"}`, 422, app.EInvalid, "size", "size: must be a whole number"},
 		{"no template", "POST", "/preview", `{"size":2}`, 422, app.EInvalid, "", "template"},
 		{"no JSON", "POST", "/preview", `{"template":`, 400, app.EInvalid, "", ""},
 		{"nothing", "POST", "/preview", ``, 400, app.EInvalid, "", ""},

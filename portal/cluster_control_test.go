@@ -76,7 +76,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 6)
 	s.f.advance(id, 9)
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
-	s.get("/clusters/"+id).reads(http.StatusOK, "Resume Roll back Delete", "roll back gives back what it has made", "Try n2 again")
+	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Try n2 again", "Resume create Tries the failed steps again", "Roll back create Gives back the machines that it created.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
 	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are given back, with everything on them: n1, n2, n3, n4 and n5. 1 other was never asked for.",
 		"Then nothing is left of the cluster. This cannot be undone.", "Takes about 15 s")

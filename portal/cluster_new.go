@@ -133,7 +133,7 @@ func (n *clusterForm) options(in url.Values) {
 	v.Providers = n.choices("provider", names(n.catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.choices("hardware", allowed(n.catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
-	v.Prefers, v.OnFailures = preferences(v.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
+	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
 	v.Visibilities, v.Groups = page.VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.parameters(in, typed, said)
@@ -169,11 +169,22 @@ func withChosen(out []page.Choice, chosen string) []page.Choice {
 }
 
 // preferences offers what makes one layout better than another.
-func preferences(chosen string) []page.Choice {
+func preferences(chosen string, standard app.Preference) []page.Choice {
 	out := []page.Choice{
-		{Value: "", Label: "packed (default)"},
+		{Value: string(app.PreferPacked), Label: "packed"},
 		{Value: string(app.PreferCheapest), Label: "cheapest"},
 		{Value: string(app.PreferSpread), Label: "spread out"},
+	}
+	if standard == "" {
+		standard = app.PreferPacked
+	}
+	for i := range out {
+		if out[i].Value == string(standard) { // what nobody chose stays open to the template
+			out[i].Value, out[i].Label = "", out[i].Label+" (default)"
+		}
+	}
+	if chosen == string(standard) {
+		chosen = ""
 	}
 	for i := range out {
 		out[i].Chosen = out[i].Value == chosen
@@ -310,6 +321,10 @@ func (n *clusterForm) preview(ctx context.Context, m Clusters, a app.Actor) erro
 		return n.refused(ctx, m, a, err)
 	}
 	n.view.Preview = page.NewPreview(v, n.title)
+	if v.Cheaper != nil {
+		r.Prefer = v.Cheaper.Prefer
+		n.view.Preview.Cheapest = page.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.LayoutRequest)}
+	}
 	return nil
 }
 

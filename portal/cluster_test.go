@@ -238,7 +238,7 @@ func TestClusterShow(t *testing.T) {
 	t.Run("failed", func(t *testing.T) {
 		s.f.failStep(id, "n2.datanode.start", "The script ended with 1.", "line one", "<b>Address already in use</b>")
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "failed", "Create failed at n2.datanode.start.", "start datanode on n2 The script ended with 1. line one <b>Address already in use</b>", "Resume", "Delete")
+		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last lines of its log line one <b>Address already in use</b>", "Resume create", "Delete cluster")
 		s.post("/clusters/"+id+"/resume", nil)
 		s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
 		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")

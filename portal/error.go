@@ -1,12 +1,16 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"muster/app"
 	"muster/portal/page"
@@ -104,7 +108,7 @@ func (p *Portal) showError(w http.ResponseWriter, r *http.Request, err error) {
 	e, a := known(err)
 	p.logError(r, err, a.status)
 	retryAfter(w.Header(), e)
-	words := page.Problem{Status: a.status, Title: a.title, Message: e.Message, Hint: e.Hint}
+	words := page.Problem{Status: a.status, Title: a.title, Message: app.PlainText(e.Message), Hint: e.Hint}
 	if e.Code == app.EInternal {
 		words.Message = "This is our mistake, not yours. It was written down."
 	}
@@ -140,8 +144,37 @@ func (p *Portal) sessionTrouble(w http.ResponseWriter, r *http.Request, err erro
 	p.showError(w, r, err)
 }
 
-func (p *Portal) notFound(http.ResponseWriter, *http.Request) error   { return errNoSuchPage }
-func (p *Portal) notAllowed(http.ResponseWriter, *http.Request) error { return errNoSuchVerb }
+func (p *Portal) notFound(http.ResponseWriter, *http.Request) error { return errNoSuchPage }
+func (p *Portal) notAllowed(w http.ResponseWriter, r *http.Request) error {
+	allow(w, r)
+	return errNoSuchVerb
+}
+
+// allow says which methods an address has, as RFC 9110 wants it of an answer with the status 405.
+func allow(w http.ResponseWriter, r *http.Request) {
+	routes, path := chi.RouteContext(r.Context()).Routes, cmp.Or(r.URL.RawPath, r.URL.Path)
+	var methods []string
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if !routes.Match(chi.NewRouteContext(), m, path) {
+			continue
+		}
+		if methods = append(methods, m); m == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+}
+
+// programsApart answers programs without a page and without a session.
+func programsApart(programs, people http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if forPrograms(r) {
+			programs(w, r)
+			return
+		}
+		people(w, r)
+	}
+}
 
 // problem is an error for programs: RFC 9457 with the members of app.Error beside it.
 type problem struct {
@@ -165,7 +198,7 @@ type place struct {
 
 func newProblem(e *app.Error, a answer) *problem {
 	return &problem{
-		Title: http.StatusText(a.status), Status: a.status, Detail: e.Message, Code: e.Code, Kind: e.Reason, Hint: e.Hint,
+		Title: http.StatusText(a.status), Status: a.status, Detail: app.PlainText(e.Message), Code: e.Code, Kind: e.Reason, Hint: e.Hint,
 		Field: e.Field, retry: e.RetryAfter,
 	}
 }

@@ -200,3 +200,29 @@ func TestExplainOverREST(t *testing.T) {
 		t.Errorf("a Muster that cannot explain: %d", a.status)
 	}
 }
+
+// foreseeing is an account that would refuse, and a layout that is dear.
+type foreseeing struct{ *fake }
+
+func (f foreseeing) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
+	v, err := f.fake.Preview(ctx, a, r)
+	v.Account = &app.AccountAnswer{Provider: "cloud", State: app.AccountChecking}
+	v.Problems = []app.Finding{{About: app.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
+	v.Cheaper = &app.CheaperLayout{Prefer: app.PreferCheapest, CostPerHour: 0.17, Instead: 4}
+	return v, err
+}
+
+// TestThePreviewShowsWhatToFixAndWhatIsCheaper before anything is created, and asks again while the provider has not answered.
+func TestThePreviewShowsWhatToFixAndWhatIsCheaper(t *testing.T) {
+	s := visit(t, func(c *Config) { c.Muster = foreseeing{c.Muster.(*fake)} })
+	s.signIn("ada")
+	in := url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"haproxy", "web"}, "name": {"shop"}}
+	a := s.post("/clusters/preview", in)
+	a.reads(http.StatusOK, "1 problem to fix", "There is no size large. Sizes are small and same.", "Still checking what provider cloud would refuse.",
+		"Choose cheapest to pay", "instead of")
+	for _, want := range []string{`hx-trigger="load delay:2s"`, "prefer=cheapest"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}

@@ -442,6 +442,9 @@ func (f *fake) view(id string) (app.ClusterView, error) {
 	}
 	v := *c
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
+	if len(v.Operations) > 0 {
+		v.Trouble = app.TroubleOf(v, app.Definition{}, slices.DeleteFunc(slices.Clone(f.steps[v.Operations[0].ID]), func(s app.Step) bool { return s.State == app.StepSucceeded }))
+	}
 	return v, nil
 }
 

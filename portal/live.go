@@ -77,6 +77,7 @@ func (p *Portal) livePages() map[string]livePage {
 		"/questions":    {read: p.questionsLive},
 		"/queue":        {read: p.queueLive},
 		"/requests":     {read: p.requestsLive},
+		"/requests/*":   {read: p.requestLive},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/httprate"
 
 	"muster/app"
@@ -156,6 +157,7 @@ type Portal struct {
 	perMinute  int
 	changing   *turns
 	api        http.Handler // the REST API, without its prefix
+	document   *huma.OpenAPI
 	texts      app.CatalogTexts
 	rules      RuleTexts
 	schema     entrySchema
@@ -164,6 +166,7 @@ type Portal struct {
 	meter      app.Meter
 	tracer     app.Tracer
 	handler    http.Handler
+	served     http.Handler // handler, or what a test sees of it
 
 	closing chan struct{}
 	once    sync.Once
@@ -197,11 +200,12 @@ func New(c Config) *Portal {
 	p.sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
 	p.live = p.livePages()
 	p.handler = p.routes()
+	p.served = inspected(p.document, p.handler)
 	return p
 }
 
 // ServeHTTP serves one request.
-func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.served.ServeHTTP(w, r) }
 
 // Close ends all event streams and long polls; readers come back by themselves to the next process. Calling it twice
 // does no harm. Pages are served as before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -121,23 +122,49 @@ func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	q, err := p.requesting().Request(r.Context(), a, id)
+	s, err := p.requestPage(r.Context(), a, id, form)
 	if err != nil {
 		return err
 	}
-	c, err := p.muster.Catalog(r.Context(), a)
-	if err != nil {
-		return err
-	}
-	title := (&clusterForm{catalog: c}).title
 	f := p.frame(r, "Request "+strconv.FormatInt(id, 10))
-	f.At = "requests"
-	p.render(w, r, status, page.RequestShowPage(f, page.NewRequestShow(q, a, form, p.now(), title)))
+	f.At, f.Live = "requests", status == http.StatusOK
+	p.render(w, r, status, page.RequestShowPage(f, s))
 	return nil
 }
 
-func requestID(r *http.Request) (int64, error) {
-	text := chi.URLParam(r, "request")
+// requestPage reads a request for its page.
+func (p *Portal) requestPage(ctx context.Context, a app.Actor, id int64, form page.RequestForm) (s page.RequestShow, err error) {
+	q, err := p.requesting().Request(ctx, a, id)
+	if err != nil {
+		return s, err
+	}
+	c, err := p.muster.Catalog(ctx, a)
+	if err != nil {
+		return s, err
+	}
+	return page.NewRequestShow(q, a, form, p.now(), (&clusterForm{catalog: c}).title), nil
+}
+
+func (p *Portal) requestLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
+	id, err := requestNumber(path.Base(at.Path))
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.requestPage(ctx, a, id, page.RequestForm{})
+	if err != nil {
+		return nil, err
+	}
+	parts := []liveOne{{ID: "request-head", HTML: page.RequestHead(s)}, {ID: "request-forms", HTML: page.RequestForms(s)}, {ID: "request-ways", HTML: page.RequestWays(s)},
+		{ID: "request-facts", HTML: page.RequestFacts(s)}}
+	if len(s.Needs) > 0 {
+		parts = append(parts, liveOne{ID: "approvals", HTML: page.RequestApprovals(s)})
+	}
+	return parts, nil
+}
+
+func requestID(r *http.Request) (int64, error) { return requestNumber(chi.URLParam(r, "request")) }
+
+func requestNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
 		return 0, app.Errorf(app.ENotFound, "There is no request %.30q.", text)

@@ -14,6 +14,7 @@ import (
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/planner"
+	"muster/portal/static"
 	"muster/solver"
 )
 
@@ -327,4 +328,40 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
 	boss.post("/admin/policies/small/delete", nil)
 	boss.get("/admin/policies").lacks("small")
+}
+
+// TestARequestsPageIsLive follows the page of a request while somebody else approves it.
+func TestARequestsPageIsLive(t *testing.T) {
+	o := newOffice(t)
+	o.rules(officeRules...)
+	answer, err := o.app.Ask(t.Context(), o.actor("ada"), app.ClusterRequest{Name: "many", LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}})
+	if err != nil || answer.Request.Status != app.RequestWaiting {
+		t.Fatalf("asked: %+v, %v", answer.Request, err)
+	}
+	at := "/requests/" + fmt.Sprint(answer.Request.ID)
+	s := o.at("ada")
+	shown := s.get(at)
+	for _, id := range []string{"request-head", "request-forms", "approvals", "request-ways", "request-facts"} {
+		if !strings.Contains(shown.body, `id="`+id+`"`) {
+			t.Errorf("the page has no part %s", id)
+		}
+	}
+	if !strings.Contains(shown.body, static.URL("list.js")) || !strings.Contains(shown.body, "Withdraw") {
+		t.Error("the page doesn't load the script that keeps it fresh, or has no way to withdraw")
+	}
+	r := s.follow("/live?page=" + url.QueryEscape(at))
+	defer r.close()
+	r.until("change", "0")
+	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, app.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
+		t.Fatal(err)
+	}
+	e := r.until("change", "fine by bob")
+	if !strings.Contains(e.data, "To the cluster") || !strings.Contains(e.data, "request-ways") {
+		t.Errorf("after the approval the page is sent %.2000s", e.data)
+	}
+	for path, want := range map[string]int{"/requests/999": http.StatusNotFound, "/requests/x": http.StatusNotFound, at + "/review": http.StatusNotFound} {
+		if a := s.get("/live?page="+url.QueryEscape(path), "Accept", "text/event-stream"); a.status != want {
+			t.Errorf("%s answers %d", path, a.status)
+		}
+	}
 }

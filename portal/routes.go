@@ -344,8 +344,8 @@ func (p *Portal) routes() http.Handler {
 			r.Get("/clusters/{id}/receipt", p.memberSoon(p.clusterReceipt))
 		}
 
-		r.NotFound(p.pageSoon(p.notFound))
-		r.MethodNotAllowed(p.pageSoon(p.notAllowed))
+		r.NotFound(programsApart(p.apiNotFound, p.pageSoon(p.notFound)))
+		r.MethodNotAllowed(programsApart(p.apiNotAllowed, p.pageSoon(p.notAllowed)))
 	})
 
 	// The catalog, for admins. Its forms carry whole texts, and what was uploaded.

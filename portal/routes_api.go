@@ -11,7 +11,7 @@ import (
 func (p *Portal) apiRoutes(r chi.Router) {
 	r.Use(p.limitUnless(apiLimit, uploads))
 	api := p.newAPI(r)
-	p.api = r
+	p.api, p.document = r, api.OpenAPI()
 
 	r.Get("/openapi.json", serveOpenAPI(api))
 	p.apiCatalogRoutes(api)
@@ -63,7 +63,7 @@ func (p *Portal) apiClusterRoutes(api huma.API) {
 		get(api, "/cluster-defaults", p.apiClusterDefaults, about("Tell who may see the tenant's new clusters"))
 		put(api, "/cluster-defaults", p.apiClusterDefaultsSet, about("Set who may see the tenant's new clusters, for admins"))
 	}
-	get(api, "/clusters/{id}/inventory", p.apiInventory, about("Tell how the machines of a cluster are reached, in a form for other tools"))
+	get(api, "/clusters/{id}/inventory", p.apiInventory, about("Tell how the machines of a cluster are reached, in a form for other tools"), files("The inventory", "text/plain", mediaJSON))
 	get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
 	post(api, "/clusters/{id}/certificate", p.apiClusterCertificate, about("Get an SSH certificate that opens a cluster for a while"))
 
@@ -216,7 +216,7 @@ func (p *Portal) apiHouseRoutes(api huma.API) {
 	}
 	if p.auditing() != nil {
 		get(api, "/audit", p.apiAuditList, about("Read the audit, newest first"))
-		get(api, "/audit/export", p.apiAuditExport, about("Export the audit, oldest first"), streaming)
+		get(api, "/audit/export", p.apiAuditExport, about("Export the audit, oldest first"), streaming, files("Everything that was done", "application/x-ndjson", "text/csv"))
 		get(api, "/audit/verify", p.apiAuditVerify, about("Walk the chain of the audit and say whether it is whole"))
 	}
 	if p.building() != nil {

@@ -299,7 +299,7 @@ func (p *Portal) factorAdded(w http.ResponseWriter, r *http.Request, codes []str
 		if err := p.sessions.RenewToken(r.Context()); err != nil {
 			return err
 		}
-		return p.showCodes(w, r, page.Codes{Codes: codes, First: true})
+		return p.showCodes(w, r, page.Codes{Codes: codes, First: true, Next: p.sessions.PopString(r.Context(), keyNext)})
 	}
 	return p.peopleDone(w, r, done, factorsPath)
 }

@@ -15,7 +15,13 @@ import (
 // withApp has whoever is signed in set up an authenticator app, as a person would.
 func (w *town) withApp() (secret string, codes []string) {
 	w.t.Helper()
-	a := w.get("/account/second-factor/app")
+	secret, a := w.addApp()
+	return secret, regexp.MustCompile(`[a-z2-7]{4}(?:-[a-z2-7]{4}){3}`).FindAllString(a.body, -1)
+}
+
+func (w *town) addApp() (secret string, a seen) {
+	w.t.Helper()
+	a = w.get("/account/second-factor/app")
 	a.reads(http.StatusOK, "Set up an authenticator app")
 	secret = strings.ReplaceAll(a.at("secret"), " ", "")
 	if !strings.Contains(a.body, "<svg class=\"qr\"") {
@@ -23,7 +29,7 @@ func (w *town) withApp() (secret string, codes []string) {
 	}
 	a = w.post("/account/second-factor/app", url.Values{"code": {apptest.Code(secret, w.clock.now())}})
 	a.reads(http.StatusOK, "Your recovery codes", "not shown again")
-	return secret, regexp.MustCompile(`[a-z2-7]{4}(?:-[a-z2-7]{4}){3}`).FindAllString(a.body, -1)
+	return secret, a
 }
 
 // begin enters the password of a user who has a second factor.
@@ -191,7 +197,10 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	if a := w.post("/step-up", url.Values{"password": {horse}, "next": {factorsPath + "/app"}}); a.header.Get("Location") != factorsPath+"/app" {
 		t.Errorf("the proof: %d to %q", a.status, a.header.Get("Location"))
 	}
-	w.withApp()
+	w.get("/link?token=y")
+	if _, a := w.addApp(); !strings.Contains(a.body, `href="/link?token=y"`) {
+		t.Errorf("after the codes people don't go on to where they wanted: %s", a.body)
+	}
 	w.get("/").reads(http.StatusOK)
 }
 

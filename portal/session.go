@@ -124,7 +124,7 @@ func (p *Portal) page(h handler) http.HandlerFunc {
 func (p *Portal) member(h memberHandler) http.HandlerFunc {
 	return p.adder(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustAddFactor {
-			return leadTo(w, r, factorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor first."})
+			return p.leadTo(w, r, factorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor first."})
 		}
 		return h(w, r, a)
 	})
@@ -134,16 +134,25 @@ func (p *Portal) member(h memberHandler) http.HandlerFunc {
 func (p *Portal) adder(h memberHandler) http.HandlerFunc {
 	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustChange {
-			return leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."})
+			return p.leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."})
 		}
 		return h(w, r, a)
 	})
 }
 
-// leadTo leads people to what must be done first; scripts get the error.
-func leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
+// keyNext is the page that somebody wanted before they were led to what must be done first.
+const keyNext = "next"
+
+// mostNext is the longest address that is remembered, in bytes.
+const mostNext = 2000
+
+// leadTo leads people to what must be done first, and remembers where they wanted to go; scripts get the error.
+func (p *Portal) leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
 	if isPart(r) || r.Header.Get("HX-Request") != "" {
 		return first
+	}
+	if next := local(r.URL.RequestURI()); r.Method == http.MethodGet && next != "/" && len(next) <= mostNext {
+		p.sessions.Put(r.Context(), keyNext, next)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil

@@ -222,7 +222,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Errorf("a form answers %d", a.status)
 	}
 	w.get("/account/password").reads(http.StatusOK, "Choose a password of your own", "somebody else has seen it")
-	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/" {
+	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/link?token=x" {
 		t.Errorf("the change answers %d: %s", a.status, a.text())
 	}
 	if !w.in() {
@@ -330,7 +330,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 		t.Fatalf("%d sign-ins: %v", len(own), err)
 	}
 	began, ended := make(chan struct{}), make(chan struct{})
-	w.p.handler = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	w.p.served = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
 		close(began)
 		<-r.Context().Done()
 		close(ended)

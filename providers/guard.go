@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -366,10 +367,18 @@ func coded(ctx context.Context, name, verb string, err error) error {
 	var e *app.Error
 	if errors.As(err, &e) {
 		out := *e
+		if e.Reason == app.ReasonCloudBroken && strings.Contains(e.Message, app.CloudBroken) {
+			out.Message = fmt.Sprintf("%s (account %s, %s)", strings.TrimRight(e.Message, "."), name, verb)
+			return &out
+		}
 		out.Message = fmt.Sprintf("%s: %s: %s", name, verb, e.Message)
 		return &out
 	}
-	return app.Errorf(codeOf(ctx, err), "%s: %s: %w", name, verb, err)
+	e = app.Errorf(codeOf(ctx, err), "%s: %s: %w", name, verb, err)
+	if e.Code == app.ETransient { // the network failed
+		e.Reason = app.ReasonCloudBroken
+	}
+	return e
 }
 
 func codeOf(ctx context.Context, err error) app.Code {

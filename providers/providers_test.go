@@ -200,6 +200,13 @@ func TestErrorsGetCodes(t *testing.T) {
 			t.Errorf("the cause %v is lost in %v", c.err, err)
 		}
 	}
+	for _, err := range []error{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, &net.DNSError{Err: "no such host", IsNotFound: true},
+		&app.Error{Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack " + app.CloudBroken}} {
+		cloud.Fail(fake.Describe, err)
+		if _, got := p.Describe(t.Context(), "x"); app.AsError(got).Reason != app.ReasonCloudBroken || !strings.Contains(got.Error(), "here") {
+			t.Errorf("%v is not told as a cloud that is broken, or of which account: %v", err, got)
+		}
+	}
 	cloud.Order(fake.Describe, fake.Outcome{Hangs: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, cancel)

@@ -82,6 +82,7 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 	if m.t == nil {
 		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
 	}
+	m.r.Prefer = preferred(r.Prefer, m.t)
 	if r.Size < 0 {
 		return nil, hinted(refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0"),
 			"Leave the size out to keep as many nodes as there are.")
@@ -99,7 +100,7 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
 	p, err := narrow(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
-		Hardware: r.Hardware, Image: r.Image, Prefer: r.Prefer})
+		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, m.blame(err)
 	}

@@ -76,7 +76,7 @@ func (q *question) ask(c *app.Catalog, r app.LayoutRequest) (found, known bool) 
 	if q.ended {
 		return false, false
 	}
-	r.Prefer = "" // all preferences choose among the same layouts, and this one is found fastest
+	r.Prefer = app.PreferPacked // all preferences choose among the same layouts, and this one is found fastest
 	err := ask(q.ctx, q.solver, c, r)
 	q.ended = app.CodeOf(err) == app.ETimeout
 	return err == nil, !q.ended

@@ -110,9 +110,17 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	return p, nil
 }
 
+// preferred is what a request prefers, or else its template.
+func preferred(asked app.Preference, t *app.Template) app.Preference {
+	if asked == "" {
+		return t.Defaults.Prefer
+	}
+	return asked
+}
+
 // takeRules takes the preference and the rules that are about no single service.
 func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
-	p.prefer, p.mixed = r.Prefer, t.Constraints.MixedHardware
+	p.prefer, p.mixed = preferred(r.Prefer, t), t.Constraints.MixedHardware
 	switch p.prefer {
 	case "":
 		p.prefer = app.PreferPacked

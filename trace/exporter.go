@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -114,6 +117,9 @@ func (e *exporter) post(ctx context.Context, body []byte) (after time.Duration, 
 	}
 	r.Header = e.header.Clone()
 	answer, err := e.client.Do(r)
+	if untrusted(err) {
+		return final, err
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -128,6 +134,14 @@ func (e *exporter) post(ctx context.Context, body []byte) (after time.Duration, 
 		return retryAfter(answer.Header.Get("Retry-After")), err
 	}
 	return final, err
+}
+
+// untrusted tells whether one side doesn't take the other's certificate, or speaks no TLS. That stays so until a setting or a certificate changes.
+func untrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var header tls.RecordHeaderError
+	var refused *net.OpError // an alert of the collector's
+	return errors.As(err, &certificate) || errors.As(err, &header) || errors.As(err, &refused) && refused.Op == "remote error" && strings.Contains(err.Error(), "certificate")
 }
 
 // rejected tells what a collector has not taken though it answered with success. What is no JSON says nothing about that.

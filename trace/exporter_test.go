@@ -14,8 +14,10 @@ import (
 	"io"
 	"log/slog"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,13 +150,12 @@ func TestBothSidesShowCertificates(t *testing.T) {
 		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 		s.StartTLS()
 	})
-	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "600000") // a certificate that isn't trusted is reported at once, not tried for so long
 	t.Setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", cert)
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", key)
 	if log := send(t, c.URL+"/base"); len(c.names) > 0 || !strings.Contains(log, "certificate") {
 		t.Errorf("a collector of an unknown authority got %v; the log says %s", c.names, log)
 	}
-	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", writePEM(t, "CERTIFICATE", c.Certificate().Raw))
 	if log := send(t, c.URL+"/base"); log != "" || len(c.names) != 1 {
 		t.Errorf("%v came; the log says %s", c.names, log)
@@ -252,6 +253,15 @@ func TestAttempts(t *testing.T) {
 		"broken":                 {always(500, "", ""), 1, "Internal Server Error"},
 		"elsewhere":              {always(307, "", ""), 1, "Temporary Redirect"},
 		"long":                   {always(403, strings.Repeat("x", 1<<20), ""), 1, "xxx"},
+		"not trusted": {func(int, *http.Request) (*http.Response, error) {
+			return nil, &url.Error{Op: "Post", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
+		}, 1, "certificate"},
+		"doesn't trust us": {func(int, *http.Request) (*http.Response, error) {
+			return nil, &url.Error{Op: "Post", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(42)}}
+		}, 1, "certificate"},
+		"speaks no TLS": {func(int, *http.Request) (*http.Response, error) {
+			return nil, &url.Error{Op: "Post", Err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}}
+		}, 1, "handshake"},
 		"away for good":          {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 0, "refused"},
 		"away for a while": {func(n int, _ *http.Request) (*http.Response, error) {
 			if n < 3 {

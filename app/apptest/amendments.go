@@ -392,6 +392,9 @@ func (t *storeTest) follows() {
 	if _, _, err := t.s.ChangeOf(t.ctx, "t2", first.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant reads what was changed: %v", err)
 	}
+	if _, err := t.s.LeftBy(t.ctx, "t2", "web-1", first.ID); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("another tenant reads what an operation left: %v", err)
+	}
 	if _, err := t.s.DefinitionAt(t.ctx, "t2", "web-1", first.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant reads the definition: %v", err)
 	}

@@ -40,6 +40,14 @@ func (t *storeTest) clusterList() {
 	if waiting, err := t.s.WaitingByProvider(t.ctx); err != nil || len(waiting) != 0 {
 		t.Errorf("nothing is under way, and of providers wait %v, %v", waiting, err)
 	}
+	// What failed before it had a machine costs nothing.
+	list, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Owner: "ada"})
+	t.must(err)
+	for _, c := range list {
+		if free := c.Status == app.ClusterFailed; free != (c.CostPerHour == 0) {
+			t.Errorf("%s is %s and costs %v", c.Name, c.Status, c.CostPerHour)
+		}
+	}
 	names := func(f app.ClusterFilter) string {
 		t.Helper()
 		list, err := t.s.Clusters(t.ctx, tenant, f)
@@ -98,7 +106,7 @@ func (t *storeTest) clusterList() {
 			t.Errorf("by %q, pages have %q, want %q", order, paged, all)
 		}
 	}
-	_, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{After: "none"})
+	_, err = t.s.Clusters(t.ctx, tenant, app.ClusterFilter{After: "none"})
 	t.code(err, app.ENotFound)
 	_, err = t.s.Clusters(t.ctx, "another", app.ClusterFilter{After: "beta-1"})
 	t.code(err, app.ENotFound)
@@ -110,10 +118,10 @@ func (t *storeTest) clusterList() {
 		return fmt.Sprintf("%v %v", c.By, c.CostPerHour)
 	}
 	for want, f := range map[string]app.ClusterFilter{
-		"map[active:4 failed:1] 5": {Status: app.ClusterFailed, Limit: 1, After: "beta-1"},
-		"map[active:1 failed:1] 1": {Owner: "ada"},
-		"map[active:2] 2":          {Text: "delt"},
-		"map[] 0":                  {Owner: "nobody"},
+		"map[active:4 failed:1] 4.5": {Status: app.ClusterFailed, Limit: 1, After: "beta-1"},
+		"map[active:1 failed:1] 0.5": {Owner: "ada"},
+		"map[active:2] 2":            {Text: "delt"},
+		"map[] 0":                    {Owner: "nobody"},
 	} {
 		if got := count(f); got != want {
 			t.Errorf("counted %s, want %s", got, want)

@@ -42,7 +42,7 @@ func (t *storeTest) home() {
 		Reader: app.NoticeReader{User: "ada", Groups: []string{"data"}}}
 	h, err := t.s.Home(t.ctx, q)
 	t.must(err)
-	if h.Live() != 11 || h.Standing[app.ClusterActive] != 7 || h.Standing[app.ClusterFailed] != 1 || h.Standing[app.ClusterPending] != 3 || h.CostPerHour != 5.5 {
+	if h.Live() != 11 || h.Standing[app.ClusterActive] != 7 || h.Standing[app.ClusterFailed] != 1 || h.Standing[app.ClusterPending] != 3 || h.CostPerHour != 5 { // the failed one has no machine
 		t.Errorf("standing are %v, at %v an hour", h.Standing, h.CostPerHour)
 	}
 	names := ""

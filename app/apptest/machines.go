@@ -205,6 +205,29 @@ func (t *storeTest) accounts() {
 	hold("one", true)
 	t.clock.Move(-48 * time.Hour)
 	hold("two", true)
+
+	// A tenant's own account is listed for as long as there is the tenant.
+	root := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
+	for _, name := range []string{"closing", "closing-2"} {
+		t.must(t.s.CreateTenant(t.ctx, root, app.Tenant{Name: name, CreatedAt: t.clock.Now(), CreatedBy: "root"}, nil))
+		_, err := t.s.HoldAccount(t.ctx, app.AccountName(name, "cloud"), "one", t.clock.Now(), time.Minute)
+		t.must(err)
+	}
+	names := func() (out []string) {
+		all, err := t.s.Accounts(t.ctx)
+		t.must(err)
+		for _, a := range all {
+			out = append(out, a.Provider)
+		}
+		return out
+	}
+	if got := names(); !slices.Equal(got, []string{"closing-2/cloud", "closing/cloud", cloud}) && !slices.Equal(got, []string{"closing/cloud", "closing-2/cloud", cloud}) {
+		t.Fatalf("accounts: %v", got)
+	}
+	t.must(t.s.DeleteTenant(t.ctx, root, "closing", t.clock.Now()))
+	if got := names(); !slices.Equal(got, []string{"closing-2/cloud", cloud}) {
+		t.Fatalf("accounts without the tenant closing: %v", got)
+	}
 }
 
 // lost: a cluster that lost machines heals, unless something was done to it.
@@ -224,7 +247,20 @@ func (t *storeTest) lost() {
 	if lost, err = t.s.LostClusters(t.ctx); err != nil || len(lost) != 0 || c.Status != app.ClusterActive || c.Message != "" {
 		t.Fatalf("healed: %+v, lost %+v (%v)", c, lost, err)
 	}
+	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now()))
+	t.must(t.s.MarkNodes(t.ctx, "another", "web-1", nil, []string{"n1"}, t.clock.Now()))
+	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now().Add(time.Hour)))
+	if nodes, err := t.s.Nodes(t.ctx, tenant, "web-1"); err != nil || !nodes[0].Lost() || !nodes[0].LostAt.Equal(t.clock.Now()) {
+		t.Fatalf("lost since %v, not since it was first said (%v)", nodes[0].LostAt, err)
+	}
+	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", nil, []string{"n1"}, t.clock.Now()))
+	if nodes, err := t.s.Nodes(t.ctx, tenant, "web-1"); err != nil || nodes[0].Lost() {
+		t.Fatalf("found, it is lost since %v (%v)", nodes[0].LostAt, err)
+	}
 	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone"))
+	if failed, err := t.s.FailedClusters(t.ctx); err != nil || len(failed) != 0 {
+		t.Fatalf("what has only lost machines counts as failed: %+v (%v)", failed, err)
+	}
 	_, err = t.s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		PlanHash: "h", Requester: "ada", CreatedAt: time.Now()}, Plan: Remove(1)})
 	t.must(err)

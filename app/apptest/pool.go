@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,6 +107,19 @@ func (t *storeTest) poolRefills() {
 	t.must(t.s.RestPool(t.ctx, old, nil)) // somebody who looked before
 	if !p.due() {
 		t.Fatal("what has happened since somebody looked is forgotten")
+	}
+	// Two servers that looked at the same time both see that people should be notified. They're notified once.
+	due, err := t.s.DuePools(t.ctx, t.clock.Now(), 10)
+	t.must(err)
+	for range 2 {
+		both := due[0]
+		both.Told = true
+		t.must(t.s.RestPool(t.ctx, both, &app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: app.NoticePool, Users: []string{boss.User}, Title: "twice"}))
+	}
+	notices, err := t.s.Notices(t.ctx, tenant, 0, 50)
+	t.must(err)
+	if n := slices.IndexFunc(notices, func(n app.Notice) bool { return n.Title == "twice" }); n < 0 || slices.ContainsFunc(notices[n+1:], func(n app.Notice) bool { return n.Title == "twice" }) {
+		t.Errorf("two servers looked at a pool at the same time, and people are notified: %+v", notices)
 	}
 	if all, err := t.s.Clusters(t.ctx, tenant, app.ClusterFilter{Deleted: true}); err != nil || len(all) != 1 {
 		t.Fatalf("the list shows %d clusters (%v), want one", len(all), err)

@@ -120,6 +120,8 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"contents that nobody needs are swept", (*storeTest).sweeps},
 		{"what a chat says counts once, and cards follow operations", (*storeTest).chats},
 		{"what people of a chat are told is told once", (*storeTest).chatTells},
+		{"what happens to a cluster is told beneath its card", (*storeTest).chatThreads},
+		{"what was asked for in a chat has its card there", (*storeTest).chatAsks},
 		{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
 		{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatHouse},
 		{"a verified address links to one account, and to no admin", (*storeTest).chatLinks},

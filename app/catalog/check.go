@@ -44,6 +44,7 @@ func (c *checker) checkThese(list []*entry) {
 		}
 	}
 	c.whole(list)
+	c.scripts(list)
 	for _, e := range list {
 		switch v := e.value.(type) {
 		case *app.ProviderSpec:

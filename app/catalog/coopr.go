@@ -39,7 +39,7 @@ type cooprProvider struct {
 
 type cooprHardware struct {
 	cooprAbout
-	Providers map[string]cooprFlavor `yaml:"providermap" need:""`
+	Providers cooprFlavors `yaml:"providermap" need:""`
 }
 
 type cooprFlavor struct {
@@ -53,7 +53,7 @@ type cooprFlavor struct {
 
 type cooprImage struct {
 	cooprAbout
-	Providers map[string]cooprImageOn `yaml:"providermap" need:""`
+	Providers cooprImagesOn `yaml:"providermap" need:""`
 }
 
 type cooprImageOn struct {

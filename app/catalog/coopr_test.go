@@ -3,7 +3,9 @@ package catalog
 import (
 	"os"
 	"reflect"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"muster/app"
@@ -86,6 +88,34 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 	}
 	if want := (app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: time.Hour}); dbs.Lease != want {
 		t.Errorf("lease = %+v", dbs.Lease)
+	}
+}
+
+// TestCooprEntriesWithoutANameAreLeftOut: what a provider has no name for cannot be had there. All else of the catalog is good.
+func TestCooprEntriesWithoutANameAreLeftOut(t *testing.T) {
+	const cloud = `{"name": "cloud", "providertype": "sandbox"}`
+	for _, tc := range []struct{ name, file, text, want string }{
+		{"hardware without a flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"cost": 1}}}`, `providermap.other has no flavor and is left out`},
+		{"an empty flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"flavor": ""}}}`, `providermap.other has no flavor`},
+		{"null for a flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"flavor": null}}}`, `providermap.other has no flavor`},
+		{"an image without a name", "imagetypes/h.json", `{"name": "h", "providermap": {"cloud": {"image": "i"}, "other": {"sshuser": "root"}}}`, `providermap.other has no image`},
+		{"the only one", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {}}}`, `providermap.cloud has no flavor`},
+		{"not a mapping is still an error", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": 3}}`, `error`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := LintFS(Options{}, Source{Name: "c", FS: fstest.MapFS{"providers/cloud.json": {Data: []byte(cloud)}, tc.file: {Data: []byte(tc.text)}}})
+			said := r.Problems.Error()
+			if !strings.Contains(said, tc.want) || r.OK() == (tc.want == "error") {
+				t.Fatalf("%s", said)
+			}
+			if !r.OK() {
+				return
+			}
+			has := len(r.Catalog.Hardware) + len(r.Catalog.Images)
+			if has != 1 || strings.Contains(tc.text, "other") && (r.Catalog.Hardware["h"] != nil && len(r.Catalog.Hardware["h"].Providers) != 1 || r.Catalog.Images["h"] != nil && len(r.Catalog.Images["h"].Providers) != 1) {
+				t.Errorf("%+v, %+v", r.Catalog.Hardware, r.Catalog.Images)
+			}
+		})
 	}
 }
 

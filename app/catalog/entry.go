@@ -38,6 +38,7 @@ func (k key) String() string { return fmt.Sprintf("%s %q", k.kind, k.name) }
 type entry struct {
 	key
 	file  string
+	text  []byte // the whole file, of our own form
 	node  *yaml.Node
 	coopr bool // it is written in Coopr's form
 	// lenient entries came from Coopr: a broken rule is only a warning.

@@ -67,7 +67,7 @@ func linesOf(e *entry, t *app.Template) map[string]int {
 	for i, s := range t.Defaults.Services {
 		l.add("defaults.services."+s, "defaults", "services", i)
 	}
-	for _, key := range []string{"hardware", "image", "provider", "dns_suffix"} {
+	for _, key := range []string{"hardware", "image", "provider", "dns_suffix", "prefer"} {
 		l.add("defaults."+key, "defaults", key)
 	}
 	for _, key := range []string{"services", "hardware", "images"} {

@@ -41,6 +41,8 @@ type Options struct {
 	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
 	// Field names the field, with or without "fields." before it.
 	CheckAction func(automator string, fields map[string]string) error
+	// CheckScript tells what keeps a shell from reading a script; nil where nothing does. Of actions those of the automator "shell" are scripts.
+	CheckScript func(script string) *app.ScriptFault
 	// CheckResources tells whether one of Automators can have such resources. Whether they are there is the tenant's to know.
 	CheckResources func(automator string, refs []app.ResourceRef) error
 	// HostAccess lets admins of tenants have providers of their own whose machines are on Muster's hosts.
@@ -97,6 +99,7 @@ type Report struct {
 	Catalog  *app.Catalog
 	Problems Problems // errors and warnings, by file and line
 	Counts   Counts   // entries that are named, after replacement, readable or not
+	Scripts  []Script // of entries that could be read, in their order
 }
 
 // Counts tells how many entries of each kind a catalog has.
@@ -110,6 +113,15 @@ type Counts struct {
 
 // OK tells whether Load would give the catalog.
 func (r Report) OK() bool { return r.Problems.Count(SeverityError) == 0 }
+
+// Add adds a problem that another tool has found.
+func (r *Report) Add(p Problem) {
+	out := &reporter{list: slices.Clone(r.Problems)}
+	if len(out.list) < maxProblems {
+		out.add(p)
+		r.Problems = out.sorted()
+	}
+}
 
 // Lint reads directories as Load does and reports everything that is wrong.
 func Lint(o Options, dirs ...string) Report {
@@ -140,7 +152,7 @@ func lintEntries(o Options, sources []Source) (Report, map[key]*entry) {
 	}
 	c := &checker{options: o, out: out, entries: all, unread: unread}
 	c.check()
-	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all)}, all
+	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all), Scripts: scriptsOf(sortedEntries(all))}, all
 }
 
 func catalogOf(entries map[key]*entry) *app.Catalog {

@@ -119,6 +119,10 @@ func (m *merging) defaults() {
 			m.took("defaults."+v.key, "defaults."+v.key)
 		}
 	}
+	if from.Prefer != "" && m.free("prefer", "defaults", "prefer") {
+		to.Prefer = from.Prefer
+		m.took("defaults.prefer", "defaults.prefer")
+	}
 	for _, name := range slices.Sorted(maps.Keys(from.Config)) {
 		if m.free("config."+name, "defaults", "config", name) {
 			to.Config[name] = from.Config[name]

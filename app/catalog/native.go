@@ -168,6 +168,7 @@ type defaultsDoc struct {
 	Hardware  string              `yaml:"hardware" doc:"The hardware; any compatible one where absent."`
 	Image     string              `yaml:"image" doc:"The image; any compatible one where absent."`
 	DNSSuffix string              `yaml:"dns_suffix" doc:"The domain of the nodes' host names."`
+	Prefer    preferWord          `yaml:"prefer" doc:"Which of the possible layouts is taken where a request does not choose: packed, cheapest or spread; packed where absent."`
 	Config    map[string]any      `yaml:"config" doc:"The cluster configuration. Macros in its texts, such as %ip.service.store%, are expanded for each node. Scripts see lb.port as CONFIG_LB_PORT."`
 }
 
@@ -292,7 +293,7 @@ func (t *templateDoc) template(e *entry) *app.Template {
 		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links), Hooks: hooks(t.Hooks),
 		Defaults: app.TemplateDefaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
-			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
+			DNSSuffix: t.Defaults.DNSSuffix, Prefer: app.Preference(t.Defaults.Prefer), Config: orEmpty(t.Defaults.Config),
 		},
 		Compatibility: app.Compatibility(t.Compatibility),
 		Constraints:   t.Constraints.constraints(),

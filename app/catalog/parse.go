@@ -50,6 +50,7 @@ func parseNative(out *reporter, file string, data []byte) parsed {
 		}
 		d := &decoder{out: out, file: file, nodes: &nodes}
 		if e := d.native(doc.Content[0]); e != nil {
+			e.text = data
 			p.entries = append(p.entries, e)
 		}
 	}

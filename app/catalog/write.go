@@ -134,7 +134,7 @@ func templateDocOf(t *app.Template) *templateDoc {
 		aboutDoc: aboutDocOf(kindTemplate, t.About), Extends: t.Extends, Includes: t.Includes, Partial: t.Partial, State: stateDoc(t.State),
 		Version: t.Version, ReplacedBy: t.ReplacedBy, Immutable: immutableDoc{parts: t.Immutable}, Links: linkDocs(t.Links),
 		Defaults: defaultsDoc{Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image, DNSSuffix: t.Defaults.DNSSuffix,
-			Config: t.Defaults.Config},
+			Prefer: preferWord(t.Defaults.Prefer), Config: t.Defaults.Config},
 		Compatibility: compatDoc(t.Compatibility),
 		Constraints:   constraintsDocOf(t.Constraints, says),
 		Lease:         leaseDoc{Initial: duration(t.Lease.Initial), Max: duration(t.Lease.Max), Step: duration(t.Lease.Step)},

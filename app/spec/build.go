@@ -3,68 +3,47 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/app/yamlfile"
 )
 
 // maxRules is how long a file of rules may be, in bytes.
 const maxRules = 128 << 10
 
-// ReadBuildRules reads the rules of a build hook: a list, or a map with the list as its rules. JSON is YAML, too.
-func ReadBuildRules(b []byte) ([]app.BuildRule, error) {
+// ReadBuildRules reads the rules of a build hook: a list, or a map with the list as its rules. JSON is YAML, too. Its error tells all mistakes.
+func ReadBuildRules(b []byte) ([]app.BuildRule, error) { return ReadBuildRulesOf("", b) }
+
+// ReadBuildRulesOf is ReadBuildRules for a file, whose name the error tells.
+func ReadBuildRulesOf(file string, b []byte) ([]app.BuildRule, error) {
 	if len(b) > maxRules {
 		return nil, &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("The rules are longer than %d KiB.", maxRules>>10)}
 	}
-	var doc any
-	d := yaml.NewDecoder(bytes.NewReader(b))
-	switch err := d.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return []app.BuildRule{}, nil
-	case err != nil:
-		return nil, &app.Error{Code: app.EInvalid, Field: "rules", Message: "The rules are not YAML: " + strings.TrimPrefix(firstLine(err.Error()), "yaml: ") + ".", Hint: "docs/builds.md shows some."}
-	}
-	if m, ok := doc.(map[string]any); ok && len(m) == 1 && m["rules"] != nil {
-		doc = m["rules"]
-	}
-	list, ok := doc.([]any)
-	if doc != nil && !ok {
-		return nil, &app.Error{Code: app.EInvalid, Field: "rules", Message: "The rules are not a list.", Hint: "Each rule begins with \"- name:\"."}
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Field: "rules", Message: "Something in the rules has a key that is not a text."}
-	}
 	rules := []app.BuildRule{}
-	j := json.NewDecoder(bytes.NewReader(text))
-	j.DisallowUnknownFields()
-	if err := j.Decode(&rules); err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Field: "rules", Message: "The rules cannot be read: " + ruleWords(err) + ".",
-			Hint: "A rule has name, when, do, key, template, size, provider, cluster, parameters, lease, concurrency, queue, wait_for, forks, callback and again."}
+	f := yamlfile.Parse(string(b))
+	if f.Root == nil {
+		return rules, f.Err(file, "rules")
 	}
-	if rules == nil {
-		rules = []app.BuildRule{}
+	list, path := f.Root, ""
+	if list.Kind == yaml.MappingNode && len(list.Content) == 2 && list.Content[0].Value == "rules" {
+		list, path = list.Content[1], "rules"
+	}
+	if list.Kind == yaml.ScalarNode && list.ShortTag() == "!!null" {
+		return rules, nil
+	}
+	if list.Kind != yaml.SequenceNode {
+		f.Wrong(list.Line, list.Column, path, "The rules must be a list.", "Each rule begins with \"- name:\"; docs/builds.md shows some.")
+	} else {
+		f.Read(list, &rules, path)
+	}
+	if err := f.Err(file, "rules"); err != nil {
+		return nil, err
 	}
 	return rules, nil
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}
-
-func ruleWords(err error) string {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		return fmt.Sprintf("%s is a %s, which it cannot be", kind.Field, kind.Value)
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // BuildRules writes rules as a file for people.

@@ -93,7 +93,7 @@ func Parse(text []byte) (app.ClusterSpec, error) {
 		if errors.Is(err, io.EOF) {
 			return s, specError(0, "There is nothing in it.", "It holds at least template and size.")
 		}
-		return s, specError(0, strings.TrimPrefix(err.Error(), "yaml: ")+".", "")
+		return s, specError(0, app.GoWords(err)+".", "")
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return s, specError(0, "There is more than one document in it.", "Write each into a file of its own.")

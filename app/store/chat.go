@@ -58,9 +58,49 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCa
 // ShownCard implements app.ChatStore.
 func (s *Store) ShownCard(ctx context.Context, c app.ChatCard) error {
 	return s.write(ctx, func(t *tx) error {
+		if c.Message != "" {
+			if err := t.exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
+				ON CONFLICT (kind, cluster, channel) DO UPDATE SET message = excluded.message, team = excluded.team`, c.Channel, c.Message, c.ID); err != nil {
+				return err
+			}
+		}
 		return t.exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ?, thread = ?, told = ? WHERE id = ?`,
 			c.Channel, c.Message, c.Shown, micros(c.ShownAt), c.Thread, c.Told, c.ID)
 	})
+}
+
+// SaveAsk implements app.ChatStore.
+func (s *Store) SaveAsk(ctx context.Context, a app.ChatAsk) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
+			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, micros(a.At), a.Request, a.Tenant); err != nil {
+			return err
+		}
+		var status app.RequestStatus
+		var cluster string
+		err := t.row(`SELECT status, cluster FROM requests WHERE id = ? AND tenant = ?`, a.Request, a.Tenant).Scan(&status, &cluster)
+		if isNoRows(err) || err == nil && status.Open() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// It was decided on faster than this was noted.
+		return t.askEnded(a.Request, a.Tenant, cluster, status, a.At)
+	})
+}
+
+// askEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
+func (t *tx) askEnded(request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
+	if status == app.RequestAccepted {
+		if err := t.exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
+			SELECT a.kind, a.team, a.tenant, o.cluster, o.id, a.channel, a.person, ? FROM chat_asks a JOIN operations o ON o.tenant = a.tenant
+			WHERE a.request = ? AND a.tenant = ? AND o.id = (SELECT max(id) FROM operations WHERE cluster = ?) ON CONFLICT (kind, operation, channel) DO NOTHING`,
+			micros(at), request, tenant, cluster); err != nil {
+			return err
+		}
+	}
+	return t.exec(`DELETE FROM chat_asks WHERE request = ?`, request)
 }
 
 // DropCard implements app.ChatStore.

@@ -74,6 +74,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 		id                  int64
 		kind                app.NoticeKind
 		tenant, user, group string
+		cluster             string
 	}
 	var all []told
 	asked := map[string]bool{} // tenants in which a request has moved
@@ -81,7 +82,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 		var n told
 		var names, in []byte
 		var users, groups []string
-		if err := row.Scan(&n.id, &n.kind, &n.tenant, &names, &in); err != nil {
+		if err := row.Scan(&n.id, &n.kind, &n.tenant, &n.cluster, &names, &in); err != nil {
 			return err
 		}
 		if err := errors.Join(json.Unmarshal(names, &users), json.Unmarshal(in, &groups)); err != nil {
@@ -99,13 +100,22 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 			all = append(all, n)
 		}
 		return nil
-	}, `SELECT id, kind, tenant, users, in_groups FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
+	}, `SELECT id, kind, tenant, cluster, users, in_groups FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
 	if err != nil {
 		return err
 	}
 	for _, n := range all {
 		if !slices.Contains(kinds, n.kind) {
 			continue
+		}
+		if n.cluster != "" && slices.Contains(app.ChatThreadKinds, n.kind) {
+			beneath, err := t.tellBeneath(kind, n.id, n.tenant, n.cluster, now)
+			if err != nil {
+				return err
+			}
+			if beneath {
+				continue
+			}
 		}
 		if err := t.tellAll(kind, n.id, n.tenant, n.user, n.group, now); err != nil {
 			return err
@@ -120,7 +130,28 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 			return err
 		}
 	}
+	if err := t.exec(`DELETE FROM chat_places WHERE kind = ? AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = chat_places.cluster AND c.deleted_at = 0)`, kind); err != nil {
+		return err
+	}
 	return t.exec(`DELETE FROM chat_tells WHERE at < ?`, micros(before))
+}
+
+// tellBeneath notes a notice for the cards of its cluster, and reports whether there are any. A cluster that is private by now is
+// told of in direct conversations only.
+func (t *tx) tellBeneath(kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
+	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
+		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`
+	if err := t.row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
+		return false, err
+	}
+	if !some {
+		// A card that is still to be posted shows by itself how its operation ended.
+		err := t.row(`SELECT EXISTS (SELECT 1 FROM chat_cards WHERE kind = ? AND tenant = ? AND cluster = ? AND message = '')`, kind, tenant, cluster).Scan(&some)
+		return some, err
+	}
+	return true, t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
+		SELECT p.kind, p.team, p.channel, p.tenant, '', ?, ?, ?, ?, p.message`+places+` ON CONFLICT (kind, team, person, notice) DO NOTHING`,
+		notice, app.ChatTellWaiting, micros(now), micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
 
 // tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
@@ -175,7 +206,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 		var c app.ChatTell
 		var began int64
 		var n noticeRow
-		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began}, n.dest()...)...); err != nil {
+		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.dest()...)...); err != nil {
 			return err
 		}
 		c.BeganAt = fromMicros(began)
@@ -183,7 +214,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 		c.Notice, err = n.notice()
 		list = append(list, c)
 		return err
-	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, `+noticeColumns+`
+	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+noticeColumns+`
 		FROM chat_tells t JOIN notices n ON n.id = t.notice
 		WHERE t.kind = ? AND (? = '' OR t.team = ?) AND t.state IN ('waiting', 'sending') AND t.next_at <= ? ORDER BY t.next_at, t.id LIMIT ?`,
 		kind, team, team, micros(now), limit)

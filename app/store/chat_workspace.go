@@ -149,7 +149,7 @@ func (t *tx) dropChatPlaces(kind, team string) error {
 
 // dropChatShown stops what is shown in a workspace.
 func (t *tx) dropChatShown(kind, team string) error {
-	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes"} {
+	for _, table := range []string{"chat_cards", "chat_asks", "chat_places", "chat_reviews", "chat_tells", "chat_homes"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}

@@ -217,15 +217,19 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	err := s.each(ctx, func(row scanner) error {
 		var o operationRow
 		var access app.Access
-		c, err := scanCluster(row, append(o.dest(), &access)...)
+		var free bool
+		c, err := scanCluster(row, append(o.dest(), &access, &free)...)
 		if err != nil {
 			return err
+		}
+		if free {
+			c.CostPerHour = 0
 		}
 		c.Access = accessOf(f.Reader, c, access)
 		op := o.operation()
 		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
 		return nil
-	}, `SELECT `+clusterColumns+`, `+operationColumns+`, `+shared+`
+	}, `SELECT `+clusterColumns+`, `+operationColumns+`, `+shared+`, `+costsNothing+`
 		FROM (SELECT c.id FROM clusters c WHERE `+where+` ORDER BY `+order.by+` LIMIT ?) p
 		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(append(of, args...), min(limit, 1001))...)
 	return list, err
@@ -285,6 +289,17 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 			message, micros(time.Now()), tenant, cluster, message)
 		if err != nil || n == 0 {
 			return err
+		}
+		var name, owner string
+		var pool int64
+		if err := t.row(`SELECT name, owner, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &pool); err != nil {
+			return wrapped(err)
+		}
+		if pool == 0 { // those of pools are told of by their pool
+			if err := t.notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+				Title: name + " lost machines.", Text: message}); err != nil {
+				return err
+			}
 		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
 			Status: string(app.ClusterFailed), Message: message})

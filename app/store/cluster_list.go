@@ -40,6 +40,9 @@ func clustersWhere(tenant string, f app.ClusterFilter) (where string, args []any
 	return where, args
 }
 
+// costsNothing holds for clusters that failed and have no machine: what they would cost is no price of theirs.
+const costsNothing = `c.status = 'failed' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.cluster = c.id AND n.machine_id <> '' AND n.status <> 'deleted')`
+
 // clusterOrders are the orders of lists: by what, how a key lies beyond another one, and the whole.
 var clusterOrders = map[app.ClusterSort]struct{ key, beyond, by string }{
 	app.SortNewest: {"c.number", " < ", "c.number DESC"},
@@ -65,5 +68,11 @@ func (s *Store) CountClusters(ctx context.Context, tenant string, f app.ClusterF
 		}
 		return err
 	}, `SELECT c.status, count(*), sum(c.cost_per_hour) FROM clusters c WHERE `+where+` GROUP BY c.status`, args...)
+	if err != nil || c.By[app.ClusterFailed] == 0 {
+		return c, err
+	}
+	var nothing float64
+	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE `+where+` AND `+costsNothing, args...).Scan(&nothing)
+	c.CostPerHour = rounded(c.CostPerHour - nothing)
 	return c, err
 }

@@ -14,8 +14,11 @@ const ofOwner = `c.tenant = ? AND c.owner = ? AND c.deleted_at = 0 AND c.pool = 
 // standing counts them by status, from the index alone.
 const standing = `SELECT c.status, count(*), sum(c.cost_per_hour) FROM clusters c WHERE ` + ofOwner + ` GROUP BY c.status`
 
+// standingFree is what they would cost that cost nothing.
+const standingFree = `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE ` + ofOwner + ` AND ` + costsNothing
+
 // newestOfOwner are those of a status, with the operation that counts.
-const newestOfOwner = `SELECT ` + clusterColumns + `, ` + operationColumns + ` FROM clusters c
+const newestOfOwner = `SELECT ` + clusterColumns + `, ` + operationColumns + `, ` + costsNothing + ` FROM clusters c
 	JOIN operations o ON o.id = ` + operationOfCluster + `
 	WHERE ` + ofOwner + ` AND c.status = ? ORDER BY c.number DESC LIMIT ?`
 
@@ -42,6 +45,11 @@ func (s *Store) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
 		h.Standing[status], h.CostPerHour = n, h.CostPerHour+cost
 		return err
 	}, standing, q.Tenant, q.Owner)
+	if err == nil && h.Standing[app.ClusterFailed] > 0 {
+		var nothing float64
+		err = moment.QueryRowContext(ctx, standingFree, q.Tenant, q.Owner).Scan(&nothing)
+		h.CostPerHour = rounded(h.CostPerHour - nothing)
+	}
 	if err != nil {
 		return h, err
 	}
@@ -52,9 +60,13 @@ func (s *Store) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
 		}
 		err := each(ctx, moment, func(row scanner) error {
 			var o operationRow
-			c, err := scanCluster(row, o.dest()...)
+			var free bool
+			c, err := scanCluster(row, append(o.dest(), &free)...)
 			if err != nil {
 				return err
+			}
+			if free {
+				c.CostPerHour = 0
 			}
 			op := o.operation()
 			h.Clusters = append(h.Clusters, app.ClusterSummary{Cluster: c, Operation: &op})

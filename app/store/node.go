@@ -8,18 +8,18 @@ import (
 )
 
 const nodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
-	host_key, own_root, leaving, pool, taken_from, instead_of`
+	host_key, own_root, leaving, pool, taken_from, instead_of, lost_at`
 
 func scanNode(row scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte
-	var leaving int64
+	var leaving, lost int64
 	err := row.Scan(append([]any{&n.Cluster, &n.Name, &n.Hostname, &n.Hardware, &n.Image, &n.Zone, &services, &n.Status, &n.MachineID,
-		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot, &leaving, &n.Pool, &n.TakenFrom, &n.InsteadOf}, more...)...)
+		&addresses, &n.SSHUser, &n.SSHPort, &n.HostKey, &n.OwnRoot, &leaving, &n.Pool, &n.TakenFrom, &n.InsteadOf, &lost}, more...)...)
 	if err != nil {
 		return n, err
 	}
-	n.Leaving = leaving != 0
+	n.Leaving, n.LostAt = leaving != 0, fromMicros(lost)
 	if err := json.Unmarshal(services, &n.Services); err != nil {
 		return n, err
 	}

@@ -133,6 +133,9 @@ func (w *nodeWork) apply(u nodeUpdate) {
 	if u.Status != "" {
 		n.Status = u.Status
 	}
+	if u.Machine != nil || u.Gone {
+		n.LostAt = time.Time{} // it has a machine that runs, or none that could be lost
+	}
 	if u.Gone && u.stays && !n.Leaving {
 		// The next machine says which key it has: the one that is kept for it, where the provider takes keys, or one of its own.
 		n.Status, n.MachineID, n.Addresses, n.HostKey = app.NodePlanned, "", map[string]string{}, ""
@@ -147,14 +150,14 @@ func (t *tx) saveNodes(n *nodeSet) error {
 			ups = append(ups, u)
 		}
 	}
-	err := t.execKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
-		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow
+	err := t.execKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow, lo) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow, lost_at = v.lo
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any {
 		w, own := n.of[ups[i].node].node, 0
 		if w.OwnRoot {
 			own = 1
 		}
-		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, jsonText(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own)
+		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, jsonText(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own, micros(w.LostAt))
 	})
 	if err != nil {
 		return err
@@ -219,7 +222,7 @@ func (t *tx) endNode(now time.Time, n ledger.Node, stays bool) error {
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
 type nodeRow struct {
 	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead string
-	port, own, leaving                                                                                                    int64
+	port, own, leaving, lost                                                                                              int64
 	dest                                                                                                                  []any
 	last                                                                                                                  map[string][]string
 }
@@ -227,7 +230,7 @@ type nodeRow struct {
 func newNodeRow() *nodeRow {
 	r := &nodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
-		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead}
+		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost}
 	return r
 }
 
@@ -237,7 +240,7 @@ func (r *nodeRow) scan(row scanner) (app.Node, error) {
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
 		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0,
-		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead}
+		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead, LostAt: fromMicros(r.lost)}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {

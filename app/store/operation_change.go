@@ -224,7 +224,8 @@ func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.
 		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
 			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
 			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
-			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0
+			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0,
+			lost_at = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
 		func(args []any, i int) []any { return append(args, op.Cluster, names[i], jsonText(c.Nodes[names[i]])) }); err != nil {
 		return err
@@ -317,6 +318,29 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 		at = changePlace(change)
 	}
 	return d, s.openJSON(sealed, at, &d)
+}
+
+// LeftBy implements app.ClusterStore.
+func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
+	var was []byte
+	err = s.reads.QueryRowContext(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	if isNoRows(err) {
+		now, err := s.Cluster(ctx, tenant, cluster)
+		if err != nil {
+			return c, err
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = now.Template, now.Size, now.Services, now.CostPerHour
+	} else if err != nil {
+		return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+	} else {
+		var w changeText
+		if err := json.Unmarshal(was, &w); err != nil {
+			return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = w.Template, w.Size, w.Services, w.CostPerHour
+	}
+	c.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation)
+	return c, err
 }
 
 // Definitions implements app.ClusterStore.

@@ -179,15 +179,48 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 	}
-	if after.Status == app.ClusterActive { // also where machines had been lost: the next look tells
+	if after.Status == app.ClusterActive {
 		if err := t.exec(`UPDATE clusters SET lost_at = 0 WHERE id = ? AND lost_at > 0`, o.Cluster); err != nil {
 			return err
 		}
+		message, err := t.failLost(now, o.Cluster)
+		if err != nil {
+			return err
+		}
+		if message != "" { // what the operation left out is still missing
+			after.Status, after.Message = app.ClusterFailed, message
+		}
+	}
+	if err := t.noticeEnded(now, o, after.Status); err != nil {
+		return err
 	}
 	if err := t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message); err != nil {
 		return err
 	}
 	return t.topUpAfter(now, o.Operation, after.Status)
+}
+
+// noticeEnded tells that a cluster is ready, which it was not before, or that an operation failed. Why it failed may have
+// secrets in it, so that stands only on the cluster's page. Machines of pools are told of by their pool.
+func (t *tx) noticeEnded(now time.Time, o *ledger.Operation, after app.ClusterStatus) error {
+	if o.Status != app.OperationFailed && (o.Status != app.OperationSucceeded || after != app.ClusterActive) {
+		return nil
+	}
+	var c app.Cluster
+	var pool int64
+	err := t.row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, o.Tenant, o.Cluster).Scan(&c.Name, &c.Owner, &c.Status, &pool)
+	if isNoRows(err) || err == nil && (pool > 0 || o.Status == app.OperationSucceeded && o.Kind != app.OperationCreate && c.Status != app.ClusterFailed) {
+		return nil
+	}
+	if err != nil {
+		return wrapped(err)
+	}
+	n := app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeReady, Cluster: o.Cluster, Users: []string{c.Owner}, Path: "/clusters/" + o.Cluster, Title: c.Name + " is ready."}
+	if o.Status == app.OperationFailed {
+		n.Kind, n.Title = app.NoticeFailed, fmt.Sprintf("%s: the %s failed.", c.Name, o.Kind.Words())
+		n.Text = fmt.Sprintf("%d of %d steps are done. The cluster's page shows what failed and what you can do.", o.Done, o.Total)
+	}
+	return t.notice(n)
 }
 
 // undone gives the kind of what a roll-back undoes; "" for other operations.

@@ -43,7 +43,7 @@ func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error
 	})
 }
 
-// Accounts implements app.OrphanStore.
+// Accounts implements app.OrphanStore. Those of tenants that were deleted are over.
 func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 	list := []app.Account{}
 	err := s.each(ctx, func(row scanner) error {
@@ -53,7 +53,9 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 		a.BeganAt, a.EndedAt = fromMicros(began), fromMicros(ended)
 		list = append(list, a)
 		return err
-	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts ORDER BY provider`)
+	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts
+		WHERE provider NOT LIKE '%/%' OR EXISTS (SELECT 1 FROM tenants t WHERE t.closing_at = 0 AND substr(accounts.provider, 1, length(t.name) + 1) = t.name || '/')
+		ORDER BY provider`)
 	return list, err
 }
 
@@ -212,6 +214,9 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
 		if err != nil || n == 0 {
+			return err
+		}
+		if err := t.exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
 		if err := t.poolMachineFound(cluster); err != nil {

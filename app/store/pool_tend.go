@@ -82,8 +82,8 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did 
 // RestPool implements app.PoolStore.
 func (s *Store) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
 	return s.write(ctx, func(t *tx) error {
-		changed, err := t.count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?`,
-			micros(p.DueAt), p.Failures, micros(p.RetryAt), p.Trouble, micros(p.TroubleAt), truth(p.Told), p.ID, p.Version)
+		changed, err := t.count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
+			AND (told = 0 OR ? = 0)`, micros(p.DueAt), p.Failures, micros(p.RetryAt), p.Trouble, micros(p.TroubleAt), truth(p.Told), p.ID, p.Version, truth(n != nil))
 		if err != nil || changed == 0 || n == nil {
 			return err
 		}

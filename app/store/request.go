@@ -246,6 +246,11 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 	if err := t.buildRequestMoved(m.Now, r); err != nil {
 		return err
 	}
+	if !r.Status.Open() {
+		if err := t.askEnded(r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
+			return err
+		}
+	}
 	for _, notice := range o.Notices {
 		notice.Cluster = r.Cluster
 		if err := t.notice(notice); err != nil {

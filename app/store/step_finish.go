@@ -194,6 +194,9 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			continue
 		}
 		c.Node, c.Intent = n.node, n.intent
+		if st.Action == app.ActionConfirm && n.node.Status == app.NodeCreated && len(n.secret) > 0 { // which may have to create another machine
+			c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+		}
 		if st.Action != app.ActionCreate {
 			continue
 		}
@@ -210,7 +213,32 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			}
 		}
 	}
-	return out, t.loadTries(out)
+	if err := t.loadTries(out); err != nil {
+		return nil, err
+	}
+	return out, t.loadReplacements(out)
+}
+
+// mostReplacements bounds what is told of a node's machines.
+const mostReplacements = 20
+
+// loadReplacements loads what earlier attempts of confirms have created.
+func (t *tx) loadReplacements(claimed map[ledger.Key]*app.ClaimedStep) error {
+	for _, c := range claimed {
+		if c.Step.Action != app.ActionConfirm || c.TriedAt.IsZero() || c.Node.Status != app.NodeCreated {
+			continue
+		}
+		err := t.each(func(r scanner) error {
+			var id string
+			err := r.Scan(&id)
+			c.Replacements = append(c.Replacements, id)
+			return err
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, app.ResourceMachine, micros(c.TriedAt), mostReplacements)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clustersOf loads the clusters of steps.

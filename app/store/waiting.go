@@ -17,6 +17,7 @@ const (
 	mostPlaces  = 20000 // places in an operation's queue that are told
 	mostLines   = 1000  // operations of a tenant's queue
 	mostReasons = 20
+	mostArrives = 2 // steps at work whose machines are waited for
 
 	// stepsWait picks the steps of an operation that wait for anything.
 	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
@@ -34,6 +35,7 @@ func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64,
 		w.busy,
 		w.places,
 		w.running,
+		w.arrives,
 	} {
 		if err := read(); err != nil {
 			return app.WaitingRows{}, err
@@ -212,6 +214,14 @@ func (w *waiting) running() error {
 		return fmt.Errorf("store: waiting: %w", err)
 	}
 	return nil
+}
+
+// arrives reads which of its steps wait for a machine.
+func (w *waiting) arrives() (err error) {
+	if w.Running > 0 {
+		w.Arrives, err = w.steps(`state = 'running' AND action = ? ORDER BY idx LIMIT ?`, string(app.ActionConfirm), mostArrives)
+	}
+	return err
 }
 
 // QueueLines implements app.WaitingStore.

@@ -135,7 +135,7 @@ func (s *Server) say(ctx context.Context, p bot.Person, at place, text string) (
 		return s.sorry(p, err), false
 	}
 	a = s.bot.Say(ctx, p, text)
-	if a.Modal != nil && s.open(ctx, w, at.trigger, *a.Modal) {
+	if a.Modal != nil && at.trigger != "" && s.open(ctx, w, at.trigger, *a.Modal) {
 		return a, true
 	}
 	return s.follow(ctx, w, p, a, at), false
@@ -189,7 +189,8 @@ func (s *Server) enter(ctx context.Context, p bot.Person, at place) (app.ChatWor
 	if err != nil {
 		return w, p, err
 	}
-	return w, p, s.member(ctx, w, p, at.user)
+	err = s.member(ctx, w, &p, at.user)
+	return w, p, err
 }
 
 // sorry tells what went wrong before the bot was asked.
@@ -208,6 +209,15 @@ func (s *Server) sorry(p bot.Person, err error) bot.Answer {
 // follow has cards made for what was begun. Where that fails, the answer says so, for what was begun goes on.
 func (s *Server) follow(ctx context.Context, w app.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
+	for _, q := range a.Asked {
+		where := channel
+		if q.Tenant != p.Tenant {
+			where = at.user
+		}
+		if err := s.muster.AskedInChat(ctx, app.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
+			s.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
+		}
+	}
 	for _, o := range a.Started {
 		if o.Tenant != p.Tenant {
 			channel = at.user // what is another tenant's is nobody else's to read
@@ -233,7 +243,7 @@ func (s *Server) open(ctx context.Context, w app.ChatWorkspace, trigger string, 
 	}
 	if err != nil {
 		s.note(w, err)
-		s.log.Info("slack: a modal could not be opened", "team", w.Team, "error", err)
+		s.log.Warn("slack: a form couldn't be opened", "team", w.Team, "form", m.ID, "error", err)
 	}
 	return err == nil
 }
@@ -245,7 +255,7 @@ var answerHosts = map[string]bool{"hooks.slack.com": true, "hooks.slack-gov.com"
 // none, it gives false.
 func (s *Server) post(address string, a bot.Answer, replace bool) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || !answerHosts[u.Host] {
+	if err != nil || !s.answersAt(u) {
 		if address != "" {
 			s.log.Warn("slack: an answer has no address that it could go to")
 		}

@@ -333,13 +333,29 @@ func TestApprovalsInAChannel(t *testing.T) {
 		m.Fill("Reason", "too dear").Submit()
 		card.Until("Request 2 is denied", "ben denied it: too dear")
 		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
+		if uma.Direct().Find("It still waits for 1 more with the role approver.") == nil {
+			t.Error("after one of two approvals uma is told the wrong number")
+		}
 
 		// Conditions are offered to who asked.
 		uma.In(ops).Says("/muster create shop3 web 6 for 8h").Answer("waits to be approved")
 		card = room.Card("Request 3 is waiting")
 		cyd.Press(card, "With conditions…")
 		cyd.Modal("Conditions for 3").Fill("Nodes at most", "3").Fill("Reason", "half will do").Submit()
-		card.Until("Request 3 is offered", "cyd offers 3 nodes", "uma has to say")
+		card.Until("Request 3 is offered", "cyd offers 3 nodes", "Waiting for uma to accept or decline the offer.")
+		cyd.Press(card, "View offer").Answer("Waiting for uma")
+		uma.Press(card, "View offer").Answer("cyd offers 3 nodes")
+		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("An offer for your request", "lease 8 h") != nil })
+		uma.Press(uma.Direct().Find("An offer for your request"), "Accept offer").Answer("Request 3 is waiting")
+		card.Until("Request 3 is waiting", "Approved by 1 of 2", "cyd")
+		ben.Press(card, "Approve…")
+		ben.Modal("Approve 3").Submit()
+		card.Until("Request 3 is accepted")
+		// What was approved has its card where it was asked for, and only there.
+		ops.Card("shop3", "3 nodes")
+		if m := room.Find("shop3: creating"); m != nil {
+			t.Errorf("the approvers' channel has a card too: %s", m.Text())
+		}
 
 		// High risks are approved in the portal, which asks for a fresh proof; a no is a no here, too.
 		if _, err := e.app.SavePolicy(t.Context(), ada, app.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {

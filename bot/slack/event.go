@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -31,6 +33,8 @@ type inner struct {
 	User      json.RawMessage `json:"user"` // an id, or all about a person
 	Tab       string          `json:"tab"`
 	Channel   string          `json:"channel"`
+	Text      string          `json:"text"`
+	Bot       string          `json:"bot_id"`
 	MessageTS string          `json:"message_ts"`
 	UnfurlID  string          `json:"unfurl_id"`
 	Source    string          `json:"source"`
@@ -84,7 +88,7 @@ func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) repl
 			return reply{} // those of people, of which we have none
 		}
 		return s.gone(ctx, o, "The tokens of the workspace were revoked in Slack.")
-	case "app_home_opened", "link_shared":
+	case "app_home_opened", "link_shared", "app_mention":
 	default:
 		return reply{}
 	}
@@ -105,11 +109,14 @@ func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) repl
 	user, _ := e.user()
 	at := place{team: o.Team, enterprise: o.Enterprise, user: user, channel: e.Channel}
 	if !s.begin(func(ctx context.Context) {
-		if e.Type == "app_home_opened" {
+		switch e.Type {
+		case "app_home_opened":
 			s.home(ctx, at, e)
-			return
+		case "app_mention":
+			s.mentioned(ctx, at, e)
+		default:
+			s.links(ctx, at, e)
 		}
-		s.links(ctx, at, e)
 	}) {
 		s.log.Warn("slack: an event was dropped, since there is too much to do", "type", e.Type)
 	}
@@ -165,6 +172,28 @@ func (s *Server) home(ctx context.Context, at place, e inner) {
 	if err := (house{s, w}).Publish(ctx, at.user, page); err != nil {
 		s.log.Info("slack: a home could not be shown", "team", w.Team, "error", err)
 	}
+}
+
+// mention is how people call the bot by its name at the beginning of a message.
+var mention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
+
+// typedText undoes what Slack escapes in the text of an event; in that of a command it escapes nothing.
+var typedText = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// mentioned answers who calls the bot by its name as it answers a command, for their eyes. Only what begins with the name is meant for it:
+// people also talk about it.
+func (s *Server) mentioned(ctx context.Context, at place, e inner) {
+	name := mention.FindString(e.Text)
+	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
+	if name == "" || !ok || e.Bot != "" {
+		return
+	}
+	a, _ := s.say(ctx, p, at, typedText.Replace(strings.TrimPrefix(e.Text, name)))
+	w, err := s.workspace(ctx, at.team, at.enterprise)
+	if err != nil {
+		return // nobody there could be told anything
+	}
+	s.tell(ctx, w, at.channel, at.user, a)
 }
 
 // links shows what stands beneath links to the portal.

@@ -2,11 +2,13 @@ package slack_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
+	"muster/bot/slack/slacktest"
 )
 
 // done ends all steps that there are, and waits until every card shows that.
@@ -36,7 +38,20 @@ func TestAClusterByForm(t *testing.T) {
 		}
 		h.slack.Wait("it does not begin", func() bool { return len(h.states()) == 1 })
 		h.done(nil)
-		ops.Card("shop is active", "3 nodes")
+		card := ops.Card("shop is active", "3 nodes")
+		says := func(text string) func() bool {
+			return func() bool {
+				return slices.ContainsFunc(card.Thread(), func(m *slacktest.Message) bool { return m.Says(text) })
+			}
+		}
+		h.slack.Wait("nothing beneath the card tells that it's ready", says("shop is ready."))
+		if err := h.app.Store.MarkLost(h.Context(), app.DefaultTenant, h.clusters()["shop"].ID, "Lost machines: n1."); err != nil {
+			h.Fatal(err)
+		}
+		h.slack.Wait("nothing beneath the card tells of the lost machine", says("Lost machines: n1."))
+		if m := h.ada.Direct().Find("shop"); m != nil {
+			h.Errorf("ada is told directly too: %s", m.Text())
+		}
 
 		home := h.ada.Home()
 		home.Until("shop", "New cluster …")
@@ -50,6 +65,38 @@ func TestAClusterByForm(t *testing.T) {
 			h.Error("two clusters of one name")
 		}
 		m.Cancel()
+	})
+}
+
+// TestMentionsAreAnsweredLikeCommands calls the bot by its name.
+func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
+	each(t, func(h *hall) {
+		ops := h.team.Channel("ops")
+		told := func(words ...string) *slacktest.Message {
+			h.Helper()
+			var m *slacktest.Message
+			h.slack.Wait("nothing is answered that says "+strings.Join(words, ", "), func() bool {
+				for _, m = range ops.Told(h.ada) {
+					if !slices.ContainsFunc(words, func(w string) bool { return !m.Says(w) }) {
+						return true
+					}
+				}
+				return false
+			})
+			return m
+		}
+		h.ada.In(ops).Mentions("status <b>&")
+		told("There is no cluster", "<b>&")
+		h.ada.In(ops).Mentions("create shop web 2 8h")
+		told("shop: creating")
+		h.done(nil)
+		ops.Card("shop is active")
+		// A mention has no trigger, so the form is opened by a button.
+		h.ada.In(ops).Mentions("create")
+		h.ada.Press(told("New cluster"), "Open form")
+		h.ada.Modal("New cluster").Cancel()
+		h.ada.In(ops).Mentions("extend shop")
+		told("The lease of shop", " CE") // CET or CEST, where ada is
 	})
 }
 

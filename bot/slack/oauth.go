@@ -18,14 +18,14 @@ const (
 )
 
 // Scopes are what Muster may do in a workspace that it is installed into; deploy/slack/manifest.yaml has the same.
-var Scopes = []string{"chat:write", "chat:write.public", "commands", "im:history", "im:write", "links:read", "links:write", "users:read", "users:read.email"}
+var Scopes = []string{"app_mentions:read", "chat:write", "chat:write.public", "commands", "im:history", "im:write", "links:read", "links:write", "users:read", "users:read.email"}
 
 // Installs tells whether Muster can be installed into workspaces here.
 func (s *Server) Installs() bool { return s.clientID != "" }
 
 // InstallURL is Slack's page on which an admin of a workspace consents. State comes back from there.
 func (s *Server) InstallURL(state string) string {
-	return "https://slack.com/oauth/v2/authorize?" + url.Values{"client_id": {s.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
+	return s.authorizePage() + "?" + url.Values{"client_id": {s.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
 		"redirect_uri": {s.portal(OAuthPath)}}.Encode()
 }
 
@@ -36,7 +36,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (w app.ChatWorkspace
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	r, err := slack.GetOAuthV2ResponseContext(ctx, s.client, s.clientID, s.clientSecret, code, s.portal(OAuthPath))
+	r, err := slack.GetOAuthV2ResponseContext(ctx, s.client, s.clientID, s.clientSecret, code, s.portal(OAuthPath), slack.OAuthOptionAPIURL(s.apiURL))
 	if err != nil {
 		return w, t, oauthError(err)
 	}
@@ -67,7 +67,7 @@ func teamID(id string) bool {
 func (s *Server) refresh(ctx context.Context, token string) (app.ChatTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	r, err := slack.RefreshOAuthV2TokenContext(ctx, s.client, s.clientID, s.clientSecret, token)
+	r, err := slack.RefreshOAuthV2TokenContext(ctx, s.client, s.clientID, s.clientSecret, token, slack.OAuthOptionAPIURL(s.apiURL))
 	if err != nil {
 		return app.ChatTokens{}, oauthError(err)
 	}

@@ -70,17 +70,8 @@ func (p *people) forgetUser(user string) {
 
 // member refuses who is no full member of a workspace: guests, bots, those who have left, and people of others who meet us in a
 // shared channel. Where the workspace wants it, members are linked to their accounts by their verified addresses.
-func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p bot.Person, user string) error {
-	u, err := s.people.get(ctx, w.Team+"/"+p.External, s.now, func(ctx context.Context) (*slack.User, error) {
-		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
-		defer cancel()
-		api, err := s.api(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		u, err := api.GetUserInfoContext(ctx, user)
-		return u, coded(err)
-	})
+func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p *bot.Person, user string) error {
+	u, err := s.info(ctx, w, p.External, user)
 	if err != nil {
 		s.note(w, err)
 		switch app.CodeOf(err) {
@@ -94,6 +85,7 @@ func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p bot.Person, 
 	if err := refusal(w, u); err != nil {
 		return err
 	}
+	p.Zone = u.TZ
 	if !w.Email || !u.IsEmailConfirmed || u.Profile.Email == "" {
 		return nil
 	}
@@ -102,6 +94,20 @@ func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p bot.Person, 
 	}
 	_, err = s.muster.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
 	return err
+}
+
+// info is what Slack says of somebody, asked at most once in peopleKept.
+func (s *Server) info(ctx context.Context, w app.ChatWorkspace, external, user string) (slack.User, error) {
+	return s.people.get(ctx, w.Team+"/"+external, s.now, func(ctx context.Context) (*slack.User, error) {
+		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
+		defer cancel()
+		api, err := s.api(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		u, err := api.GetUserInfoContext(ctx, user)
+		return u, coded(err)
+	})
 }
 
 func stranger(message string) error {

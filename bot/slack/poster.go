@@ -3,8 +3,10 @@ package slack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -53,6 +55,15 @@ func reason(err error) string {
 	return ""
 }
 
+// detailed adds where Slack found what is wrong, as in "`submit` is required when an `input` block is within the blocks array".
+func detailed(err error) error {
+	var e slack.SlackErrorResponse
+	if !errors.As(err, &e) || len(e.ResponseMetadata.Messages) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, app.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
+}
+
 // gone are what Slack says of messages and places that never come back.
 var gone = append([]string{"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "messages_tab_disabled", "cannot_dm_bot"}, closed...)
 
@@ -69,5 +80,5 @@ func coded(err error) error {
 	case reason(err) == "invalid_auth", reason(err) == "account_inactive", reason(err) == "token_revoked", reason(err) == "not_authed", reason(err) == "missing_scope":
 		return &app.Error{Code: app.ECredentials, Message: "Slack refuses the bot's token", Err: err}
 	}
-	return &app.Error{Code: app.ETransient, Message: "Slack cannot be spoken to", Err: err}
+	return &app.Error{Code: app.ETransient, Message: "Slack cannot be spoken to", Err: detailed(err)}
 }

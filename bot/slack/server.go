@@ -38,6 +38,8 @@ type Muster interface {
 	ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
 	// FollowInChat has a card made for an operation.
 	FollowInChat(ctx context.Context, c app.ChatCard) error
+	// AskedInChat has that done when a request is approved.
+	AskedInChat(ctx context.Context, c app.ChatAsk) error
 }
 
 var _ Muster = (*app.App)(nil)
@@ -52,6 +54,8 @@ type Config struct {
 	Tenant       string
 	ClientID     string // of the app, by which it is installed into workspaces
 	ClientSecret string
+	API          string            // where Slack's methods are called, with a slash at its end; "": https://slack.com/api/
+	Currency     string            // of prices, such as EUR or $; "": plain amounts
 	Server       string            // a name of this server among those of a database; "": one is made up
 	URL          func() string     // of the portal, such as https://muster.example.org
 	Client       *http.Client      // to Slack; nil: one of its own
@@ -63,12 +67,13 @@ type Config struct {
 // Server answers Slack. Serve it over HTTP, Run it on every server and Tend on one; Close it after the HTTP server takes nothing new.
 type Server struct {
 	muster                 Muster
-	bot                    bot.Talker
+	bot                    *bot.Bot
 	secret                 []byte
 	token, appToken        string
 	clientID, clientSecret string
 	tenant, server         string
 	url                    func() string
+	apiURL                 string
 	client                 *http.Client
 	dialer                 *websocket.Dialer
 	log                    *slog.Logger
@@ -94,7 +99,7 @@ type Server struct {
 // New makes a server that begins nothing by itself.
 func New(c Config) *Server {
 	s := &Server{muster: c.Muster, secret: []byte(c.Secret), token: c.Token, appToken: c.AppToken, clientID: c.ClientID, clientSecret: c.ClientSecret, tenant: c.Tenant,
-		server: c.Server, url: c.URL, client: c.Client, dialer: c.Dialer, log: c.Log, now: c.Now, mux: http.NewServeMux(), free: make(chan struct{}, mostAtOnce)}
+		server: c.Server, url: c.URL, apiURL: firstWord(c.API, StandardAPI), client: c.Client, dialer: c.Dialer, log: c.Log, now: c.Now, mux: http.NewServeMux(), free: make(chan struct{}, mostAtOnce)}
 	if s.client == nil {
 		s.client = &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
@@ -112,7 +117,7 @@ func New(c Config) *Server {
 	}
 	s.teams = teams{budgets: map[string]*budget{}, fixed: app.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: app.ChatConnected}}
 	s.people = people{known: map[string]seen{}}
-	s.bot = bot.New(c.Muster, c.Tenant, c.URL, s.log)
+	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Currency, s.log)
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mux.HandleFunc("POST /slack/commands", s.command)
 	s.mux.HandleFunc("POST /slack/actions", s.action)

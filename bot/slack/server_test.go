@@ -17,7 +17,25 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/bot"
+	"muster/bot/slack/slacktest"
 )
+
+// TestARefusedFormIsExplainedInTheLog opens a form that Slack takes not: its own words are in the log.
+func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
+	r := newRig(t)
+	defer r.server.Close()
+	var log strings.Builder
+	r.server.log = slog.New(slog.NewTextHandler(&log, nil))
+	w := app.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
+	if r.server.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
+		t.Error("it's said to be open")
+	}
+	if len(r.hooks.found) != 1 || !strings.Contains(log.String(), "missing, though there are inputs") || !strings.Contains(log.String(), "level=WARN") {
+		t.Errorf("the log says %s", log.String())
+	}
+	r.hooks.found = nil // it was meant
+}
 
 const secret = "8f742231b10e8888abcd99yyyzzz85a5"
 
@@ -75,6 +93,10 @@ func (m *muster) DeleteCluster(context.Context, app.Actor, string) (app.ClusterV
 	return app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
 }
 
+func (m *muster) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
+	return &app.Catalog{Templates: map[string]*app.Template{"web": {About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 9}}}}}, nil
+}
+
 func (m *muster) FollowInChat(_ context.Context, c app.ChatCard) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,6 +110,34 @@ type hooks struct {
 	posts []map[string]any
 	calls []string
 	users map[string]string // what users.info says, by id; full members where nothing else is said
+	found []slacktest.Violation
+}
+
+// judge holds what Slack is sent against its rules.
+func (h *hooks) judge(method string, form url.Values, body []byte) []slacktest.Violation {
+	var v map[string]any
+	if json.Unmarshal(body, &v) != nil {
+		v = map[string]any{}
+		for k := range form {
+			v[k] = form.Get(k)
+		}
+	}
+	for _, k := range []string{"view", "blocks"} {
+		if text, ok := v[k].(string); ok {
+			var o any
+			_ = json.Unmarshal([]byte(text), &o)
+			v[k] = o
+		}
+	}
+	if strings.HasPrefix(method, "views.") {
+		view, _ := json.Marshal(v["view"])
+		return slacktest.CheckView(method, view)
+	}
+	if v["blocks"] == nil {
+		return nil
+	}
+	message, _ := json.Marshal(map[string]any{"text": v["text"], "blocks": v["blocks"]})
+	return slacktest.CheckMessage(method, message)
 }
 
 func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -105,6 +155,7 @@ func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.posts = append(h.posts, v)
+	h.found = append(h.found, h.judge("response_url", nil, b)...)
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("ok")), Header: http.Header{}, Request: r}, nil
 }
 
@@ -115,6 +166,12 @@ func (h *hooks) api(r *http.Request, body []byte) *http.Response {
 	form, _ := url.ParseQuery(string(body))
 	h.calls = append(h.calls, method+" "+form.Get("user"))
 	answer := `{"ok":true}`
+	if found := h.judge(method, form, body); len(found) > 0 {
+		h.found = append(h.found, found...)
+		messages, _ := json.Marshal(fmt.Sprint("[ERROR] ", found[0]))
+		answer = fmt.Sprintf(`{"ok":false,"error":"invalid_arguments","response_metadata":{"messages":[%s]}}`, messages)
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}
+	}
 	switch method {
 	case "auth.test":
 		answer = `{"ok":true,"team":"acme","team_id":"T1","user_id":"UBOT"}`
@@ -135,6 +192,11 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	r := &rig{T: t, muster: &muster{seen: map[string]bool{}}, hooks: &hooks{}}
+	t.Cleanup(func() {
+		for _, v := range r.hooks.found {
+			t.Errorf("Slack would refuse %s", v)
+		}
+	})
 	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" },
 		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return r
@@ -152,6 +214,9 @@ func (r *rig) ask(path, body string, at time.Time) *http.Request {
 func (r *rig) send(q *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r.server.ServeHTTP(w, q)
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		r.hooks.found = append(r.hooks.found, r.hooks.judge("response", nil, w.Body.Bytes())...)
+	}
 	return w
 }
 

@@ -118,7 +118,7 @@ type connection struct {
 func (s *Server) connect(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	api := slack.New("", slack.OptionAppLevelToken(s.appToken), slack.OptionHTTPClient(s.client))
+	api := slack.New("", slack.OptionAppLevelToken(s.appToken), slack.OptionAPIURL(s.apiURL), slack.OptionHTTPClient(s.client))
 	_, address, err := api.StartSocketModeContext(ctx)
 	if err != nil {
 		return nil, coded(err)

@@ -126,7 +126,7 @@ func firstWord(a, b string) string {
 
 // clientOf makes a client with a token, within the budget of a workspace.
 func (s *Server) clientOf(token, team string) *slack.Client {
-	return slack.New(token, slack.OptionHTTPClient(&http.Client{Transport: s.budget(team), Timeout: postTime, CheckRedirect: s.client.CheckRedirect}))
+	return slack.New(token, slack.OptionAPIURL(s.apiURL), slack.OptionHTTPClient(&http.Client{Transport: s.budget(team), Timeout: postTime, CheckRedirect: s.client.CheckRedirect}))
 }
 
 // api gives a client for a workspace, with the token that counts now.
@@ -172,6 +172,7 @@ var (
 	_ bot.Publisher = house{}
 
 	_ bot.ReviewPoster = house{}
+	_ bot.Zones        = house{}
 )
 
 // with does something with a poster, and notes what Slack says against it.
@@ -238,6 +239,15 @@ func (h house) Told(ctx context.Context, person, key string, since time.Time) (t
 // Publish implements bot.Publisher.
 func (h house) Publish(ctx context.Context, person string, home bot.Home) error {
 	return h.with(ctx, func(p poster) error { return p.Publish(ctx, person, home) })
+}
+
+// Zone implements bot.Zones.
+func (h house) Zone(ctx context.Context, person string) string {
+	u, err := h.s.info(ctx, h.w, h.w.Team+"/"+person, person)
+	if err != nil {
+		return "" // times are said in UTC then
+	}
+	return u.TZ
 }
 
 // portal gives an address of the portal.

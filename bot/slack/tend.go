@@ -100,9 +100,8 @@ func (s *Server) tendBoards(ctx context.Context) {
 
 func (s *Server) startBoard(ctx context.Context, w app.ChatWorkspace) *running {
 	h := house{s, w}
-	speaker, _ := s.bot.(*bot.Bot)
-	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, URL: s.portal, Bot: speaker,
-		More: []bot.Source{bot.NewReviewSource(s.muster, h, kind, w.Team, s.portal, s.log.Warn)}})
+	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, URL: s.portal, Bot: s.bot,
+		More: []bot.Source{bot.NewReviewSource(s.bot, s.muster, h, kind, w.Team, s.portal, s.log.Warn)}})
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{board: b, stop: stop, done: make(chan struct{})}
 	go func() {

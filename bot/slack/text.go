@@ -117,3 +117,6 @@ func pages(lines []string, most int) (texts []string) {
 	}
 	return texts
 }
+
+// mostRefusal is how much of Slack's own words for what is wrong with a view or message the log shows, in bytes.
+const mostRefusal = 1000

@@ -23,6 +23,8 @@ const (
 	upForReview // it waits for approval
 	denied
 	undone // its create failed and was rolled back
+	misset // a change of its configuration failed
+	bereft // the same, since a machine is gone
 )
 
 // asked is one request for a cluster, so many days ago.
@@ -65,6 +67,8 @@ var story = []asked{
 	{2.2, "elif", "spark", "attribution", 9, 3 * day, stands, 0},
 	{1.2, "hiro", "accounting", "books-2026", 2, 60 * day, asks, 0},
 	{0.9, "greta", "web-shop", "checkout-fix", 5, 3 * day, breaks, 0},
+	{0.8, "ines", "web-shop", "search-tuning", 4, 3 * day, misset, 0},
+	{0.7, "ines", "web-shop", "gift-cards", 5, 3 * day, bereft, 0},
 	{0.5, "jonas", "kafka", "clicks-replay", 4, 7 * day, held, 0},
 	{0.3, "farid", "spark", "pricing-study", 18, 3 * day, upForReview, 0},
 	{0.2, User, "web-shop", "black-friday", 24, 12 * day, upForReview, 0},
@@ -212,6 +216,8 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 			return err
 		}
 		return w.work(ctx, 0)
+	case misset, bereft:
+		return h.breakConfiguration(ctx, w, who, id, q.fate == bereft)
 	case stands:
 		if q.template != "web-shop" {
 			return nil
@@ -226,6 +232,30 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		return w.work(ctx, 0)
 	}
 	return nil
+}
+
+// breakConfiguration has a change of a cluster's configuration fail on its fourth node, whose machine is gone then where that is wanted.
+func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor, id string, gone bool) error {
+	w.fails = func(as *app.Assignment) *app.Error {
+		switch {
+		case as.Cluster.ID != id || as.Node.Name != "n4" || as.Service == "":
+			return nil
+		case gone:
+			return app.Errorf(app.ETransient, "%s doesn't answer: connect to port 22: no route to host", as.Node.Hostname)
+		case as.Action == app.ActionStart || as.Action == app.ActionReload:
+			return &app.Error{Code: app.EScript, Message: "The script ended with 1.", Hint: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."}
+		}
+		return nil
+	}
+	defer func() { w.fails = nil }()
+	if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
+		return err
+	}
+	if err := w.work(ctx, 0); err != nil || !gone {
+		return err
+	}
+	h.Clock.Move(40 * time.Second)
+	return h.Store.MarkNodes(ctx, Tenant, id, []string{"n4"}, nil, h.Clock.Now())
 }
 
 // grow makes a cluster larger, and stays in the middle of it.

@@ -64,6 +64,8 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 		"demo-for-sales": {"/clusters/{id}/cancel id", "/clusters/{id}/waiting id", "/clusters/{id} id"},
 		"staging":        {"/clusters/{id}/receipt id"},
 		"integration":    {"other"},
+		"gift-cards":     {"gift-cards"},
+		"search-tuning":  {"search-tuning"},
 	} {
 		list, err := h.App.Clusters(ctx, boss, app.ClusterFilter{Deleted: true, Name: name})
 		if err != nil {

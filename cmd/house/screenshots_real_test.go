@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of all pages into this `folder`, and the page that shows them beside it")
+
+var only = flag.String("only", "", "pictures of those pages only whose names match this `pattern`; others stay as they are")
 
 // How large pictures are, in pixels.
 const (
@@ -30,7 +33,7 @@ const (
 type shot struct{ name, address, title, group string }
 
 // few are tried where no folder is given.
-var few = []string{"cluster-active", "clusters", "home"}
+var few = []string{"cluster-active", "clusters", "failed-machine-lost", "home"}
 
 // asUser are those that say most to somebody who has clusters; the others are seen by who may see all.
 var asUser = []string{"home", "account", "account-tokens-new", "templates", "templates-template", "clusters-new", "new-cluster-filled", "notices"}
@@ -78,6 +81,7 @@ func TestScreenshots(t *testing.T) {
 		shots = append(shots, shot{name, p.Address, "", groupOf(p.Pattern)})
 	}
 	for name, address := range map[string]string{"cluster-active": "/clusters/" + known["id"], "cluster-failed": "/clusters/" + known["/clusters/{id}/go-on id"],
+		"failed-create": "/clusters/" + known["/clusters/{id}/go-on id"], "failed-machine-lost": "/clusters/" + known["gift-cards"], "failed-reconfigure": "/clusters/" + known["search-tuning"],
 		"cluster-deleted": "/clusters/" + known["/clusters/{id}/receipt id"], "new-cluster-filled": "/clusters/new?template=web-shop&options_of=web-shop&name=winter-sale-2&size=12&services=balancer&services=shop&services=orders&services=cache",
 		"change-upgrade": "/clusters/" + known["id"] + "/change?kind=upgrade"} {
 		shots = append(shots, shot{name, address, "", "User"})
@@ -86,7 +90,10 @@ func TestScreenshots(t *testing.T) {
 		shots = slices.DeleteFunc(shots, func(s shot) bool { return !slices.Contains(few, s.name) })
 	}
 	slices.SortFunc(shots, func(a, b shot) int { return strings.Compare(a.name, b.name) })
-	if err := os.RemoveAll(where); err != nil {
+	if *only != "" {
+		some := regexp.MustCompile(*only)
+		shots, all = slices.DeleteFunc(shots, func(s shot) bool { return !some.MatchString(s.name) }), false
+	} else if err := os.RemoveAll(where); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(where, 0o755); err != nil {
@@ -161,6 +168,9 @@ func TestScreenshots(t *testing.T) {
 				done = append(done, s)
 			}
 		})
+	}
+	if *only != "" {
+		return // the page that shows all of them stays as it is
 	}
 	if !all && len(done) != 1+len(few) {
 		t.Errorf("there are pictures of %d pages, not of signing in and %v", len(done), few)

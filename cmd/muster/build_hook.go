@@ -213,7 +213,7 @@ func (c *cli) readBuildRules(file string) ([]app.BuildRule, error) {
 	if err != nil {
 		return nil, usagef("%v", err).hint("Give the name of a YAML file of rules, or - for stdin; `muster build hook show NAME` writes one.")
 	}
-	return spec.ReadBuildRules(b)
+	return spec.ReadBuildRulesOf(file, b)
 }
 
 func buildRulesCommand(c *cli) *cobra.Command {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,15 +26,18 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		f   catalogFlag
 		env bool
 
+		shellcheck bool
+
 		plugins pluginConfig
 		tooling automatorConfig
 	)
 	cmd := &cobra.Command{
-		Use:   "lint [DIR...]",
+		Use:   "lint [DIR|FILE...]",
 		Short: "Say all that is wrong with a catalog, by file, line and column",
 		Long: "Say all that is wrong with a catalog, by file, line and column. The exit code is 1 when there are errors;\n" +
-			"warnings are only said. Of several directories, entries of the later replace those of the earlier.",
-		Example: "  muster catalog lint examples/catalog",
+			"warnings are only said. Scripts are read as sh -n and bash -n would, without running them. Of several directories, entries of the later replace those of the earlier.\n" +
+			"Of a single file the catalog around it is read too, and only what is wrong with the file is said.",
+		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left providers.Plugin) {
 				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
@@ -46,7 +51,10 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f.dirs = append(f.dirs, args...)
+			files, err := f.addFiles(args)
+			if err != nil {
+				return err
+			}
 			dirs, err := f.directories()
 			if err != nil {
 				return err
@@ -55,14 +63,62 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			if env {
 				options.Env = os.LookupEnv
 			}
-			return c.printReport(catalog.Lint(options, dirs...))
+			r := catalog.Lint(options, dirs...)
+			if shellcheck {
+				if err := shellcheckScripts(cmd.Context(), &r); err != nil {
+					return err
+				}
+			}
+			return c.printReport(about(files, r))
 		},
 	}
 	f.declare(cmd)
 	plugins.declare(cmd.Flags())
 	tooling.declarePlugins(cmd.Flags())
 	cmd.Flags().BoolVar(&env, "env", false, "also look up the environment variables that settings name, as the server will")
+	cmd.Flags().BoolVar(&shellcheck, "shellcheck", false, "also report what shellcheck calls an error in scripts; it must be installed")
 	return cmd
+}
+
+// kindFolders are the folders of a catalog that hold entries of one kind, in Muster's form and in Coopr's.
+var kindFolders = []string{"providers", "hardware", "images", "services", "templates", "hardwaretypes", "imagetypes", "clustertemplates", "partialtemplates"}
+
+// addFiles takes directories and files. A file's catalog is the one that was named and holds it, or else the directory that it is in, or of
+// which that is a folder.
+func (f *catalogFlag) addFiles(args []string) (files []string, err error) {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || info.IsDir() {
+			f.dirs = append(f.dirs, arg)
+			continue
+		}
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
+			return nil, usagef("%s is not a file of a catalog", arg).hint("Files of a catalog end in .yaml, .yml or .json.")
+		}
+		files = append(files, filepath.Clean(arg))
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		if slices.Contains(kindFolders, filepath.Base(dir)) {
+			dir = filepath.Dir(dir)
+		}
+		within := func(named string) bool {
+			rel, err := filepath.Rel(named, file)
+			return err == nil && filepath.IsLocal(rel)
+		}
+		if !slices.ContainsFunc(f.dirs, within) {
+			f.dirs = append(f.dirs, dir)
+		}
+	}
+	return files, nil
+}
+
+// about leaves of a report what is said about some files; without files it is the whole report.
+func about(files []string, r catalog.Report) catalog.Report {
+	if len(files) > 0 {
+		r.Problems = slices.DeleteFunc(r.Problems, func(p catalog.Problem) bool { return !slices.Contains(files, filepath.Clean(p.Origin.File)) })
+	}
+	return r
 }
 
 // problemJSON is one problem in the answer of lint; it keeps its form.

@@ -177,6 +177,9 @@ func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time)
 	if p.FromPools != nil {
 		line(t.w, "  %s", p.FromPools.Words())
 	}
+	for _, l := range p.ProblemLines() {
+		line(t.w, "  %s", l)
+	}
 }
 
 func signedMoney(v float64) string {

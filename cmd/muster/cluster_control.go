@@ -165,23 +165,18 @@ func (c *cli) cancelled(ctx context.Context, cl *client, v app.ClusterView, w wa
 }
 
 // waysForward are the commands that lead on from an operation that has ended and not succeeded.
-func waysForward(v app.ClusterView, op app.Operation) []string {
+func waysForward(v app.ClusterView, op app.Operation) (ways []string) {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
-	var ways []string
-	for _, a := range op.Acts(len(v.Operations) == 0 || op.ID == v.Operations[0].ID) {
-		switch a {
-		case app.ActResume:
-			ways = append(ways, "Go on from there:  muster cluster resume "+v.ID+" --wait")
-		case app.ActRetryNode:
-			ways = append(ways, "Try one node only:  muster cluster retry-node "+v.ID+" NODE --wait")
-		case app.ActRollBack:
-			if op.OnFailure == app.FailureRollBack {
-				return []string{"It is rolled back by itself now:  muster cluster logs " + v.ID + " -f"}
-			}
-			ways = append(ways, "Give back what it made:  muster cluster roll-back "+v.ID)
-		}
+	if op.OnFailure == app.FailureRollBack && op.Kind != app.OperationRollBack {
+		return []string{"It is rolled back by itself now:  muster cluster logs " + v.ID + " -f"}
 	}
-	return append(ways, "Give it up:  muster cluster delete "+v.ID)
+	if v.Trouble == nil { // a server of the version before
+		return []string{"Delete cluster:  muster cluster delete " + v.Name}
+	}
+	for _, w := range v.Trouble.Ways {
+		ways = append(ways, w.Title+":  "+w.Command)
+	}
+	return ways
 }

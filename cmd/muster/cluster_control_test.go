@@ -91,10 +91,11 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
+			v.Trouble = app.TroubleOf(*v, app.Definition{}, nil)
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
-	wantResult(t, got, exitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nGive back what it made:  muster cluster roll-back c1\nGive it up:  muster cluster delete c1\n", "")
+	wantResult(t, got, exitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back create:  muster cluster roll-back shop\n", "")
 }
 
 func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {

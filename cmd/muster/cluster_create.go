@@ -42,7 +42,7 @@ func (l *layoutFlags) declare(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&r.Services, "services", nil, "`services`, separated by commas (default: the template's)")
 	flags.StringVar(&r.Hardware, "hardware", "", "hardware `type` of all nodes (default: the template's, or any)")
 	flags.StringVar(&r.Image, "image", "", "image `type` of all nodes (default: the template's, or any)")
-	flags.Var((*preference)(&r.Prefer), "prefer", "what makes a layout better: packed (default), cheapest or spread")
+	flags.Var((*preference)(&r.Prefer), "prefer", "what makes a layout better: packed, cheapest or spread (default: what the template says, else packed)")
 }
 
 // preference is the value of --prefer.
@@ -270,9 +270,23 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 	return config, nil
 }
 
+// previewTries is how often a preview is asked for again, a second apart, while the provider has not answered.
+const previewTries = 10
+
 // previewCreate shows what a create would make, what that costs and how long it takes.
 func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterRequest) error {
 	p, err := cl.Preview(ctx, r)
+	for range previewTries {
+		if err != nil || p.Account == nil || p.Account.State != app.AccountChecking {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		p, err = cl.Preview(ctx, r)
+	}
 	if err != nil {
 		return err
 	}

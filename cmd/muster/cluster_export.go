@@ -110,7 +110,10 @@ func (c *cli) printPreview(p app.Preview) {
 	if words := p.Plan.FallbackWords(); words != "" {
 		line(c.stdout, "%s", words)
 	}
-	for _, w := range p.Warnings {
+	if words := p.Cheaper.Words(); words != "" {
+		line(c.stdout, "%s", words)
+	}
+	for _, w := range append(p.ProblemLines(), p.Warnings...) {
 		line(c.stdout, "%s", w)
 	}
 	if p.FromPools != nil {

@@ -32,7 +32,7 @@ func TestShareCommands(t *testing.T) {
 		{"There is no user", "cluster share shop --with nemo:user"},
 		{"ana user", "cluster unshare shop group:ops"},
 		{"everyone in the tenant reader", "cluster visibility shop tenant"},
-		{"one of \"private, tenant\"", "cluster visibility shop world"},
+		{"one of: private, tenant", "cluster visibility shop world"},
 		{"now belongs to admin and group:ops", "cluster transfer shop group:ops"},
 		{"group:ops owner", "cluster share shop"},
 		{"tenant", "tenant visibility tenant"},

@@ -46,6 +46,9 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 		return nil
 	}
 	fmt.Fprintf(c.stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
+	if v.Trouble != nil {
+		c.printTrouble(*v.Trouble, time.Now())
+	}
 	if v.TopUp != nil {
 		fmt.Fprintln(c.stdout, v.TopUp.Words(v.Size, time.Now()))
 	}
@@ -65,6 +68,30 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 		}
 	}
 	return c.printHistory(v.Operations, time.Now())
+}
+
+// printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
+func (c *cli) printTrouble(t app.Trouble, now time.Time) {
+	for _, f := range t.Failures {
+		fmt.Fprintf(c.stdout, "  %s: %s\n", f.Step, f.Error)
+	}
+	if t.MoreFailures > 0 {
+		fmt.Fprintf(c.stdout, "  and %s\n", plural(t.MoreFailures, "more failed step"))
+	}
+	fmt.Fprintf(c.stdout, "Since %s ago", span(now.Sub(t.Since)))
+	if t.CostPerHour > 0 {
+		fmt.Fprintf(c.stdout, "; its machines cost %s per hour meanwhile", money(t.CostPerHour))
+	}
+	fmt.Fprintln(c.stdout, strings.TrimSpace(". "+t.Soon))
+	fmt.Fprint(c.stdout, "\nWhat you can do:\n")
+	wide := 0
+	for _, w := range t.Ways {
+		wide = max(wide, len(w.Command))
+	}
+	for _, w := range t.Ways {
+		fmt.Fprintf(c.stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
+	}
+	fmt.Fprintln(c.stdout)
 }
 
 // historyShown is how many operations of a cluster are told at once.
@@ -105,6 +132,8 @@ func headline(v app.ClusterView) string {
 		line += ". " + op.Message
 	case known && !op.Status.Ended():
 		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
+	case v.Trouble != nil:
+		return line + ": " + v.Trouble.What
 	case firstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
 		line += ": " + firstOf(v.Message, op.Message)
 	}

@@ -43,19 +43,15 @@ type doctor struct {
 	server    string // a running one that is asked, too; "": none
 	ca        string
 
-	slackAPI string // of Slack
-	now      func() time.Time
+	now func() time.Time
 
 	loaded     *app.Catalog     // nil until it was read
 	inspection store.Inspection // once the database was looked at
 }
 
-// slackAuthTest is where Slack says whose token it is.
-const slackAuthTest = "https://slack.com/api/auth.test"
-
 func doctorCommand(c *cli) *cobra.Command {
 	var f serveFlags
-	d := doctor{slackAPI: slackAuthTest, now: time.Now}
+	d := doctor{now: time.Now}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor [the flags of serve]", Short: "Look whether a server would do with these settings, and say what to change (on the server's host)", Args: atMost(0),

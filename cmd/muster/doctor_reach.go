@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	"muster/app/store"
 	"muster/blob"
+	"muster/bot/slack"
 	rest "muster/client"
 	"muster/jobs"
 )
@@ -217,7 +218,7 @@ func (d *doctor) slack(ctx context.Context) []checked {
 	if d.config.Slack.Token == "" {
 		return fine("Workspaces are installed on the portal's page “Slack”; `muster slack show` tells how each is.")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.slackAPI, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, firstOf(d.config.Slack.API, slack.StandardAPI)+"auth.test", nil)
 	if err != nil {
 		return failedBy(err)
 	}
@@ -234,7 +235,7 @@ func (d *doctor) slack(ctx context.Context) []checked {
 	}
 	switch {
 	case err != nil:
-		return broken("Is the way to slack.com open?", "Slack does not answer: %v.", err)
+		return broken("Check the way to "+firstOf(d.config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
 	case !said.OK:
 		return broken("Take the bot's token from the page “OAuth & Permissions” of your Slack app; see docs/slack.md.", "Slack does not take the bot's token: %s.", said.Error)
 	}

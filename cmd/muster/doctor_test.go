@@ -85,12 +85,12 @@ func TestDoctorAsksIdentityProvidersAndSlack(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"ok":true,"team":"Example"}`)
 	})
-	d := &doctor{slackAPI: srv.URL + "/auth.test"}
+	d := &doctor{}
 	for name, state := range map[string]string{"good": checkOK, "other": checkFail, "absent": checkFail} {
 		d.config.SignIn.Providers = []oidc.Config{{Name: name, Issuer: srv.URL + "/" + name}}
 		wantChecked(t, name, d.signIn(t.Context()), state, name)
 	}
-	d.config.Slack = slackConfig{Secret: "s", Token: "xoxb-good"}
+	d.config.Slack = slackConfig{Secret: "s", Token: "xoxb-good", API: srv.URL + "/"}
 	wantChecked(t, "the right token", d.slack(t.Context()), checkOK, "Example")
 	d.config.Slack.Token = "xoxb-bad"
 	wantChecked(t, "another token", d.slack(t.Context()), checkFail, "invalid_auth")

@@ -97,7 +97,7 @@ func (c *cli) sayMore(u *unsolvable) {
 func messageOf(err error) string {
 	var problems catalog.Problems
 	if !errors.As(err, &problems) {
-		return strings.TrimSpace(err.Error())
+		return strings.TrimSpace(app.GoWords(err))
 	}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p catalog.Problem) bool { return p.Severity != catalog.SeverityError })
 	return fmt.Sprintf("the catalog has %s:\n%s", plural(len(problems), "error"), problems)

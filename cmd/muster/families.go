@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/automators"
+	"muster/automators/shell"
 	"muster/providers"
 )
 
@@ -33,7 +34,7 @@ func catalogOptions(env func(string) (string, bool)) catalog.Options {
 		},
 		CheckExtra:  providers.CheckExtra,
 		Automators:  automators.Names(),
-		CheckAction: automators.Check,
+		CheckAction: automators.Check, CheckScript: shell.Syntax,
 		CheckResources: func(automator string, refs []app.ResourceRef) error {
 			return app.CheckRefs(automators.ResourceTypes(automator), automator, refs)
 		},

@@ -13,11 +13,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"muster/portal"
+	"muster/portal/apitest"
 )
 
 // TestMain lets scripts run this binary under the name muster, and what speaks to build hooks.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"muster": main, "buildsystem": buildSystem, "visitor": visitorMain})
+	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() { apitest.Here(portal.InspectAPI); main() }, "buildsystem": buildSystem, "visitor": visitorMain})
 }
 
 // TestScripts are people's stories over the real binary. -update is not offered: the words are part of the story.
@@ -37,6 +40,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv(apitest.FaultsFile, os.Getenv(apitest.FaultsFile))
 			return receive(env)
 		},
 	})

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -50,6 +51,9 @@ func openSides(o observeConfig, metrics http.Handler, log *slog.Logger) (*sideSe
 }
 
 func (s *sideServers) open(flag, address string, h http.Handler, longest time.Duration) (string, error) {
+	if err := checkAddress(strings.TrimPrefix(flag, "--"), address); err != nil {
+		return "", err
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", &app.Error{Code: app.EConflict, Message: "cannot listen on " + address, Err: err, Hint: "Choose another address with " + flag + "."}

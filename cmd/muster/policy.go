@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,9 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/app/yamlfile"
 )
 
 func policyCommand(c *cli) *cobra.Command {
@@ -91,23 +89,15 @@ func (c *cli) readPolicy(file string) (p app.Policy, err error) {
 		return p, usagef("%v", err).hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
 	}
 	p.Enabled = true
-	// JSON is YAML too, and is left as it is, so that complaints are about what was written.
-	if text := bytes.TrimSpace(b); len(text) > 0 && text[0] != '{' {
-		var fields map[string]any
-		if err := yaml.Unmarshal(b, &fields); err != nil {
-			return p, usagef("%s is not a policy: %v", file, err)
-		}
-		if b, err = json.Marshal(fields); err != nil {
-			return p, usagef("%s is not a policy: %v", file, err)
-		}
+	f := yamlfile.Parse(string(b))
+	switch {
+	case f.Empty:
+		f.Wrong(0, 0, "", "The file is empty.", "")
+	case f.Root != nil:
+		f.Read(f.Root, &p, "")
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return p, usagef("%s is not a policy: %v", file, err).hint("It looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10.")
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return p, usagef("%s holds more than one JSON object", file)
+	if err := f.Err(file, "policy"); err != nil {
+		return p, usagef("%s", err.Error()).hint("%s", firstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
 	}
 	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
 	return p, nil

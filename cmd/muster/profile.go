@@ -80,6 +80,9 @@ func readProfiles() (all profiles, path string, err error) {
 // yamlPlace finds the line in what the YAML library says.
 var yamlPlace = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
+// yamlValue is what the YAML library says of a value, which it repeats.
+var yamlValue = regexp.MustCompile("cannot unmarshal !!(\\w+) `[^`]*` into")
+
 // parseProfiles reads what stands in the file; its errors begin with the place. Words of it are not repeated, for they may be a token.
 func parseProfiles(path string, b []byte) (all profiles, err error) {
 	if len(b) > profileLimit {
@@ -124,9 +127,8 @@ func badProfiles(path, said string) error {
 		place += ":" + at[1]
 		said = strings.Replace(said, at[0], "", 1)
 	}
-	said = quotedWords.ReplaceAllString(strings.TrimPrefix(said, "yaml: "), "what stands there")
-	said = strings.ReplaceAll(said, " in type main.profiles", "")
-	said = strings.ReplaceAll(said, " in type main.profile", " of a profile")
+	said = yamlValue.ReplaceAllString(said, "cannot unmarshal !!$1 into") // without the value
+	said = quotedWords.ReplaceAllString(app.PlainText(said), "what stands there")
 	return &app.Error{Code: app.EInvalid, Reason: "profiles", Message: place + ": " + said,
 		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
 }

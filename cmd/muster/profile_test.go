@@ -64,8 +64,8 @@ func TestProfilesCount(t *testing.T) {
 func TestBadProfiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"current: [":                               "f:1: ",
-		"profiles:\n  a:\n    sever: http://x\n":   "f:3: field sever not found of a profile",
-		"profiles:\n  a: 5\n":                      "f:2: cannot unmarshal !!int what stands there",
+		"profiles:\n  a:\n    sever: http://x\n":   "f:3: unknown field",
+		"profiles:\n  a: 5\n":                      "f:2: must be keys and values, not a number",
 		"current: b\n":                             `f: current is "b"`,
 		"profiles:\n  a:\n":                        `the profile "a" is empty`,
 		"profiles:\n  a:\n    server: nowhere\n":   "is not the URL of a server",

@@ -59,7 +59,10 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 	}
 	note := func(text string) { fmt.Fprintln(c.stderr, text) }
 	p := &patient{client: cl, limit: max(c.patience, serverPatience), note: note}
-	said := ""
+	said, pause := "", askEvery
+	if c.hurry {
+		pause = time.Millisecond
+	}
 	for {
 		now := fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r))
 		if r.Status == app.RequestOffered {
@@ -83,9 +86,12 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 			select {
 			case <-ctx.Done():
 				err = ctx.Err()
-			case <-time.After(askEvery):
-				err = p.try(ctx, func(ctx context.Context) (err error) {
-					r, err = cl.Request(ctx, r.ID)
+			case <-time.After(pause):
+				err = p.try(ctx, func(ctx context.Context) error {
+					now, err := cl.Request(ctx, r.ID)
+					if err == nil { // an answer that failed has no number
+						r = now
+					}
 					return err
 				})
 			}

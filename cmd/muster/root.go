@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type cli struct {
 	color       string // auto, always or never
 	wide        bool   // tables are not cut to the window
 	profileName string // what --profile says
-	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in
+	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in or a request
 	printed     bool   // a JSON document is on stdout already
 
 	patience time.Duration // how long to bear with a server that does not answer while watching
@@ -103,6 +104,9 @@ func rootCommand(c *cli) *cobra.Command {
 			if err := c.checkScreen(); err != nil {
 				return err
 			}
+			if err := checkEmpty(cmd); err != nil {
+				return err
+			}
 			return c.checkFormat(cmd)
 		},
 		Args: unknownCommand,
@@ -122,7 +126,38 @@ func rootCommand(c *cli) *cobra.Command {
 	flags.StringVar(&c.data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
 	root.AddCommand(commands(c)...)
 	root.AddCommand(shortCommands(c)...)
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Run, cmd.RunE = nil, help
+		}
+	}
 	return root
+}
+
+// help shows the help of a command, and for one that doesn't exist the nearest name.
+func help(cmd *cobra.Command, args []string) error {
+	target, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return usagef("%s", err)
+	}
+	if err := unknownCommand(target, rest); err != nil {
+		return err
+	}
+	target.InitDefaultHelpFlag()
+	target.InitDefaultVersionFlag()
+	return target.Help()
+}
+
+// checkEmpty refuses flags that say who asks whom and are given as nothing, as --token "$TOKEN" is where that is not set: what the host's own
+// settings say would take their place, and the command would be carried out as somebody else or elsewhere.
+func checkEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains([]string{"token", "server", "profile", "ca-fingerprint", "tenant"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
+			err = usagef("--%s is empty", f.Name).hint("Give it a value, or leave it out.")
+		}
+	})
+	return err
 }
 
 // checkFormat refuses a --format that the command cannot give.
@@ -172,6 +207,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	u := usagef("%s", err)
 	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		u = usagef("--%s: %s", invalid.GetFlag().Name, flagWords(invalid))
+	}
 	if errors.As(err, &unknown) {
 		u = usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
@@ -179,6 +218,19 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return u.hint("See `%s --help`.", cmd.CommandPath())
+}
+
+// flagWords says why a flag cannot have a value.
+func flagWords(e *pflag.InvalidValueError) string {
+	cause := e.Unwrap()
+	if cause == nil {
+		return app.GoWords(e)
+	}
+	words := app.GoWords(cause)
+	if value := strconv.Quote(e.GetValue()); !strings.Contains(words, value) {
+		return value + ": " + words
+	}
+	return words
 }
 
 func dashed(name string) string {

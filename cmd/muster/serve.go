@@ -5,9 +5,30 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"muster/app"
 )
+
+// checkAddress refuses what is not HOST:PORT, before anything is opened.
+func checkAddress(flag, address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && port == "" {
+		err = fmt.Errorf("address %s: missing port in address", address)
+	}
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err == nil && strings.ContainsAny(host, " /") {
+		err = fmt.Errorf("%q is not the name or address of a host", host)
+	}
+	if err != nil {
+		return usagef("--%s: %s", flag, app.GoWords(err)).hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
+	}
+	return nil
+}
 
 // defaultListen is where a server listens unless told otherwise: for this machine only.
 const defaultListen = "127.0.0.1:8420"
@@ -74,6 +95,9 @@ func (f *serveFlags) declare(cmd *cobra.Command) {
 
 // check refuses flags that cannot be obeyed.
 func (f *serveFlags) check() error {
+	if err := checkAddress("listen", f.listen); err != nil {
+		return err
+	}
 	if f.workers < 0 || f.workers > 1000 {
 		return usagef("--workers must be from 0 to 1000, not %d", f.workers)
 	}
@@ -111,11 +135,11 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 			wrong = err
 		}
 	}
+	keep(f.check())
 	var err error
 	if s.Catalogs, err = f.catalogs.directories(); err != nil {
 		keep(err)
 	}
-	keep(f.check())
 	if s.SignIn, err = f.signIn.read(os.LookupEnv); err != nil {
 		keep(err)
 	}
@@ -157,7 +181,8 @@ func serveCommand(c *cli) *cobra.Command {
 			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
 			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
 			"SLACK_SIGNING_SECRET (over https) or SLACK_APP_TOKEN (over a websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (whose\n" +
-			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many.",
+			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for\n" +
+			"GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of prices in chat, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -46,6 +46,8 @@ var environment = []struct {
 	{"SLACK_CLIENT_ID", false, "", "With the secret below, lets many workspaces install Muster."},
 	{"SLACK_CLIENT_SECRET", true, "", "Proves to Slack that it is this server that installs."},
 	{"MUSTER_SLACK_TENANT", false, "", "Whose the one workspace is."},
+	{"SLACK_API_URL", false, "", "Where Slack's methods are called; https://slack.com/api/ without it, https://slack-gov.com/api/ for GovSlack."},
+	{"MUSTER_CURRENCY", false, "", "The currency that prices are shown with in chat, such as EUR or $; plain amounts without it."},
 }
 
 // settingsOf gives every setting of a server, by name: its flags and its environment. None holds a secret.

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 
@@ -20,9 +22,14 @@ type slackConfig struct {
 	Tenant       string
 	ClientID     string // of the app, by which admins install it into workspaces
 	ClientSecret string
+	API          string // where its methods are called
+	Currency     string // of prices; "" for plain amounts
 	Client       *http.Client
 	Dialer       *websocket.Dialer
 }
+
+// mostCurrency is the longest name of a currency, in letters.
+const mostCurrency = 8
 
 // readSlack reads the settings of Slack from the environment.
 func readSlack(env func(string) (string, bool)) (c slackConfig, err error) {
@@ -31,7 +38,13 @@ func readSlack(env func(string) (string, bool)) (c slackConfig, err error) {
 		return strings.TrimSpace(v)
 	}
 	c = slackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
-		Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant)}
+		Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
+	if c.API, err = slack.CheckAPI(of("SLACK_API_URL")); err != nil {
+		return c, usagef("SLACK_API_URL: %s", app.AsError(err).Message).hint(app.AsError(err).Hint)
+	}
+	if n := utf8.RuneCountInString(c.Currency); n > mostCurrency || strings.ContainsFunc(c.Currency, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.IsDigit(r) }) {
+		return c, usagef("MUSTER_CURRENCY isn't a currency: %.20q", c.Currency).hint("Set a code such as EUR or a sign such as $, of at most 8 letters.")
+	}
 	const see = " See docs/slack.md."
 	switch {
 	case c.Secret == "" && c.AppToken == "" && c.Token == "" && c.ClientID == "" && c.ClientSecret == "":
@@ -66,5 +79,5 @@ func (c slackConfig) open(a *app.App, at, server string, log *slog.Logger) *slac
 		return nil
 	}
 	return slack.New(slack.Config{Muster: a, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		Server: server, URL: func() string { return at }, Client: c.Client, Dialer: c.Dialer, Log: log})
+		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

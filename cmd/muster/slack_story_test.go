@@ -165,9 +165,9 @@ func slackStory(w *chatTown) {
 	// A bigger one takes four eyes. Who asks cannot say yes.
 	resize := ada.In(ops).Says("/muster resize web 3").Answer("Others have to approve it")
 	ada.Press(resize, "Ask for it").Answer("waits to be approved")
-	ada.In(ops).Says("/muster approve 2").Answer("Request 2")
+	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can’t approve your own request.")
 	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")
-	bob.Press(look, "Approve it")
+	bob.Press(look, "Approve request")
 	second := ops.Card("web is active", "3 nodes")
 	if second == first {
 		t.Error("a card tells of two operations")

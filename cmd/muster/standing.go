@@ -98,7 +98,7 @@ func decodeAll(b []byte, v any) error {
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%s: %v", placeAt(b, syntax.Offset-1), syntax)
+		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), app.GoWords(syntax))
 	case errors.As(err, &typed):
 		what := strings.ReplaceAll(typed.Field, "StandingNode.", "")
 		if what == "" {

@@ -54,8 +54,8 @@ func TestWhatCannotBeReadHasAPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "1:1: it ends before the JSON value does",
 		"{\"layout\": [\n{\"count\": 1":          "2:12: it ends before the JSON value does",
-		"{\"layout\": [\n  {count: 1}]}":         "2:4: invalid character 'c'",
-		"hello":                                  "1:1: invalid character 'h'",
+		"{\"layout\": [\n  {count: 1}]}":         "2:4: not valid JSON: unexpected 'c'",
+		"hello":                                  "1:1: not valid JSON: unexpected 'h'",
 		"7":                                      "1:1: it is a JSON number, which does not fit there",
 		"{\"layout\": 3}":                        "1:12: layout is a JSON number, which does not fit there",
 		"[{\"name\": \"a\",\n \"hardware\": 5}]": "2:14: hardware is a JSON number, which does not fit there",

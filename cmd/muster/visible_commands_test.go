@@ -29,7 +29,7 @@ import (
 const hostile = "EVIL\x1b]52;c;aGk=\a\x1b]0;t\a\x1b]8;;x:y\x1b\\\x1b[2J\x1b[8m\x1b[0mz\u009b31m\u0085\r\b\x7f\u202e\u2066\u061c\u200e\U000e0041"
 
 // local are commands that ask no server. They are run all the same.
-var local = []string{"automator list", "automator test", "backup", "catalog lint", "catalog schema", "catalog show", "doctor", "logout", "migrate status", "plan",
+var local = []string{"automator list", "automator test", "backup", "catalog lint", "catalog schema", "catalog show", "doctor", "help", "logout", "migrate status", "plan",
 	"profile add", "profile list", "profile remove", "profile show", "profile use", "provider test", "restore", "secrets rekey", "secrets rotate", "secrets status",
 	"solve", "version", "worker"}
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"muster/app"
@@ -23,6 +24,7 @@ import (
 	"muster/app/store"
 	"muster/app/tenantfile"
 	"muster/automators"
+	"muster/automators/shell"
 	"muster/bot/slack"
 	"muster/buildsystems"
 	"muster/jobs"
@@ -155,7 +157,7 @@ func (s *server) open(ctx context.Context) error {
 	budget := jobs.NewBudget(s.queue, c.Log)
 	budget.Meter = s.metrics
 	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls,
+		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
 		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: resourceKinds(), ResourceLimits: c.Resources.limits(),
 		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
 	if _, err := s.app.RecordCatalog(ctx, s.id); err != nil {
@@ -223,8 +225,11 @@ func (s *server) listen(ctx context.Context) (err error) {
 		s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
-		return &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err,
-			Hint: "Is another server running? Choose an address with --listen."}
+		e := &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err, Hint: "Choose an address of this machine with --listen."}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			e.Hint = "Is another server running? Choose another address with --listen."
+		}
+		return e
 	}
 	s.onClose(func() error { _ = s.listener.Close(); return nil })
 	s.URL = "http://" + reachable(s.listener.Addr().String())
@@ -329,7 +334,7 @@ func (s *server) lead(ctx context.Context) {
 		if s.Database != "" {
 			name = rand.Text()
 		}
-		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load, Own: s.app.OwnProviders,
+		(&jobs.Reconciler{Name: name, Installation: s.providers.installation, Store: s.store, Providers: tenantAccounts{s.providers, s.store.TenantNames, s.app.SecretsOf}, Catalog: s.catalog.Load, Own: s.app.OwnProviders, Used: s.store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
 			Elsewhere: s.madeElsewhere}).Run(ctx)

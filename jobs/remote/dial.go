@@ -37,6 +37,7 @@ func SetHandshakes(n int) {
 // settings are what tests turn.
 type settings struct {
 	dialLimit time.Duration
+	connect   time.Duration // of dialLimit, until the other side has taken the connection; 0: all of it
 	keepalive time.Duration
 	authGrace time.Duration
 	killAfter time.Duration
@@ -78,7 +79,12 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 	if connect == nil {
 		connect = (&net.Dialer{KeepAlive: set.keepalive}).DialContext
 	}
-	raw, err := connect(limited, "tcp", t.endpoint())
+	reach, reached := context.WithCancel(limited)
+	if set.connect > 0 {
+		reach, reached = context.WithTimeout(limited, set.connect)
+	}
+	raw, err := connect(reach, "tcp", t.endpoint())
+	reached()
 	if err != nil {
 		return nil, dialError(ctx, t, err)
 	}

@@ -119,12 +119,12 @@ func WaitAny(ctx context.Context, ts ...Target) (*Conn, int, error) {
 func waitAny(ctx context.Context, set settings, ts ...Target) (*Conn, int, error) {
 	began := time.Now()
 	var refused time.Time
-	for pause := waitFirst; ; pause = min(2*pause, waitMost) {
+	for pause, try := waitFirst, 1; ; pause, try = nextPause(pause), try+1 {
 		no := 0
 		var last error
 		for i, t := range ts {
 			// One try each: what passes is waited for here, for all of them together.
-			c, err := dial(ctx, t, set)
+			c, err := dial(ctx, t, patient(set, try))
 			if err == nil {
 				return c, i, nil
 			}
@@ -132,6 +132,7 @@ func waitAny(ctx context.Context, set settings, ts ...Target) (*Conn, int, error
 				return nil, 0, err
 			}
 			last = err
+			tell(ctx, try, err)
 			switch e := app.AsError(err); {
 			case e.Code == app.ECredentials && e.Reason == "auth_refused":
 				no++

@@ -12,8 +12,34 @@ import (
 const (
 	waitFirst = 50 * time.Millisecond
 	waitMost  = 2 * time.Second
-	authGrace = 30 * time.Second // some clouds put the key in place after the machine answers
+	// A packet to a machine that is not up yet is lost, and the system sends it again only after 1, 3, 7 and 15 seconds. So a machine that comes
+	// up meanwhile is noticed sooner by trying again than by waiting; each try may take longer, for machines that are far away.
+	connectFirst = time.Second
+	authGrace    = 30 * time.Second // some clouds put the key in place after the machine answers
 )
+
+type toldKey struct{}
+
+// Telling has Wait and WaitAny tell of each try to log in that failed, counted from 1, while they go on.
+func Telling(ctx context.Context, told func(try int, err error)) context.Context {
+	return context.WithValue(ctx, toldKey{}, told)
+}
+
+// tell tells of a try that failed, where anyone wants to know.
+func tell(ctx context.Context, try int, err error) {
+	if told, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
+		told(try, err)
+	}
+}
+
+// nextPause is the pause after one so long.
+func nextPause(d time.Duration) time.Duration { return min(d*3/2, waitMost) }
+
+// patient gives a try of that number longer to connect than those before it.
+func patient(set settings, try int) settings {
+	set.connect = min(connectFirst<<min(try-1, 10), set.dialLimit)
+	return set
+}
 
 // Wait dials until the machine lets us in or ctx ends, first every 50 ms, then ever more seldom, down to every two
 // seconds. A refused key is asked again for 30 seconds, a wrong host key not at all. When ctx ends the error is ETimeout or
@@ -35,8 +61,8 @@ func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 	began := time.Now()
 	var refused time.Time // since when the key has been refused without a break
 	var last error
-	for pause := waitFirst; ; pause = min(2*pause, waitMost) {
-		c, err := dial(ctx, t, set)
+	for pause, try := waitFirst, 1; ; pause, try = nextPause(pause), try+1 {
+		c, err := dial(ctx, t, patient(set, try))
 		if err == nil {
 			return c, nil
 		}
@@ -44,6 +70,7 @@ func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 			return nil, waited(ctx, t, began, last)
 		}
 		last = err
+		tell(ctx, try, err)
 		e := app.AsError(err)
 		switch {
 		case e.Code == app.ETransient:

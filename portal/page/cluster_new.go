@@ -128,6 +128,7 @@ type Preview struct {
 	Racks    []Rack
 	Legend   []Hue
 	Timeline Timeline
+	Cheapest Fix // leads to the cheapest layout, where that costs a real amount less
 }
 
 // NewPreview draws a preview.
@@ -250,4 +251,12 @@ func actionList(actions []app.Action) string {
 		words = append(words, string(a))
 	}
 	return strings.Join(words, ", ")
+}
+
+// problems are what a preview foresees, as complaints.
+func problems(found []app.Finding) (list []Complaint) {
+	for _, f := range found {
+		list = append(list, Complaint{Message: f.Message, Hint: f.Hint})
+	}
+	return list
 }

@@ -37,12 +37,15 @@ func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name st
 			}
 			l := &list[at[s]]
 			l.Nodes = append(l.Nodes, n.Name)
-			if n.Status == app.NodeReady {
+			if n.Status == app.NodeReady && !n.Lost() {
 				l.Ready++
 			}
 			if slices.Contains(n.Stopped, s) {
 				l.Stopped = append(l.Stopped, n.Name)
-			} else if why := serviceTrouble(health, s); why != "" {
+			} else if why := serviceTrouble(health, s); why != "" || n.Lost() {
+				if n.Lost() {
+					why = "its machine is gone"
+				}
 				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
 					l.Why = why
 				}
@@ -146,12 +149,12 @@ func (c ClusterShow) Parts() []Part {
 
 // nodesInWords counts the nodes by how they are.
 func (c ClusterShow) nodesInWords() string {
-	count := map[app.NodeStatus]int{}
+	count := map[string]int{}
 	for _, n := range c.View.Nodes {
-		count[n.Status]++
+		count[nodeState(n)]++
 	}
 	var parts []string
-	for _, s := range []app.NodeStatus{app.NodeReady, app.NodeCreated, app.NodePlanned, app.NodeDeleted} {
+	for _, s := range []string{"lost", string(app.NodeReady), string(app.NodeCreated), string(app.NodePlanned), string(app.NodeDeleted)} {
 		if count[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}

@@ -82,6 +82,37 @@ func (c ClusterShow) Running() bool {
 	return running(c.Operation()) || c.undoneSoon() || c.goesOnSoon()
 }
 
+// troubled tells whether the page says in its banner what is wrong and what can be done.
+func (c ClusterShow) troubled() bool {
+	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
+}
+
+// wayID is the id of the button for a way on.
+func wayID(k app.WayKind) string {
+	if k == app.WayAcceptPartial {
+		return "go-on"
+	}
+	return strings.ReplaceAll(string(k), "_", "-")
+}
+
+// wayURL is where a way on begins, other than to resume.
+func wayURL(id string, k app.WayKind) string {
+	base := "/clusters/" + id + "/"
+	switch k {
+	case app.WayRepair, app.WayReconfigure:
+		return base + "change?kind=" + string(k)
+	}
+	return base + wayID(k)
+}
+
+// nodeState says in a word how a node is.
+func nodeState(n app.Node) string {
+	if n.Lost() {
+		return "lost"
+	}
+	return string(n.Status)
+}
+
 // undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
 func (c ClusterShow) undoneSoon() bool {
 	op := c.Operation()
@@ -158,7 +189,7 @@ func (c ClusterShow) Sentence() string {
 	return c.progress(op)
 }
 
-// ended says how an operation ended that did not succeed, and which ways lead on.
+// ended says how an operation ended that did not succeed. Which ways lead on the banner says.
 func (c ClusterShow) ended(op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, Count(op.Total, "step"))
 	if c.goesOnSoon() {
@@ -167,14 +198,11 @@ func (c ClusterShow) ended(op *app.Operation) string {
 	if c.undoneSoon() {
 		return fmt.Sprintf("The %s stopped %s and is about to be rolled back.", kind, sofar)
 	}
-	ways := "delete gives everything back."
-	if slices.Contains(op.Acts(true), app.ActRollBack) {
-		ways = "roll back gives back what it has made."
-	}
+	word := "failed"
 	if op.Status == app.OperationCancelled {
-		return fmt.Sprintf("The %s was cancelled %s; %s", kind, sofar, ways)
+		word = "was cancelled"
 	}
-	return fmt.Sprintf("The %s failed %s. Resume goes on where it stopped; %s", kind, sofar, ways)
+	return fmt.Sprintf("The %s %s %s.", kind, word, sofar)
 }
 
 func (c ClusterShow) progress(op *app.Operation) string {
@@ -370,7 +398,7 @@ func (c ClusterShow) only() string {
 
 // busy tells whether what is being done is what the page is about.
 func (c ClusterShow) busy() bool {
-	return c.Running() || c.View.Status == app.ClusterFailed || c.View.Status == app.ClusterPending
+	return c.Running() || c.View.Status == app.ClusterPending
 }
 
 // lately is how many operations the cluster's page lists.

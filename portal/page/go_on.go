@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"muster/app"
@@ -48,25 +47,6 @@ func (g ClusterGoOn) CostWords() string {
 		return Cost(p.After.CostPerHour)
 	}
 	return Cost(p.Before.CostPerHour) + " → " + Cost(p.After.CostPerHour)
-}
-
-// mayGoOn tells whether it may be gone on with the machines that came: all that failed is the making of machines.
-func (c ClusterShow) mayGoOn() bool {
-	op := c.Operation()
-	if op == nil || op.Status != app.OperationFailed || op.Kind != app.OperationCreate && op.Kind != app.OperationResize || c.goesOnSoon() {
-		return false
-	}
-	failed, ready := false, false
-	for _, s := range c.Steps {
-		if s.State == app.StepFailed {
-			if !s.Action.OnMachine() || s.Action == app.ActionDelete {
-				return false
-			}
-			failed = true
-		}
-		ready = ready || s.Action == app.ActionBootstrap && s.State == app.StepSucceeded
-	}
-	return failed && ready && c.Actor.MayIn("GoOn", c.View.Cluster) && slices.Contains(op.Acts(true), app.ActResume)
 }
 
 // goesOnSoon tells that the latest operation failed and is about to be gone on with by itself, or to be found not to.

@@ -125,6 +125,12 @@ func noticeWord(k app.NoticeKind) string {
 		return "alarms"
 	case app.NoticeCluster:
 		return "clusters that change hands or miss their schedule"
+	case app.NoticeReady:
+		return "clusters that are ready"
+	case app.NoticeFailed:
+		return "operations that fail"
+	case app.NoticeLost:
+		return "clusters that lose machines"
 	case app.NoticeHealth:
 		return "the health of clusters"
 	case app.NoticePool:

@@ -83,7 +83,8 @@ func (n NewApp) fours() string {
 // Codes is the page that shows recovery codes, once.
 type Codes struct {
 	Codes []string
-	First bool // they came with the first second factor
+	First bool   // they came with the first second factor
+	Next  string // the page that was wanted before; "" for that of the second factors
 }
 
 // factorName is a kind of second factor in a sentence.

@@ -120,6 +120,9 @@ func OperationMark(o app.Operation) string {
 
 // NodeMark is StatusMark for a node.
 func NodeMark(n app.Node) string {
+	if n.Lost() {
+		return string(app.StepFailed)
+	}
 	switch n.Status {
 	case app.NodeReady:
 		return string(app.StepSucceeded)

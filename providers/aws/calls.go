@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"muster/providers/internal/account"
 )
 
 // call is one action of the EC2 API. Its errors have a code, but those of the network.
@@ -71,11 +73,12 @@ func coded[I, O any](ask func(context.Context, *I, ...func(*ec2.Options)) (*O, e
 // pages asks until there is no next page. The SDK's own pagers would keep all of EC2's calls in the program.
 func pages(page func(token *string) (next *string, err error)) error {
 	var token *string
-	for {
+	for range account.MostPages {
 		next, err := page(token)
 		if err != nil || next == nil || *next == "" {
 			return err
 		}
 		token = next
 	}
+	return account.EndlessList("EC2")
 }

@@ -2,11 +2,13 @@ package aws
 
 import (
 	"encoding/base64"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"muster/app"
@@ -66,7 +68,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		"BlockDeviceMapping.1.DeviceName":     "/dev/sda1",
 		"BlockDeviceMapping.1.Ebs.VolumeSize": "20", "BlockDeviceMapping.1.Ebs.VolumeType": "gp3", "BlockDeviceMapping.1.Ebs.Encrypted": "true", "BlockDeviceMapping.1.Ebs.KmsKeyId": "key-1",
 		"BlockDeviceMapping.1.Ebs.DeleteOnTermination": "true",
-		"BlockDeviceMapping.2.DeviceName":              "/dev/sdf", "BlockDeviceMapping.2.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.2.Ebs.VolumeSize": "",
+		"BlockDeviceMapping.2.DeviceName":              "/dev/sdf", "BlockDeviceMapping.2.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.2.Ebs.VolumeSize": "1", // the image's
 		"BlockDeviceMapping.3.DeviceName": "/dev/sdg", "BlockDeviceMapping.3.Ebs.DeleteOnTermination": "true", "BlockDeviceMapping.3.Ebs.VolumeSize": "125", "BlockDeviceMapping.3.Ebs.VolumeType": "st1",
 		"IamInstanceProfile.Name": "workers", "Placement.GroupName": "close", "Placement.Tenancy": "dedicated",
 		"NetworkInterface.1.SecurityGroupId.1": "sg-0000000e", "NetworkInterface.1.SecurityGroupId.2": "", "NetworkInterface.1.AssociatePublicIpAddress": "true",
@@ -90,7 +92,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		t.Errorf("user %q", plain.SSHUser)
 	}
 	f = r.form(t, plain.ID)
-	wantForm(t, f, map[string]string{"IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "", "BlockDeviceMapping.1.Ebs.Encrypted": "",
+	wantForm(t, f, map[string]string{"IamInstanceProfile.Arn": "arn:aws:iam::111111111111:instance-profile/workers", "BlockDeviceMapping.1.Ebs.VolumeSize": "8", "BlockDeviceMapping.1.Ebs.Encrypted": "",
 		"BlockDeviceMapping.2.DeviceName": "", "Placement.Tenancy": "", "InstanceMarketOptions.MarketType": "", "NetworkInterface.1.SecurityGroupId.1": ""})
 }
 
@@ -322,6 +324,43 @@ func TestAdopt(t *testing.T) {
 	}
 	if err := c.Adopt(t.Context(), "i-0123456789abcdef0", node); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
+	}
+}
+
+// A question may be answered so late that lists aren't late any more by then. That answer is of the time before, so EC2 is asked once more.
+func TestEC2IsAskedOnceMoreWhenListsAreNotLateAnyMore(t *testing.T) {
+	unknown := &app.Error{Code: app.ENotFound, Reason: "InvalidInstanceID.NotFound", Message: "Unknown."}
+	for name, tt := range map[string]struct {
+		takes time.Duration // an answer
+		knows time.Duration // EC2, after so long
+		want  error
+	}{
+		"at once":           {0, 0, nil},
+		"late":              {0, quick.late - time.Millisecond, nil},
+		"never":             {0, time.Hour, unknown},
+		"slow":              {2 * quick.late, quick.late, nil},
+		"slow and never":    {2 * quick.late, time.Hour, unknown},
+		"nearly at the end": {quick.late - time.Millisecond, quick.late, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, began := &cloud{tuning: quick}, time.Now()
+				err := c.patiently(t.Context(), func() error {
+					asked := time.Since(began)
+					time.Sleep(tt.takes)
+					if asked < tt.knows {
+						return unknown
+					}
+					return nil
+				}, unknown.Reason)
+				if !errors.Is(err, tt.want) {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				if took := time.Since(began); took > 2*quick.late+2*tt.takes {
+					t.Errorf("asked for %s", took)
+				}
+			})
+		})
 	}
 }
 

@@ -218,7 +218,7 @@ func (s *simulated) wanted(f url.Values) (*simInstance, error) {
 		switch {
 		case get("DeviceName") == image.root && n > 0 && n < image.size:
 			err = no("InvalidBlockDeviceMapping", "Volume of size %dGB is smaller than snapshot 'snap-1', expect size>= %dGB", n, image.size)
-		case get("DeviceName") != image.root && !slices.Contains(image.more, get("DeviceName")) && n == 0:
+		case n == 0 && get("Ebs.SnapshotId") == "": // also for disks of the image
 			err = no("MissingParameter", "The request must contain the parameter size or snapshotId")
 		}
 	})

@@ -162,12 +162,14 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// patiently asks again while EC2 does not know yet, or still holds on to, what was made or deleted: while the error's reason is one of those
-// given, and no longer than lists are late.
+// patiently asks again while EC2 doesn't know yet, or still holds on to, what was created or deleted: while the error's reason is one of those
+// given, and until lists aren't late any more. It only gives up on an answer to a question asked after that time: an earlier question that was
+// answered late, as on a busy host, says nothing about what EC2 knows now.
 func (c *cloud) patiently(ctx context.Context, ask func() error, reasons ...string) error {
 	for until := time.Now().Add(c.tuning.late); ; {
+		last := time.Now().After(until)
 		err := ask()
-		if err == nil || !because(err, reasons...) || time.Now().After(until) {
+		if err == nil || !because(err, reasons...) || last {
 			return err
 		}
 		if e := pause(ctx, c.tuning.poll); e != nil {

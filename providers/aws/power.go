@@ -50,6 +50,7 @@ func cannotSleep(format string, args ...any) error {
 // Wake implements app.Sleeper. A machine that is still stopping is waited for, since EC2 starts only stopped ones.
 func (c *cloud) Wake(ctx context.Context, id string) error {
 	for until := time.Now().Add(stopFor * c.tuning.late); ; {
+		last := time.Now().After(until) // the last question begins after that: see patiently
 		i, err := c.instance(ctx, id)
 		if err != nil {
 			return err
@@ -60,7 +61,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 		if i.State.Name == types.InstanceStateNameStopped {
 			break
 		}
-		if time.Now().After(until) {
+		if last {
 			return app.Errorf(app.ETransient, "Instance %s is still stopping, and can be started only then.", id)
 		}
 		if err := pause(ctx, c.tuning.poll); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"muster/app"
+	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
 
@@ -45,7 +46,10 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	}
 	read := keptSets{zone: z.id, begun: time.Now()}
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id}
-	for {
+	for n := 0; ; n++ {
+		if n == account.MostPages {
+			return nil, account.EndlessList("Route 53")
+		}
 		page, err := z.c.records.listResourceRecordSets(ctx, in)
 		if err != nil {
 			return nil, err

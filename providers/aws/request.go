@@ -99,7 +99,11 @@ func (w wanted) disks(image types.Image) ([]types.BlockDeviceMapping, error) {
 		if m.Ebs == nil {
 			continue
 		}
-		disk := &types.EbsBlockDevice{DeleteOnTermination: ref(true), Encrypted: o.encrypted(), KmsKeyId: o.key()}
+		// A mapping needs a size or a snapshot of its own; EC2 doesn't always take the image's where both are missing.
+		disk := &types.EbsBlockDevice{DeleteOnTermination: ref(true), Encrypted: o.encrypted(), KmsKeyId: o.key(), VolumeSize: m.Ebs.VolumeSize}
+		if disk.VolumeSize == nil {
+			disk.SnapshotId = m.Ebs.SnapshotId
+		}
 		if value(m.DeviceName) == root {
 			disk.VolumeType = o.rootType
 			if o.rootGB > 0 {

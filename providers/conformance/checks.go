@@ -219,6 +219,9 @@ func (h Harness[S]) reopened(t S) {
 	if err != nil {
 		t.Fatalf("describe after opening again: %v", err)
 	}
+	if got.State == app.MachineStarting {
+		got = h.eventually(t, p, m.ID) // the cloud tells of its addresses late
+	}
 	if got.State == app.MachineStopped || !maps.Equal(got.Tags, spec.Tags) || !maps.Equal(got.Addresses, m.Addresses) {
 		t.Errorf("after opening again: %+v, want %+v", got, m)
 	}

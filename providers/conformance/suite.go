@@ -61,6 +61,8 @@ type Harness[S T[S]] struct {
 	// Late gives an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
 	// nil for those whose lists are true at once.
 	Late func(t S) Late
+	// Vanish has a machine go by other means than ours, as when someone deletes it in the cloud's own console. Members that speak to a simulated endpoint should have it.
+	Vanish func(t S, id string)
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
 }
@@ -77,7 +79,9 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("a machine is in the zone that was asked for", h.zoned)
 	t.Run("a done context changes nothing", h.cancelled)
 	t.Run("specs that cannot be made are refused", h.refused)
+	t.Run("a machine keeps the address by which it is reached", h.keepsAddress)
 	t.Run("machines outlive the provider", h.reopened)
+	t.Run("a machine that is gone already can be deleted", h.vanished)
 	t.Run("machines sleep and wake, and keep what is on them", h.sleeps)
 	t.Run("machines prove themselves and let us in", h.login)
 	t.Run("a lost answer makes no second machine", h.lostAnswers)

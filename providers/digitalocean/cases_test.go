@@ -144,6 +144,7 @@ func TestWhatIsOrdered(t *testing.T) {
 		for _, part := range []string{
 			`{"ports":"22","protocol":"tcp","sources":{"addresses":["203.0.113.0/24","198.51.100.1/32"]}}`,
 			`{"ports":"443","protocol":"tcp","sources":{"addresses":["0.0.0.0/0"]}}`,
+			`{"ports":"0","protocol":"icmp","sources":{"tags":["muster-firewall:suite:c1"]}}`,
 			`{"ports":"1-65535","protocol":"udp","sources":{"tags":["muster-firewall:suite:c1"]}}`,
 		} {
 			if !strings.Contains(string(rules), part) {

@@ -3,6 +3,7 @@ package digitalocean
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -72,19 +73,19 @@ func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 			return app.Machine{}, err
 		}
 	}
-	var volumes []godo.DropletCreateVolume
+	var volumes []string
 	if o.dataDisk > 0 {
 		v, err := c.ensureVolume(ctx, o)
 		if err != nil {
 			return app.Machine{}, err
 		}
-		volumes = append(volumes, godo.DropletCreateVolume{ID: v})
+		volumes = append(volumes, v)
 	}
-	d, _, err := c.api.Droplets.Create(ctx, c.request(o, volumes))
+	d, err := c.createDroplet(ctx, c.request(o, volumes))
 	if err != nil {
 		err = failure("droplet:create", err)
 		if refused(err) && len(volumes) > 0 {
-			_ = c.deleteVolume(ctx, volumes[0].ID) // what the refusal says counts; Shared tells of what is left
+			_ = c.deleteVolume(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
 		}
 		if code := app.CodeOf(err); !refused(err) && code != app.ERateLimit && code != app.EConflict {
 			c.remember(key, 0)
@@ -95,8 +96,31 @@ func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 	return o.machine(d), nil
 }
 
-func (c *cloud) request(o *order, volumes []godo.DropletCreateVolume) *godo.DropletCreateRequest {
-	r := &godo.DropletCreateRequest{
+// droplet is what the API is asked for. Its volumes are ids: godo writes them as objects, which the API's description doesn't allow.
+type droplet struct {
+	godo.DropletCreateRequest
+	Volumes []string `json:"volumes,omitempty"`
+}
+
+func (c *cloud) createDroplet(ctx context.Context, d *droplet) (*godo.Droplet, error) {
+	r, err := c.api.NewRequest(ctx, http.MethodPost, "v2/droplets", d)
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Droplet *godo.Droplet `json:"droplet"`
+	}
+	if _, err := c.api.Do(ctx, r, &out); err != nil {
+		return nil, err
+	}
+	if out.Droplet == nil {
+		return nil, app.Errorf(app.ETransient, "DigitalOcean's answer names no droplet.")
+	}
+	return out.Droplet, nil
+}
+
+func (c *cloud) request(o *order, volumes []string) *droplet {
+	r := &droplet{Volumes: volumes, DropletCreateRequest: godo.DropletCreateRequest{
 		Name:       o.spec.Hostname,
 		Region:     o.region,
 		Size:       o.spec.Flavor.Flavor,
@@ -106,9 +130,8 @@ func (c *cloud) request(o *order, volumes []godo.DropletCreateVolume) *godo.Drop
 		IPv6:       c.ipv6,
 		Monitoring: c.monitoring,
 		UserData:   o.userData,
-		Volumes:    volumes,
 		Tags:       o.tags,
-	}
+	}}
 	if n, ok := number(o.spec.Image.Image); ok {
 		r.Image = godo.DropletCreateImage{ID: n}
 	}

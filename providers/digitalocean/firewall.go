@@ -1,6 +1,7 @@
 package digitalocean
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -16,7 +17,8 @@ import (
 
 const (
 	everyPort = "1-65535"
-	mostRules = 50 // that one firewall may have, in and out
+	icmpPort  = "0" // ICMP has none, and the API wants ports in every rule
+	mostRules = 50  // that one firewall may have, in and out
 )
 
 // What things made for a cluster are called in their ids.
@@ -75,7 +77,7 @@ func (c *cloud) firewall(spec app.MachineSpec) (*godo.FirewallRequest, error) {
 	for _, protocol := range []string{"tcp", "udp", "icmp"} {
 		ports := everyPort
 		if protocol == "icmp" {
-			ports = ""
+			ports = icmpPort
 		}
 		f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: protocol, PortRange: ports, Sources: within})
 		f.OutboundRules = append(f.OutboundRules, godo.OutboundRule{Protocol: protocol, PortRange: ports, Destinations: everywhere})
@@ -85,9 +87,9 @@ func (c *cloud) firewall(spec app.MachineSpec) (*godo.FirewallRequest, error) {
 		if err != nil {
 			return nil, err
 		}
-		ports := r.Ports
-		if ports == "" && r.Protocol != "icmp" {
-			ports = everyPort
+		ports := cmp.Or(r.Ports, everyPort)
+		if r.Protocol == "icmp" {
+			ports = icmpPort
 		}
 		f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: r.Protocol, PortRange: ports, Sources: &godo.Sources{Addresses: from}})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/digitalocean/godo"
+
+	"muster/providers/internal/account"
 )
 
 // perPage is the most that one page may hold.
@@ -29,7 +31,7 @@ func pages[T any](ctx context.Context, scope string, list func(context.Context, 
 func once[T any](ctx context.Context, list func(context.Context, *godo.ListOptions) ([]T, *godo.Response, error)) (all []T, steady bool, err error) {
 	steady = true
 	total := -1
-	for page := 1; ; page++ {
+	for page := 1; page <= account.MostPages; page++ {
 		some, r, err := list(ctx, &godo.ListOptions{Page: page, PerPage: perPage})
 		if err != nil {
 			return nil, false, err
@@ -43,4 +45,5 @@ func once[T any](ctx context.Context, list func(context.Context, *godo.ListOptio
 			return all, steady, nil
 		}
 	}
+	return nil, false, account.EndlessList("DigitalOcean")
 }

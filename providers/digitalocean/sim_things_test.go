@@ -117,7 +117,7 @@ func (s *sim) makeDroplet(c *call, b, image map[string]any) {
 		}
 	}
 	for _, v := range list(b["volumes"]) {
-		vol := s.volumes[text(v.(map[string]any)["id"])]
+		vol := s.volumes[text(v)] // an id: the API's description knows no objects here
 		if vol == nil || vol.region != d.region || vol.droplet != 0 {
 			c.unprocessable("volume is not available")
 			return
@@ -347,7 +347,8 @@ func (s *sim) badRule(r map[string]any) string {
 	if peers == nil {
 		peers, _ = r["destinations"].(map[string]any)
 	}
-	if p := text(r["protocol"]); p != "icmp" && (p != "tcp" && p != "udp" || !simPorts.MatchString(text(r["ports"]))) {
+	// By the API's description every rule has ports, and those of ICMP are "0".
+	if p := text(r["protocol"]); p != "tcp" && p != "udp" && p != "icmp" || !simPorts.MatchString(text(r["ports"])) || (p == "icmp") != (text(r["ports"]) == "0") {
 		return "invalid protocol or ports"
 	}
 	if len(list(peers["addresses"]))+len(list(peers["tags"])) == 0 {

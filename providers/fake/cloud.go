@@ -99,9 +99,11 @@ func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 		if c.quota > 0 && len(c.machines) >= c.quota {
 			return app.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
 		}
-		if err := c.admit(spec.Zone); err != nil {
+		zone, err := c.zoneFor(spec.Zone)
+		if err != nil {
 			return app.Machine{}, err
 		}
+		spec.Zone = zone
 		m, err := c.build(spec)
 		if err != nil {
 			return app.Machine{}, err

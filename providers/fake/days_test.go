@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,5 +112,35 @@ func TestSettingsOfBadDays(t *testing.T) {
 	}
 	if err := fake.Check(map[string]any{"room": "a=3, b=0", "rate": 10}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRoomBindsMachinesWithoutAZone: they come into a zone that has room, and there are never more of them than the zones take.
+func TestRoomBindsMachinesWithoutAZone(t *testing.T) {
+	c := fake.New("c")
+	c.SetRoom("a", 1)
+	c.SetRoom("b", 2)
+	var zones []string
+	for _, name := range []string{"1", "2", "3"} {
+		m, err := c.Create(t.Context(), spec(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		zones = append(zones, m.Zone)
+	}
+	if !slices.Equal(zones, []string{"a", "b", "b"}) {
+		t.Errorf("they are in %q", zones)
+	}
+	_, err := c.Create(t.Context(), spec(t, "4"))
+	if e := app.AsError(err); e.Code != app.ECapacity || e.Reason != "zone_full" {
+		t.Errorf("one more: %v", err)
+	}
+	if again, err := c.Create(t.Context(), spec(t, "1")); err != nil || again.Zone != "a" || len(c.Machines()) != 3 {
+		t.Errorf("the first asked for once more: %+v, %v", again, err)
+	}
+	elsewhere := spec(t, "5")
+	elsewhere.Zone = "c"
+	if _, err := c.Create(t.Context(), elsewhere); err != nil {
+		t.Errorf("a zone that is not named: %v", err)
 	}
 }

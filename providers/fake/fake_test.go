@@ -27,6 +27,7 @@ func TestFakePassesTheSuite(t *testing.T) {
 			return last
 		},
 		Reopen: open,
+		Vanish: func(_ *testing.T, id string) { last.(*fake.Cloud).Vanish(id) },
 		Flavor: "small",
 		Image:  "host",
 		Zone:   "a",

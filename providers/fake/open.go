@@ -23,7 +23,7 @@ var Descriptor = app.Descriptor{
 		{Name: "boot", SetBy: app.SetByTenant, Label: "Boot time", Type: app.FieldText, Help: "How long a machine starts before it is running.", Default: "0s"},
 		{Name: "list_lag", SetBy: app.SetByTenant, Label: "List lag", Type: app.FieldText, Help: "How long a new machine is missing from lists.", Default: "0s"},
 		{Name: "quota", SetBy: app.SetByTenant, Label: "Quota", Type: app.FieldInt, Help: "The most machines; 0 means no limit.", Default: "0"},
-		{Name: "room", SetBy: app.SetByTenant, Label: "Room", Type: app.FieldList, Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited."},
+		{Name: "room", SetBy: app.SetByTenant, Label: "Room", Type: app.FieldList, Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited. A machine for no zone comes into the first of these that has room."},
 		{Name: "rate", SetBy: app.SetByTenant, Label: "Calls a second", Type: app.FieldInt, Help: "More calls than this are refused, with when to come back; 0 means no limit.", Default: "0"},
 		{Name: "endpoint", SetBy: app.SetByInstallation, Label: "SSH endpoint", Type: app.FieldText, Help: "host:port where every machine seems to be."},
 		{Name: "url", SetBy: app.SetByInstallation, Label: "Address of the account", Type: app.FieldText, Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},

@@ -90,6 +90,7 @@ func TestSuite(t *testing.T) {
 			return c.open(t, named)
 		},
 		Reopen: func(t *testing.T) app.Provider { return c.open(t, named) },
+		Vanish: func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
 		Flavor: "e2-medium", Image: "debian-12", Zone: otherZone,
 		Refuses: map[string]func(*app.MachineSpec){
 			"an unknown flavor":           func(s *app.MachineSpec) { s.Flavor.Flavor = "z9-huge" },

@@ -86,6 +86,7 @@ func TestSuite(t *testing.T) {
 			return c.open(t, nil)
 		},
 		Reopen: func(t *testing.T) app.Provider { return c.open(t, nil) },
+		Vanish: func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); c.machines[id].State = "deleted" },
 		Flavor: "g1.small", Image: "debian-12",
 		Refuses: map[string]func(*app.MachineSpec){
 			"an unknown package":      func(s *app.MachineSpec) { s.Flavor.Flavor = "none" },

@@ -79,11 +79,11 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 	var found []ports.Port
 	err = stack.Whole(func() error {
 		found = nil
-		return ports.List(s.Network, ports.ListOpts{DeviceID: one.ID}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return ports.List(s.Network, ports.ListOpts{DeviceID: one.ID}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := ports.ExtractPorts(page)
 			found = append(found, some...)
 			return true, err
-		})
+		}))
 	})
 	if err != nil {
 		return err

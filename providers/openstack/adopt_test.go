@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/providers/providertest"
 )
 
 // What a cluster's machine has beside its server follows it out of the pool: the floating IP leads where it led, and says whose it is.
@@ -22,9 +23,9 @@ func TestAdoptionTakesTheFloatingIPAlong(t *testing.T) {
 	if err := p.Adopt(t.Context(), m.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.Addresses[app.AddressAccess] == "" || got.Addresses[app.AddressAccess] != m.Addresses[app.AddressAccess] {
-		t.Errorf("it was at %v, and is at %v, %v", m.Addresses, got.Addresses, err)
+	got := providertest.Eventually(t, p, m.ID)
+	if got.Addresses[app.AddressAccess] == "" || got.Addresses[app.AddressAccess] != m.Addresses[app.AddressAccess] {
+		t.Errorf("it was at %v, and is at %v", m.Addresses, got.Addresses)
 	}
 	if names := s.Behind(m.ID); !slices.Contains(names, "default") || len(names) != 2 {
 		t.Errorf("it is behind %v", names)

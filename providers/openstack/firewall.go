@@ -174,11 +174,11 @@ func listGroups(ctx context.Context, s *stack.Session, o groups.ListOpts) (all [
 	o.ProjectID = s.Token.Project
 	err = stack.Whole(func() error {
 		all = nil
-		return groups.List(s.Network, o).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return groups.List(s.Network, o).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := groups.ExtractGroups(page)
 			all = append(all, some...)
 			return true, err
-		})
+		}))
 	})
 	return all, err
 }

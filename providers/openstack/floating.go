@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"slices"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
@@ -51,7 +50,7 @@ func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.Fl
 	var found []floatingips.FloatingIP
 	err := stack.Whole(func() error {
 		found = nil
-		return floatingips.List(s.Network, floatingips.ListOpts{ProjectID: s.Token.Project}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return floatingips.List(s.Network, floatingips.ListOpts{ProjectID: s.Token.Project}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := floatingips.ExtractFloatingIPs(page)
 			for _, one := range some {
 				if tags := read(one.Description); tags != nil && wanted(one, tags) {
@@ -59,7 +58,7 @@ func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.Fl
 				}
 			}
 			return true, err
-		})
+		}))
 	})
 	return found, err
 }
@@ -77,10 +76,8 @@ func ofServer(id string) func(floatingips.FloatingIP, map[string]string) bool {
 
 // float sees to it that a server has its floating IP: one is made where there is none, and put where it belongs.
 func (p *Provider) float(ctx context.Context, s *stack.Session, one *stack.Server, o order) error {
-	for _, all := range one.Addresses {
-		if slices.ContainsFunc(all, func(a stack.Address) bool { return a.Type == "floating" }) {
-			return nil
-		}
+	if one.Floats() {
+		return nil
 	}
 	from, err := p.pool(ctx, s, o.wish.floating)
 	if err != nil {

@@ -270,3 +270,34 @@ func TestListWithoutNeutron(t *testing.T) {
 		}
 	}
 }
+
+// While one of the cloud's services is broken a deletion fails in words, and goes on where it was once that works again. Nothing is left.
+func TestADeletionOutlivesABrokenCloud(t *testing.T) {
+	for name, which := range map[string]string{"Nova": "/compute/", "Neutron": "/network/", "Keystone's catalog and all": "/"} {
+		t.Run(name, func(t *testing.T) {
+			s, h := harness(t, nil)
+			s.faults.Fail = func(w http.ResponseWriter, _ *http.Request, _ int) {
+				w.WriteHeader(http.StatusInternalServerError)
+				_, _ = w.Write([]byte(`{"computeFault": {"code": 500, "message": "Unexpected API Error. Please report this at http://bugs.launchpad.net/nova/ and attach the Nova API log if possible.\n<class 'neutronclient.common.exceptions.ConnectionFailed'>"}}`))
+			}
+			p := s.open(t, nil)
+			spec, _ := h.Spec(t, "broken")
+			m, err := p.Create(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.faults.Arm(providertest.Down, 1000, func(r *http.Request) bool { return strings.Contains(r.URL.Path, which) })
+			for range 3 {
+				e := app.AsError(p.Delete(t.Context(), m.ID))
+				if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)" {
+					t.Errorf("people are told %s %s %q", e.Code, e.Reason, e.ForPeople())
+				}
+			}
+			s.faults.Disarm()
+			if err := p.Delete(t.Context(), m.ID); err != nil {
+				t.Error(err)
+			}
+			s.clear(t, p)
+		})
+	}
+}

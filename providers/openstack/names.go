@@ -52,11 +52,11 @@ func (p *Provider) dns(ctx context.Context, s *stack.Session) (zones.Zone, error
 	var found []zones.Zone
 	err := stack.Whole(func() error {
 		found = nil
-		return zones.List(s.DNS, zones.ListOpts{Name: p.NameZone() + "."}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return zones.List(s.DNS, zones.ListOpts{Name: p.NameZone() + "."}).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := zones.ExtractZones(page)
 			found = append(found, some...)
 			return true, err
-		})
+		}))
 	})
 	if err != nil {
 		return zones.Zone{}, err
@@ -108,11 +108,11 @@ func (z zone) list(ctx context.Context, name, kind string) ([]recordsets.RecordS
 	var all []recordsets.RecordSet
 	err := stack.Whole(func() error {
 		all = nil
-		return recordsets.ListByZone(z.s.DNS, z.id, o).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return recordsets.ListByZone(z.s.DNS, z.id, o).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			some, err := recordsets.ExtractRecordSets(page)
 			all = append(all, some...)
 			return true, err
-		})
+		}))
 	})
 	return slices.DeleteFunc(all, func(r recordsets.RecordSet) bool {
 		return r.Action == "DELETE" || name != "" && records.Plain(r.Name) != name || kind != "" && r.Type != kind

@@ -72,14 +72,14 @@ func lookUp(ctx context.Context, s *stack.Session, name string) (network, error)
 
 func listNetworks(ctx context.Context, s *stack.Session, o networks.ListOpts) ([]network, error) {
 	var all []network
-	err := networks.List(s.Network, o).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+	err := networks.List(s.Network, o).EachPage(ctx, stack.Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		var in struct {
 			Networks []network `json:"networks"`
 		}
 		err := page.(networks.NetworkPage).ExtractInto(&in)
 		all = append(all, in.Networks...)
 		return true, err
-	})
+	}))
 	return all, err
 }
 

@@ -165,6 +165,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		Take:     func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
 		Behind:   func(_ *testing.T, id string) []string { return s.Behind(id) },
 		Left:     func(*testing.T) []string { return s.Left() },
+		Vanish:   func(_ *testing.T, id string) { s.Lose(id) },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
 		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {

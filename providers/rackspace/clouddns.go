@@ -89,7 +89,10 @@ func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) 
 	for range 5 {
 		var all []record
 		total, more, same := 0, true, true
-		for more && same {
+		for pages := 0; more && same; pages++ {
+			if pages == account.MostPages {
+				return nil, account.EndlessList("Cloud DNS")
+			}
 			in.Records, in.Links = nil, nil
 			// Without a limit of ours: what came so far is then a multiple of theirs, as an offset must be.
 			if err := d.call(ctx, http.MethodGet, d.at(url.Values{"offset": {strconv.Itoa(len(all))}}, "domains", domain, "records"), nil, &in); err != nil {

@@ -149,22 +149,25 @@ func (p *Provider) machine(one *stack.Server) app.Machine {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(one.Addresses)), func(n string) bool { return n == "public" || n == "private" })
 	m := one.Machine(append(names, "private", "public")) // isolated networks first: what is on them is the account's alone
 	m.Zone, m.Note = p.region, "Rackspace Cloud Server, "+one.Status
-	if one.Fault.Message != "" {
-		m.Note += ": " + one.Fault.Message
+	if said := stack.Plain(one.Fault.Message); said != "" {
+		m.Note += ": " + said
 	}
 	if one.AccessIPv4 != "" {
 		m.Addresses[app.AddressAccess] = one.AccessIPv4
 	}
+	status := one.Metadata["rackconnect_automation_status"]
+	if p.waits && !slices.Contains([]string{"DEPLOYED", "FAILED", "UNPROCESSABLE"}, status) {
+		delete(m.Addresses, app.AddressAccess) // the automation gives another one
+	}
 	if !p.waits || m.State != app.MachineRunning {
 		return m
 	}
-	switch status := one.Metadata["rackconnect_automation_status"]; status {
+	switch status {
 	case "DEPLOYED":
 	case "FAILED", "UNPROCESSABLE":
 		m.State, m.Note = app.MachineStopped, m.Note+", RackConnect "+status
 	default:
 		m.State, m.Note = app.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "has not begun")
-		delete(m.Addresses, app.AddressAccess)
 	}
 	return m
 }

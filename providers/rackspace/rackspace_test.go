@@ -121,9 +121,10 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 				return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/servers/") && strings.Count(r.URL.Path, "-") == 4
 			},
 		},
-		Named: func(_ *testing.T, name string) []string { return s.Named(name) },
-		Take:  func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
-		Left:  func(*testing.T) []string { return s.Left() },
+		Named:  func(_ *testing.T, name string) []string { return s.Named(name) },
+		Take:   func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
+		Left:   func(*testing.T) []string { return s.Left() },
+		Vanish: func(_ *testing.T, id string) { s.Lose(id) },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
 		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {

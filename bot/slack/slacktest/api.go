@@ -194,7 +194,16 @@ func (s *Slack) answer(c *call) object {
 	case f.Error != "":
 		return oops(f.Error)
 	}
+	before := len(s.violations)
 	answer := m.do(s, c)
+	if word := str(answer["error"]); word == "invalid_arguments" || word == "invalid_blocks" {
+		// Slack says in words where it found what.
+		var found []any
+		for _, v := range s.violations[before:] {
+			found = append(found, "[ERROR] "+v.String())
+		}
+		answer["response_metadata"] = object{"messages": found}
+	}
 	if f.Lose {
 		c.note.Status = lost
 	}

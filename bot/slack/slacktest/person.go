@@ -246,6 +246,23 @@ func (u *User) Home() *View {
 	return u.homeView
 }
 
+// Mentions posts a message that calls the app by its name, of which the app is told.
+func (p Seat) Mentions(text string) *Message {
+	s := p.u.w.s
+	s.mu.Lock()
+	if !s.scope("app_mentions:read") {
+		s.violate("scope", "app_mention", "the app has no scope app_mentions:read")
+	}
+	m := &Message{channel: p.c, TS: s.stamp(), by: p.u}
+	text = "<@" + p.u.w.Bot + "> " + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	m.set(text, nil)
+	p.c.messages = append(p.c.messages, m)
+	event := object{"type": "app_mention", "user": p.u.ID, "channel": p.c.ID, "ts": m.TS, "event_ts": m.TS, "text": text}
+	s.mu.Unlock()
+	p.u.w.Event(event)
+	return m
+}
+
 // Shares posts a message with links in a channel, of which the app is told where it has said to be.
 func (p Seat) Shares(domain string, links ...string) *Message {
 	s := p.u.w.s

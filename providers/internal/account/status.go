@@ -30,7 +30,7 @@ func Status(status int, header http.Header, message string) *app.Error {
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		e.Code = app.ETimeout
 	case status >= 500:
-		e.Code, e.RetryAfter = app.ETransient, RetryAfter(header, time.Now())
+		e.Code, e.Reason, e.RetryAfter = app.ETransient, app.ReasonCloudBroken, RetryAfter(header, time.Now())
 	case status >= 400:
 		e.Code = app.EInvalid
 	}

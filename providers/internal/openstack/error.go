@@ -3,7 +3,9 @@ package openstack
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +38,7 @@ func Absent(err error) bool {
 
 func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 	kind, message := said(err.Body)
-	e := account.Status(err.Actual, err.ResponseHeader, message)
+	e := account.Status(err.Actual, err.ResponseHeader, Plain(message))
 	switch {
 	case err.Actual == http.StatusRequestEntityTooLarge && !quota(kind, message):
 		// Nova's and Rackspace's older way to say that calls come too often.
@@ -45,6 +47,9 @@ func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 		e.Code, e.Hint = app.EQuota, "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
 	case full(kind, message):
 		e.Code, e.Hint = app.ECapacity, "Try another zone, network or flavor, or try again later."
+	case pythonClass.MatchString(message), e.Reason == app.ReasonCloudBroken:
+		// A service that cannot reach another one hands on what it met, sometimes with a status as if it were our fault.
+		e.Code, e.Reason, e.Message = app.ETransient, app.ReasonCloudBroken, broken(err.Actual, message)
 	case err.Actual == http.StatusForbidden:
 		e.Reason, e.Hint = "permission", "The credentials are good, but may not do that: see the roles and access rules in docs/providers."
 	case err.Actual == http.StatusUnauthorized:
@@ -55,6 +60,36 @@ func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 		e.Code, e.Hint = app.EInvalid, "The endpoint that was asked answers with a list of versions: ask whoever runs the cloud to look at its catalog of services."
 	}
 	return e
+}
+
+// pythonClass is the raw class of an exception, which services hand on when they do not know better.
+var pythonClass = regexp.MustCompile(`\s*<class '([^'<>]*)'>`)
+
+// Plain leaves raw classes out of a message.
+func Plain(message string) string {
+	return strings.TrimSpace(pythonClass.ReplaceAllString(message, ""))
+}
+
+// behind are the services that OpenStack's own services ask, by words in the classes of their errors.
+var behind = []struct{ word, service string }{
+	{"neutron", "networking service (Neutron)"}, {"cinder", "volume service (Cinder)"}, {"glance", "image service (Glance)"}, {"placement", "placement service"},
+	{"keystone", "identity service (Keystone)"}, {"messaging", "message queue"}, {"sqlalchemy", "database"}, {"oslo_db", "database"}, {"pymysql", "database"}, {"libvirt", "hypervisor"},
+}
+
+// broken says in words that the cloud does not work, and what of it, where that is known.
+func broken(status int, message string) string {
+	text := "OpenStack " + app.CloudBroken
+	if class := pythonClass.FindStringSubmatch(message); class != nil {
+		for _, b := range behind {
+			if contains(class[1], b.word) {
+				return text + ": it can't reach its " + b.service
+			}
+		}
+	}
+	if status < 500 {
+		return text
+	}
+	return fmt.Sprintf("%s: it answered %d %s", text, status, http.StatusText(status))
 }
 
 // said gives what an answer's body says, and what kind of error that is by the service's own name. Nova and Cinder wrap it in the kind's name,
@@ -108,7 +143,7 @@ const reasonFault = "fault"
 
 // Failed is the error of a server that could not be built; the fault is the cloud's word on it.
 func (s *Server) Failed() *app.Error {
-	said := s.Fault.Message
+	said := Plain(s.Fault.Message)
 	if said == "" {
 		said = "it does not say why"
 	}

@@ -50,6 +50,34 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	}
 }
 
+// A service of the cloud that cannot reach another hands on the raw class of what it met, with a status of its own choice. People read what does not work.
+func TestABrokenCloudIsToldInWords(t *testing.T) {
+	const unexpected = "Unexpected API Error. Please report this at http://bugs.launchpad.net/nova/ and attach the Nova API log if possible.\\n"
+	for _, c := range []struct {
+		status     int
+		body, want string
+	}{
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'neutronclient.common.exceptions.ConnectionFailed'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'keystoneauth1.exceptions.connection.ConnectFailure'>"}}`, "OpenStack isn't working properly right now: it can't reach its identity service (Keystone)"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'oslo_db.exception.DBConnectionError'>"}}`, "OpenStack isn't working properly right now: it can't reach its database"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it answered 500 Internal Server Error"},
+		{409, `{"conflictingRequest": {"code": 409, "message": "<class 'neutronclient.common.exceptions.NeutronClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
+		{400, `{"badRequest": {"code": 400, "message": "<class 'cinderclient.exceptions.ClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its volume service (Cinder)"},
+		{502, `<html><h1>502 Bad Gateway</h1></html>`, "OpenStack isn't working properly right now: it answered 502 Bad Gateway"},
+		{503, ``, "OpenStack isn't working properly right now: it answered 503 Service Unavailable"},
+	} {
+		e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: c.status, Body: []byte(c.body)}))
+		if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != c.want {
+			t.Errorf("%d %s\nis told as %s %s %q, want %q", c.status, c.body, e.Code, e.Reason, e.ForPeople(), c.want)
+		}
+	}
+	var s Server
+	s.Status, s.Fault.Message = "ERROR", "Build of instance 1 aborted: <class 'neutronclient.common.exceptions.ConnectionFailed'>"
+	if e, m := s.Failed(), s.Machine(nil); contains(e.Message+m.Note, "<class") {
+		t.Errorf("a server's fault is told as %q, %q", e.Message, m.Note)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	fixed, floats := "fixed", "floating"
 	for name, c := range map[string]struct {

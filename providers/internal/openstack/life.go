@@ -103,7 +103,7 @@ func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func()
 			one.Volumes = now.Volumes // they came between the look and the deletion
 		}
 		if err == nil && now.Status == "ERROR" && now.TaskState == "" {
-			return false, app.Errorf(app.ETransient, "the cloud could not delete the server %s: %s", id, now.Fault.Message)
+			return false, app.Errorf(app.ETransient, "the cloud could not delete the server %s: %s", id, Plain(now.Fault.Message))
 		}
 		return false, err
 	})

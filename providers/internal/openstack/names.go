@@ -56,11 +56,11 @@ func (n *Names[T]) Forget() { n.mu.Lock(); defer n.mu.Unlock(); n.kept = nil }
 // Flavors gives all flavors that the project may use, sorted by name.
 func Flavors(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	var all []flavors.Flavor
-	err := flavors.ListDetail(s.Compute, flavors.ListOpts{}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+	err := flavors.ListDetail(s.Compute, flavors.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := flavors.ExtractFlavors(page)
 		all = append(all, some...)
 		return true, err
-	})
+	}))
 	slices.SortFunc(all, func(a, b flavors.Flavor) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
@@ -123,11 +123,11 @@ func rank(i images.Image) int {
 // Images gives the images that the project sees.
 func Images(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
 	var all []images.Image
-	err := images.List(s.Image, o).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+	err := images.List(s.Image, o).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := images.ExtractImages(page)
 		all = append(all, some...)
 		return true, err
-	})
+	}))
 	return all, err
 }
 

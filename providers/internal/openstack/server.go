@@ -92,8 +92,8 @@ func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT
 func (s *Server) Machine(networks []string) app.Machine {
 	m := app.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
-	if s.Fault.Message != "" {
-		m.Note += ": " + s.Fault.Message
+	if said := Plain(s.Fault.Message); said != "" {
+		m.Note += ": " + said
 	}
 	return m
 }
@@ -101,6 +101,9 @@ func (s *Server) Machine(networks []string) app.Machine {
 func (s *Server) state() app.MachineState {
 	switch s.Status {
 	case "ACTIVE", "VERIFY_RESIZE", "PASSWORD":
+		if s.WantsFloating() && !s.Floats() {
+			return app.MachineStarting // Nova tells of a floating IP seconds after Neutron has given it
+		}
 		return app.MachineRunning
 	case "SHUTOFF":
 		if s.TaskState == "powering-on" {
@@ -111,6 +114,16 @@ func (s *Server) state() app.MachineState {
 		return app.MachineStopped
 	}
 	return app.MachineStarting
+}
+
+// Floats tells whether Nova knows a floating IP of the server.
+func (s *Server) Floats() bool {
+	for _, all := range s.Addresses {
+		if slices.ContainsFunc(all, func(a Address) bool { return a.Type == AccessFloating }) {
+			return true
+		}
+	}
+	return false
 }
 
 // addresses chooses how a server is reached from outside and from its neighbours: by its floating IP, else by an address that is public, else by
@@ -185,7 +198,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 	err := Whole(func() error {
 		found = nil
 		seen := map[string]bool{} // a page may repeat what moved while it was read
-		return servers.List(s.Compute, servers.ListOpts{}).EachPage(ctx, func(_ context.Context, page pagination.Page) (bool, error) {
+		return servers.List(s.Compute, servers.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 			var in struct {
 				Servers []*Server `json:"servers"`
 			}
@@ -199,7 +212,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 				}
 			}
 			return true, nil
-		})
+		}))
 	})
 	return found, err
 }

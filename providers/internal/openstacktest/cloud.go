@@ -60,6 +60,7 @@ type Cloud struct {
 	RackConnect string
 	rackspace   bool
 	Lag         time.Duration // of lists of servers; one server by its id is known at once
+	Tells       time.Duration // how long after Neutron has given a floating IP Nova tells of it
 	Secondary   bool          // the DNS zone is a copy of another's
 	Records     int           // that the DNS domain may have, with Rackspace; 0 for 500
 	Twice       func()        // called, once, before a group is made
@@ -94,7 +95,7 @@ type Network struct {
 
 // New gives a cloud without servers.
 func New() *Cloud {
-	c := &Cloud{build: 2 * time.Millisecond, tokens: map[string]time.Time{}, servers: map[string]*server{}, ports: map[string]*port{}, ips: map[string]*floating{},
+	c := &Cloud{build: 2 * time.Millisecond, Tells: 30 * time.Millisecond, tokens: map[string]time.Time{}, servers: map[string]*server{}, ports: map[string]*port{}, ips: map[string]*floating{},
 		groups: map[string]*group{}, volumes: map[string]*volume{}, jobs: map[string]*dnsJob{},
 		TokenLife: time.Hour, Roles: []string{"member", "reader"}, Services: []string{"compute", "network", "image", "volumev3", "dns"}, PageSize: 3, Routed: true,
 		Limits: Limits{Servers: 20, Cores: 40, MemoryMB: 51200, Volumes: 20, VolumeGB: 1000, Floating: 20, Groups: 10, Ports: 100},

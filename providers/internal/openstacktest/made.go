@@ -54,6 +54,13 @@ func (c *Cloud) Lose(id string) {
 			c.unplug(port)
 		}
 	}
+	if s := c.servers[id]; s != nil {
+		for i, v := range s.volumes {
+			if s.ends(i) {
+				delete(c.volumes, v)
+			}
+		}
+	}
 	delete(c.servers, id)
 }
 

@@ -16,7 +16,7 @@ type port struct {
 
 type floating struct {
 	network, port, address, description string
-	made                                time.Time
+	made, led                           time.Time // created; and led to its port
 }
 
 type group struct {
@@ -232,7 +232,7 @@ func (c *Cloud) makeFloating(w http.ResponseWriter, r *http.Request) {
 	}
 	c.next++
 	id := newID()
-	c.ips[id] = &floating{network: n.ID, port: in.IP.Port, address: fmt.Sprintf("%s%d", n.Prefix, 2+c.next%250), description: in.IP.Description, made: time.Now()}
+	c.ips[id] = &floating{network: n.ID, port: in.IP.Port, address: fmt.Sprintf("%s%d", n.Prefix, 2+c.next%250), description: in.IP.Description, made: time.Now(), led: time.Now()}
 	answer(w, http.StatusCreated, object{"floatingip": c.shownFloating(id)})
 }
 
@@ -267,7 +267,7 @@ func (c *Cloud) oneFloating(w http.ResponseWriter, r *http.Request) {
 			if !c.leads(w, ip.network, *in.IP.Port) {
 				return
 			}
-			ip.port = *in.IP.Port
+			ip.port, ip.led = *in.IP.Port, time.Now()
 		}
 	}
 	answer(w, http.StatusOK, object{"floatingip": c.shownFloating(id)})

@@ -211,7 +211,7 @@ func (c *Cloud) shown(s *server, r *http.Request) object {
 		have, _ := addresses[name].([]object)
 		have = append(have, object{"addr": p.address, "version": 4, "OS-EXT-IPS:type": "fixed", "OS-EXT-IPS-MAC:mac_addr": "fa:16:3e:00:00:01"})
 		for _, ip := range c.ips {
-			if ip.port == id {
+			if ip.port == id && time.Since(ip.led) >= c.Tells {
 				have = append(have, object{"addr": ip.address, "version": 4, "OS-EXT-IPS:type": "floating", "OS-EXT-IPS-MAC:mac_addr": "fa:16:3e:00:00:01"})
 			}
 		}

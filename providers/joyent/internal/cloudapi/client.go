@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"muster/providers/internal/account"
 )
 
 // most is how long an answer may be.
@@ -109,7 +111,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 	}
 	var all []T
 	query.Set("limit", strconv.Itoa(page))
-	for {
+	for range account.MostPages {
 		query.Set("offset", strconv.Itoa(len(all)))
 		var some []T
 		header, err := c.do(ctx, http.MethodGet, path, query, nil, &some)
@@ -122,4 +124,5 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 			return all, nil
 		}
 	}
+	return nil, account.EndlessList("the CloudAPI")
 }

@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// shellAutomator is the automator whose actions are scripts.
+const shellAutomator = "shell"
+
+// Script is what an entry has run by a shell: the script of an action or of a lifecycle hook, or the command of a health check.
+type Script struct {
+	Text  string
+	entry *entry
+	path  []any
+}
+
+// scriptsOf gives the scripts of entries.
+func scriptsOf(list []*entry) (all []Script) {
+	for _, e := range list {
+		if e.broken {
+			continue
+		}
+		add := func(text string, path ...any) {
+			if text != "" {
+				all = append(all, Script{Text: text, entry: e, path: path})
+			}
+		}
+		switch v := e.value.(type) {
+		case *app.Service:
+			for _, a := range app.ServiceActions {
+				if action := v.Actions[a]; action != nil && action.Automator == shellAutomator {
+					add(action.Fields["script"], "actions", string(a), "fields", "script")
+				}
+			}
+			if v.Health != nil {
+				add(app.CoverMacros(v.Health.Command), "health", "command")
+			}
+		case *app.Template:
+			for i, h := range v.Hooks {
+				add(h.Script, "hooks", i, "run")
+			}
+		}
+	}
+	return all
+}
+
+// scripts checks that shells can read what they are given.
+func (c *checker) scripts(list []*entry) {
+	if c.options.CheckScript == nil {
+		return
+	}
+	for _, s := range scriptsOf(list) {
+		if fault := c.options.CheckScript(s.Text); fault != nil {
+			c.out.add(s.Problem(*fault, rule(s.entry)))
+		}
+	}
+}
+
+// Problem says what is wrong with a script where it is written in its file, as far as it stands there line by line. Severity is that of what is no
+// warning.
+func (s Script) Problem(f app.ScriptFault, severity Severity) Problem {
+	if f.Warning {
+		severity = SeverityWarning
+	}
+	place, column := s.place(f.Line, f.Column)
+	return Problem{
+		Origin: place, Column: column, Severity: severity, Hint: f.Hint, Field: fieldPath(s.path), Kind: string(s.entry.kind), Name: s.entry.name,
+		Message: fmt.Sprintf("%s: %s: line %d, column %d of the script: %s", s.entry.key, s.entry.spell(s.path), f.Line, f.Column, f.Message),
+	}
+}
+
+// place finds a place of the script in the file.
+func (s Script) place(line, column int) (app.Origin, int) {
+	at := s.entry.at(s.path...)
+	origin := app.Origin{File: s.entry.file, Line: at.Line}
+	if at.Kind != yaml.ScalarNode || at.Style&yaml.LiteralStyle == 0 || at.Line == 0 {
+		return origin, at.Column
+	}
+	lines := bytes.Split(s.entry.text, []byte("\n"))
+	if at.Line >= len(lines) {
+		return origin, at.Column
+	}
+	origin.Line += min(line, len(lines)-at.Line)
+	for _, l := range lines[at.Line:] {
+		if rest := bytes.TrimLeft(l, " "); len(bytes.TrimSpace(rest)) > 0 {
+			return origin, len(l) - len(rest) + column
+		}
+	}
+	return origin, column
+}

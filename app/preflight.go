@@ -1,0 +1,362 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of what previews ask of accounts.
+const (
+	preflightWait  = 500 * time.Millisecond // a preview waits for an answer
+	preflightLimit = 30 * time.Second       // one question may take
+	preflightGood  = time.Minute            // for how long an answer without problems is kept
+	preflightBad   = 10 * time.Second       // and one with problems, which a person may be fixing
+	mostPreflights = 1000                   // answers that are kept
+	mostAsking     = 64                     // questions at the same time
+	mostAskingOf   = 4                      // of them for one tenant
+)
+
+// AboutScript is what a finding about a script is about; see Finding.
+const AboutScript = "script"
+
+// AccountState says how far the provider's account has been asked about a preview.
+type AccountState string
+
+// The states.
+const (
+	AccountChecked  AccountState = "checked"
+	AccountChecking AccountState = "checking" // the account has not answered yet
+	AccountUnknown  AccountState = "unknown"  // the account cannot be asked now
+)
+
+// AccountAnswer says whether the provider's account was asked about a preview. What it would refuse is among the preview's problems.
+type AccountAnswer struct {
+	Provider string       `json:"provider"`
+	State    AccountState `json:"state" enum:"checked,checking,unknown"`
+	At       time.Time    `json:"at,omitzero" doc:"When it answered."`
+}
+
+// ProblemLines say for people what would go wrong, and whether the provider has been asked.
+func (p Preview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+// ProblemLines are those of an amendment.
+func (p AmendPreview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+func problemLines(problems []Finding, account *AccountAnswer) (lines []string) {
+	for _, f := range problems {
+		what := "Problem: "
+		if f.Warning {
+			what = "Warning: "
+		}
+		lines = append(lines, strings.TrimSpace(what+f.Message+" "+f.Hint))
+	}
+	if words := account.Words(); words != "" {
+		lines = append(lines, words)
+	}
+	return lines
+}
+
+// Words say that the account has not answered; "" where it has.
+func (a *AccountAnswer) Words() string {
+	switch {
+	case a == nil:
+	case a.State == AccountChecking:
+		return "Still checking what provider " + a.Provider + " would refuse."
+	case a.State == AccountUnknown:
+		return "Provider " + a.Provider + " couldn't be checked."
+	}
+	return ""
+}
+
+// foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
+func (a *App) foresee(ctx context.Context, tenant string, d draft, p *Preview) error {
+	p.Problems = a.scriptProblems(d.definition)
+	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	answer, found, err := a.askAccount(ctx, tenant, p.Layout.Provider, d.needs(p.Layout))
+	p.Account, p.Problems = answer, append(p.Problems, found...)
+	return err
+}
+
+// foreseeAmend does the same for the machines that an amendment adds.
+func (a *App) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
+	p := &d.preview
+	needs := AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	for _, n := range p.Nodes {
+		if n.Change != NodeNew {
+			continue
+		}
+		need := MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
+		at := slices.IndexFunc(needs.Machines, func(m MachineNeed) bool {
+			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
+		})
+		switch {
+		case at < 0:
+			needs.Machines = append(needs.Machines, need)
+		case !needs.Each:
+			needs.Machines[at].Count++
+		}
+	}
+	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	p.Account, p.Problems, err = a.askAccount(ctx, tenant, d.Provider, needs)
+	return err
+}
+
+// askAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
+func (a *App) askAccount(ctx context.Context, tenant, provider string, needs AccountNeeds) (*AccountAnswer, []Finding, error) {
+	if a.Accounts == nil {
+		return nil, nil, nil
+	}
+	c, err := a.catalogSoon(ctx, tenant)
+	if err != nil || c.Providers[provider] == nil {
+		return nil, nil, err
+	}
+	open, err := a.SecretsOf(ctx, tenant, *c.Providers[provider])
+	if err != nil {
+		return nil, nil, err
+	}
+	account, question := preflightKeys(tenant, open, needs)
+	answer, found := a.preflights.ask(ctx, a.Now, tenant, account, question, func(ctx context.Context) ([]Finding, error) {
+		return a.Accounts.CheckAccount(ctx, open, needs)
+	})
+	answer.Provider = provider
+	return &answer, found, nil
+}
+
+// needs is what a layout needs of its account. Where machines may be of other hardware, how many of which there will be is not known, so each kind is asked about
+// by itself.
+func (d draft) needs(l Layout) AccountNeeds {
+	needs := AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	for _, g := range l.Groups {
+		n := MachineNeed{Count: g.Count, Flavor: d.definition.Hardware[g.Hardware], Image: d.definition.Images[g.Image], Zone: g.Zone}
+		if needs.Each {
+			n.Count = 1
+		}
+		needs.Machines = append(needs.Machines, n)
+	}
+	return needs
+}
+
+// preflightKeys name an account, as a tenant has it, and a question to it. Values of settings may be secret, so of these there is only a sum.
+func preflightKeys(tenant string, spec ProviderSpec, needs AccountNeeds) (account, question string) {
+	sum := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil { // what JSON has no word for is printed
+			b = fmt.Appendf(nil, "%#v", v)
+		}
+		return fmt.Sprintf("%x", sha256.Sum256(b))
+	}
+	account = tenant + "\x00" + spec.Account() + "\x00" + spec.Type + "\x00" + sum(spec.Settings)
+	return account, account + "\x00" + sum(needs)
+}
+
+// preflights asks accounts what they would refuse: one question at a time each, and of those that wait the latest.
+type preflights struct {
+	mu    sync.Mutex
+	kept  map[string]preflightAnswer // by question
+	turns map[string]*preflightTurn  // by account: questions that are being asked
+}
+
+type preflightAnswer struct {
+	at, until time.Time
+	state     AccountState
+	problems  []Finding
+}
+
+type preflightTurn struct {
+	preflightQuestion
+	tenant string
+	done   chan struct{}
+	next   *preflightQuestion // is asked after this one
+}
+
+type preflightQuestion struct {
+	key string
+	ask func(context.Context) ([]Finding, error)
+}
+
+// ask gives what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one to ask finds
+// the answer.
+func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]Finding, error)) (AccountAnswer, []Finding) {
+	wait := time.NewTimer(preflightWait)
+	defer wait.Stop()
+	for {
+		answer, done := f.turn(ctx, now, tenant, account, preflightQuestion{key, ask})
+		if done == nil {
+			return AccountAnswer{State: answer.state, At: answer.at}, slices.Clone(answer.problems)
+		}
+		select {
+		case <-done:
+		case <-wait.C:
+			return AccountAnswer{State: AccountChecking}, nil
+		case <-ctx.Done():
+			return AccountAnswer{State: AccountChecking}, nil
+		}
+	}
+}
+
+// turn gives the answer that is kept, or what to wait for.
+func (f *preflights) turn(ctx context.Context, now func() time.Time, tenant, account string, q preflightQuestion) (preflightAnswer, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.kept[q.key]; ok && now().Before(a.until) {
+		return a, nil
+	}
+	if t := f.turns[account]; t != nil {
+		if t.key != q.key {
+			t.next = &q
+		}
+		return preflightAnswer{}, t.done
+	}
+	of := 0
+	for _, t := range f.turns {
+		if t.tenant == tenant {
+			of++
+		}
+	}
+	if len(f.turns) >= mostAsking || of >= mostAskingOf {
+		return preflightAnswer{state: AccountUnknown}, nil
+	}
+	t := &preflightTurn{preflightQuestion: q, tenant: tenant, done: make(chan struct{})}
+	if f.turns == nil {
+		f.turns = map[string]*preflightTurn{}
+	}
+	f.turns[account] = t
+	go f.run(context.WithoutCancel(ctx), now, account, t) // whoever asked may be gone when the answer comes
+	return preflightAnswer{}, t.done
+}
+
+// run asks one question after the other, until none waits.
+func (f *preflights) run(ctx context.Context, now func() time.Time, account string, t *preflightTurn) {
+	for t != nil {
+		limited, cancel := context.WithTimeout(ctx, preflightLimit)
+		found, err := t.ask(limited)
+		cancel()
+		t = f.answered(account, t, judgeAccount(found, err), now())
+	}
+}
+
+// answered keeps an answer, and gives the turn that follows; nil for none.
+func (f *preflights) answered(account string, t *preflightTurn, a preflightAnswer, now time.Time) (next *preflightTurn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer close(t.done)
+	a.at, a.until = now, now.Add(preflightGood)
+	if len(a.problems) > 0 || a.state != AccountChecked {
+		a.until = now.Add(preflightBad)
+	}
+	if len(f.kept) >= mostPreflights {
+		maps.DeleteFunc(f.kept, func(_ string, old preflightAnswer) bool { return !now.Before(old.until) })
+	}
+	if f.kept == nil || len(f.kept) >= mostPreflights {
+		f.kept = map[string]preflightAnswer{}
+	}
+	f.kept[t.key] = a
+	if t.next == nil {
+		delete(f.turns, account)
+		return nil
+	}
+	next = &preflightTurn{preflightQuestion: *t.next, tenant: t.tenant, done: make(chan struct{})}
+	f.turns[account] = next
+	return next
+}
+
+// judgeAccount leaves of what was found what is of use to people who want machines now. What passes by itself, such as a cloud that does not answer, is no problem of
+// theirs.
+func judgeAccount(found []Finding, err error) preflightAnswer {
+	a := preflightAnswer{state: AccountChecked}
+	if err != nil {
+		a.state = AccountUnknown
+		return a
+	}
+	for _, f := range found {
+		switch {
+		case f.OK:
+		case f.Code == ETransient, f.Code == ETimeout, f.Code == ERateLimit:
+			a.state = AccountUnknown
+		case f.Warning && !slices.Contains([]string{AboutQuota, AboutFlavor, AboutImage, AboutRegion}, f.About): // such as what cannot be looked up
+		default:
+			f.Warning = f.Warning || f.Code == ECapacity // there may be room later, or in another zone
+			a.problems = append(a.problems, f)
+		}
+	}
+	slices.SortStableFunc(a.problems, func(x, y Finding) int { return cmp.Compare(x.rank(), y.rank()) })
+	return a
+}
+
+// scriptProblems are the scripts of a cluster that shells cannot read. Catalogs refuse them, but for those that were saved before, or written for Coopr.
+func (a *App) scriptProblems(d Definition) (problems []Finding) {
+	if a.CheckScript == nil {
+		return nil
+	}
+	check := func(subject, where, script string) {
+		if fault := a.faults.of(script, a.CheckScript); fault != nil && len(problems) < MostChanges {
+			problems = append(problems, Finding{About: AboutScript, Subject: subject, Warning: fault.Warning, Code: EScript, Hint: asSentence(fault.Hint),
+				Message: asSentence(fmt.Sprintf("%s: line %d, column %d of the script: %s", where, fault.Line, fault.Column, fault.Message))})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Services)) {
+		s := d.Services[name]
+		if s == nil {
+			continue
+		}
+		for _, act := range ServiceActions {
+			if c := s.Actions[act]; c != nil && c.Automator == "shell" {
+				check(name, fmt.Sprintf("Service %s, action %s", name, act), c.Fields["script"])
+			}
+		}
+		if s.Health != nil {
+			check(name, "Service "+name+", health check", CoverMacros(s.Health.Command))
+		}
+	}
+	for _, h := range d.Hooks {
+		check(h.Name, "Hook "+h.Name, h.Script)
+	}
+	return problems
+}
+
+// asSentence begins with a capital and ends with a full stop.
+func asSentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+}
+
+// scriptFaults remembers what was said of scripts, by their sums: a form asks for a preview with every change.
+type scriptFaults struct {
+	mu   sync.Mutex
+	kept map[[sha256.Size]byte]*ScriptFault
+}
+
+func (f *scriptFaults) of(script string, check func(string) *ScriptFault) *ScriptFault {
+	if script == "" {
+		return nil
+	}
+	key := sha256.Sum256([]byte(script))
+	f.mu.Lock()
+	fault, ok := f.kept[key]
+	f.mu.Unlock()
+	if ok {
+		return fault
+	}
+	fault = check(script)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept == nil || len(f.kept) >= mostPreflights {
+		f.kept = map[[sha256.Size]byte]*ScriptFault{}
+	}
+	f.kept[key] = fault
+	return fault
+}

@@ -1,0 +1,375 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Trouble is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
+// worked out from rows alone, so that it costs next to nothing to look at.
+type Trouble struct {
+	// What says in a sentence or two what is wrong.
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+	// Operation is the one that didn't end well; 0 where machines were lost without one.
+	Operation int64 `json:"operation,omitempty"`
+	// Lost are the nodes whose machines are gone.
+	Lost []string `json:"lost" nullable:"false"`
+	// Failures are the first steps that failed; MoreFailures counts the others.
+	Failures     []TroubleStep `json:"failures" nullable:"false"`
+	MoreFailures int           `json:"more_failures,omitempty"`
+	// CostPerHour is what the machines that are there cost meanwhile.
+	CostPerHour float64 `json:"cost_per_hour"`
+	// Ways are the ways on that can work with the machines that are there, the best first.
+	Ways []Way `json:"ways" nullable:"false"`
+	// Soon says what happens next without anyone; "" for nothing.
+	Soon string `json:"soon,omitempty"`
+}
+
+// TroubleStep is a step that failed.
+type TroubleStep struct {
+	Step  string `json:"step"`
+	Node  string `json:"node,omitempty"`
+	Error string `json:"error"`
+}
+
+// mostFailures is how many failed steps are told by themselves.
+const mostFailures = 3
+
+// WayKind names a way on.
+type WayKind string
+
+// The ways on from a failure.
+const (
+	WayResume        WayKind = "resume"         // go on with the operation from where it stopped
+	WayRepair        WayKind = "repair"         // replace lost nodes and finish what was left undone
+	WayRollBack      WayKind = "roll_back"      // undo what the operation has done
+	WayReconfigure   WayKind = "reconfigure"    // change the configuration; what was left undone is finished with it
+	WayAcceptPartial WayKind = "accept_partial" // finish with the machines that came
+	WayWake          WayKind = "wake"           // start the machines and services of a cluster that is asleep in part
+	WayDelete        WayKind = "delete"         // give everything back
+)
+
+// Way is one of them, as it's shown.
+type Way struct {
+	Kind    WayKind `json:"kind" enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`
+	Title   string  `json:"title"`   // of its button: "Repair cluster"
+	Text    string  `json:"text"`    // what it does
+	Command string  `json:"command"` // that does it: "muster cluster repair shop"
+}
+
+// Verb is the way as it stands in a sentence: "you can repair the cluster".
+func (k WayKind) Verb() string {
+	switch k {
+	case WayResume:
+		return "resume it"
+	case WayRollBack:
+		return "roll it back"
+	case WayReconfigure:
+		return "change the configuration"
+	case WayAcceptPartial:
+		return "go on with the machines that came"
+	case WayWake:
+		return "wake the cluster"
+	}
+	return string(k) + " the cluster"
+}
+
+// plight is what decides which ways lead on from where a cluster is.
+type plight struct {
+	status ClusterStatus
+	latest Operation     // that was begun or is to be; zero where there is none
+	undone OperationKind // where that is a roll-back: what it undoes
+	nodes  int           // that are not gone
+	lost   []string      // nodes whose machines are gone, without those that are given back
+	left   []string      // nodes whose machines are gone and that are given back
+	steps  []Step        // of the latest operation, where it did not end well: those that have not succeeded
+}
+
+// undoneKind gives the kind of what a roll-back undoes; "" for another operation.
+func undoneKind(ops []Operation, o Operation) OperationKind {
+	for _, of := range ops {
+		if o.Kind == OperationRollBack && of.ID == o.Undoes {
+			return of.Kind
+		}
+	}
+	return ""
+}
+
+// power tells whether an operation puts machines to sleep or wakes them.
+func (k OperationKind) power() bool { return k == OperationSleep || k == OperationWake }
+
+// MaySleep tells whether machines of a failed cluster may be stopped because it was put to sleep. Operations are newest first.
+func MaySleep(ops []Operation) bool {
+	for _, o := range ops {
+		if !o.StartedAt.IsZero() {
+			return o.Kind.power() || undoneKind(ops, o).power()
+		}
+	}
+	return false
+}
+
+// lostOnly tells that nothing is wrong but that machines are gone.
+func (p plight) lostOnly() bool {
+	return p.latest.ID == 0 || p.latest.Status == OperationSucceeded
+}
+
+// power tells that machines may be stopped.
+func (p plight) power() bool { return p.latest.Kind.power() || p.undone.power() }
+
+// mends tells whether a repair can finish what was left undone.
+func (p plight) mends() bool {
+	switch {
+	case p.nodes == 0:
+		return false
+	case p.lostOnly():
+		return true
+	case p.latest.Status != OperationFailed && p.latest.Status != OperationCancelled || p.power():
+		return false
+	case p.latest.Kind == OperationRollBack:
+		return p.undone != OperationCreate
+	}
+	return p.latest.Kind != OperationDelete
+}
+
+// reconfigures tells whether what was left undone can be finished with another configuration.
+func (p plight) reconfigures() bool { return !p.lostOnly() && p.mends() }
+
+// stuck tells whether something is left to do on a node whose machine is gone, other than to give it back.
+func (p plight) stuck() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool {
+		return !s.Join && s.State != StepSucceeded && s.Action != ActionDelete && (slices.Contains(p.lost, s.Node) || slices.Contains(p.left, s.Node))
+	})
+}
+
+// partial tells whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
+// found when it's asked for.
+func (p plight) partial() bool {
+	if p.latest.Kind != OperationCreate && p.latest.Kind != OperationResize || p.latest.Status != OperationFailed {
+		return false
+	}
+	missing := map[string]bool{}
+	for _, s := range p.steps {
+		switch {
+		case s.Join:
+		case s.Action.OnMachine():
+			missing[s.Node] = true
+		case s.State == StepFailed, s.Service == "" && s.Action != ActionHook && s.Node == "":
+			return false
+		}
+	}
+	return len(missing) > 0 && len(missing) < p.nodes
+}
+
+// ways gives the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
+func (p plight) ways() (ways []WayKind) {
+	if p.status != ClusterFailed {
+		return nil
+	}
+	add := func(is bool, w WayKind) {
+		if is && !slices.Contains(ways, w) {
+			ways = append(ways, w)
+		}
+	}
+	k := p.latest.Kind
+	resumes := p.latest.Status == OperationFailed && !p.stuck()
+	undoes := !p.lostOnly() && k.undoable()
+	switch {
+	case p.lostOnly():
+		add(p.mends(), WayRepair)
+	case k == OperationDelete, p.undone == OperationCreate:
+		add(p.latest.Status == OperationFailed, WayResume) // what is gone needn't be given back
+	case p.power():
+		add(resumes, WayResume)
+		add(k != OperationSleep, WayWake)
+		add(undoes, WayRollBack)
+	case len(p.lost) > 0, p.stuck():
+		add(p.mends(), WayRepair)
+		add(p.partial(), WayAcceptPartial)
+		add(resumes, WayResume)
+		add(undoes, WayRollBack)
+		add(p.reconfigures(), WayReconfigure)
+	default:
+		add(resumes, WayResume)
+		add(p.partial(), WayAcceptPartial)
+		add(p.latest.Status == OperationCancelled && p.mends(), WayRepair)
+		add(undoes, WayRollBack)
+		add(p.reconfigures(), WayReconfigure)
+		add(p.mends(), WayRepair)
+	}
+	return append(ways, WayDelete)
+}
+
+// plightOf reads what decides which ways lead on from where a cluster is.
+func (a *App) plightOf(ctx context.Context, c Cluster) (p plight, err error) {
+	v := ClusterView{Cluster: c}
+	if v.Nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
+		return p, err
+	}
+	if v.Operations, err = a.Store.Operations(ctx, c.Tenant, c.ID); err != nil {
+		return p, err
+	}
+	steps, err := a.unfinishedSteps(ctx, v)
+	return newPlight(v, steps), err
+}
+
+// unfinishedSteps gives what the latest operation of a failed cluster has not done.
+func (a *App) unfinishedSteps(ctx context.Context, v ClusterView) ([]Step, error) {
+	o := latestBegun(v.Operations)
+	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {
+		return nil, nil
+	}
+	steps, err := a.Store.Steps(ctx, v.Tenant, o.ID)
+	return slices.DeleteFunc(steps, func(s Step) bool { return s.Join || s.State == StepSucceeded }), err
+}
+
+// latestBegun gives the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
+func latestBegun(ops []Operation) Operation {
+	for _, o := range ops {
+		if !o.Status.Ended() || !o.StartedAt.IsZero() {
+			return o
+		}
+	}
+	return Operation{}
+}
+
+func newPlight(v ClusterView, steps []Step) plight {
+	p := plight{status: v.Status, steps: steps, latest: latestBegun(v.Operations)}
+	p.undone = undoneKind(v.Operations, p.latest)
+	for _, n := range v.Nodes {
+		if n.Status == NodeDeleted {
+			continue
+		}
+		p.nodes++
+		switch {
+		case n.Lost() && n.Leaving:
+			p.left = append(p.left, n.Name)
+		case n.Lost():
+			p.lost = append(p.lost, n.Name)
+		}
+	}
+	return p
+}
+
+// TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
+func TroubleOf(v ClusterView, d Definition, steps []Step) *Trouble {
+	if v.Status != ClusterFailed {
+		return nil
+	}
+	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []Way{}}
+	p := newPlight(v, steps)
+	for _, n := range v.Nodes {
+		if n.Lost() {
+			if t.Since.IsZero() || n.LostAt.Before(t.Since) {
+				t.Since = n.LostAt
+			}
+			continue
+		}
+		if n.Status == NodeCreated || n.Status == NodeReady {
+			t.CostPerHour += d.Hardware[n.Hardware].CostPerHour
+		}
+	}
+	t.Lost = append(t.Lost, p.lost...)
+	if !p.lostOnly() {
+		t.Operation, t.Since = p.latest.ID, p.latest.EndedAt
+		for _, s := range steps {
+			if s.State != StepFailed {
+				continue
+			}
+			if len(t.Failures) == mostFailures {
+				t.MoreFailures++
+				continue
+			}
+			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: s.Error})
+		}
+	}
+	t.What, t.Soon = p.words(v), p.soon()
+	for _, k := range p.ways() {
+		t.Ways = append(t.Ways, p.way(k, v.Cluster))
+	}
+	return t
+}
+
+// words say what is wrong.
+func (p plight) words(v ClusterView) string {
+	gone := ""
+	switch n := len(p.lost); {
+	case n == 1:
+		gone = fmt.Sprintf("The machine of %s is gone.", p.lost[0])
+	case n > 1 && n <= 3:
+		gone = fmt.Sprintf("The machines of %s are gone.", someOf(p.lost, 3))
+	case n > 3:
+		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, several(p.nodes, "node"))
+	}
+	if p.lostOnly() {
+		return firstOf(gone, v.Message, "Something is wrong with this cluster.")
+	}
+	word := "failed"
+	if p.latest.Status == OperationCancelled {
+		word = "was cancelled"
+	}
+	words := fmt.Sprintf("The %s %s after %d of %s.", p.latest.Kind.Words(), word, p.latest.Done, several(p.latest.Total, "step"))
+	if gone != "" {
+		words += " " + gone
+	}
+	return words
+}
+
+// soon says what happens next without anyone.
+func (p plight) soon() string {
+	switch o := p.latest; {
+	case p.lostOnly():
+		return ""
+	case o.Status == OperationFailed && o.Kind == OperationDelete:
+		return "The delete is tried again automatically."
+	case o.OnFailure == FailureRollBack && o.Kind.undoable():
+		return "It's about to be rolled back automatically."
+	case o.Status == OperationFailed && o.OnFailure.GoesOn():
+		return "Whether it can go on with the machines that came is being worked out."
+	}
+	return ""
+}
+
+// way words a way on.
+func (p plight) way(k WayKind, c Cluster) Way {
+	kind := p.latest.Kind.Words()
+	w := Way{Kind: k}
+	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
+	switch k {
+	case WayResume:
+		w.Title, w.Text, w.Command = "Resume "+kind, "Tries the failed steps again and goes on from there.", command("resume")
+	case WayRepair:
+		w.Title, w.Command = "Repair cluster", command("repair")
+		switch {
+		case len(p.lost) > 0 && p.lostOnly():
+			w.Text = fmt.Sprintf("Replaces %s.", p.lostWords())
+		case len(p.lost) > 0:
+			w.Text = fmt.Sprintf("Replaces %s and finishes what the %s left undone.", p.lostWords(), kind)
+		default:
+			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes what the %s left undone.", kind)
+		}
+	case WayRollBack:
+		w.Title, w.Text, w.Command = "Roll back "+kind, "Undoes what the "+kind+" has done.", command("roll-back")
+		if p.latest.Kind == OperationCreate {
+			w.Text = "Gives back the machines that it created. Nothing of the cluster is left."
+		} else if len(p.lost) > 0 {
+			w.Text += fmt.Sprintf(" Leaves out %s, which a repair can replace then.", p.lostWords())
+		}
+	case WayReconfigure:
+		w.Title, w.Text, w.Command = "Change configuration", "Finishes what the "+kind+" left undone, with another configuration.", command("set")+" KEY=VALUE"
+	case WayAcceptPartial:
+		w.Title, w.Text, w.Command = "Accept fewer nodes", "Goes on with the machines that came.", command("go-on")
+	case WayWake:
+		w.Title, w.Text, w.Command = "Wake cluster", "Starts its machines and services.", command("wake")
+		if len(p.lost) > 0 {
+			w.Text += fmt.Sprintf(" Leaves out %s, which a repair can replace then.", p.lostWords())
+		}
+	case WayDelete:
+		w.Title, w.Text, w.Command = "Delete cluster", "Gives everything back. All data on it is lost.", command("delete")
+	}
+	return w
+}
+
+func (p plight) lostWords() string { return NodesInWords(p.lost) }

@@ -1,0 +1,462 @@
+package app_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
+
+// ruin is a farm whose machines die: what is to be done on one that is gone fails, as does what is to be done on one that is stopped.
+type ruin struct {
+	*farm
+	machines map[string]bool                  // by id: whether it runs; what is gone is not in it
+	on       map[string]map[string]*installed // by machine: the services that were set up on it
+	done     int                              // steps carried out since the operation began
+	at       int                              // the step before which it goes wrong; -1: never
+	kill     string                           // the node that dies then; "": the step itself fails
+	hit      bool                             // it went wrong
+}
+
+// installed is a service as it was set up on a machine.
+type installed struct {
+	runs   bool
+	config map[string]any // that it runs by, or will when it starts
+}
+
+// serve carries out what is done to services.
+func (r *ruin) serve(as *app.Assignment) {
+	on := r.on[as.Node.MachineID]
+	if on == nil {
+		on = map[string]*installed{}
+		r.on[as.Node.MachineID] = on
+	}
+	s := on[as.Service]
+	if s == nil && as.Action != app.ActionInstall && as.Action != app.ActionStop && as.Action != app.ActionRemove {
+		r.Errorf("%s: %s is not on the machine", as.StepID, as.Service)
+		return
+	}
+	switch as.Action {
+	case app.ActionInstall:
+		if s == nil {
+			on[as.Service] = &installed{}
+		}
+	case app.ActionConfigure:
+		s.config = as.Config
+	case app.ActionStart:
+		s.runs = true
+	case app.ActionStop:
+		if s != nil {
+			s.runs = false
+		}
+	case app.ActionRemove:
+		delete(on, as.Service)
+	}
+}
+
+// wrong says what of the services of a cluster is not as it should be; "" for nothing.
+func (r *ruin) wrong(v app.ClusterView) (wrong string) {
+	d, err := r.store.Definition(r.Context(), v.Tenant, v.ID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var webs []string
+	for _, n := range v.Nodes {
+		if slices.Contains(n.Services, "web") {
+			webs = append(webs, n.Hostname)
+		}
+	}
+	for _, n := range v.Nodes {
+		on := r.on[n.MachineID]
+		if len(on) != len(n.Services) {
+			wrong += fmt.Sprintf(" %s has %v, not %v;", n.Name, slices.Sorted(maps.Keys(on)), n.Services)
+		}
+		for _, s := range n.Services {
+			is := on[s]
+			switch {
+			case is == nil:
+				wrong += fmt.Sprintf(" %s is not on %s;", s, n.Name)
+			case is.runs == slices.Contains(n.Stopped, s):
+				wrong += fmt.Sprintf(" %s on %s runs: %v;", s, n.Name, is.runs)
+			case (s == "web" || s == "cache") && fmt.Sprint(is.config["port"]) != fmt.Sprint(d.Config["port"]):
+				wrong += fmt.Sprintf(" %s on %s has the port %v, not %v;", s, n.Name, is.config["port"], d.Config["port"])
+			case s == "lb" && is.config["peers"] != strings.Join(webs, " "):
+				wrong += fmt.Sprintf(" lb on %s has the peers %v, not %v;", n.Name, is.config["peers"], webs)
+			}
+		}
+	}
+	return wrong
+}
+
+// carry carries out all that can be, and notices afterwards which machines are gone, as the reconciler does.
+func (r *ruin) carry() {
+	r.Helper()
+	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
+	for {
+		claimed, err := r.app.Claim(r.Context(), w, 1)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if len(claimed) == 0 {
+			break
+		}
+		as := claimed[0]
+		report := app.Report{Fence: as.Fence, Action: as.Action}
+		if r.done == r.at {
+			r.strike(as, &report)
+		}
+		r.done++
+		if report.Err == nil {
+			r.act(as, &report)
+		}
+		answers, err := r.app.Report(r.Context(), w, []app.Report{report})
+		if err != nil || answers[0].Err != nil {
+			r.Fatal(err, answers)
+		}
+	}
+	r.notice()
+}
+
+// strike lets it go wrong, once.
+func (r *ruin) strike(as *app.Assignment, report *app.Report) {
+	r.at = -1
+	if r.kill == "" {
+		r.hit, report.Err = true, app.Errorf(app.EScript, "it broke")
+		return
+	}
+	for _, n := range r.nodes() {
+		if _, there := r.machines[n.MachineID]; n.Name == r.kill && there {
+			r.hit = true
+			delete(r.machines, n.MachineID)
+		}
+	}
+}
+
+func (r *ruin) act(as *app.Assignment, report *app.Report) {
+	id := as.Node.MachineID
+	runs, there := r.machines[id]
+	gone := app.Errorf(app.ENotFound, "The machine of %s is gone.", as.Node.Name)
+	switch as.Action {
+	case app.ActionCreate:
+		r.made++
+		id = fmt.Sprintf("m%d", r.made)
+		r.machines[id] = true
+		report.Machine = &app.Machine{ID: id, State: app.MachineRunning}
+	case app.ActionDelete:
+		delete(r.machines, id)
+	case app.ActionSleep:
+		if !there {
+			report.Err = gone
+			return
+		}
+		r.machines[id] = false
+	case app.ActionWake:
+		if !there {
+			report.Err = gone
+			return
+		}
+		r.machines[id] = true
+		report.Machine = r.running(id)
+	case app.ActionConfirm:
+		if !runs {
+			report.Err = gone
+			return
+		}
+		report.Machine, report.HostKey = r.running(id), "key"
+	default:
+		if !runs {
+			report.Err = app.Errorf(app.ETransient, "%s does not answer.", as.Node.Name)
+			return
+		}
+		if as.Service != "" {
+			r.serve(as)
+		}
+	}
+}
+
+func (r *ruin) running(id string) *app.Machine {
+	return &app.Machine{ID: id, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + id[1:]}}
+}
+
+func (r *ruin) nodes() []app.Node { return r.see("shop").Nodes }
+
+// notice marks what is gone as the reconciler does.
+func (r *ruin) notice() {
+	r.Helper()
+	list, err := r.app.Clusters(r.Context(), r.who, app.ClusterFilter{Name: "shop"})
+	if err != nil {
+		r.Fatal(err)
+	}
+	if len(list) == 0 {
+		return // it is gone
+	}
+	var lost []string
+	for _, n := range r.nodes() {
+		if _, there := r.machines[n.MachineID]; n.MachineID != "" && n.Status != app.NodeDeleted && !there {
+			lost = append(lost, n.Name)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	id := list[0].ID
+	if err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
+		r.Fatal(err)
+	}
+	if list[0].Status == app.ClusterActive {
+		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, app.LostWords(lost)); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// follow takes a way on. It tells false where that has to be worked out first, and cannot be: only the solver knows.
+func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
+	r.Helper()
+	var err error
+	switch way {
+	case app.WayResume:
+		_, err = r.app.ResumeOperation(r.Context(), r.who, v.ID, 0)
+	case app.WayRepair:
+		_, err = r.app.Amend(r.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationRepair})
+	case app.WayRollBack:
+		_, err = r.app.RollBack(r.Context(), r.who, v.ID, 0, "")
+	case app.WayReconfigure:
+		_, err = r.app.Amend(r.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.made}})
+	case app.WayAcceptPartial:
+		_, err = r.app.GoOn(r.Context(), r.who, v.ID, 0, "", true)
+		if e := app.AsError(err); err != nil && e.Reason == "no_go_on" {
+			return false
+		}
+	case app.WayWake:
+		_, err = r.app.WakeCluster(r.Context(), r.who, v.ID, "")
+	case app.WayDelete:
+		_, err = r.app.DeleteCluster(r.Context(), r.who, v.ID)
+	}
+	if err != nil {
+		r.Fatalf("%s was offered and is refused: %v (%s)", way, err, app.AsError(err).Hint)
+	}
+	r.carry()
+	return true
+}
+
+// trouble is one operation of the table: begin brings a cluster to where it is asked for, and ask asks for it.
+type trouble struct {
+	name  string
+	begin func(r *ruin)
+	ask   func(r *ruin)
+}
+
+func (r *ruin) must(_ any, err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatalf("%v (%s)", err, app.AsError(err).Hint)
+	}
+}
+
+func asked(m app.Amendment) func(r *ruin) {
+	return func(r *ruin) {
+		r.Helper()
+		a, err := r.app.Amend(r.Context(), r.who, "shop", m)
+		if err != nil || a.Operation == 0 {
+			r.Fatalf("%+v: %v %+v", m, err, app.AsError(err))
+		}
+	}
+}
+
+// made creates a cluster of four nodes.
+func made(r *ruin) { creates(r); r.carry() }
+
+func creates(r *ruin) {
+	r.must(r.app.CreateCluster(r.Context(), r.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}}))
+}
+
+// done has an operation end well first.
+func done(asks ...func(r *ruin)) func(r *ruin) {
+	return func(r *ruin) {
+		made(r)
+		for _, ask := range asks {
+			ask(r)
+			r.carry()
+		}
+	}
+}
+
+// broken has an operation fail at a step first.
+func broken(ask func(r *ruin), step int) func(r *ruin) {
+	return func(r *ruin) { made(r); ask(r); r.breakAt(step) }
+}
+
+func (r *ruin) breakAt(step int) {
+	r.done, r.at, r.kill = 0, step, ""
+	r.carry()
+	r.hit = false
+}
+
+func (r *ruin) sleeps() { r.must(r.app.SleepCluster(r.Context(), r.who, "shop", "")) }
+func (r *ruin) wakes()  { r.must(r.app.WakeCluster(r.Context(), r.who, "shop", "")) }
+func (r *ruin) undoes() { r.must(r.app.RollBack(r.Context(), r.who, "shop", 0, "")) }
+func (r *ruin) gives()  { r.must(r.app.DeleteCluster(r.Context(), r.who, "shop")) }
+
+func (r *ruin) upgrades() {
+	web := *r.catalog.Services["web"]
+	web.Actions = maps.Clone(web.Actions)
+	r.made++
+	web.Actions[app.ActionInstall] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": fmt.Sprint("web version ", r.made)}}
+	r.catalog.Services["web"] = &web
+	asked(app.Amendment{Kind: app.OperationUpgrade})(r)
+}
+
+// sick loses a machine of a cluster that stands.
+func (r *ruin) sick() {
+	made(r)
+	delete(r.machines, r.nodes()[1].MachineID)
+	r.notice()
+}
+
+func troubles() []trouble {
+	grow, shrink := asked(app.Amendment{Kind: app.OperationResize, Size: 6}), asked(app.Amendment{Kind: app.OperationResize, Size: 3})
+	add := asked(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+	set := asked(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}})
+	stop := asked(app.Amendment{Kind: app.OperationStop, Services: []string{"web"}})
+	return []trouble{
+		{"create", func(*ruin) {}, creates},
+		{"grow", made, grow},
+		{"shrink", made, shrink},
+		{"add services", made, add},
+		{"remove services", done(add), asked(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})},
+		{"configure", made, set},
+		{"upgrade", made, (*ruin).upgrades},
+		{"start services", done(stop), asked(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}})},
+		{"stop services", made, stop},
+		{"restart services", made, asked(app.Amendment{Kind: app.OperationRestart})},
+		{"sleep", made, (*ruin).sleeps},
+		{"wake", done((*ruin).sleeps), (*ruin).wakes},
+		{"repair", (*ruin).sick, asked(app.Amendment{Kind: app.OperationRepair})},
+		{"configure after a failed create", func(r *ruin) { creates(r); r.breakAt(9) }, set},
+		{"roll back a create", func(r *ruin) { creates(r); r.breakAt(9) }, (*ruin).undoes},
+		{"roll back a growth", broken(grow, 7), (*ruin).undoes},
+		{"roll back a shrink", broken(shrink, 3), (*ruin).undoes},
+		{"roll back a configuration", broken(set, 3), (*ruin).undoes},
+		{"roll back an upgrade", broken((*ruin).upgrades, 5), (*ruin).undoes},
+		{"roll back a sleep", broken((*ruin).sleeps, 6), (*ruin).undoes},
+		{"delete", made, (*ruin).gives},
+	}
+}
+
+// TestFromEveryFailureThereIsAWayOn breaks each operation at each of its steps: the step fails, or its node's machine dies before it, or
+// another node's does. Whichever of the ways on is taken that are offered then, the cluster is well again in the end, and deleting it
+// leaves no machine.
+func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
+	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, at: -1}
+	number, total := 0, 0
+	taken := map[app.WayKind]int{}
+	for _, x := range troubles() {
+		x.begin(r)
+		x.ask(r)
+		r.done, r.at = 0, -1
+		r.carry()
+		steps := r.done
+		r.tidy()
+		cases := 0
+		for step := range steps {
+			for _, kill := range []string{"", "n1", "n2", "n4"} {
+				if number++; !*everyFailure && number%9 != 0 { // of all kinds, since there are four in a row
+					continue
+				}
+				if r.breaks(x, step, kill, number, taken) {
+					cases++
+				}
+			}
+		}
+		total += cases
+		t.Logf("%-34s %3d steps, %3d failures", x.name, steps, cases)
+	}
+	t.Logf("%d failures; ways taken: %v", total, taken)
+}
+
+// breaks tells whether anything went wrong: a node may have no machine at that step.
+func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[app.WayKind]int) bool {
+	r.Helper()
+	x.begin(r)
+	x.ask(r)
+	r.done, r.at, r.kill, r.hit = 0, step, kill, false
+	r.carry()
+	where := fmt.Sprintf("%s, step %d, killed %q", x.name, step, kill)
+	defer r.tidy()
+	if !r.hit || r.gone() {
+		return r.hit
+	}
+	v, first := r.see("shop"), app.WayKind("nothing")
+	if v.Status == app.ClusterFailed {
+		ways := v.Trouble.Ways
+		if len(ways) < 2 && v.Operations[0].Kind != app.OperationDelete {
+			r.Errorf("%s: all that is offered is %+v", where, ways)
+		}
+		way := ways[number%max(1, len(ways)-1)].Kind // not always the best
+		if first = way; r.follow(v, way) {
+			taken[way]++
+		}
+	}
+	var went []string
+	for range 6 {
+		if r.gone() {
+			return true
+		}
+		if v = r.see("shop"); v.Status == app.ClusterActive {
+			break
+		}
+		if v.Status == app.ClusterAsleep {
+			r.wakes()
+			r.carry()
+			continue
+		}
+		way := v.Trouble.Ways[0].Kind
+		went = append(went, string(way))
+		r.follow(v, way)
+	}
+	if v.Status != app.ClusterActive {
+		r.Errorf("%s: it is %s (%s) after %v", where, v.Status, v.Message, went)
+	}
+	if wrong := r.wrong(v); v.Status == app.ClusterActive && wrong != "" {
+		r.Errorf("%s: after %s and %v:%s", where, first, went, wrong)
+	}
+	for _, n := range v.Nodes {
+		if !r.machines[n.MachineID] || n.Leaving || n.Lost() || n.Status != app.NodeReady {
+			r.Errorf("%s: %s is %+v, its machine runs: %v", where, n.Name, n, r.machines[n.MachineID])
+		}
+	}
+	return true
+}
+
+func (r *ruin) gone() bool {
+	list, err := r.app.Clusters(r.Context(), r.who, app.ClusterFilter{Name: "shop"})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return len(list) == 0
+}
+
+// tidy deletes what is left, and checks that no machine is.
+func (r *ruin) tidy() {
+	r.Helper()
+	for range 3 {
+		if r.gone() {
+			break
+		}
+		if _, err := r.app.DeleteCluster(r.Context(), r.who, "shop"); err != nil {
+			r.Fatal(err)
+		}
+		r.at = -1
+		r.carry()
+	}
+	if !r.gone() || len(r.machines) > 0 {
+		r.Fatalf("after the delete there are the machines %v, the cluster gone: %v", slices.Sorted(maps.Keys(r.machines)), r.gone())
+	}
+}

@@ -1,0 +1,52 @@
+package bot
+
+import (
+	"time"
+	"unicode"
+
+	"muster/app"
+)
+
+// voice is how money and times are said to one reader. The zero voice has no currency and says times in UTC, as is right for
+// messages that people in many zones read.
+type voice struct {
+	currency string // "" for plain amounts, in the catalog's own units
+	zone     *time.Location
+}
+
+// mostZone is the longest name of a time zone that is looked up.
+const mostZone = 64
+
+// to is the bot speaking to one person.
+func (b *Bot) to(p Person) *Bot {
+	c := *b
+	c.zone = nil
+	if p.Zone != "" && len(p.Zone) <= mostZone {
+		if at, err := time.LoadLocation(p.Zone); err == nil {
+			c.zone = at
+		}
+	}
+	return &c
+}
+
+// cost is an amount with its currency: $1.20 or 1.20 EUR.
+func (v voice) cost(x float64) string { return v.money(app.Cost(x)) }
+
+func (v voice) money(amount string) string {
+	switch {
+	case v.currency == "":
+		return amount
+	case unicode.IsLetter([]rune(v.currency)[0]):
+		return amount + " " + v.currency
+	}
+	return v.currency + amount
+}
+
+// moment is a time in the reader's zone, which is always named.
+func (v voice) moment(t time.Time) string {
+	zone := v.zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return t.In(zone).Format("2 Jan 2006 15:04 MST")
+}

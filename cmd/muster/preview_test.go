@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// refusing is an account that says what it is told to, of what it is asked about.
+type refusing struct {
+	app.Accounts
+	found []app.Finding
+	asked chan app.AccountNeeds
+}
+
+func (r refusing) CheckAccount(_ context.Context, _ app.ProviderSpec, needs app.AccountNeeds) ([]app.Finding, error) {
+	r.asked <- needs
+	return r.found, nil
+}
+
+const dearCatalog = `kind: provider
+name: sandbox
+type: sandbox
+---
+kind: hardware
+name: a-large
+providers: {sandbox: {flavor: large, cpu: 4, memory_gb: 8, cost_per_hour: 4}}
+---
+kind: hardware
+name: b-small
+providers: {sandbox: {flavor: small, cpu: 1, memory_gb: 1, cost_per_hour: 0.17}}
+---
+kind: hardware
+name: c-same
+providers: {sandbox: {flavor: same, cpu: 1, memory_gb: 1, cost_per_hour: 0.169}}
+---
+kind: hardware
+name: d-free
+providers: {sandbox: {flavor: free, cpu: 1, memory_gb: 1}}
+---
+kind: image
+name: host
+providers: {sandbox: {image: host}}
+---
+kind: service
+name: web
+actions:
+  start: echo
+---
+kind: template
+name: dear
+defaults: {services: [web], provider: sandbox, image: host}
+compatibility: {hardware: [a-large, b-small]}
+constraints: {size: {min: 1, max: 5}}
+---
+kind: template
+name: thrifty
+extends: dear
+defaults: {prefer: cheapest}
+---
+kind: template
+name: level
+defaults: {services: [web], provider: sandbox, image: host}
+compatibility: {hardware: [b-small, c-same]}
+---
+kind: template
+name: unpriced
+defaults: {services: [web], provider: sandbox, image: host}
+compatibility: {hardware: [b-small, d-free]}
+`
+
+// serverOf runs a server with a catalog of its own.
+func serverOf(t *testing.T, text string) *server {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
+		Catalogs: []string{dir}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
+	s := serverOf(t, dearCatalog)
+	accounts := refusing{asked: make(chan app.AccountNeeds, 10), found: []app.Finding{
+		{About: app.AboutCredentials, OK: true, Message: "The token is good."},
+		{About: app.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
+		{About: app.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
+	}}
+	s.app.Accounts = accounts
+	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
+	request := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 3}}
+	p, err := s.app.Preview(t.Context(), bob, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Account == nil || p.Account.State != app.AccountChecked || p.Account.Provider != "sandbox" || len(p.Problems) != 2 || p.Problems[0].Subject != "large" ||
+		!p.Problems[1].Warning {
+		t.Fatalf("%+v, %+v", p.Account, p.Problems)
+	}
+	needs := <-accounts.asked
+	if len(needs.Machines) != 1 || needs.Each || needs.Machines[0].Count != 3 || needs.Machines[0].Flavor.Flavor != "large" || needs.Machines[0].Image.Image != "host" {
+		t.Errorf("asked about %+v", needs)
+	}
+	var out bytes.Buffer
+	(&cli{stdout: &out}).printPreview(p)
+	for _, want := range []string{"Problem: There is no size large. Sizes are small and same.", "Warning: Only 3 machines are left."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the terminal shows %q, without %q", &out, want)
+		}
+	}
+	if _, err := s.app.Preview(t.Context(), bob, request); err != nil || len(accounts.asked) != 0 {
+		t.Errorf("the same preview asks the account again: %v", err)
+	}
+}
+
+// TestPreviewsSayWhichScriptsNoShellCanRead, where a catalog let one through: Coopr's forms are read leniently.
+func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
+	s := serverOf(t, dearCatalog)
+	s.app.Accounts = nil
+	s.app.CheckScript = func(script string) *app.ScriptFault {
+		if script == "echo" {
+			return &app.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
+		}
+		return nil
+	}
+	p, err := s.app.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 1}})
+	if err != nil || len(p.Problems) != 1 || p.Problems[0].Message != "Service web, action start: line 1, column 2 of the script: this shell has no echo." || p.Account != nil {
+		t.Errorf("%v: %+v", err, p.Problems)
+	}
+}
+
+func TestPreviewsSayWhatIsCheaper(t *testing.T) {
+	s := serverOf(t, dearCatalog)
+	s.app.Accounts = nil
+	for _, c := range []struct {
+		name, template string
+		prefer         app.Preference
+		cost           float64
+		want           string
+	}{
+		{"packed is dear", "dear", "", 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"spread is dear too", "dear", app.PreferSpread, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"it is the cheapest", "dear", app.PreferCheapest, 0.17, ""},
+		{"the template prefers it", "thrifty", "", 0.17, ""},
+		{"packed against the template", "thrifty", app.PreferPacked, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"no real amount", "level", "", 0.17, ""},
+		{"a price that is not known is not cheap", "unpriced", "", 0.17, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := s.app.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
+				app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: c.template, Size: 1, Prefer: c.prefer}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(p.Cheaper.Words(), "$", ""); got != strings.ReplaceAll(c.want, "$", "") || p.Layout.CostPerHour != c.cost {
+				t.Errorf("it costs %v, and %q is said; want %v and %q", p.Layout.CostPerHour, got, c.cost, c.want)
+			}
+			var out bytes.Buffer
+			(&cli{stdout: &out}).printPreview(p)
+			if (c.want != "") != strings.Contains(out.String(), "Choose cheapest") {
+				t.Errorf("the terminal shows %q", &out)
+			}
+		})
+	}
+}

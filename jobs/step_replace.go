@@ -1,0 +1,101 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+const (
+	// mostMachines is how many machines are created for a node, the first one included, before a person has to look.
+	mostMachines = 3
+	// replaceShare is the part of a confirm's time that is kept for deleting the machine.
+	replaceShare = 5
+	// reasonReplaced marks an attempt after which the node gets another machine.
+	reasonReplaced = "machine_replaced"
+)
+
+// replaces tells whether a machine that does not come may be replaced: only one that never was a node, so that nothing of anyone's is on it.
+func replaces(as *app.Assignment) bool {
+	return as.Node.Status == app.NodeCreated && as.FromPool == nil && as.Node.TakenFrom == "" && as.Machine.Intent != "" && as.Timeout > 0
+}
+
+// numberOf tells which machine of the node this is, counted from 1 since the operation was last resumed.
+func numberOf(as *app.Assignment) int { return 1 + len(as.Replacements) }
+
+// hopeless tells whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none of these: somebody may be
+// in between, and a person has to look. A key that is refused may be the image's fault, which the next machine shows: there is one more try.
+func hopeless(as *app.Assignment, err error) bool {
+	switch e := app.AsError(err); {
+	case e.Reason == reasonGone, e.Reason == reasonDown:
+		return true
+	case e.Reason == reasonNoAddress:
+		return as.Tries > 1 // real hardware may take a quarter of an hour until it runs
+	case e.Code == app.ETimeout:
+		return as.Node.Address(app.AddressAccess) != "" && e.Reason == "" && errors.Is(err, context.DeadlineExceeded)
+	case e.Code == app.ECredentials && e.Reason == "auth_refused":
+		return numberOf(as) == 1
+	}
+	return false
+}
+
+// replace deletes a new machine that did not come, so that the next attempt creates another. The last one is kept for people to look at.
+// Every machine of the node carries the same intent, which was written down before the first of them was asked for: whatever is interrupted here, the next attempt, a
+// deletion, or the reconciler finds what there is.
+func (w *Worker) replace(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report, cause error) error {
+	if !replaces(as) || ctx.Err() != nil || !hopeless(as, cause) {
+		return cause
+	}
+	e := app.AsError(cause)
+	if numberOf(as) >= mostMachines {
+		last := *e
+		last.Code, last.Reason = app.ETimeout, reasonTimeLimit
+		last.Message = fmt.Sprintf("%d machines were created for this node, one after another, and none of them came up. The last one: %s", mostMachines, e.Message)
+		last.Hint = "The last machine is kept, so that you can look at its console and at the image's SSH settings. Resume tries again with new machines."
+		return &last
+	}
+	out(app.StreamSystem, e.ForPeople())
+	id := as.Node.MachineID
+	if err := w.delete(ctx, as, out, r); err != nil {
+		return fmt.Errorf("machine %s did not come up and is to be replaced: %w", id, err)
+	}
+	r.Machine = nil
+	gone := app.SeenMachine(app.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
+	gone.Gone = true
+	see(r, gone)
+	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
+		Message: fmt.Sprintf("Machine %s did not come up and was deleted. Another one is created in its place (machine %d of at most %d). %s", id, numberOf(as)+1, mostMachines, e.Message)}
+}
+
+// standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts created is looked for before another is asked for.
+func (w *Worker) standIn(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+	if !replaces(as) || as.Tries < 2 {
+		return nil
+	}
+	if _, err := p.Describe(ctx, as.Node.MachineID); app.CodeOf(err) != app.ENotFound {
+		return nil // it is there, or cannot be looked at now, which the wait for it says
+	}
+	was := as.Node.MachineID
+	m, found, err := earlier(ctx, p, as, out, r)
+	if err != nil {
+		return err
+	}
+	if !found {
+		if numberOf(as) >= mostMachines {
+			return nil
+		}
+		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
+			return err
+		}
+	}
+	out(app.StreamSystem, fmt.Sprintf("Machine %s takes the place of %s, which is deleted.", m.ID, was))
+	see(r, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+	if !slices.Contains(as.Replacements, m.ID) {
+		as.Replacements = append(slices.Clone(as.Replacements), m.ID)
+	}
+	as.Node.MachineID, as.Node.Addresses, as.Node.HostKey = m.ID, m.Addresses, m.HostKey
+	return nil
+}

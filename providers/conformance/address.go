@@ -1,0 +1,69 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// looks is how often a machine is described to see whether it keeps its address.
+const looks = 40
+
+// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by a look at it, is the one that
+// every later answer tells, as soon as it tells any. A cloud may tell of addresses late; until then its machine is starting.
+func (h Harness[S]) keepsAddress(t S) {
+	p := h.Open(t)
+	spec, _ := h.Spec(t, "address")
+	m := create(t, p, spec)
+	told := m.Addresses[app.AddressAccess]
+	see := func(from string, m app.Machine) {
+		at := m.Addresses[app.AddressAccess]
+		switch {
+		case m.State == app.MachineRunning && at == "":
+			t.Errorf("%s says that the machine runs, and not where it is reached: %v", from, m.Addresses)
+		case at != "" && told != "" && at != told:
+			t.Fatalf("%s says that the machine is reached at %s, after %s was told", from, at, told)
+		case at != "":
+			told = at
+		}
+	}
+	see("create", m)
+	for range looks {
+		got, err := p.Describe(t.Context(), m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		see("describe", got)
+		time.Sleep(h.pause())
+	}
+	see("describe", h.eventually(t, p, m.ID))
+	for _, one := range list(t, p, spec.Tags) {
+		see("list", one)
+	}
+	see("create, asked again,", create(t, p, spec))
+}
+
+// vanished holds a member to deleting what is gone: success, however it went, and nothing of it is left.
+func (h Harness[S]) vanished(t S) {
+	if h.Vanish == nil {
+		t.Skip("the harness cannot have machines go")
+	}
+	p := h.Open(t)
+	spec, _ := h.Spec(t, "vanished")
+	spec.Firewall = h.Firewall
+	m := create(t, p, spec)
+	h.eventually(t, p, m.ID)
+	h.Vanish(t, m.ID)
+	_, err := p.Describe(t.Context(), m.ID)
+	wantCode(t, "describe what is gone", err, app.ENotFound)
+	for range 2 {
+		if err := p.Delete(t.Context(), m.ID); err != nil {
+			t.Errorf("delete what is gone: %v", err)
+		}
+	}
+	if ids := idsOf(list(t, p, spec.Tags)); slices.Contains(ids, m.ID) {
+		t.Errorf("what is gone is listed: %v", ids)
+	}
+	h.nothingLeft(t, p)
+}
