@@ -16,7 +16,7 @@ type statusAPI struct {
 	api    string // the public one
 	states map[app.CommitState]string
 	words  int // characters of a description
-	name   int // characters of a status's name
+	name   int // characters of a status's name; the APIs take 255 bytes
 	// request gives path and body.
 	request func(s app.CommitStatus, state, target string) (path string, body map[string]string)
 	header  func(token string) map[string]string
@@ -25,7 +25,7 @@ type statusAPI struct {
 var statusAPIs = map[string]statusAPI{
 	// docs.github.com/en/rest/commits/statuses
 	"github": {
-		api: "https://api.github.com", words: 140, name: 255,
+		api: "https://api.github.com", words: 140, name: 80,
 		states: map[app.CommitState]string{app.CommitPending: "pending", app.CommitSuccess: "success", app.CommitFailure: "failure", app.CommitCancelled: "error"},
 		request: func(s app.CommitStatus, state, target string) (string, map[string]string) {
 			return "/repos/" + s.Repository + "/statuses/" + s.Commit, map[string]string{"state": state, "context": s.Context, "description": s.Words, "target_url": target}
@@ -36,7 +36,7 @@ var statusAPIs = map[string]statusAPI{
 	},
 	// docs.gitlab.com/api/commits/#set-commit-pipeline-status
 	"gitlab": {
-		api: "https://gitlab.com/api/v4", words: 255, name: 255,
+		api: "https://gitlab.com/api/v4", words: 250, name: 80,
 		states: map[app.CommitState]string{app.CommitPending: "pending", app.CommitSuccess: "success", app.CommitFailure: "failed", app.CommitCancelled: "canceled"},
 		request: func(s app.CommitStatus, state, target string) (string, map[string]string) {
 			return "/projects/" + url.PathEscape(s.Repository) + "/statuses/" + s.Commit, map[string]string{"state": state, "name": s.Context, "description": s.Words, "target_url": target}

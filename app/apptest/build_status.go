@@ -49,7 +49,7 @@ func (t *storeTest) buildStatuses() {
 	two := begin("web/2", "octo/two", sha)
 	b.statuses("octo/two pending Waiting for a cluster.")
 	begin("web/3", "octo/web", sha)
-	b.statuses("octo/web failure The queue of rule web is full: 1 have clusters, 1 wait.")
+	b.statuses("octo/web failure The queue of rule web is full: 0 have clusters, 2 wait.")
 	b.settle()
 	c := b.is(one.Build, app.BuildReady).Cluster
 	v, err := b.s.View(b.ctx, tenant, c)
