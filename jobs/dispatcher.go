@@ -172,7 +172,9 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 
 // quietly says that there is trouble when it begins, when it becomes trouble of another kind, and every remindEvery while it lasts, not twice a
 // second, and says when it is over. The kind is the error's code and reason: its text may name another port each time.
-type quietly struct{ said map[string]map[string]time.Time }
+type quietly struct {
+	said map[string]map[string]time.Time
+}
 
 const remindEvery = time.Hour
 

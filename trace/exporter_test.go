@@ -262,7 +262,7 @@ func TestAttempts(t *testing.T) {
 		"speaks no TLS": {func(int, *http.Request) (*http.Response, error) {
 			return nil, &url.Error{Op: "Post", Err: tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}}
 		}, 1, "handshake"},
-		"away for good":          {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 0, "refused"},
+		"away for good": {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 0, "refused"},
 		"away for a while": {func(n int, _ *http.Request) (*http.Response, error) {
 			if n < 3 {
 				return nil, errors.New("refused")

@@ -40,7 +40,7 @@ func readSlack(env func(string) (string, bool)) (c slackConfig, err error) {
 	c = slackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
 		Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
 	if c.API, err = slack.CheckAPI(of("SLACK_API_URL")); err != nil {
-		return c, usagef("SLACK_API_URL: %s", app.AsError(err).Message).hint(app.AsError(err).Hint)
+		return c, usagef("SLACK_API_URL: %s", app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
 	}
 	if n := utf8.RuneCountInString(c.Currency); n > mostCurrency || strings.ContainsFunc(c.Currency, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.IsDigit(r) }) {
 		return c, usagef("MUSTER_CURRENCY isn't a currency: %.20q", c.Currency).hint("Set a code such as EUR or a sign such as $, of at most 8 letters.")
