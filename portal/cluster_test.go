@@ -163,7 +163,7 @@ func TestClusterNew(t *testing.T) {
 				t.Errorf("from %s to %s the field is swapped: %v", c.from, c.to, swapped)
 			}
 		}
-		a := s.post("/clusters/preview", url.Values{"template": {"three"}, "options_of": {"three"}, "size": {"4"}}, "HX-Request", "true")
+		a := s.post("/clusters/preview", url.Values{"template": {"three"}, "options_of": {"three"}, "size": {"4"}, "services": {"haproxy", "web"}}, "HX-Request", "true")
 		a.reads(http.StatusOK, "Choose 3, 5 or 7 nodes (you entered 4).")
 	})
 	t.Run("an empty catalog", func(t *testing.T) {
