@@ -67,6 +67,23 @@ func keeping(t *testing.T, user string) (*site, *keeper, string) {
 	return s, k, id
 }
 
+// A cluster that is asleep can be woken from its overview, by those who may.
+func TestOverviewOffersToWake(t *testing.T) {
+	for user, may := range map[string]bool{"ada": true, "vera": false} {
+		s, k, id := keeping(t, user)
+		button := `href="/clusters/` + id + `/wake"`
+		if strings.Contains(s.get("/clusters/"+id).body, button) {
+			t.Errorf("%s can wake a cluster that is awake", user)
+		}
+		k.mu.Lock()
+		k.find(id).Status = app.ClusterAsleep
+		k.mu.Unlock()
+		if got := strings.Contains(s.get("/clusters/"+id).body, button); got != may {
+			t.Errorf("%s can wake: %v, want %v", user, got, may)
+		}
+	}
+}
+
 func TestManagePageOffersWhatOneMayDo(t *testing.T) {
 	s, _, id := keeping(t, "ada")
 	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage lake", "Rename", "New owner", "Put it to sleep", "It has none: it sleeps and wakes when somebody says so.",
