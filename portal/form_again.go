@@ -3,6 +3,7 @@ package portal
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +18,11 @@ import (
 
 // fieldPage names, in a form that is shown again, the page that it is on: by then the browser's address is the form's.
 const fieldPage = "_page"
+
+// mostPage is how long a page with a form may be, in bytes.
+const mostPage = 4 << 20
+
+var errNoPage = errors.New("portal: not a page with a form")
 
 // formAgain answers a posted form that was refused with the page it was posted from: what was typed is still in the form, and what is wrong
 // is above it. It tells whether it did; where the page isn't known, or has no such form to correct, the error is a page of its own.
@@ -95,9 +101,18 @@ func (k *keptPage) WriteHeader(status int) {
 	}
 }
 
+// Write refuses what is no page, such as a download or a stream, or is longer than pages are.
 func (k *keptPage) Write(b []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
+	if !k.isPage() || k.body.Len()+len(b) > mostPage {
+		k.status = http.StatusNotAcceptable
+		return 0, errNoPage
+	}
 	return k.body.Write(b)
+}
+
+func (k *keptPage) isPage() bool {
+	return k.status == http.StatusOK && strings.HasPrefix(k.header.Get("Content-Type"), "text/html")
 }
 
 // pageAt is a page as whoever sent a request sees it; nil where there is none.
@@ -114,7 +129,7 @@ func (p *Portal) pageAt(r *http.Request, address string) *bytes.Buffer {
 	}
 	k := &keptPage{header: http.Header{}}
 	p.handler.ServeHTTP(k, ask)
-	if k.status != http.StatusOK || !strings.HasPrefix(k.header.Get("Content-Type"), "text/html") {
+	if !k.isPage() {
 		return nil
 	}
 	return &k.body
