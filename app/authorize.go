@@ -123,6 +123,7 @@ var permissions = map[string]permission{
 	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"SleepCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
 	"WakeCluster":        {ScopeCluster, all, all, use, use, no, use, proofNever},
+	"CheckHealth":        {ScopeCluster, all, all, use, use, no, use, proofNever},
 	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own, proofNever},
 	"CloneCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
 

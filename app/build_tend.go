@@ -213,9 +213,37 @@ func (a *App) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (
 		return false, nil
 	case e.Code == EInternal, e.Code == ECancelled:
 		return false, err
+	case e.Code == EConflict:
+		leaves, err := a.leavesName(ctx, b)
+		if err != nil {
+			return false, err
+		}
+		if leaves {
+			b.Words = fmt.Sprintf("Waiting until the cluster %s of an earlier build is deleted.", b.Wanted.Cluster)
+			b.RetryAt = now.Add(buildFirstRetry)
+			if b.RetryAt.After(b.WaitUntil) {
+				b.RetryAt = b.WaitUntil
+			}
+			b.DueAt = b.RetryAt
+			return false, nil
+		}
 	}
 	b.over(BuildFailed, e.Advised(), now)
 	return false, nil
+}
+
+// leavesName tells whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
+func (a *App) leavesName(ctx context.Context, b *Build) (bool, error) {
+	all, err := a.Store.Clusters(ctx, b.Tenant, ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
+	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {
+		return false, err
+	}
+	c := all[0]
+	if c.Status == ClusterDeleted || c.Operation != nil && c.Operation.Kind == OperationDelete && !c.Operation.Status.Ended() {
+		return true, nil
+	}
+	of, err := a.Store.Builds(ctx, b.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
+	return len(of) > 0 && of[0].State.Live() && !of[0].EndAt.IsZero(), err
 }
 
 // notApproved is why a request for a build's cluster is withdrawn that waited for too long, and why the build failed then.

@@ -41,17 +41,33 @@ func (h *ClusterHealth) stale(c Cluster, lost bool, nodes int, now time.Time) st
 	if h.LookedAt.IsZero() {
 		return ""
 	}
-	age := now.Sub(h.LookedAt)
+	age, why := now.Sub(h.LookedAt), unchecked(c, lost)
 	switch {
 	case c.Status == ClusterAsleep:
-		return "Health isn't checked while the cluster is asleep."
+		return why
 	case age <= h.Every:
-	case c.Status == ClusterPending:
-		return "Health isn't checked while an operation is running."
-	case c.Status == ClusterFailed && !lost:
-		return "Health isn't checked after a failed operation until the cluster is repaired."
+	case why != "":
+		return why
 	case age > 2*h.Every+roundTime(nodes):
 		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", Length(age), Length(h.Every))
 	}
 	return ""
+}
+
+// unchecked says why no round looks at a cluster as it is now; "" where rounds do.
+func unchecked(c Cluster, lost bool) string {
+	switch {
+	case c.Status == ClusterAsleep:
+		return "Health isn't checked while the cluster is asleep."
+	case c.Status == ClusterPending:
+		return "Health isn't checked while an operation is running."
+	case c.Status == ClusterFailed && !lost:
+		return "Health isn't checked after a failed operation until the cluster is repaired."
+	}
+	return ""
+}
+
+// CanCheckHealth tells whether CheckHealth would start a check of the cluster.
+func (v ClusterView) CanCheckHealth() bool {
+	return v.Health != nil && v.Status != ClusterDeleted && unchecked(v.Cluster, len(lostNodes(v.Cluster, v.Nodes)) > 0) == ""
 }

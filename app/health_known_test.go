@@ -50,3 +50,26 @@ func TestHealthIsKnownOnlyWhileItIsFresh(t *testing.T) {
 		})
 	}
 }
+
+// A check can be asked for exactly where rounds look at a cluster.
+func TestWhereHealthCanBeChecked(t *testing.T) {
+	for _, c := range []struct {
+		status  ClusterStatus
+		message string
+		health  *ClusterHealth
+		want    bool
+	}{
+		{status: ClusterActive, health: &ClusterHealth{}, want: true},
+		{status: ClusterActive},
+		{status: ClusterPending, health: &ClusterHealth{}},
+		{status: ClusterAsleep, health: &ClusterHealth{}},
+		{status: ClusterDeleted, health: &ClusterHealth{}},
+		{status: ClusterFailed, health: &ClusterHealth{}},
+		{status: ClusterFailed, message: lostMachines + "n1. It is gone.", health: &ClusterHealth{}, want: true},
+	} {
+		v := ClusterView{Cluster: Cluster{Status: c.status, Message: c.message}, Nodes: []Node{{Name: "n1", Status: NodeReady}}, Health: c.health}
+		if got := v.CanCheckHealth(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c, got, c.want)
+		}
+	}
+}

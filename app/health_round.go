@@ -146,6 +146,8 @@ type HealthStore interface {
 	EndRound(ctx context.Context, o RoundOutcome) error
 	// ClusterHealth gives how a cluster is; nil where nobody looks after it.
 	ClusterHealth(ctx context.Context, tenant, cluster string) (*ClusterHealth, error)
+	// CheckHealth has the next round of a live cluster be due at once, unless one is under way.
+	CheckHealth(ctx context.Context, r CheckRequest) error
 	// RepairsDue gives clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
 	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
 	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.

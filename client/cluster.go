@@ -119,6 +119,12 @@ func (c *Client) RenameCluster(ctx context.Context, id, name string) (v app.Clus
 	return v, err
 }
 
+// CheckHealth has a check of a cluster's health start now. What it returns is from before that check.
+func (c *Client) CheckHealth(ctx context.Context, id string) (h app.ClusterHealth, err error) {
+	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "health/check"), nil, nil, &h)
+	return h, err
+}
+
 // TransferCluster transfers a cluster to another user of its tenant, or to group:NAME.
 func (c *Client) TransferCluster(ctx context.Context, id, to string) (v app.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "transfer"), nil, map[string]string{"to": to}, &v)

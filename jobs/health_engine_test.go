@@ -226,3 +226,34 @@ func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRoun
 func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
 	return f.Coordinator.(app.HealthKeeper).ReportRound(ctx, w, r)
 }
+
+// A check that a user asks for starts at once, however long it is until the next one is due. Where none can start, it says why.
+func TestHealthIsCheckedWhenAsked(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, watched(app.HealthPolicy{Interval: app.MaxHealthInterval}))
+	e.keepHealth()
+	refused := func(id, why string) {
+		t.Helper()
+		if _, err := e.app.CheckHealth(t.Context(), e.admin, id); app.CodeOf(err) != app.EConflict || !strings.Contains(app.AsError(err).Message, why) {
+			t.Errorf("a check is %v, want a conflict that says %q", err, why)
+		}
+	}
+	v := e.await(e.create(2).ID)
+	e.want(v, app.ClusterActive)
+	before, err := e.app.CheckHealth(t.Context(), e.admin, v.ID)
+	if err != nil || before.State != app.HealthUnknown || !before.LookedAt.IsZero() {
+		t.Fatalf("before the check: %+v, %v", before, err)
+	}
+	first := e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	if _, err := e.app.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	e.awaitHealth(v.ID, "checked again", func(h *app.ClusterHealth) bool { return h.LookedAt.After(first.LookedAt) })
+	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	if v = e.await(v.ID); v.Status != app.ClusterAsleep {
+		t.Fatalf("the cluster is %s", v.Status)
+	}
+	refused(v.ID, "asleep")
+}

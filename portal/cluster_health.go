@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/go-chi/chi/v5"
 
@@ -14,6 +15,8 @@ import (
 type Watching interface {
 	// Health tells how a cluster and its nodes are.
 	Health(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
+	// CheckHealth has the next check start at once.
+	CheckHealth(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
 	// Drift tells where a cluster is not what it should be.
 	Drift(ctx context.Context, a app.Actor, cluster string) (app.Drift, error)
 	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]app.NodeFact, error)
@@ -35,6 +38,8 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 	if c.Health, err = p.watching().Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}
+	c.Started = r.URL.Query().Has("started")
+	c.CanCheck = view.CanCheckHealth() && a.MayIn("CheckHealth", view.Cluster)
 	if a.MayIn("Drift", view.Cluster) {
 		d, err := p.watching().Drift(r.Context(), a, view.ID)
 		if err != nil {
@@ -45,6 +50,24 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 	f := p.clusterFrame(r, "Health of "+view.Name)
 	p.render(w, r, http.StatusOK, page.ClusterHealthPage(f, c))
 	return nil
+}
+
+// clusterHealthCheck has the next check start at once.
+func (p *Portal) clusterHealthCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id := chi.URLParam(r, "id")
+	if _, err := p.watching().CheckHealth(r.Context(), a, id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/clusters/"+url.PathEscape(id)+"/health?started", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) apiHealthCheck(ctx context.Context, in *IDInput) (*body[app.ClusterHealth], error) {
+	h, err := p.watching().CheckHealth(ctx, caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.fail(ctx, err)
+	}
+	return &body[app.ClusterHealth]{h}, nil
 }
 
 func (p *Portal) apiClusterHealth(ctx context.Context, in *IDInput) (*body[app.ClusterHealth], error) {

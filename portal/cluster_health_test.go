@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -11,7 +12,12 @@ import (
 )
 
 // watching is a Muster that looks after clusters. n2 of each is sick.
-type watching struct{ *fake }
+type watching struct {
+	*fake
+	unknown string // why health is unknown; "": it is known
+	status  app.ClusterStatus
+	checked []string // clusters for which a check was asked
+}
 
 var _ Watching = (*watching)(nil)
 
@@ -19,6 +25,10 @@ func (f *watching) sick() app.ClusterHealth {
 	h := app.ClusterHealth{Repair: app.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
 		Nodes: []app.NodeHealth{{Node: "n2", State: app.HealthSick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
+	if f.unknown != "" {
+		h.Nodes, h.Note = []app.NodeHealth{}, f.unknown
+		h.Sum(2, false)
+	}
 	return h
 }
 
@@ -27,6 +37,7 @@ func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (app.Clu
 	if err == nil {
 		h := f.sick()
 		v.Health = &h
+		v.Status = cmp.Or(f.status, v.Status)
 		for i := range v.Nodes {
 			v.Nodes[i].Status = app.NodeReady
 		}
@@ -37,6 +48,11 @@ func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (app.Clu
 func (f *watching) Health(ctx context.Context, a app.Actor, id string) (app.ClusterHealth, error) {
 	_, err := f.Cluster(ctx, a, id)
 	return f.sick(), err
+}
+
+func (f *watching) CheckHealth(ctx context.Context, a app.Actor, id string) (app.ClusterHealth, error) {
+	f.checked = append(f.checked, id)
+	return f.Health(ctx, a, id)
 }
 
 func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]app.NodeFact, error) {
@@ -53,7 +69,7 @@ func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (app.Drift
 }
 
 func TestHealthPage(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = &watching{c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.Muster = &watching{fake: c.Muster.(*fake)} })
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
@@ -83,5 +99,32 @@ func TestNoHealthPage(t *testing.T) {
 	s.get("/clusters/" + id + "/health").reads(http.StatusNotFound)
 	if a := s.get("/clusters/" + id); strings.Contains(a.body, `id="health"`) {
 		t.Error("a cluster's page tells of health that nobody knows")
+	}
+}
+
+// Unknown health says why in the overview, with a button to check now; where no check can start there is none.
+func TestCheckHealthNow(t *testing.T) {
+	var f *watching
+	s := visit(t, func(c *Config) {
+		f = &watching{fake: c.Muster.(*fake), unknown: "The last health check was 11 min ago; checks are due every 1 min."}
+		c.Muster = f
+	})
+	s.signIn("ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	path := "/clusters/" + id + "/health/check"
+	button := `action="` + path + `"`
+	f.status = app.ClusterActive
+	a := s.get("/clusters/" + id)
+	a.reads(http.StatusOK, "Unknown: The last health check was 11 min ago; checks are due every 1 min.", "Check now")
+	if !strings.Contains(s.get("/clusters/"+id+"/health").body, button) {
+		t.Error("the page about health has no button to check now")
+	}
+	if a := s.post(path, nil); a.status != http.StatusSeeOther || len(f.checked) != 1 || f.checked[0] != id {
+		t.Errorf("checked %v, answer %d", f.checked, a.status)
+	}
+	s.get("/clusters/"+id+"/health?started").reads(http.StatusOK, "Health check started.")
+	f.status = app.ClusterAsleep
+	if strings.Contains(s.get("/clusters/"+id).body, button) || strings.Contains(s.get("/clusters/"+id+"/health").body, button) {
+		t.Error("a cluster that is asleep has a button to check now")
 	}
 }

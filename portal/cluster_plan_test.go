@@ -102,7 +102,7 @@ func TestAccessPage(t *testing.T) {
 	a := s.get(path + "/access")
 	a.reads(http.StatusOK, "Access lake", "ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "Host n1-c01.muster.example n1.lake", "Download the SSH key", "muster cluster certificate lake")
 	s.get(path+"/access?format=ansible").reads(http.StatusOK, "[namenode]", "ansible_host=10.0.0.10")
-	s.get(path+"/access?key=a+b").reads(http.StatusUnprocessableEntity, "That is no name for a key file.")
+	s.get(path+"/access?key=a+b").reads(http.StatusUnprocessableEntity, "The name of the key file has characters")
 	file := s.get(path + "/inventory?format=hosts")
 	if file.status != http.StatusOK || !strings.Contains(file.body, "10.0.0.12\tn3-c01.muster.example") || !strings.Contains(file.header.Get("Content-Disposition"), "muster-c01.hosts") {
 		t.Errorf("the file is %d %v %s", file.status, file.header, file.body)

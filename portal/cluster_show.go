@@ -38,13 +38,6 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if c.Have, err = digests(r.Context(), c); err != nil {
 		return err
 	}
-	if p.money() != nil && c.View.Status != app.ClusterDeleted {
-		o, err := p.money().LeaseOutlook(r.Context(), a, c.View.ID)
-		if err != nil {
-			return err
-		}
-		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
-	}
 	f := p.clusterFrame(r, c.View.Name)
 	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone
 		f.Refresh = 5
@@ -80,6 +73,13 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 		return c, err
 	}
 	c.Tabs = p.clusterTabs(a, c.View, "overview")
+	if p.money() != nil && c.View.Status != app.ClusterDeleted {
+		o, err := p.money().LeaseOutlook(ctx, a, c.View.ID)
+		if err != nil {
+			return c, err
+		}
+		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
+	}
 	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
 		return c, err
 	}

@@ -245,15 +245,6 @@ func (a seen) fields() url.Values {
 	return v
 }
 
-func attr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
 func has(n *html.Node, name string) bool {
 	for _, a := range n.Attr {
 		if a.Key == name {

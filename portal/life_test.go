@@ -67,6 +67,40 @@ func keeping(t *testing.T, user string) (*site, *keeper, string) {
 	return s, k, id
 }
 
+// A cluster that is asleep can be woken from its overview, by those who may.
+func TestOverviewOffersToWake(t *testing.T) {
+	for user, may := range map[string]bool{"ada": true, "vera": false} {
+		s, k, id := keeping(t, user)
+		button := `href="/clusters/` + id + `/wake"`
+		if strings.Contains(s.get("/clusters/"+id).body, button) {
+			t.Errorf("%s can wake a cluster that is awake", user)
+		}
+		k.mu.Lock()
+		k.find(id).Status = app.ClusterAsleep
+		k.mu.Unlock()
+		if got := strings.Contains(s.get("/clusters/"+id).body, button); got != may {
+			t.Errorf("%s can wake: %v, want %v", user, got, may)
+		}
+	}
+}
+
+// A refused form comes again only on a page of this site: elsewhere, and where the address is a stream, a download or nothing, the error is a page of its own.
+func TestRefusedFormsComeFromPages(t *testing.T) {
+	s, _, id := keeping(t, "ada")
+	in := func(from string) url.Values { return url.Values{"sleep": {"61 * * * *"}, "_page": {from}} }
+	manage := "/clusters/" + id + "/manage"
+	a := s.post("/clusters/"+id+"/schedule", in(manage))
+	a.reads(http.StatusUnprocessableEntity, "61 is no minute. A minute is from 0 to 59.", "Manage lake")
+	if sleep := a.find("sleep-at"); attr(sleep, "value") != "61 * * * *" || attr(sleep, "aria-invalid") != "true" || attr(sleep, "aria-describedby") != "form-error" {
+		t.Errorf("the field is %+v", sleep.Attr)
+	}
+	for _, from := range []string{"", "/", "//evil.example" + manage, "https://evil.example" + manage, "/nothing", "/clusters", "/api/v1/openapi.json", "/clusters/" + id + "/live",
+		"/signout", "/clusters/" + id + "/manage?" + strings.Repeat("x", mostNext)} {
+		a := s.post("/clusters/"+id+"/schedule", in(from), "Referer", "https://evil.example"+manage)
+		a.reads(http.StatusUnprocessableEntity, "61 is no minute.", "To the clusters")
+	}
+}
+
 func TestManagePageOffersWhatOneMayDo(t *testing.T) {
 	s, _, id := keeping(t, "ada")
 	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage lake", "Rename", "New owner", "Put it to sleep", "It has none: it sleeps and wakes when somebody says so.",

@@ -97,6 +97,7 @@ func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string
 	f.moved = append(f.moved, r)
 	f.mu.Lock()
 	f.find(cluster).ExpiresAt = until
+	f.tell(cluster, app.Event{Kind: app.EventLease, Message: "The lease was moved."})
 	f.mu.Unlock()
 	return f.LeaseOutlook(ctx, a, cluster)
 }
@@ -217,6 +218,24 @@ func TestLeaseBox(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "Lease Ends in 24 h, at 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "By at most 12 h at once, and at most 3 d after it was made. Now until 3 May 2030 00:00 UTC at the latest.", "4 h (in 20 h)", "No provisioner can take <this>. Somebody has to do something")
+}
+
+// An open page shows the new end when the lease is extended somewhere else.
+func TestLeaseCardIsLive(t *testing.T) {
+	s, f := treasury(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	page := s.get("/clusters/" + id)
+	page.reads(http.StatusOK, "Ends in 24 h, at 2 May 2030 12:00 UTC.")
+	live := page.find("live")
+	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
+	if _, err := f.ExtendLease(t.Context(), ada, id, app.LeaseRequest{By: 12 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	e := r.until("part", "3 May 2030 00:00 UTC.")
+	if !strings.Contains(e.data, `id=\"lease\"`) && !strings.Contains(e.data, `id="lease"`) {
+		t.Errorf("what is sent is not the lease card: %s", e.data)
+	}
+	r.close()
 }
 
 func TestLeaseIsMoved(t *testing.T) {

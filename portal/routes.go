@@ -183,6 +183,8 @@ func (p *Portal) routes() http.Handler {
 
 		if p.watching() != nil {
 			r.Get("/clusters/{id}/health", p.memberSoon(p.clusterHealth))
+			r.Post("/clusters/{id}/health/check", p.memberSoon(p.clusterHealthCheck))
+			r.Get("/clusters/{id}/health/check", p.memberSoon(p.clusterHealth))
 		}
 
 		if p.questioning() != nil {

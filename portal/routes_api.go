@@ -87,6 +87,7 @@ func (p *Portal) apiClusterRoutes(api huma.API) {
 	get(api, "/clusters/{id}/waiting", p.apiWaiting, about("Say why steps of a cluster wait"))
 	if p.watching() != nil {
 		get(api, "/clusters/{id}/health", p.apiClusterHealth, about("Tell how a cluster and its nodes are"))
+		post(api, "/clusters/{id}/health/check", p.apiHealthCheck, about("Check a cluster's health now instead of when the next check is due"), answers(http.StatusAccepted))
 		get(api, "/clusters/{id}/facts", p.apiClusterFacts, about("Tell what the services of a cluster told of its nodes: ports, versions, where they are found; secret values are left out"))
 		get(api, "/clusters/{id}/drift", p.apiClusterDrift, about("Tell where a cluster is not what it should be, and what would mend it"))
 	}

@@ -175,6 +175,9 @@ func (p *Portal) newcomer(h memberHandler) http.HandlerFunc {
 		if e := app.AsError(err); err != nil && e.Code == app.EForbidden && e.Reason == app.StepUpReason && a.Session != "" && !isPart(r) {
 			return p.sendToStepUp(w, r)
 		}
+		if p.formAgain(w, r, err) {
+			return nil
+		}
 		return err
 	})
 }

@@ -114,6 +114,9 @@ func (t *storeTest) buildRunsAgain() {
 	b.settle()
 	b.is(first.ID, app.BuildReady)
 	end(3)
+	if v, err := b.a.Build(b.ctx, boss, first.ID); err != nil || v.State != app.BuildEnding {
+		b.Errorf("after its end the build answers %s, %v", v.State, err)
+	}
 	if late := run(0).Delivery; late.Outcome != app.BuildTakenNothing && late.Outcome != app.BuildTakenKnown {
 		b.Errorf("what came late is %+v", late)
 	}
@@ -129,6 +132,9 @@ func (t *storeTest) buildRunsAgain() {
 	b.is(second.Build.ID, app.BuildReady)
 	end(12)
 	b.settle()
+	if v, err := b.a.Build(b.ctx, boss, second.Build.ID); err != nil || v.State != app.BuildOver {
+		b.Errorf("with its cluster gone the build answers %s, %v", v.State, err)
+	}
 	b.is(second.Build.ID, app.BuildOver)
 	if late := run(10).Delivery; late.Outcome == app.BuildTakenBegun {
 		b.Errorf("what came late of the second run is %+v", late)
@@ -138,5 +144,47 @@ func (t *storeTest) buildRunsAgain() {
 		b.Errorf("the third run is %+v", third.Delivery)
 	}
 	end(22)
+	b.settle()
+}
+
+// buildNamesFree: a build whose rule names its cluster waits until the one of the same name is deleted, for as long as builds wait; a name that
+// stays taken ends it at once.
+func (t *storeTest) buildNamesFree() {
+	b := t.building(createRule(3, 3))
+	order := func(build string) app.Build {
+		b.sent++
+		r := createRule(3, 3)
+		done, err := b.s.TakeBuild(b.ctx, app.BuildOrder{Hook: b.hook, Who: boss, Uniq: build, Now: b.clock.Now(), Event: app.BuildEvent{Build: build, Phase: app.BuildRunning}, Delivery: app.BuildTaken{Hook: "ci", At: b.clock.Now()},
+			Begin: &app.BuildBegin{Rule: r, Key: build, Ask: app.BuildAsk{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
+		b.must(err)
+		return *done.Build
+	}
+	first := order("web/1")
+	b.settle()
+	b.is(first.ID, app.BuildReady)
+	taken := order("web/2")
+	b.tend()
+	if v := b.is(taken.ID, app.BuildFailed); !strings.Contains(v.Words, "nightly") {
+		b.Errorf("a name that stays taken: %s", v.Words)
+	}
+	b.ends("web/1")
+	waits := order("web/3")
+	b.tend() // the delete is on its way, and nobody works
+	if v := b.is(waits.ID, app.BuildWaiting); v.Words != "Waiting until the cluster nightly of an earlier build is deleted." || !v.RetryAt.After(b.clock.Now()) || v.RetryAt.After(v.WaitUntil) {
+		b.Errorf("it is %+v", v)
+	}
+	b.settle()
+	b.is(first.ID, app.BuildOver)
+	b.clock.Move(5 * time.Second)
+	b.settle()
+	b.is(waits.ID, app.BuildReady)
+	b.ends("web/3")
+	late := order("web/4")
+	b.tend()
+	b.clock.Move(createRule(3, 3).WaitTime())
+	b.tend()
+	if v := b.is(late.ID, app.BuildFailed); !strings.Contains(v.Words, "nightly") {
+		b.Errorf("a cluster that is never deleted: %s", v.Words)
+	}
 	b.settle()
 }

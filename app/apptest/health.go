@@ -146,6 +146,24 @@ func (t *storeTest) healthRounds() {
 		t.Errorf("another tenant's: %+v, %v", other, err)
 	}
 
+	who := app.Actor{Tenant: tenant, User: "ada"}
+	t.code(t.s.CheckHealth(t.ctx, app.CheckRequest{Tenant: "t2", Cluster: id, Who: who, Now: t.clock.Now()}), app.ENotFound)
+	if got := due(); got != "[] 1m0s" {
+		t.Errorf("due after another tenant asked for a check: %s", got)
+	}
+	t.must(t.s.CheckHealth(t.ctx, app.CheckRequest{Tenant: tenant, Cluster: id, Who: who, Now: t.clock.Now()}))
+	if got := due(); got != "["+tenant+"] 0s" {
+		t.Errorf("due after a check was asked for: %s", got)
+	}
+	if deeds, err := t.s.Audit(t.ctx, app.AuditFilter{Tenants: []string{tenant}, Act: "cluster.health_check", Limit: 10}); err != nil || len(deeds) != 1 || deeds[0].Object != id {
+		t.Errorf("the audit tells %+v, %v", deeds, err)
+	}
+	if r = t.claimRound("w1"); r == nil {
+		t.Fatal("no round though a check was asked for")
+	}
+	t.must(t.s.CheckHealth(t.ctx, app.CheckRequest{Tenant: tenant, Cluster: id, Who: who, Now: t.clock.Now()})) // the round under way is that check
+	t.must(t.endRound("w1", id, r.Round))
+
 	t.submit(app.OperationDelete, id, Remove(3), true)
 	t.clock.Move(time.Minute)
 	if r := t.claimRound("w1"); r != nil {

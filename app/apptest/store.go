@@ -98,6 +98,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a build gets a cluster, and gives it back", (*storeTest).builds},
 		{"a build's commit shows how its cluster is", (*storeTest).buildStatuses},
 		{"a build that runs again gets another cluster", (*storeTest).buildRunsAgain},
+		{"a build waits until its cluster's name is free", (*storeTest).buildNamesFree},
 		{"builds wait for so long", (*storeTest).buildsWait},
 		{"builds that several servers look after", (*storeTest).buildsTendedAtOnce},
 		{"builds wait for approval", (*storeTest).buildsAsk},

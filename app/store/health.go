@@ -42,6 +42,20 @@ func (t *tx) checkSoon(tenant, cluster string, now time.Time) error {
 		micros(now), cluster, tenant, micros(now))
 }
 
+// CheckHealth implements app.HealthStore.
+func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
+	return s.write(ctx, func(t *tx) error {
+		c, err := t.live(r.Tenant, r.Cluster)
+		if err != nil {
+			return err
+		}
+		if err := t.checkSoon(c.Tenant, c.ID, r.Now); err != nil {
+			return err
+		}
+		return t.deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
+	})
+}
+
 // dropHealth forgets how a cluster is.
 func (t *tx) dropHealth(cluster string) error {
 	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {

@@ -12,6 +12,10 @@ var healthTries = map[string]func(ctx context.Context, a *app.App, s *scene) err
 		_, err := a.Health(ctx, s.actor, s.cluster())
 		return err
 	},
+	"CheckHealth": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.CheckHealth(ctx, s.actor, s.cluster())
+		return err
+	},
 	"ClusterFacts": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.ClusterFacts(ctx, s.actor, s.cluster())
 		return err

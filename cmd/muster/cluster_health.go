@@ -13,16 +13,59 @@ import (
 )
 
 func clusterHealthCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
+	check := false
+	cmd := &cobra.Command{
 		Use:   "health ID|NAME",
 		Short: "Say how a cluster and its nodes are",
 		Long: "Say how a cluster and its nodes are: healthy, sick or unreachable, since when and why. Clusters are looked at as often as their\n" +
-			"template says, by the health checks of their services.",
-		Example: "  muster cluster health shop",
+			"template says, by the health checks of their services. With --check a check starts now, and its result is shown.",
+		Example: "  muster cluster health shop\n  muster cluster health shop --check",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if check {
+				return c.checkHealth(cmd.Context(), args[0])
+			}
 			return show(cmd.Context(), c, args[0], "health", c.printHealth)
 		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "check now and wait for the result")
+	return cmd
+}
+
+// How long and how often the result of a health check is waited for: longer than the time a round may take on a large cluster.
+const (
+	checkWait  = 5 * time.Minute
+	checkEvery = 500 * time.Millisecond
+)
+
+// checkHealth has a cluster checked now, and prints what the check has found.
+func (c *cli) checkHealth(ctx context.Context, word string) error {
+	cl, v, err := c.connectTo(ctx, word, false)
+	if err != nil {
+		return err
+	}
+	before, err := cl.CheckHealth(ctx, v.ID)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	for {
+		var h app.ClusterHealth
+		if err := cl.CallInto(ctx, rest.ClusterPath(v.ID, "health"), nil, &h); err != nil {
+			return err
+		}
+		if h.LookedAt.After(before.LookedAt) {
+			return c.printHealth(v.Name, h)
+		}
+		select {
+		case <-within.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, app.Length(checkWait))
+		case <-time.After(checkEvery):
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
 		t.Errorf("key file: %v, %v", info, err)
 	}
 	hosts, _ := os.ReadFile(known)
-	if string(hosts) != "127.0.0.2 ssh-ed25519 HOSTKEY1\n[127.0.0.3]:2222 ssh-ed25519 HOSTKEY2\n" {
+	if string(hosts) != "shop-1.local,127.0.0.2 ssh-ed25519 HOSTKEY1\nshop-2.local,[127.0.0.3]:2222 ssh-ed25519 HOSTKEY2\n" {
 		t.Errorf("known hosts:\n%s", hosts)
 	}
 
@@ -146,12 +146,14 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Message = app.ClusterFailed, app.OperationFailed, "1 of 4 steps has failed"
+			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
+			v.Trouble = app.TroubleOf(*v, app.Definition{}, nil)
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, exitFailed, "n1.app.install failed", "the create of shop has failed: 1 of 4 steps has failed")
 	for _, want := range []string{"n1.app.install failed after 3 attempts: exit code 100", "muster cluster logs c1 --step n1.app.install",
-		"muster cluster resume c1 --wait", "muster cluster delete c1"} {
+		"muster cluster resume shop", "muster cluster delete shop"} {
 		wantResult(t, got, exitFailed, "", want)
 	}
 	got = s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--format", "json")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -38,4 +39,24 @@ What you can do:
   muster cluster delete shop  Gives everything back. All data on it is lost.
 
 `, "")
+}
+
+// TestClusterHealthCheck: with --check what is printed is what the check has found, not what was known before.
+func TestClusterHealthCheck(t *testing.T) {
+	home(t)
+	s := newFakeServer(t)
+	v := troubled()
+	s.views["c1"] = &v
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	before := app.ClusterHealth{State: app.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []app.NodeHealth{}}
+	s.health = []app.ClusterHealth{before, before, {State: app.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []app.NodeHealth{}}}
+	wantResult(t, s.muster("cluster", "health", "shop", "--check"), exitDone,
+		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; looked at 2026-03-01 12:01:00 UTC.\n", "")
+	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
+		t.Errorf("the server was asked %q", s.asked)
+	}
+	s.refuse["POST /clusters/c1/health/check"], s.status = &app.Error{Code: app.EConflict, Message: "Health isn't checked while the cluster is asleep."}, 409
+	if got := s.muster("cluster", "health", "shop", "--check"); got.code == exitDone || !strings.Contains(got.errOut, "asleep") {
+		t.Errorf("a refused check ends with %+v", got)
+	}
 }

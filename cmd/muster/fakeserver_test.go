@@ -43,7 +43,8 @@ type fakeServer struct {
 	preview app.RollBackPreview
 	waits   app.Waiting
 	queue   app.Queue
-	amend   app.AmendPreview // what every amendment would do
+	health  []app.ClusterHealth // what is known, first before the check that is asked for; each is told once, and the last one from then on
+	amend   app.AmendPreview    // what every amendment would do
 	amended []app.Amendment
 	request *app.Request // amendments wait as this request
 }
@@ -121,6 +122,8 @@ func (s *fakeServer) routes() http.Handler {
 		return app.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
 			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, at)
 	}))
+	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *app.ClusterView) any { return s.healthNow() }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *app.ClusterView) any { return s.health[0] }))
 	m.HandleFunc("GET /api/v1/clusters/{id}/events", s.feed)
 	m.HandleFunc("GET /api/v1/clusters/{id}/logs", s.with(s.log))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,6 +141,15 @@ func (s *fakeServer) routes() http.Handler {
 			m.ServeHTTP(w, r)
 		}
 	})
+}
+
+// healthNow is called while the server is held.
+func (s *fakeServer) healthNow() app.ClusterHealth {
+	h := s.health[0]
+	if len(s.health) > 1 {
+		s.health = s.health[1:]
+	}
+	return h
 }
 
 // problem answers as RFC 9457 says, with our members.

@@ -18,6 +18,9 @@ type ClusterHealth struct {
 	Health app.ClusterHealth
 	Drift  *app.Drift // nil: not for this person
 	Amends bool       // there are pages to amend it
+
+	CanCheck bool // now, and this person may
+	Started  bool // a check was asked for just now
 }
 
 // HealthMark is the mark of a state of health.
@@ -38,6 +41,8 @@ func HealthWords(now time.Time, h app.ClusterHealth) string {
 	case h.State == app.HealthHealthy:
 	case h.Reason != "":
 		text += ": " + h.Reason
+	case h.State == app.HealthUnknown && h.Note != "":
+		return text + ": " + h.Note // it says when the last check was where that is why
 	}
 	if !h.LookedAt.IsZero() {
 		text = strings.TrimSuffix(text, ".") + ". Looked at " + Ago(now, h.LookedAt) + "."

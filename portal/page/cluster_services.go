@@ -141,10 +141,14 @@ func (c ClusterShow) Parts() []Part {
 	if c.Pinned != nil {
 		return []Part{{"now", OperationNow(c)}}
 	}
-	return []Part{
+	parts := []Part{
 		{"head", ClusterHead(c)}, {"now", ClusterNow(c)}, {"questions", ClusterQuestions(c)}, {"waiting", ClusterWait(c)}, {"facts", ClusterFacts(c)},
 		{"services", ClusterServices(c)}, {"change", ClusterChange(c)}, {"more", ClusterMore(c)},
 	}
+	if c.Lease != nil {
+		parts = append(parts, Part{"lease", ClusterLease(*c.Lease)})
+	}
+	return parts
 }
 
 // nodesInWords counts the nodes by how they are.

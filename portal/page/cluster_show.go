@@ -465,3 +465,8 @@ func StreamClass(s app.Stream) string {
 	}
 	return "out"
 }
+
+// canWake tells whether the button to wake a cluster that is asleep is shown.
+func (c ClusterShow) canWake() bool {
+	return c.Tabs.Manage && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
+}
