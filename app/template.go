@@ -1,7 +1,10 @@
 package app
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -108,6 +111,41 @@ const Unlimited = math.MaxInt32
 type SizeRange struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
+	// OneOf are the only sizes, ascending, such as 3, 5 and 7; Min and Max are then the first and the last. Empty: any between Min and Max.
+	OneOf []int `json:"one_of,omitempty"`
+}
+
+// MaxSizes is how many sizes SizeRange.OneOf may list.
+const MaxSizes = 100
+
+// Least is the fewest nodes that are allowed, at least 1.
+func (r SizeRange) Least() int { return max(r.Min, 1) }
+
+// Allows tells whether a cluster may have n nodes.
+func (r SizeRange) Allows(n int) bool {
+	if n < r.Least() || r.Max > 0 && n > r.Max {
+		return false
+	}
+	return len(r.OneOf) == 0 || slices.Contains(r.OneOf, n)
+}
+
+// Nearest is the allowed size that is closest to n, the smaller of two.
+func (r SizeRange) Nearest(n int) int {
+	best := max(n, r.Least())
+	if r.Max > 0 {
+		best = min(best, r.Max)
+	}
+	for i, size := range r.OneOf {
+		if i == 0 || max(size-n, n-size) < max(best-n, n-best) {
+			best = size
+		}
+	}
+	return best
+}
+
+// Refusal says which sizes there are to one who entered n: "Choose 3–50 nodes (you entered 1)."
+func (r SizeRange) Refusal(n int) string {
+	return fmt.Sprintf("Choose %s (you entered %d).", strings.Replace(r.Words(), " to ", "–", 1), n)
 }
 
 // Lease says how long clusters may live. 0 means: Initial for ever, Max no limit, Step any.

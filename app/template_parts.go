@@ -90,8 +90,10 @@ func (t *Template) Parts() (list []TemplatePart) {
 
 func (t *Template) constraintParts(add func(value any, path string, at ...string)) {
 	c := t.Constraints
-	if c.Size != (SizeRange{Min: 1, Max: Unlimited}) {
-		add(rangeWords(c.Size.Min, c.Size.Max), "constraints.size")
+	if s := c.Size; len(s.OneOf) > 0 {
+		add(s.Words(), "constraints.size")
+	} else if s.Min != 1 || s.Max != Unlimited {
+		add(rangeWords(s.Min, s.Max), "constraints.size")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Services)) {
 		s := c.Services[name]

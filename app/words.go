@@ -91,10 +91,16 @@ func Cost(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// Words says how many nodes there may be: "2 to 5 nodes".
+// Words says how many nodes there may be: "2 to 5 nodes", "3, 5 or 7 nodes".
 func (r SizeRange) Words() string {
-	lo := max(r.Min, 1)
-	switch {
+	lo := r.Least()
+	switch n := len(r.OneOf); {
+	case n > 1:
+		var first []string
+		for _, size := range r.OneOf[:n-1] {
+			first = append(first, strconv.Itoa(size))
+		}
+		return fmt.Sprintf("%s or %d nodes", strings.Join(first, ", "), r.OneOf[n-1])
 	case r.Max == 0 || r.Max >= Unlimited:
 		return fmt.Sprintf("%d or more nodes", lo)
 	case r.Max == lo:

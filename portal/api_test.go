@@ -98,7 +98,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"two values", "POST", "/preview", `{"template":"web","size":2} {}`, 400, app.EInvalid, "", ""},
 		{"an unknown parameter", "GET", "/clusters?nam=x", "", 422, app.EInvalid, "nam", "query.nam"},
 		{"a number out of range", "GET", "/clusters/c01/logs?limit=5001", "", 422, app.EInvalid, "limit", "query.limit"},
-		{"no such size", "POST", "/preview", `{"template":"hadoop","size":60}`, 422, app.EInvalid, "", "60 nodes are not possible"},
+		{"no such size", "POST", "/preview", `{"template":"hadoop","size":60}`, 422, app.EInvalid, "", "Choose 2–50 nodes (you entered 60)."},
 		{"no such cluster", "GET", "/clusters/none", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"no events of no cluster", "GET", "/clusters/none/events", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "The create is running."},

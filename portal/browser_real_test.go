@@ -72,7 +72,7 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#preview .timeline")`)
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "lake"))
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "60"))
-	b.Until(`document.querySelector("#err-size").textContent.includes("60 nodes are not possible")`)
+	b.Until(`document.querySelector("#err-size").textContent.includes("you entered 60")`)
 	if v := b.Text("#preview"); !strings.Contains(v, "no layout to show") {
 		t.Errorf("the preview of a size that cannot be says %q", v)
 	}

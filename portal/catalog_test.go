@@ -374,7 +374,7 @@ func TestSizesAreTriedBeforeAnythingIsSaved(t *testing.T) {
 	in.Set("try_sizes", "2, 8, 9")
 	in.Set("do", "try")
 	a := s.post("/admin/catalog/template/greet/edit", in)
-	a.reads(http.StatusOK, "2 nodes", "8 nodes", "Layout 8 machines", "9 nodes are not possible", "A cluster has at most 5 nodes.", "5 nodes instead of 9")
+	a.reads(http.StatusOK, "2 nodes", "8 nodes", "Layout 8 machines", "you entered 9", "A cluster has at most 5 nodes.", "5 nodes instead of 9")
 	if len(f.tried) != 3 || len(f.own) != 0 {
 		t.Fatalf("%+v, %v", f.tried, f.own)
 	}

@@ -152,7 +152,7 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 	for query, want := range map[string]string{
 		"kind=resize&size=many":              "must be a whole number from 1 on",
 		"kind=resize&size=1&by=-1":           "must be a whole number from 1 on",
-		"kind=resize&size=51":                "51 nodes are not possible with Hadoop.",
+		"kind=resize&size=51":                "Choose 2–50 nodes (you entered 51).",
 		"kind=restart&batch=-1":              "The number of nodes at a time must be a whole number",
 		"kind=restart&on_failure=weep":       "There is no such choice for what happens if it fails.",
 		"kind=resize&size=99999999999999999": "must be a whole number from 1 on",

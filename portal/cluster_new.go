@@ -95,15 +95,32 @@ func newClusterForm(c *app.Catalog, in url.Values, groups []string) *clusterForm
 	if v.Template == nil {
 		return n
 	}
-	if !in.Has("size") {
-		v.Size = strconv.Itoa(max(1, v.Template.Constraints.Size.Min))
-		if parameterSets(v.Template, "size") {
-			v.Size = ""
-		}
+	if !in.Has("size") || n.follows(in.Get("options_of")) {
+		v.Size = leastSize(v.Template)
 	}
 	n.options(in)
 	n.read()
 	return n
+}
+
+// follows tells whether the size becomes the least of the template that was just chosen: where it was that of the template before, or the
+// new one doesn't allow it. What was typed and is allowed stays.
+func (n *clusterForm) follows(before string) bool {
+	t := n.view.Template
+	if before == "" || before == t.Name {
+		return false
+	}
+	was := n.catalog.Templates[before]
+	size, err := strconv.Atoi(n.view.Size)
+	return err != nil || was != nil && n.view.Size == leastSize(was) || !t.Constraints.Size.Allows(size)
+}
+
+// leastSize is what the field of the size begins with: "" where a parameter sets it.
+func leastSize(t *app.Template) string {
+	if parameterSets(t, "size") {
+		return ""
+	}
+	return strconv.Itoa(t.Constraints.Size.Least())
 }
 
 // options fills in what may be chosen for the template.

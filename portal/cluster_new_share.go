@@ -88,7 +88,7 @@ func (n *clusterForm) fits(size int) *page.Fix {
 		}
 	}
 	fit := int(most)
-	if t := n.view.Template; fit == size || fit < max(1, t.Constraints.Size.Min) {
+	if t := n.view.Template; fit == size || !t.Constraints.Size.Allows(fit) {
 		return nil
 	}
 	smaller := *n

@@ -89,7 +89,7 @@ func TestClusterNew(t *testing.T) {
 		field string
 		want  string
 	}{
-		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "60 nodes are not possible with Hadoop. Ask for 2 to 50."},
+		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "Choose 2–50 nodes (you entered 60)."},
 		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number from 1 on. This template takes 2 to 50 nodes."},
 		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "How many nodes? This template takes 2 to 50 nodes."},
 		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `There is no template "gone". Choose one of these.`},
@@ -131,7 +131,7 @@ func TestClusterNew(t *testing.T) {
 	})
 	t.Run("while typing, only what changed is sent", func(t *testing.T) {
 		a := s.post("/clusters/preview", url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "services": {"namenode", "datanode", "nodemanager"}, "size": {"60"}}, "HX-Request", "true")
-		a.reads(http.StatusOK, "60 nodes are not possible")
+		a.reads(http.StatusOK, "Choose 2–50 nodes (you entered 60).")
 		if strings.Contains(a.body, "<html") || strings.Contains(a.body, `id="options"`) || !strings.HasPrefix(a.body, `<section id="preview"`) || !strings.Contains(a.body, `hx-swap-oob="true"`) {
 			t.Errorf("the answer is %.300s", a.body)
 		}
@@ -139,6 +139,32 @@ func TestClusterNew(t *testing.T) {
 		if !strings.Contains(a.body, `id="options"`) {
 			t.Error("the options of the other template are missing")
 		}
+	})
+	t.Run("the size follows the template", func(t *testing.T) {
+		three := *s.f.catalog.Templates["web"]
+		three.Name, three.Constraints.Size = "three", app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}
+		s.f.catalog.Templates["three"] = &three
+		defer delete(s.f.catalog.Templates, "three")
+		for _, c := range []struct{ from, typed, to, want string }{
+			{"hadoop", "2", "three", "3"}, // the least of the one before
+			{"hadoop", "4", "three", "3"}, // not allowed
+			{"hadoop", "5", "three", "5"}, // typed, and allowed
+			{"three", "3", "single", "1"}, //
+			{"hadoop", "", "three", "3"},  //
+			{"three", "4", "three", "4"},  // the template is the same: what's typed stays, and is refused
+			{"hadoop", "60", "hadoop", "60"},
+		} {
+			in := url.Values{"template": {c.to}, "options_of": {c.from}, "size": {c.typed}}
+			if got := s.post("/clusters/preview", in).fields().Get("size"); got != c.want {
+				t.Errorf("%s nodes of %s become %q of %s, not %s", c.typed, c.from, got, c.to, c.want)
+			}
+			a := s.post("/clusters/preview", in, "HX-Request", "true")
+			if swapped := strings.Contains(a.body, `id="size"`); swapped != (c.from != c.to) {
+				t.Errorf("from %s to %s the field is swapped: %v", c.from, c.to, swapped)
+			}
+		}
+		a := s.post("/clusters/preview", url.Values{"template": {"three"}, "options_of": {"three"}, "size": {"4"}, "services": {"haproxy", "web"}}, "HX-Request", "true")
+		a.reads(http.StatusOK, "Choose 3, 5 or 7 nodes (you entered 4).")
 	})
 	t.Run("an empty catalog", func(t *testing.T) {
 		old := s.f.catalog

@@ -84,8 +84,8 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 		if m.Size == 0 {
 			m.Size = v.Size - len(m.Nodes)
 		}
-		if s := t.Constraints.Size; m.Size < s.Min || m.Size > s.Max {
-			return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("%d nodes are not possible with %s.", m.Size, t.Title()), Hint: fmt.Sprintf("Ask for %d to %d.", s.Min, s.Max)}
+		if s := t.Constraints.Size; !s.Allows(m.Size) {
+			return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: s.Refusal(m.Size)}
 		}
 		like := p.Nodes[len(p.Nodes)-1]
 		for i := len(p.Nodes); i < m.Size; i++ {

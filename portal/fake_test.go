@@ -127,10 +127,9 @@ func (f *fake) preview(r app.ClusterRequest) (app.Preview, error) {
 	if t == nil {
 		return app.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
 	}
-	if s := t.Constraints.Size; r.Size < s.Min || r.Size > s.Max {
+	if s := t.Constraints.Size; !s.Allows(r.Size) {
 		return app.Preview{}, &app.Error{
-			Code: app.EInvalid, Reason: "size", Message: fmt.Sprintf("%d nodes are not possible with %s.", r.Size, t.Title()),
-			Hint: fmt.Sprintf("Ask for %d to %d.", s.Min, s.Max),
+			Code: app.EInvalid, Reason: "size", Message: s.Refusal(r.Size),
 		}
 	}
 	services := t.Defaults.Services

@@ -29,6 +29,33 @@ func NewChanger() *Changer { return &Changer{} }
 // keep their types. Errors are those of Solver: EInvalid or ENotFound for a request that cannot be asked, ENoLayout
 // where it cannot be done, ETimeout where the context ends first.
 func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.LayoutChange, error) {
+	t := c.Templates[r.Template]
+	if t == nil || r.Size != 0 || len(t.Constraints.Size.OneOf) == 0 {
+		return changed(ctx, c, r)
+	}
+	// The template takes certain sizes only: the smallest of them that works, without a node going.
+	var refused error
+	for _, size := range t.Constraints.Size.OneOf {
+		if size < len(r.Nodes) {
+			continue
+		}
+		r.Size = size
+		out, err := changed(ctx, c, r)
+		if err == nil || ctx.Err() != nil {
+			return out, err
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	if refused == nil { // more nodes stand than it takes, which is said without a size
+		r.Size = 0
+		_, refused = changed(ctx, c, r)
+	}
+	return app.LayoutChange{}, refused
+}
+
+func changed(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.LayoutChange, error) {
 	m, err := newChange(c, r)
 	if err != nil {
 		return app.LayoutChange{}, err

@@ -184,10 +184,18 @@ func joinNonEmpty(by string, parts ...string) string {
 
 // smallest gives the least number of nodes that can be reached.
 func (m *change) smallest(w *watch) (int, bool) {
-	open := *m
-	open.low, open.high = max(1, m.t.Constraints.Size.Min), len(m.standing)-1
-	if size, ok := open.reached(w); ok {
-		return size, true
+	open, sizes := *m, m.t.Constraints.Size
+	if open.low, open.high = sizes.Least(), len(m.standing)-1; len(sizes.OneOf) == 0 {
+		if size, ok := open.reached(w); ok {
+			return size, true
+		}
+	}
+	for _, size := range sizes.OneOf {
+		if open.low, open.high = size, size; size < len(m.standing) {
+			if size, ok := open.reached(w); ok {
+				return size, true
+			}
+		}
 	}
 	open.low, open.high = len(m.standing), len(m.standing)
 	return open.reached(w)

@@ -207,7 +207,11 @@ func TestChangeRefusals(t *testing.T) {
 		{"a size below nothing", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Size: -1},
 			"invalid bad_request size: cluster size must be greater than 0 [Leave the size out to keep as many nodes as there are.]"},
 		{"a size too large", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Size: 21},
-			"invalid size size: Size must be at least 1 but not greater than 20. Now it's 21 []"},
+			"invalid size size: Choose 1–20 nodes (you entered 21). []"},
+		{"a size between those that there are", webShop(func(_ *app.Catalog, l *app.Constraints) {
+			l.Size = app.SizeRange{Min: 1, Max: 7, OneOf: []int{1, 3, 7}}
+		}),
+			app.ChangeRequest{Nodes: standingNodes("app db"), Size: 4}, "invalid size size: Choose 1, 3 or 7 nodes (you entered 4). []"},
 		{"added twice", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"app"}},
 			"invalid bad_request add: app is on the cluster already [Add only services that are not there; ask for a larger size to have more nodes.]"},
 		{"removed though not there", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"log"}},

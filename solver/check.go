@@ -67,7 +67,7 @@ func (k *checker) whole() {
 	if k.r.Size > 0 && n != k.r.Size {
 		k.say("There are %s instead of %d.", amount(n, "node"), k.r.Size)
 	}
-	if high := k.t.Constraints.Size.Max; n < k.t.Constraints.Size.Min || high > 0 && n > high {
+	if !k.t.Constraints.Size.Allows(n) {
 		k.say("There are %s, which the template does not allow.", amount(n, "node"))
 	}
 }

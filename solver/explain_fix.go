@@ -202,10 +202,14 @@ func (q *question) otherSize(steps, sign int) remedy {
 			return fmt.Sprintf("%s instead of %d, which the template must allow first (at most %d)", amount(n, "node"), asked, high)
 		case n < allowed.Min:
 			return fmt.Sprintf("%s instead of %d, which the template must allow first (at least %d)", amount(n, "node"), asked, allowed.Min)
+		case !allowed.Allows(n):
+			return fmt.Sprintf("%s instead of %d, which the template must allow first (%s)", amount(n, "node"), asked, allowed.Words())
 		}
 		return fmt.Sprintf("%s instead of %d", amount(n, "node"), asked)
 	}, apply: func(w *world, step int) {
-		w.r.Size = asked + sign*step
+		if w.r.Size = asked + sign*step; !allowed.Allows(w.r.Size) {
+			w.template().Constraints.Size.OneOf = nil
+		}
 		if w.r.Size > high {
 			w.template().Constraints.Size.Max = w.r.Size
 		}

@@ -109,28 +109,20 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 
 func (v *reviewer) size() {
 	n := v.r.Size
-	low, high := 1, app.Unlimited
+	allowed := app.SizeRange{}
 	if v.t != nil {
-		low = max(1, v.t.Constraints.Size.Min)
-		if most := v.t.Constraints.Size.Max; most > 0 {
-			high = most
-		}
+		allowed = v.t.Constraints.Size
 	}
 	resize := func(to int) (string, []repair) {
 		return fmt.Sprintf("Ask for %s.", amount(to, "node")), []repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
-		hint, repairs := resize(low)
+		hint, repairs := resize(allowed.Least())
 		v.say(app.EInvalid, badRequest, "size", hint, repairs, "A cluster has at least 1 node, and %d were asked for.", n)
-	case n < low:
-		hint, repairs := resize(low)
-		v.say(app.EInvalid, wrongSize, "size", hint, repairs, "Clusters of template %s have at least %s, and %d %s asked for.",
-			v.r.Template, amount(low, "node"), n, was(n))
-	case n > high:
-		hint, repairs := resize(high)
-		v.say(app.EInvalid, wrongSize, "size", hint, repairs, "Clusters of template %s have at most %s, and %d %s asked for.",
-			v.r.Template, amount(high, "node"), n, was(n))
+	case !allowed.Allows(n):
+		hint, repairs := resize(allowed.Nearest(n))
+		v.say(app.EInvalid, wrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
 	}
 }
 

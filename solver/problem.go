@@ -80,13 +80,8 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if t == nil {
 		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
 	}
-	size := t.Constraints.Size
-	if size.Max == 0 {
-		size.Max = app.Unlimited
-	}
-	if r.Size < size.Min || r.Size > size.Max {
-		return nil, refuse(app.EInvalid, wrongSize, "size", "Size must be at least %d but not greater than %d. Now it's %d",
-			size.Min, size.Max, r.Size)
+	if size := t.Constraints.Size; !size.Allows(r.Size) {
+		return nil, refuse(app.EInvalid, wrongSize, "size", "%s", size.Refusal(r.Size))
 	}
 	p := &problem{size: r.Size, provider: first(r.Provider, t.Defaults.Provider), catalog: c}
 	if p.provider == "" {

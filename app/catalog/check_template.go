@@ -77,7 +77,16 @@ func (c *checker) limits(e *entry, t *app.Template) {
 			c.report(e, SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.spell(at), sc.Min, size.Max)
 		}
 	}
-	if s := t.Constraints.Size; s.Min > s.Max {
+	if s, at := t.Constraints.Size, []any{"constraints", "size", "one_of"}; len(s.OneOf) > 0 {
+		switch n := len(s.OneOf); {
+		case s.OneOf[0] < 1 || s.OneOf[n-1] > app.MaxNodes:
+			c.report(e, SeverityError, at, "", "%s: a size is between 1 and %d", e.spell(at), app.MaxNodes)
+		case n > app.MaxSizes:
+			c.report(e, SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.spell(at), n, app.MaxSizes)
+		case s.Min != s.OneOf[0] || s.Max != s.OneOf[n-1]:
+			c.report(e, SeverityError, at, "leave out min and max", "%s: the sizes are %s, which contradicts min or max", e.spell(at), s.Words())
+		}
+	} else if s.Min > s.Max {
 		c.report(e, SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.spell([]any{"constraints", "size"}), s.Min, s.Max)
 	}
 	if l := t.Lease; l.Max > 0 && l.Initial > l.Max {

@@ -250,7 +250,7 @@ func (t *cooprTemplate) template(e *entry) *app.Template {
 		Constraints: app.Constraints{
 			MustCoexist: t.Constraints.Layout.MustCoexist, CantCoexist: t.Constraints.Layout.CantCoexist,
 			Services: make(map[string]app.ServiceConstraint, len(t.Constraints.Services)),
-			Size:     sizeRange(t.Constraints.Size.Min, t.Constraints.Size.Max),
+			Size:     t.Constraints.Size.sizes(),
 		},
 		Lease: app.Lease{
 			Initial: time.Duration(lease.Initial), Max: time.Duration(lease.Max), Step: time.Duration(lease.Step),

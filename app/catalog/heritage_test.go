@@ -38,7 +38,7 @@ func TestWhatCooprComposesIsMergedAsItWouldBe(t *testing.T) {
 	if got, want := shut.Compatibility.Services, []string{"store", "worker", "database", "watch", "guard"}; !slices.Equal(got, want) {
 		t.Errorf("compatible %v, want %v", got, want)
 	}
-	if got := shut.Constraints; !reflect.DeepEqual(got.MustCoexist, [][]string{{"database", "store", "worker"}}) || got.Size != (app.SizeRange{Min: 3, Max: 100}) ||
+	if got := shut.Constraints; !reflect.DeepEqual(got.MustCoexist, [][]string{{"database", "store", "worker"}}) || !reflect.DeepEqual(got.Size, app.SizeRange{Min: 3, Max: 100}) ||
 		len(got.Services) != 2 || got.Services["store"].Max != 1 {
 		t.Errorf("constraints %+v", got)
 	}

@@ -28,7 +28,7 @@ func (c *checker) merge(of *entry, layers []layer) *app.Template {
 	m := &merging{c: c, of: of, locked: map[string]layer{}, out: &app.Template{
 		About: about, Extends: own.Extends, Includes: own.Includes, Partial: own.Partial, State: own.State, Version: own.Version, ReplacedBy: own.ReplacedBy,
 		Defaults:    app.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
-		Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: sizeRange(nil, nil)},
+		Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: sizeDoc{}.sizes()},
 		Links:       []app.Link{},
 	}}
 	for _, l := range layers {

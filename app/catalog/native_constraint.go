@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -33,6 +34,8 @@ type constraintDoc struct {
 type sizeDoc struct {
 	Min *int `yaml:"min" least:"1" doc:"Fewest nodes; 1 where absent."`
 	Max *int `yaml:"max" least:"1" doc:"Most nodes; no limit where absent."`
+
+	OneOf []int `yaml:"one_of" doc:"The only sizes that are allowed, such as 3, 5 and 7, instead of min and max."`
 }
 
 type zonesDoc struct {
@@ -96,7 +99,7 @@ func (c constraintsDoc) constraints() app.Constraints {
 	out := app.Constraints{
 		MustCoexist: c.MustCoexist, CantCoexist: c.CantCoexist, CantCoexistPairs: c.CantCoexistPairs,
 		Services: make(map[string]app.ServiceConstraint, len(c.Services)),
-		Size:     sizeRange(c.Size.Min, c.Size.Max), MixedHardware: c.MixedHardware,
+		Size:     c.Size.sizes(), MixedHardware: c.MixedHardware,
 	}
 	for name, s := range c.Services {
 		out.Services[name] = serviceConstraint(s.Hardware, s.Images, s.Min, s.Max)
@@ -139,13 +142,16 @@ func serviceConstraint(hardware, images []string, least, most *int) app.ServiceC
 	return c
 }
 
-func sizeRange(least, most *int) app.SizeRange {
-	r := app.SizeRange{Min: 1, Max: app.Unlimited}
-	if least != nil {
-		r.Min = *least
+func (d sizeDoc) sizes() app.SizeRange {
+	r := app.SizeRange{Min: 1, Max: app.Unlimited, OneOf: slices.Compact(slices.Sorted(slices.Values(d.OneOf)))}
+	if n := len(r.OneOf); n > 0 {
+		r.Min, r.Max = r.OneOf[0], r.OneOf[n-1]
 	}
-	if most != nil {
-		r.Max = *most
+	if d.Min != nil {
+		r.Min = *d.Min
+	}
+	if d.Max != nil {
+		r.Max = *d.Max
 	}
 	return r
 }

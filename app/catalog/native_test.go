@@ -2,8 +2,12 @@ package catalog
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,8 +101,33 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 			t.Errorf("%s:\n got %+v\n%s\nwant %+v\n%s", name, pair[0], got, pair[1], want)
 		}
 	}
-	if s := c.Templates["bare"].Constraints.Size; s != (app.SizeRange{Min: 1, Max: app.Unlimited}) {
+	if s := c.Templates["bare"].Constraints.Size; !reflect.DeepEqual(s, app.SizeRange{Min: 1, Max: app.Unlimited}) {
 		t.Errorf("size of a template that says nothing = %+v", s)
+	}
+}
+
+func TestSizesOneByOne(t *testing.T) {
+	for written, want := range map[string]string{
+		"{one_of: [7, 3, 5, 3]}":    "3, 5 or 7 nodes",
+		"{one_of: [4]}":             "exactly 4 nodes",
+		"{one_of: [3, 5], min: 1}":  "the sizes are 3 or 5 nodes, which contradicts min or max",
+		"{one_of: [0, 5]}":          "a size is between 1 and",
+		"{one_of: [3, 2000000000]}": "a size is between 1 and",
+		"{one_of: [" + strings.TrimSuffix(strings.Repeat("1, ", 90), ", ") + "]}": "exactly 1 node",
+	} {
+		dir := t.TempDir()
+		text := "kind: template\nname: odd\ndefaults: {services: [web]}\nconstraints: {size: " + written + "}\n---\nkind: service\nname: web\nactions: {start: echo}\n"
+		if err := os.WriteFile(filepath.Join(dir, "odd.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Load(Options{}, dir)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = c.Templates["odd"].Constraints.Size.Words()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("size: %s is %q, not %q", written, got, want)
+		}
 	}
 }
 

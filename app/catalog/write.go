@@ -175,10 +175,12 @@ func templateDocOf(t *app.Template) *templateDoc {
 func constraintsDocOf(c app.Constraints, says func(path string) bool) constraintsDoc {
 	d := constraintsDoc{MustCoexist: c.MustCoexist, CantCoexist: c.CantCoexist, CantCoexistPairs: c.CantCoexistPairs}
 	d.MixedHardware, d.mixed = c.MixedHardware, says("constraints.mixed_hardware")
-	if c.Size.Min != 1 || says("constraints.size") {
-		d.Size.Min = &c.Size.Min
+	if d.Size.OneOf = c.Size.OneOf; len(c.Size.OneOf) == 0 {
+		if c.Size.Min != 1 || says("constraints.size") {
+			d.Size.Min = &c.Size.Min
+		}
+		d.Size.Max = limit(c.Size.Max)
 	}
-	d.Size.Max = limit(c.Size.Max)
 	for name, s := range c.Services {
 		doc := constraintDoc{Hardware: s.Hardware, Images: s.Images, Max: limit(s.Max)}
 		if s.MinSet {

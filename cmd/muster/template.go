@@ -159,6 +159,8 @@ func printTemplate(w io.Writer, v app.TemplateView) error {
 
 func sizeText(s app.SizeRange) string {
 	switch {
+	case len(s.OneOf) > 0:
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.OneOf), " ", ","), "[]")
 	case s.Max >= app.Unlimited || s.Max == 0:
 		return fmt.Sprintf("%d+", max(s.Min, 1))
 	case s.Min == s.Max:

@@ -35,11 +35,21 @@ func TestCost(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for r, want := range map[app.SizeRange]string{
-		{Min: 1, Max: 1}: "exactly 1 node", {Min: 2, Max: 50}: "2 to 50 nodes", {Min: 3, Max: math.MaxInt32}: "3 or more nodes", {}: "1 or more nodes",
+	for _, c := range []struct {
+		app.SizeRange
+		want, refusal string
+	}{
+		{app.SizeRange{Min: 1, Max: 1}, "exactly 1 node", "Choose exactly 1 node (you entered 4)."},
+		{app.SizeRange{Min: 5, Max: 50}, "5 to 50 nodes", "Choose 5–50 nodes (you entered 4)."},
+		{app.SizeRange{Min: 5, Max: math.MaxInt32}, "5 or more nodes", "Choose 5 or more nodes (you entered 4)."},
+		{app.SizeRange{}, "1 or more nodes", ""},
+		{app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}, "3, 5 or 7 nodes", "Choose 3, 5 or 7 nodes (you entered 4)."},
 	} {
-		if got := Sizes(r); got != want {
-			t.Errorf("Sizes(%v) is %q, not %q", r, got, want)
+		if got := Sizes(c.SizeRange); got != c.want {
+			t.Errorf("Sizes(%v) is %q, not %q", c.SizeRange, got, c.want)
+		}
+		if c.Allows(4) != (c.refusal == "") || c.refusal != "" && c.Refusal(4) != c.refusal {
+			t.Errorf("%v allows 4: %v, and refuses it with %q", c.SizeRange, c.Allows(4), c.Refusal(4))
 		}
 	}
 }
