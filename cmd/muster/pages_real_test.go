@@ -55,13 +55,14 @@ func TestBrowserEveryPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	special := map[string]string{
-		"/link":                             link,
-		"/templates/{template}":             "/templates/web",
-		"/clusters/delete":                  "/clusters/delete?id=" + id + "&id=" + f.values["clusters"][0],
-		"/clusters/{id}/clone":              "/clusters/" + id + "/clone?name=another",
-		"/clusters/{id}/diff":               "/clusters/" + id + "/diff?with=" + f.values["clusters"][0],
-		"/clusters/{id}/go-on":              "/clusters/" + f.atRest("short", 5) + "/go-on",
-		"/clusters/{id}/{power:sleep|wake}": "/clusters/" + id + "/sleep",
+		"/link":                                     link,
+		"/templates/{template}":                     "/templates/web",
+		"/clusters/delete":                          "/clusters/delete?id=" + id + "&id=" + f.values["clusters"][0],
+		"/clusters/{id}/clone":                      "/clusters/" + id + "/clone?name=another",
+		"/clusters/{id}/diff":                       "/clusters/" + id + "/diff?with=" + f.values["clusters"][0],
+		"/clusters/{id}/go-on":                      "/clusters/" + f.atRest("short", 5) + "/go-on",
+		"/clusters/{id}/{power:sleep|wake}":         "/clusters/" + id + "/sleep",
+		"/account/second-factor/{act:remove|codes}": "/account/second-factor/codes",
 	}
 	// An own template of two versions, for the pages of the catalog.
 	for _, size := range []string{"3", "4"} {

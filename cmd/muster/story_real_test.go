@@ -89,7 +89,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	// Too few: why not, and what would work.
 	b.Type("size", "2")
 	preview("What would work")
-	if text := b.Text("#err-size"); !strings.Contains(text, "at least 3") {
+	if text := b.Text("#err-size"); !strings.Contains(text, "Choose 3–50 nodes (you entered 2)") {
 		t.Errorf("beside the field stands %q", text)
 	}
 	b.Shoot("story-new-why-not")
