@@ -31,7 +31,7 @@ func TestAClusterByForm(t *testing.T) {
 		if r := m.Fill("Name", "shop").Fill("Nodes", "500").Submit(); len(r.Errors) == 0 {
 			h.Errorf("500 nodes are taken")
 		}
-		m.Until("not greater than 50")
+		m.Until("Choose 1–50 nodes (you entered 500)")
 		m.Fill("Nodes", "3").Until("3 × small with web")
 		if r := m.Submit(); len(r.Errors) > 0 {
 			h.Errorf("submitted: %v", r.Errors)
