@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// repair makes nodes anew: those that are named, or else those that are sick, and in any case those whose machines are lost where an
+// repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
 // operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
 func repair(ctx context.Context, a *App, d *amended) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {

@@ -177,5 +177,5 @@ func weakSecret(secret string) []string {
 	if secret == "" || len(secret) >= weakBuildSecret {
 		return nil
 	}
-	return []string{fmt.Sprintf("The secret has only %d characters. Whoever guesses it can create clusters: use %d or more, chosen at random.", len([]rune(secret)), weakBuildSecret)}
+	return []string{fmt.Sprintf("The secret has only %d characters and can be guessed. Use at least %d random characters.", len([]rune(secret)), weakBuildSecret)}
 }

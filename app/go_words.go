@@ -10,7 +10,7 @@ import (
 const maxGoWords = 64 << 10
 
 // GoWords says an error in the words of people. The standard library and the libraries that read YAML and JSON name their own functions and
-// types ("strconv.ParseInt", "Go struct field", "!!str"), which mean nothing to whoever typed the value. Everything else stays as it is.
+// types ("strconv.ParseInt", "Go struct field", "!!str"), which mean nothing to the person who typed the value. Everything else stays as it is.
 func GoWords(err error) string {
 	if err == nil {
 		return ""

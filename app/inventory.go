@@ -64,7 +64,7 @@ var (
 	inventoryKey  = regexp.MustCompile(`^[a-z0-9@.-]+ [A-Za-z0-9+/=]+`)
 )
 
-// InventoryFiles are where whoever uses an inventory keeps what it names; "" is the default.
+// InventoryFiles are the paths of the files that an inventory names, on the machine where it is used; "" is the default.
 type InventoryFiles struct {
 	Key        string // the cluster's private key
 	KnownHosts string // what the format known_hosts is written to

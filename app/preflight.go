@@ -233,7 +233,7 @@ func (f *preflights) turn(ctx context.Context, now func() time.Time, tenant, acc
 		f.turns = map[string]*preflightTurn{}
 	}
 	f.turns[account] = t
-	go f.run(context.WithoutCancel(ctx), now, account, t) // whoever asked may be gone when the answer comes
+	go f.run(context.WithoutCancel(ctx), now, account, t) // the answer is kept for the next preview, even if this request has ended
 	return preflightAnswer{}, t.done
 }
 

@@ -17,7 +17,7 @@ import (
 	"muster/app"
 )
 
-const gitToken = "glpat-a-token-that-nobody-sees"
+const gitToken = "glpat-a-token-that-stays-secret"
 
 // gitServer takes commit statuses as strictly as GitHub and GitLab do.
 type gitServer struct {

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-const statusToken = "ghp_a-token-that-nobody-sees"
+const statusToken = "ghp_a-token-that-stays-secret"
 
 // statuses claims the commit statuses that are to be written now, and takes them for written.
 func (b *buildHookTest) statuses(want ...string) {
@@ -169,7 +169,7 @@ func (t *storeTest) buildNamesFree() {
 	}
 	b.ends("web/1")
 	waits := order("web/3")
-	b.tend() // the delete is on its way, and nobody works
+	b.tend() // the delete has begun, and no worker runs
 	if v := b.is(waits.ID, app.BuildWaiting); v.Words != "Waiting until the cluster nightly of an earlier build is deleted." || !v.RetryAt.After(b.clock.Now()) || v.RetryAt.After(v.WaitUntil) {
 		b.Errorf("it is %+v", v)
 	}

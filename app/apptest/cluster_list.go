@@ -121,7 +121,7 @@ func (t *storeTest) clusterList() {
 		"map[active:4 failed:1] 4.5": {Status: app.ClusterFailed, Limit: 1, After: "beta-1"},
 		"map[active:1 failed:1] 0.5": {Owner: "ada"},
 		"map[active:2] 2":            {Text: "delt"},
-		"map[] 0":                    {Owner: "nobody"},
+		"map[] 0":                    {Owner: "unknown"},
 	} {
 		if got := count(f); got != want {
 			t.Errorf("counted %s, want %s", got, want)
