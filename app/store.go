@@ -198,8 +198,6 @@ type ClusterStore interface {
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
 	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound.
 	MarkLost(ctx context.Context, tenant, cluster, message string) error
-	// ActiveClusters gives clusters in the state active, of all tenants.
-	ActiveClusters(ctx context.Context) ([]Cluster, error)
 }
 
 // ClaimedStep is a step that was just claimed, with the rows that belong to it.

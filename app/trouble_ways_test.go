@@ -206,7 +206,7 @@ func (r *ruin) notice() {
 		return
 	}
 	id := list[0].ID
-	if err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
+	if _, err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
 		r.Fatal(err)
 	}
 	if list[0].Status == app.ClusterActive {

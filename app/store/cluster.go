@@ -264,11 +264,6 @@ func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) (
 			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, micros(now), limit)
 }
 
-// ActiveClusters implements app.ClusterStore.
-func (s *Store) ActiveClusters(ctx context.Context) ([]app.Cluster, error) {
-	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.status = 'active'`)
-}
-
 func (s *Store) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		c, err := scanCluster(row)
