@@ -112,11 +112,20 @@ const mostLostNames = 10
 
 // LostWords is the message of a cluster that has lost the machines of nodes.
 func LostWords(nodes []string) string {
+	return lostNames(nodes) + " The cluster counts as active again by itself once they run."
+}
+
+// LostAsleepWords tell of the same in a cluster that is asleep.
+func LostAsleepWords(nodes []string) string {
+	return lostNames(nodes) + " Waking the cluster leaves them out; a repair replaces them then."
+}
+
+func lostNames(nodes []string) string {
 	text := joinNames(nodes[:min(len(nodes), mostLostNames)])
 	if len(nodes) > mostLostNames {
 		text += ", …"
 	}
-	return lostMachines + text + ". The cluster counts as active again by itself once they run."
+	return lostMachines + text + "."
 }
 
 // sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that

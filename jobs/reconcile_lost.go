@@ -232,10 +232,13 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 		app.MeterOf(l.Meter).Add(app.MetricFound, 1, metered(l.account.Provider), "lost")
 		l.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
 	}
-	if !runs {
-		return nil
+	switch {
+	case runs:
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
+	case c.Status == app.ClusterAsleep && newly > 0:
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostAsleepWords(names))
 	}
-	return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
+	return nil
 }
 
 // away asks the provider for one machine. One that is only stopped counts where its cluster wasn't put to sleep.

@@ -304,7 +304,7 @@ func (t *storeTest) expects() {
 	}
 	same("while an operation runs", have(cloud, "", nil))
 	_, at := changed(-1)
-	t.drain()
+	t.carryOut("")
 	clusters, at := changed(at)
 	same("changed", clusters, "web-1")
 	clusters, _ = changed(at)
