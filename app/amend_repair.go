@@ -128,11 +128,11 @@ func lostNames(nodes []string) string {
 	return lostMachines + text + "."
 }
 
-// sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that
-// health checks have found to be sick or unreachable.
+// sickNodes gives the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// have found to be sick or unreachable lately.
 func (a *App) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := lostNodes(s.Cluster, s.nodes)
-	h, err := a.Store.ClusterHealth(ctx, s.Tenant, s.ID)
+	h, err := a.clusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return sick, err
 	}
