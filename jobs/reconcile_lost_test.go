@@ -321,6 +321,40 @@ func bit(b bool) int {
 	return 0
 }
 
+// accounts gives providers by account.
+type accounts map[string]app.Provider
+
+func (a accounts) Provider(_ context.Context, spec app.ProviderSpec) (app.Provider, error) {
+	return a[spec.Account()], nil
+}
+
+// TestOnlyAClustersOwnAccountLosesItsMachines: a tenant has a provider of its own by the name of the installation's, whose account lists none of the machines.
+func TestOnlyAClustersOwnAccountLosesItsMachines(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 2)
+	own := app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Tenant: app.DefaultTenant}
+	c.r.Own = func(context.Context) ([]*app.ProviderSpec, error) { return []*app.ProviderSpec{&own}, nil }
+	c.r.Providers = accounts{"cloud": fake.New("cloud"), own.Account(): c}
+	defer c.run(t, c.r)()
+	looked := func(n int) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.asked) > n
+	}
+	c.comesAbout(t, "both accounts are looked at", func() bool {
+		known, err := c.store.Accounts(t.Context())
+		return err == nil && len(known) == 2 && !known[0].EndedAt.IsZero() && !known[1].EndedAt.IsZero() && looked(5)
+	})
+	if n := c.status(t, app.ClusterActive); n != 2 {
+		t.Errorf("%d clusters are active, want 2", n)
+	}
+	c.without()
+	c.comesAbout(t, "the loss is noticed", func() bool { return c.status(t, app.ClusterFailed) == 1 })
+	if n := c.status(t, app.ClusterActive); n != 1 {
+		t.Errorf("%d clusters are active, want 1", n)
+	}
+}
+
 // pair is an engine whose account is looked at, and what became of machines that went.
 type pair struct {
 	*engine
