@@ -68,10 +68,10 @@ func (d *amended) finish(n *AmendedNode, services map[string][]Action) {
 			return slices.ContainsFunc(actions, func(a Action) bool { return slices.Contains(services[s], a) })
 		}
 		switch {
-		case (d.latest.Kind == OperationUpgrade || d.undone == OperationUpgrade) && open(ActionInstall):
+		case (d.latest.Kind == OperationUpgrade || d.undone == OperationUpgrade) && (open(ActionInstall) || open(ActionConfigure) && open(ActionStart)):
 			n.work(s, WorkUpgrade)
-		case open(ActionInstall, ActionInitialize):
-			n.Added = append(n.Added, s)
+		case open(ActionInstall, ActionInitialize), open(ActionConfigure) && open(ActionStart) && !open(ActionStop) && !d.plight().power():
+			n.Added = append(n.Added, s) // it doesn't run yet, so it would read nothing
 		case open(ActionConfigure, ActionReload):
 			n.work(s, WorkReload)
 		case open(ActionStop) && !open(ActionStart):
