@@ -20,11 +20,10 @@ const (
 // hostsScript reads the wanted lines on its standard input and makes them the only block of the file named by f. Where k is set, they are
 // added to the block: what is in it stays, but for lines of an address or a first name that k lists. All lines outside of blocks
 // stay as they are, also those after a begin that has no end. It writes only when something changes, and by a move,
-// unless the file cannot be moved over, as where a container engine has mounted it. Where there is flock, several of them at once wait
-// for each other.
+// unless the file cannot be moved over, as where a container engine has mounted it. A node's steps
+// run one after the other, so nothing else writes meanwhile.
 const hostsScript = `umask 022
 set -f
-if [ -r "${f%/*}" ] && command -v flock >/dev/null; then exec 9<"${f%/*}" && flock 9; fi
 [ -e "$f" ] || : >"$f" || exit 1
 t=$(mktemp "$f.XXXXXX") || exit 1
 trap 'rm -f "$t"' EXIT

@@ -2,11 +2,9 @@ package remote_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"muster/app"
@@ -59,7 +57,9 @@ func TestSetHosts(t *testing.T) {
 // What service steps add keeps what a names step has written, in whatever order they come, and a names step takes out what is not in its list.
 func TestAddHosts(t *testing.T) {
 	t.Parallel()
-	at := func(address string, names ...string) app.HostEntry { return app.HostEntry{Address: address, Names: names} }
+	at := func(address string, names ...string) app.HostEntry {
+		return app.HostEntry{Address: address, Names: names}
+	}
 	one, two, three := at("10.0.0.1", "n1.c1", "n1"), at("10.0.0.2", "n2.c1", "n2"), at("fd00::3", "n3.c1", "n3")
 	const first, second, third = "10.0.0.1 n1.c1 n1\n", "10.0.0.2 n2.c1 n2\n", "fd00::3 n3.c1 n3\n"
 	block := func(lines ...string) string { return "# muster begin\n" + strings.Join(lines, "") + "# muster end\n" }
@@ -110,30 +110,6 @@ func TestAddHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			check(t, file, s.want, 0o644)
-		}
-
-		// Steps of a node run at the same time: none takes out what another has added.
-		file = tempFile(n, "written by many")
-		var all sync.WaitGroup
-		lines := make([]string, 8)
-		for i := range lines {
-			lines[i] = fmt.Sprintf("10.0.1.%d m%d.c1 m%d\n", i, i, i)
-			conn := dial(t, n.Target())
-			all.Go(func() {
-				if err := remote.AddHostsIn(t.Context(), conn, file, []app.HostEntry{at(fmt.Sprintf("10.0.1.%d", i), fmt.Sprintf("m%d.c1", i), fmt.Sprintf("m%d", i))}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range lines {
-			if !strings.Contains(string(b), line) {
-				t.Errorf("%q was lost:\n%s", line, b)
-			}
 		}
 	})
 }
