@@ -154,7 +154,7 @@ func (oc *operationConfig) tooMany() bool {
 	return oc.whole
 }
 
-// everyone gives the names that a node is to have once all machines of the operation have come or gone, and their hash. They are read once:
+// everyone returns the names that a node is to have once all machines of the operation have come or gone, and their hash. They are read once:
 // no step before changes who is there.
 func (oc *operationConfig) everyone(ctx context.Context, a *App, c Cluster, n Node) (hosts []HostEntry, hash string, err error) {
 	oc.mu.Lock()

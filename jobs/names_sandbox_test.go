@@ -15,7 +15,7 @@ import (
 	"muster/providers/sandbox"
 )
 
-// boxes gives every step the same sandbox.
+// boxes has every step use the same sandbox.
 type boxes struct{ box app.Provider }
 
 func (b boxes) Provider(context.Context, app.ProviderSpec) (app.Provider, error) { return b.box, nil }

@@ -54,7 +54,7 @@ func (g *graph) names(r app.PlanRequest) {
 	if !changed || !few || len(g.nodes) < 2 || len(stay) == 0 {
 		return
 	}
-	needs := g.latest(last)
+	needs := g.lastOf(last)
 	if len(needs) > 1 && len(stay) > 1 {
 		needs = []int{g.join(everywhere, "", app.ActionNames, needs...)}
 	}
@@ -65,8 +65,8 @@ func (g *graph) names(r app.PlanRequest) {
 	}
 }
 
-// latest leaves out those steps that come before others of them.
-func (g *graph) latest(steps []int) []int {
+// lastOf leaves out those steps that come before others of them.
+func (g *graph) lastOf(steps []int) []int {
 	earlier := make([]bool, len(g.steps))
 	var open []int
 	look := func(step int) {

@@ -16,7 +16,7 @@ import (
 // fataler is a test or a property's.
 type fataler interface{ Fatalf(string, ...any) }
 
-// unnamed checks the names steps of a plan, and gives how all other steps are ordered. However the plan is carried out, every node that is
+// unnamed checks the names steps of a plan, and returns how all other steps are ordered. However the plan is carried out, every node that is
 // there in the end has been told the names of all others after the last machine came or went, and nothing waits for that.
 func unnamed(t fataler, r app.PlanRequest, p app.Plan) paths {
 	all := pathsOf(p)
