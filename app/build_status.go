@@ -123,7 +123,7 @@ func (a *App) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *B
 				return &e
 			}
 			if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-				return wrong("status_api", "The API's URL has a user, a query or a fragment.", "Such as "+s.StatusOwn+".")
+				return wrong("status_api", "Enter the API's URL without a user name, a query or a fragment.", "Such as "+s.StatusOwn+".")
 			}
 		}
 		// A token that is kept goes nowhere but where it was meant for.
