@@ -160,6 +160,9 @@ func buildHookShowCommand(c *cli) *cobra.Command {
 					fmt.Fprintln(c.stdout, "! "+words)
 				}
 			}
+			for _, w := range h.Warnings {
+				fmt.Fprintln(c.stdout, "Warning: "+w)
+			}
 			if h.Statuses {
 				fmt.Fprintf(c.stdout, "Commit statuses are written%s\n", map[bool]string{true: "", false: " at " + h.StatusAPI}[h.StatusAPI == ""])
 			}
