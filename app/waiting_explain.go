@@ -16,12 +16,10 @@ func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
 		w.Groups = append(w.Groups, f.group(g, f.why(rows.Example[i], rows)))
 	}
 	w.Groups = joinGroups(w.Groups)
-	first := map[string]string{} // by error: the step that tells it whole
+	said := SaidErrors{}
 	for _, s := range rows.Steps {
-		if step, told := first[s.Error]; told && len(s.Error) > shortError {
-			s.Error = "the same error as " + step
-		} else if s.State == StepReady {
-			first[s.Error] = s.ID
+		if s.NotBefore.After(f.now) { // else its error isn't told
+			s.Error = said.Say(s.ID, s.Error)
 		}
 		wait := f.why(s, rows)
 		wait.Step, wait.Node, wait.Action, wait.Service, wait.State = s.ID, s.Node, s.Action, s.Service, s.State
@@ -208,9 +206,6 @@ func (f *waitFacts) backOff(code Code, first, last time.Time) (WaitReason, strin
 	}
 	return reason, "The first is tried again in " + begins + ", the last in " + ends + ", because " + because + "."
 }
-
-// shortError is how long an error may be that is repeated with every step that has it.
-const shortError = 60
 
 // codeText says what kind of failure a code is.
 func codeText(c Code) string {
