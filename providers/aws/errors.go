@@ -114,8 +114,8 @@ func codeOf(service string, err error) error {
 		return e
 	}
 	e := &app.Error{Code: codeFor(word, message, status), Reason: word, Message: sentence(service, word, message)}
-	if _, known := codes[word]; slices.Contains(broken, word) || !known && e.Code == app.ETransient {
-		e.Code, e.Reason, e.Message = app.ETransient, app.ReasonCloudBroken, service+" "+app.CloudBroken+": it answered "+word
+	if _, known := codes[word]; !known && e.Code == app.ETransient {
+		e.Reason, e.Message = app.ReasonCloudBroken, service+" "+app.CloudBroken+": it answered "+word
 	}
 	if e.Code == app.ERateLimit {
 		e.RetryAfter = throttledFor
@@ -181,7 +181,7 @@ func codeFor(word, message string, status int) app.Code {
 		return code
 	case strings.HasSuffix(word, "LimitExceeded"):
 		return app.EQuota
-	case status >= 500:
+	case status >= 500, slices.Contains(broken, word):
 		return app.ETransient
 	}
 	return app.EInvalid

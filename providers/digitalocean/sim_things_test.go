@@ -166,6 +166,14 @@ func (s *sim) deleteDroplet(c *call) {
 	}
 }
 
+// vanish is lose by someone else's hand.
+func (s *sim) vanish(id int) {
+	if d := s.droplets[id]; d != nil {
+		s.stale = append(s.stale, d.tags...)
+	}
+	s.lose(id)
+}
+
 // lose takes a droplet away; its volumes stay.
 func (s *sim) lose(id int) {
 	delete(s.droplets, id)
