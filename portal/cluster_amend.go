@@ -108,7 +108,7 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		status = max(status, http.StatusUnprocessableEntity)
 	}
 	if r.Header.Get("HX-Request") != "" {
-		p.render(w, r, status, page.AmendPart(f.page))
+		p.render(w, r, status, page.AmendPreviewPart(f.page))
 		return nil
 	}
 	frame := p.frame(r, page.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)

@@ -546,10 +546,10 @@ func amendForm(a Amend) templ.Component {
 	})
 }
 
-// AmendPart is what of the page follows what is typed.
+// AmendPreviewPart is what of the page follows what is typed.
 //
 //go:noinline
-func AmendPart(a Amend) templ.Component {
+func AmendPreviewPart(a Amend) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
