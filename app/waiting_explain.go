@@ -178,7 +178,7 @@ func needsText(needs []Step) (ids []string, text string) {
 func stateText(s StepState) string {
 	switch s {
 	case StepWaiting:
-		return "waits itself"
+		return "is also waiting"
 	case StepReady, StepQueued:
 		return "is about to begin"
 	case StepRunning:

@@ -164,7 +164,7 @@ func TestCreateWaitEndsAtItsTimeout(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--timeout", "100ms")
-	wantResult(t, got, exitFailed, "", "is not done")
+	wantResult(t, got, exitFailed, "", "isn't finished after")
 	wantResult(t, got, exitFailed, "", "muster cluster show shop")
 }
 

@@ -108,6 +108,11 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		says []string
 	}{
 		{"clustre list", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
+		{"create demo -t web -n 3", exitUsage, []string{`unknown command "create"`, "Did you mean `muster cluster create`?"}},
+		{"why demo", exitUsage, []string{`unknown command "why"`, "Did you mean `muster cluster why`?"}},
+		{"delete demo", exitUsage, []string{"Did you mean `muster cluster delete`?"}},
+		{"lint", exitUsage, []string{"Did you mean `muster catalog lint`?"}},
+		{"-t web", exitUsage, []string{"unknown flag -t"}},
 		{"help clustre", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
 		{"help cluster lst", exitUsage, []string{`unknown command "lst" for "muster cluster"`, "Did you mean `muster cluster list`?"}},
 		{"help cluster list", exitDone, nil},

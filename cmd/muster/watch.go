@@ -170,7 +170,7 @@ func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op a
 	now, err := c.watch(ctx, cl, v.ID, op.ID, after, c.newProgress(c.progressStream(), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind.Words(), v.Name, span(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, span(timeout)),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
 		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
