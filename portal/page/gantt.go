@@ -20,7 +20,7 @@ type Gantt struct {
 	Rows  []GanttRow    // a page of them
 	// Actions are those of all rows, for the legend.
 	Actions []app.Action
-	All   int           // how many rows there are
+	All     int // how many rows there are
 }
 
 // GanttRow is one node; "" is what is done between.
