@@ -273,7 +273,7 @@ func TestSizesOneByOneInEveryFace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for size, status := range map[int]int{4: http.StatusUnprocessableEntity, 5: http.StatusOK} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/api/v1/clusters/preview", strings.NewReader(fmt.Sprintf(`{"template":"odd","size":%d}`, size)))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/api/v1/preview", strings.NewReader(fmt.Sprintf(`{"template":"odd","size":%d}`, size)))
 		if err != nil {
 			t.Fatal(err)
 		}
