@@ -92,7 +92,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 		sizes.Set(name, value)
 	}
 	b := s.post("/admin/catalog/template/new", sizes)
-	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" {
+	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" || strings.Contains(b.body, "a size is between") {
 		t.Errorf("beside the sizes stands %q", got)
 	}
 	sizes = b.all()
