@@ -61,7 +61,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 		t.Fatalf("create alone opens %+v", a.Modal)
 	}
 	f := fieldOf(t, *a.Modal, "template")
-	if len(f.Choices) != 2 || !f.Live || f.Asked {
+	if len(f.Choices) != 3 || !f.Live || f.Asked {
 		t.Errorf("templates are chosen by %+v", f)
 	}
 	return b, s, b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"template": "=web"}))
@@ -102,6 +102,27 @@ func TestCreateModal(t *testing.T) {
 	q := s.asked[0]
 	if q.Name != "shop" || q.Template != "web" || q.Size != 5 || *q.Lease != 4*time.Hour || len(q.Parameters) != 1 || q.Parameters["color"] != "blue" || q.PlanHash == "" {
 		t.Errorf("asked: %+v", q)
+	}
+}
+
+// TestCreateModalWithSizes: where a template takes single sizes, these are what can be chosen.
+func TestCreateModalWithSizes(t *testing.T) {
+	b, s, m := opened(t)
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"template": "=odd"}))
+	size := fieldOf(t, m, "size@")
+	if size.Kind != FieldChoice || fmt.Sprint(size.Choices) != "[{3 nodes =3 } {5 nodes =5 } {7 nodes =7 }]" || size.Values[0] != "=3" || size.Min != nil {
+		t.Errorf("the size is %+v", size)
+	}
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"size": "=5"}))
+	if got := m.text(); fieldOf(t, m, "size@").Values[0] != "=5" || !strings.Contains(got, "5 × small") {
+		t.Errorf("after 5 was chosen:\n%s", got)
+	}
+	// A number that can't be chosen, such as from a form of before, isn't chosen.
+	if f := fieldOf(t, b.Fill(t.Context(), ada, m.asForm(map[string]string{"size": "4"})), "size@"); len(f.Values) != 0 {
+		t.Errorf("4 nodes are shown as %+v", f)
+	}
+	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Answer == nil || s.asked[0].Size != 5 {
+		t.Errorf("it is answered %+v", d)
 	}
 }
 

@@ -3,7 +3,9 @@ package catalog
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"muster/app"
 )
@@ -104,5 +106,30 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d entries", dir, len(keys))
+	}
+}
+
+// TestPlacesBeginAtTheCatalog: pages say where an entry is written without the server's directories.
+func TestPlacesBeginAtTheCatalog(t *testing.T) {
+	base := fstest.MapFS{"web/web.yaml": {Data: []byte("kind: service\nname: web\n---\nkind: template\nname: web\ndefaults: {services: [web]}\nlease: {initial: 8h}\n")}}
+	more := fstest.MapFS{"more.yaml": {Data: []byte("kind: template\nname: more\nextends: web\n")}}
+	for name, c := range map[string]struct {
+		sources []Source
+		want    string
+	}{
+		"one directory": {[]Source{{Name: "/srv/a/", FS: base}}, "web/web.yaml:7"},
+		"one of two":    {[]Source{{Name: "/srv/a", FS: base}, {Name: "/srv/b", FS: more}}, "a/web/web.yaml:7"},
+	} {
+		got, err := NewReader(Options{}, app.Families{}).LoadFS(c.sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range got.Templates {
+			for _, p := range of.Parts() {
+				if strings.HasPrefix(p.At, "/") || p.Path == "lease.initial" && (p.At != c.want || p.Value != "8 h") {
+					t.Errorf("%s: %s of %s is written at %s: %s", name, p.Path, of.Name, p.At, p.Value)
+				}
+			}
+		}
 	}
 }
