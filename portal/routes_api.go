@@ -146,7 +146,7 @@ func (p *Portal) apiMoneyRoutes(api huma.API) {
 	}
 	if p.machines() != nil {
 		get(api, "/clusters/{id}/receipt", p.apiReceipt, about("Tell what a cluster has had at its provider, and what that cost"))
-		get(api, "/orphans", p.apiOrphanList, about("List machines that nobody stands behind, for admins"))
+		get(api, "/orphans", p.apiOrphanList, about("List orphaned machines, for admins"))
 		post(api, "/orphans/{orphan}", p.apiOrphanDecide, about("Have an orphan deleted, or kept"), answers(http.StatusAccepted))
 		put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
 	}

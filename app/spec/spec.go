@@ -122,7 +122,7 @@ func Parse(text []byte) (app.ClusterSpec, error) {
 			return s, err
 		}
 		if err := value.Decode(field.Addr().Interface()); err != nil {
-			return s, specError(value.Line, fmt.Sprintf("%s cannot be that.", k.Value), specForm(k.Value))
+			return s, specError(value.Line, fmt.Sprintf("%s has a wrong value.", k.Value), specForm(k.Value))
 		}
 		fields[k.Value] = reflect.Value{}
 	}

@@ -78,7 +78,7 @@ func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 func TestSpecsThatCannotBeRead(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"template: web\nservces: [a]\n", `Line 2: There is no key "servces" in a spec. Did you mean "services"?`},
-		{"template: web\nsize: many\n", "Line 2: size cannot be that. It is a whole number"},
+		{"template: web\nsize: many\n", "Line 2: size has a wrong value. It is a whole number"},
 		{"template: web\ntemplate: db\n", `Line 2: The key "template" stands there twice.`},
 		{"template: web\nconfig: {a: 1, a: 2}\n", `Line 2: The key "a" stands there twice.`},
 		{"template: web\nconfig: {1: a}\n", "Line 2: The key 1 is not a text."},

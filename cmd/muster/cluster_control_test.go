@@ -125,7 +125,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
 	wantResult(t, got, exitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
 	wantResult(t, got, exitDone, "roll-back: 1 step on 1 node, about 20s", "")
-	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes when nobody can be asked\n  See first what it would do: --dry-run.")
+	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes where there is no terminal to confirm on\n  See first what it would do: --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), exitUsage, "", "--yes and --dry-run do not go together")
 	if n := s.wasAsked("POST"); n > 0 {
 		t.Fatalf("%d things were changed by looking", n)
