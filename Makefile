@@ -90,7 +90,7 @@ bench-go: ## every benchmark of every package
 screenshots: ## pictures of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
 
-generate: ## pages from their templates, and docs/openapi.json from the API
+generate: ## pages from their templates, and docs/openapi*.json from the API
 	$(GO) generate ./portal/page
 	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
 

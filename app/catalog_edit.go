@@ -43,6 +43,10 @@ func (a *App) describe(ctx context.Context, actor Actor, d *catalogDraft) error 
 // warnings are what people would want to know of a change.
 func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []CatalogKey) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if d.comments[e.CatalogKey] {
+		say("Only comments differ. Clusters aren't affected.")
+		return list
+	}
 	_, had := d.own[e.CatalogKey]
 	under := d.base.entry(e.CatalogKey) != nil
 	switch {

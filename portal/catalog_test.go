@@ -484,7 +484,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		t.Fatalf("%v", f.own)
 	}
 	s.upload("/admin/catalog/import", url.Values{"pasted": {f.own[app.CatalogKey{Kind: "image", Name: "one"}][0].Text}, "prune": {"true"}, "do": {"check"}}, nil).
-		reads(http.StatusOK, "2 entries removed", "1 entry is as before", "Import 2 entries")
+		reads(http.StatusOK, "2 entries removed", "1 entry is unchanged", "Import 2 entries")
 
 	a = s.get("/admin/catalog/export")
 	r, err := zip.NewReader(strings.NewReader(a.body), int64(len(a.body)))

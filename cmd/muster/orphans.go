@@ -20,8 +20,8 @@ func orphansCommand(c *cli) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "orphans",
-		Short: "List machines of ours that nobody stands behind, with age and cost; delete or keep them",
-		Long: "List machines that carry this installation's tag and that nobody stands behind. The server compares each account with\n" +
+		Short: "List orphaned machines with age and cost; delete or keep them",
+		Long: "List machines that carry this installation's tag and belong to no cluster. The server compares each account with\n" +
 			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
 			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
 		Args: atMost(0),

@@ -18,8 +18,7 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
 	receipt := app.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
-		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, now)
-	receipt.Proof = app.Proof{At: now, How: "It was asked and listed none."}
+		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, app.Proof{At: now, How: "It was asked and listed none."}, now)
 	report := app.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []app.Orphan{
 			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: app.OrphanEnded, State: app.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
@@ -85,6 +84,46 @@ func TestReceipt(t *testing.T) {
 	got := runAlone(t, "cluster", "receipt", "c1", "--server", url, "--token", "x")
 	for _, want := range []string{"shop (c1) of ada at fake is deleted", "n1    machine  m-1", "2h     0.50  1.00", "1 resource, 2h in all, cost 1.00, 0 left", "Proven ", "listed none"} {
 		wantResult(t, got, exitDone, want, "")
+	}
+}
+
+// A receipt waits for its proof for as long as it is told to, is printed either way, and says by its exit code whether it came.
+func TestReceiptsWaitForTheirProof(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
+	down := app.Proof{How: "Account eu cannot be listed from here: no route to host.", CheckedAt: at}
+	proven := app.Proof{At: at.Add(app.ProofGap), How: "None listed."}
+	const last = "Last checked 2026-01-02 14:00:00 UTC"
+	for name, tt := range map[string]struct {
+		deleted   time.Time
+		proofs    []app.Proof
+		flags     []string
+		code      int
+		out, errs string
+		asked     int // 0: as often as it takes
+	}{
+		"not deleted":        {time.Time{}, []app.Proof{{}}, nil, exitDone, "0 left\n", "", 1},
+		"proven already":     {at, []app.Proof{proven}, nil, exitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
+		"proven at last":     {at, []app.Proof{{}, {}, down, down, proven}, nil, exitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
+		"proven, no limit":   {at, []app.Proof{{}, down, proven}, []string{"--timeout", "0"}, exitDone, "0 left\nProven", last, 3},
+		"the cloud is down":  {at, []app.Proof{down}, []string{"--timeout", "100ms"}, exitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
+		"not waited for":     {at, []app.Proof{down}, []string{"--wait=false"}, exitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
+		"as JSON, unproven":  {at, []app.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, exitFailed, `"proof":{"state":"failed"`, last, 0},
+		"as JSON, not asked": {at, []app.Proof{{}}, []string{"--wait=false", "--format", "json"}, exitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFakeServer(t)
+			s.views["c1"] = testCluster("c1", "shop")
+			s.views["c1"].Provider, s.views["c1"].DeletedAt, s.proofs = "eu", tt.deleted, tt.proofs
+			got := s.musterWith(&cli{patience: hangs, hurry: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
+			wantResult(t, got, tt.code, tt.out, tt.errs)
+			if n := s.wasAsked("GET /clusters/c1/receipt"); tt.asked > 0 && n != tt.asked || n == 0 {
+				t.Errorf("the server was asked for the receipt %d times, want %d", n, tt.asked)
+			}
+			if tt.errs == "" && got.errOut != "" {
+				t.Errorf("it says %s", got.errOut)
+			}
+		})
 	}
 }
 

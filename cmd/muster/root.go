@@ -65,6 +65,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", queueCommand(c)),
 		grouped("clusters", topCommand(c)),
 		grouped("clusters", questionsCommand(c)),
+		grouped("clusters", noticesCommand(c)),
 		grouped("clusters", requestCommand(c)),
 		grouped("people", loginCommand(c)),
 		grouped("people", logoutCommand(c)),
