@@ -102,12 +102,7 @@ func (s *standing) allows(kind OperationKind) error {
 
 func (s *standing) allowsFailed(kind OperationKind) error {
 	p := s.plight()
-	switch {
-	case kind == OperationRepair && p.mends():
-		return nil
-	case kind == OperationReconfigure && p.reconfigures():
-		return nil
-	case (p.lostOnly() || s.latest.Kind.onlyRuns()) && (kind == OperationStart || kind == OperationStop || kind == OperationRestart):
+	if p.amends(kind) {
 		return nil
 	}
 	e := &Error{Code: EConflict, Reason: "cluster_failed"}
@@ -126,14 +121,10 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 
 // plight is what decides which ways lead on.
 func (s *standing) plight() plight {
-	p := newPlight(ClusterView{Cluster: s.Cluster, Nodes: slices.Concat(s.nodes, s.left)}, s.open)
+	nodes := slices.Concat(s.nodes, s.left)
+	p := newPlight(ClusterView{Cluster: s.Cluster, Nodes: nodes}, UnfinishedOf(s.open, nodes))
 	p.latest, p.undone = s.latest, s.undone
 	return p
-}
-
-// onlyRuns tells whether an operation of the kind leaves nothing but services that run or do not.
-func (k OperationKind) onlyRuns() bool {
-	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
 func (s *standing) index() {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +247,47 @@ func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
 	return true
 }
 
+// checkActions checks that what is offered isn't refused for the state that the cluster is in, and the other way round; and that what an
+// operation left undone is counted as its steps say.
+func (r *ruin) checkActions(where string, v app.ClusterView) {
+	r.Helper()
+	refused := func(m app.Amendment) bool {
+		_, err := r.app.PreviewAmend(r.Context(), r.who, v.ID, m)
+		return err != nil && slices.Contains([]string{"cluster_failed", "cluster_asleep", "cluster_deleted", "cluster_pending", "operation_running", "lost_machines", "no_nodes"}, app.AsError(err).Reason)
+	}
+	for _, m := range []app.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
+		{Kind: app.OperationRemoveServices, Services: []string{"cache"}}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 4711}},
+		{Kind: app.OperationStart}, {Kind: app.OperationStop}, {Kind: app.OperationRestart}, {Kind: app.OperationUpgrade}, {Kind: app.OperationRepair}} {
+		if offered := slices.Contains(v.Actions.Cluster, m.Kind); offered == refused(m) {
+			r.Errorf("%s: %s is offered: %v, in %+v", where, m.Kind, offered, v.Trouble)
+		}
+		if len(v.Nodes) == 0 || m.Size > 0 || len(m.Services)+len(m.Config) > 0 || m.Kind == app.OperationUpgrade {
+			continue
+		}
+		for _, n := range v.Nodes {
+			m.Nodes = []string{n.Name}
+			if offered := slices.Contains(v.Actions.On(n), m.Kind); offered && refused(m) || !offered && !n.Leaving && n.Status != app.NodeDeleted && !refused(m) {
+				r.Errorf("%s: %s on %s (lost: %v) is offered: %v", where, m.Kind, n.Name, n.Lost(), offered)
+			}
+		}
+	}
+	o := v.Operations[0]
+	steps, err := r.store.Steps(r.Context(), v.Tenant, o.ID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	want := app.UnfinishedOf(steps, v.Nodes)
+	got, err := r.store.Unfinished(r.Context(), v.Tenant, o.ID)
+	for _, u := range []*app.Unfinished{&want, &got} {
+		for i := range u.Failures {
+			u.Failures[i] = app.Step{ID: u.Failures[i].ID, Error: u.Failures[i].Error}
+		}
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		r.Errorf("%s: left undone is counted as %+v (%v), want %+v", where, got, err, want)
+	}
+}
+
 // trouble is one operation of the table: begin brings a cluster to where it is asked for, and ask asks for it.
 type trouble struct {
 	name  string
@@ -394,6 +436,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 		return r.hit
 	}
 	v, first := r.see("shop"), app.WayKind("nothing")
+	r.checkActions(where, v)
 	if v.Status == app.ClusterFailed {
 		ways := v.Trouble.Ways
 		if len(ways) < 2 && v.Operations[0].Kind != app.OperationDelete {
@@ -417,6 +460,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 			r.carry()
 			continue
 		}
+		r.checkActions(where, v)
 		way := v.Trouble.Ways[0].Kind
 		went = append(went, string(way))
 		r.follow(v, way)
@@ -459,4 +503,46 @@ func (r *ruin) tidy() {
 	if !r.gone() || len(r.machines) > 0 {
 		r.Fatalf("after the delete there are the machines %v, the cluster gone: %v", slices.Sorted(maps.Keys(r.machines)), r.gone())
 	}
+}
+
+// TestServicesRunOnWithoutLostNodes restarts the services of a cluster that lost a machine: all but those on that node, which can only be
+// replaced.
+func TestServicesRunOnWithoutLostNodes(t *testing.T) {
+	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, at: -1}
+	r.sick()
+	v := r.see("shop")
+	lost := v.Trouble.Lost[0]
+	if !slices.Equal(v.Actions.LostNodes, []app.OperationKind{app.OperationRepair}) || !slices.Contains(v.Actions.Nodes, app.OperationRestart) {
+		t.Errorf("the actions are %+v", v.Actions)
+	}
+	r.checkActions("lost", v)
+	p, err := r.app.PreviewAmend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationRestart})
+	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
+		t.Errorf("the restart says %q, %v", p.Notes, err)
+	}
+	for _, s := range p.Plan.Steps {
+		if s.Node == lost {
+			t.Errorf("the restart is to do %s on %s", s.Action, lost)
+		}
+	}
+	asked(app.Amendment{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
+	r.carry()
+	if v = r.see("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
+		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
+	}
+	_, err = r.app.Amend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
+	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
+		t.Errorf("stopping services on %s: %+v", lost, err)
+	}
+	asked(app.Amendment{Kind: app.OperationRepair})(r)
+	r.carry()
+	if v = r.see("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
+		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
+	}
+	r.must(r.app.ShareCluster(t.Context(), r.who, v.ID, app.SharingChange{Visibility: app.VisibleTenant}))
+	readers := r.actor("bob", app.RoleViewer)
+	if v, err = r.app.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
+		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
+	}
+	r.tidy()
 }

@@ -80,7 +80,7 @@ func (c *cli) printTrouble(t app.Trouble, now time.Time) {
 	}
 	fmt.Fprintf(c.stdout, "Since %s ago", span(now.Sub(t.Since)))
 	if t.CostPerHour > 0 {
-		fmt.Fprintf(c.stdout, "; its machines cost %s per hour meanwhile", money(t.CostPerHour))
+		fmt.Fprintf(c.stdout, "; its machines cost %s per hour in the meantime", money(t.CostPerHour))
 	}
 	fmt.Fprintln(c.stdout, strings.TrimSpace(". "+t.Soon))
 	fmt.Fprint(c.stdout, "\nWhat you can do:\n")

@@ -83,7 +83,7 @@ func (f AmendForm) help() string {
 	case app.OperationUpgrade:
 		return "The cluster goes over to what the catalog says by now, some nodes at a time, and halts at the first that is not well."
 	case app.OperationRepair:
-		return "Nodes that are lost or sick are given back and made anew. They keep their names, host keys and services."
+		return "Repair finishes pending steps and replaces failed nodes. They keep their names, host keys and services."
 	}
 	return ""
 }
@@ -282,7 +282,6 @@ type ChangePanel struct {
 	View    app.ClusterView
 	Use     bool   // the actor may act on services only
 	Busy    bool   // something is under way, so nothing else can be asked
-	Mend    bool   // only what mends it can be asked
 	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
 	Addable []Choice
 	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
@@ -311,6 +310,35 @@ func standingNodes(v app.ClusterView) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }
 
+// Can tells whether a kind of change can be asked of the cluster as it is.
+func (p ChangePanel) Can(kind app.OperationKind) bool {
+	return slices.Contains(p.View.Actions.Cluster, kind)
+}
+
+// powerKinds are what is done to services, in the order of their buttons.
+var powerKinds = []app.OperationKind{app.OperationRestart, app.OperationStop, app.OperationStart}
+
+// powers are those of powerKinds that can be asked for.
+func powers(of []app.OperationKind) []app.OperationKind {
+	return slices.DeleteFunc(slices.Clone(powerKinds), func(k app.OperationKind) bool { return !slices.Contains(of, k) })
+}
+
+// nodeLinks are what can be asked of one node, as words and addresses.
+func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
+	can := p.View.Actions.On(n)
+	add := func(k app.OperationKind, words string) {
+		if slices.Contains(can, k) {
+			links = append(links, app.Link{Label: words, URL: p.link(k, "nodes", n.Name)})
+		}
+	}
+	for _, k := range powerKinds {
+		add(k, upperFirst(string(k))+" services")
+	}
+	add(app.OperationRepair, "Replace node")
+	add(app.OperationResize, "Remove node")
+	return links
+}
+
 // NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
 func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
@@ -322,5 +350,5 @@ func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice) *Chang
 
 // sickSentence says which nodes a repair would make anew.
 func (p ChangePanel) sickSentence() string {
-	return fmt.Sprintf("%s lost or sick: %s.", CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
+	return fmt.Sprintf("%s lost or unhealthy: %s.", CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
 }

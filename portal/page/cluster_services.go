@@ -15,6 +15,7 @@ type ServiceLine struct {
 	Name, Title string
 	Nodes       []string // that have it
 	Ready       int      // of them, how many answer
+	Lost        int      // of them, how many have no machine any more
 	Stopped     []string // of them, where somebody has stopped it
 	Sick        []string // of them, where its check fails or the machine is lost
 	Why         string   // what is wrong on the first of those
@@ -39,6 +40,9 @@ func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name st
 			l.Nodes = append(l.Nodes, n.Name)
 			if n.Status == app.NodeReady && !n.Lost() {
 				l.Ready++
+			}
+			if n.Lost() {
+				l.Lost++
 			}
 			if slices.Contains(n.Stopped, s) {
 				l.Stopped = append(l.Stopped, n.Name)
@@ -117,6 +121,11 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	return "succeeded", "started"
 }
 
+// servicesChange tells whether services can be started or stopped at the moment.
+func (c ClusterShow) servicesChange() bool {
+	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0
+}
+
 // serviceSteps counts the steps of the latest operation that are about a service.
 func (c ClusterShow) serviceSteps(service string) (done, all int) {
 	for _, s := range c.Steps {
@@ -155,7 +164,7 @@ func (c ClusterShow) Parts() []Part {
 func (c ClusterShow) nodesInWords() string {
 	count := map[string]int{}
 	for _, n := range c.View.Nodes {
-		count[nodeState(n)]++
+		count[n.State()]++
 	}
 	var parts []string
 	for _, s := range []string{"lost", string(app.NodeReady), string(app.NodeCreated), string(app.NodePlanned), string(app.NodeDeleted)} {

@@ -48,7 +48,7 @@ func ClusterServices(c ClusterShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Change != nil && !c.Change.Busy {
+		if c.servicesChange() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows first what it would do</small>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -64,7 +64,7 @@ func ClusterServices(c ClusterShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p := c.Change; len(c.Services) > 1 && p != nil && !p.Busy {
+		if len(c.Services) > 1 && c.servicesChange() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<tr><th scope=\"row\">All services</th><td></td><td>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -82,7 +82,7 @@ func ClusterServices(c ClusterShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = serviceActs(*p, "", "all services").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = serviceActs(*c.Change, "", "all services").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -226,8 +226,8 @@ func serviceRow(c ClusterShow, s ServiceLine) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p := c.Change; p != nil && !p.Busy {
-			templ_7745c5c3_Err = serviceActs(*p, s.Name, s.Title).Render(ctx, templ_7745c5c3_Buffer)
+		if c.servicesChange() && s.Lost < len(s.Nodes) {
+			templ_7745c5c3_Err = serviceActs(*c.Change, s.Name, s.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

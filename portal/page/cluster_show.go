@@ -74,7 +74,7 @@ func (c ClusterShow) Current() *app.Operation {
 // Can tells whether the button for an act is shown.
 func (c ClusterShow) Can(a app.Act) bool {
 	op := c.Current()
-	return op != nil && c.mayChange() && slices.Contains(op.Acts(op == c.Operation()), a)
+	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 
 // Running tells whether something happens by itself.
@@ -103,14 +103,6 @@ func wayURL(id string, k app.WayKind) string {
 		return base + "change?kind=" + string(k)
 	}
 	return base + wayID(k)
-}
-
-// nodeState says in a word how a node is.
-func nodeState(n app.Node) string {
-	if n.Lost() {
-		return "lost"
-	}
-	return string(n.Status)
 }
 
 // undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
@@ -193,10 +185,10 @@ func (c ClusterShow) Sentence() string {
 func (c ClusterShow) ended(op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, Count(op.Total, "step"))
 	if c.goesOnSoon() {
-		return fmt.Sprintf("The %s stopped %s. Whether it can go on with the machines that came is being looked at.", kind, sofar)
+		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
 	if c.undoneSoon() {
-		return fmt.Sprintf("The %s stopped %s and is about to be rolled back.", kind, sofar)
+		return fmt.Sprintf("The %s stopped %s and will be rolled back.", kind, sofar)
 	}
 	word := "failed"
 	if op.Status == app.OperationCancelled {
