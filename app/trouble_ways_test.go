@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/store"
 )
 
 var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
@@ -545,4 +546,47 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
 	}
 	r.tidy()
+}
+
+// TestTroubleIsReadInAFewRows: what is wrong with a cluster is read in as many rows, however many steps its operation has.
+func TestTroubleIsReadInAFewRows(t *testing.T) {
+	b := newBureau(t)
+	b.catalog.Templates["web"].Constraints.Size.Max = 1000
+	who := b.actor("ada", app.RoleUser)
+	read := func(size int) (v app.ClusterView, queries, rows int64, steps int) {
+		t.Helper()
+		name := fmt.Sprint("web-", size)
+		if _, err := b.app.CreateCluster(t.Context(), who, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}); err != nil {
+			t.Fatal(err)
+		}
+		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
+		claimed, err := b.app.Claim(t.Context(), w, 5)
+		if err != nil || len(claimed) != 5 {
+			t.Fatal(len(claimed), err)
+		}
+		for _, as := range claimed {
+			if _, err := b.app.Report(t.Context(), w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.app.CancelOperation(t.Context(), who, name, 0, false); err != nil {
+			t.Fatal(err)
+		}
+		var r store.Reading
+		if v, err = b.app.Cluster(r.In(t.Context()), who, name); err != nil {
+			t.Fatal(err)
+		}
+		return v, r.Queries(), r.Rows(), v.Operations[0].Total
+	}
+	few, asked, rows, _ := read(10)
+	many, askedMany, rowsMany, steps := read(1000)
+	for _, v := range []app.ClusterView{few, many} {
+		if x := v.Trouble; x == nil || len(x.Failures) != app.MostFailedSteps || x.MoreFailures != 2 {
+			t.Fatalf("what is wrong is %+v", x)
+		}
+	}
+	t.Logf("10 nodes: %d questions, %d rows; 1,000 nodes with %d steps: %d questions, %d rows", asked, rows, steps, askedMany, rowsMany)
+	if askedMany != asked || rowsMany-rows > 990 { // a row for each node
+		t.Errorf("with 1,000 nodes %d questions and %d rows are read, with 10 %d and %d", askedMany, rowsMany, asked, rows)
+	}
 }

@@ -73,7 +73,7 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	w.newer, w.sick = true, []string{"n2"}
-	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or sick: n2. A repair makes it anew.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
 		"kind=resize":                               {"Grow or shrink", "3 now", "What it would do appears here."},
 		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
@@ -191,7 +191,7 @@ func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	a := s.get("/clusters/" + id)
-	a.lacks("Operations", "Restart", "Make it anew")
+	a.lacks("Operations", "Restart", "Replace node")
 	if !has(a.find("change"), "hidden") {
 		t.Error("an empty box stands on the page")
 	}
