@@ -48,7 +48,7 @@ func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name st
 				l.Stopped = append(l.Stopped, n.Name)
 			} else if why := serviceTrouble(health, s); why != "" || n.Lost() {
 				if n.Lost() {
-					why = "its machine is gone"
+					why = "The machine is gone."
 				}
 				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
 					l.Why = why
@@ -99,7 +99,7 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	case c.View.Status == app.ClusterAsleep:
 		return "ready", "asleep"
 	case len(l.Sick) > 0:
-		return "failed", "sick on " + app.NodesInWords(l.Sick)
+		return "failed", "unhealthy on " + app.NodesInWords(l.Sick)
 	case len(l.Stopped) == len(l.Nodes):
 		return "dropped", "stopped"
 	case len(l.Stopped) > 0:
@@ -116,7 +116,7 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	case c.View.Health != nil && c.View.Health.State != app.HealthUnknown:
 		return "succeeded", "healthy"
 	case c.View.Status == app.ClusterFailed:
-		return "waiting", "not known"
+		return "waiting", "unknown"
 	}
 	return "succeeded", "started"
 }

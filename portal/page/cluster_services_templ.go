@@ -49,12 +49,12 @@ func ClusterServices(c ClusterShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.servicesChange() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows first what it would do</small>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows a preview first</small>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">On</th><th scope=\"col\"><span class=\"hidden\">What can be done</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">On</th><th scope=\"col\"><span class=\"hidden\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -87,6 +87,18 @@ func (c ClusterShow) troubled() bool {
 	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
 }
 
+// showsHealth tells whether the page says how healthy the cluster is: not where its banner has said that already, and why.
+func (c ClusterShow) showsHealth() bool {
+	h := c.View.Health
+	if h == nil || c.View.Status == app.ClusterDeleted {
+		return false
+	}
+	if !c.troubled() || h.State != app.HealthSick && h.State != app.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(h.Nodes, func(n app.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
+}
+
 // wayID is the id of the button for a way on.
 func wayID(k app.WayKind) string {
 	if k == app.WayAcceptPartial {
@@ -342,7 +354,7 @@ func (c ClusterShow) KeyFile() string { return "muster-" + c.View.ID + ".pem" }
 // SSH is the command line that opens a shell on a node, "" until its address is known.
 func (c ClusterShow) SSH(n app.Node) string {
 	addr := n.Address(app.AddressAccess)
-	if addr == "" || n.Status == app.NodeDeleted {
+	if addr == "" || n.Status == app.NodeDeleted || n.Lost() {
 		return ""
 	}
 	user := n.SSHUser

@@ -662,7 +662,7 @@ func ClusterNow(c ClusterShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if h := c.View.Health; h != nil && c.View.Status != app.ClusterDeleted {
+		if h := c.View.Health; c.showsHealth() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<div id=\"health\" class=\"acts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
