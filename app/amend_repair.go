@@ -44,7 +44,7 @@ func repair(ctx context.Context, a *App, d *amended) error {
 	}
 	d.clearLeft()
 	if !slices.ContainsFunc(d.nodes, AmendedNode.Touched) {
-		d.note("No node is known to be sick. Name those that shall be made anew.")
+		d.note("All nodes are healthy. To replace one all the same, name it.")
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func LostWords(nodes []string) string {
 	if len(nodes) > mostLostNames {
 		text += ", …"
 	}
-	return lostMachines + text + ". The cluster counts as active again by itself once they run."
+	return lostMachines + text + ". The cluster becomes active again when they run."
 }
 
 // sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that

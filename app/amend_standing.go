@@ -107,7 +107,7 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 	}
 	e := &Error{Code: EConflict, Reason: "cluster_failed"}
 	if p.lostOnly() {
-		e.Message, e.Hint = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed.")), "Repair it first."
+		e.Message, e.Hint = p.words(ClusterView{Cluster: s.Cluster})+" Until that's repaired, only services can be started and stopped.", "Repair the cluster first."
 		return e
 	}
 	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])

@@ -265,6 +265,14 @@ func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
 	return t
 }
 
+// Began is the word before the time of Since.
+func (t Trouble) Began() string {
+	if t.Operation == 0 {
+		return "Noticed"
+	}
+	return "Stopped"
+}
+
 // offers tells whether a way is among those that lead on.
 func (t *Trouble) offers(k WayKind) bool {
 	return slices.ContainsFunc(t.Ways, func(w Way) bool { return w.Kind == k })

@@ -188,7 +188,7 @@ func (n AmendNode) Word() string {
 	case app.NodeGone:
 		return "goes"
 	case app.NodeReplaced:
-		return "made anew"
+		return "replaced"
 	}
 	return "changes"
 }
@@ -219,7 +219,10 @@ func (p AmendPreview) button() string {
 	if p.waits() {
 		return "Ask for approval"
 	}
-	return "Do it"
+	if p.Kind == app.OperationRepair {
+		return "Repair cluster"
+	}
+	return "Apply changes"
 }
 
 // more is what the change costs until the lease ends, with its sign; "" where that is not known.

@@ -121,6 +121,16 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	return "succeeded", "started"
 }
 
+// nodesThere counts the nodes that stay and have a machine.
+func (c ClusterShow) nodesThere() (n int) {
+	for _, node := range standingNodes(c.View) {
+		if !node.Lost() {
+			n++
+		}
+	}
+	return n
+}
+
 // servicesChange tells whether services can be started or stopped at the moment.
 func (c ClusterShow) servicesChange() bool {
 	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0

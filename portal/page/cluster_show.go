@@ -329,7 +329,7 @@ func (c ClusterShow) CanDelete() bool {
 func (c ClusterShow) Machines() []string {
 	var names []string
 	for _, n := range c.View.Nodes {
-		if n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name) {
+		if !n.Lost() && (n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name)) {
 			names = append(names, n.Name)
 		}
 	}
