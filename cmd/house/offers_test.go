@@ -86,6 +86,8 @@ func (h *House) portalOffers(t *testing.T, site *Site, v app.ClusterView) {
 			t.Errorf("the page offers %s, which answers %d", to, p.Status)
 		case strings.Contains(to, "/change?") && !strings.Contains(to, "reconfigure") && !strings.Contains(body, `id="do"`) && !strings.Contains(body, `id="nothing"`):
 			t.Errorf("the page offers %s, of which nothing comes", to)
+		case strings.HasSuffix(to, "kind=repair") && v.Trouble.Operation == 0 && !strings.Contains(body, `id="do" class="primary"`):
+			t.Errorf("%s warns of replacing machines that are gone", to)
 		}
 	}
 	if len(links) == 0 {

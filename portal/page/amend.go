@@ -107,6 +107,7 @@ type AmendPreview struct {
 	Hidden   int         // of Drawn, for which there was no room
 	Timeline Timeline
 	left     time.Duration // until the lease ends; 0: no end
+	lost     []string      // nodes whose machines are gone already
 }
 
 // AmendNode is a node with what becomes of it.
@@ -130,6 +131,11 @@ func NewAmendPreview(p app.AmendPreview, ask app.Amendment, v app.ClusterView, n
 	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
 		out.left = left
+	}
+	for _, n := range v.Nodes {
+		if n.Lost() {
+			out.lost = append(out.lost, n.Name)
+		}
 	}
 	hue := map[string]int{}
 	colour := func(s string) Hue {
@@ -204,7 +210,9 @@ func (n AmendNode) Class() string {
 // takes tells whether something is taken away that does not come back by itself.
 func (p AmendPreview) takes() bool {
 	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
-		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool { return n.Change == app.NodeGone || n.Change == app.NodeReplaced })
+		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool {
+			return n.Change == app.NodeGone || n.Change == app.NodeReplaced && !slices.Contains(p.lost, n.Name)
+		})
 }
 
 func (p AmendPreview) refused() bool {
