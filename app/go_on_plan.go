@@ -120,7 +120,7 @@ func (s *survival) sort() error {
 	for _, st := range s.steps {
 		_, stood := s.had[st.Node]
 		switch {
-		case st.Service == "" && !st.Action.OnMachine() && st.Action != ActionHook && st.State != StepSucceeded: // such as a question to people
+		case st.Node == "" && st.State != StepSucceeded: // such as a question to people
 			return noGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
 		case st.Action.OnMachine() && st.State != StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {

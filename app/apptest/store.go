@@ -64,6 +64,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"orphans are counted by sightings", (*storeTest).orphans},
 		{"servers take turns at accounts", (*storeTest).accounts},
 		{"lost clusters heal", (*storeTest).lost},
+		{"expected machines follow the events", (*storeTest).expects},
 		{"a cancel drops what waits, stops what runs, and ends", (*storeTest).cancel},
 		{"what waits is cancelled at once, and changes nothing", (*storeTest).cancelWaiting},
 		{"a pause lets running steps end and begins none", (*storeTest).pause},
