@@ -327,7 +327,8 @@ func (t *storeTest) unfinished() {
 	}
 	want := app.Unfinished{Failed: 1, Machines: 1}
 	agree(want)
-	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now()))
+	_, err := t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now())
+	t.must(err)
 	want.Stuck = true
 	agree(want)
 	if u, err := t.s.Unfinished(t.ctx, "another", of.ID); err != nil || !reflect.DeepEqual(u, app.Unfinished{}) {

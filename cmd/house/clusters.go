@@ -222,7 +222,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		return h.breakConfiguration(ctx, w, who, id, q.fate == bereft)
 	case loses:
 		// It's noticed like this where something ends well meanwhile.
-		if err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now()); err != nil {
+		if _, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now()); err != nil {
 			return err
 		}
 		if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationRestart}); err != nil {
