@@ -27,6 +27,11 @@ type ruin struct {
 	hit      bool                             // it went wrong
 }
 
+// newRuin has no clusters.
+func newRuin(t *testing.T) *ruin {
+	return &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, known: map[string]map[string]string{}, at: -1}
+}
+
 // installed is a service as it was set up on a machine.
 type installed struct {
 	runs   bool
@@ -422,7 +427,7 @@ func troubles() []trouble {
 // another node's does. Whichever of the ways on is taken that are offered then, the cluster is well again in the end, and deleting it
 // leaves no machine.
 func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
-	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, known: map[string]map[string]string{}, at: -1}
+	r := newRuin(t)
 	number, total := 0, 0
 	taken := map[app.WayKind]int{}
 	for _, x := range troubles() {
@@ -534,7 +539,7 @@ func (r *ruin) tidy() {
 // TestServicesRunOnWithoutLostNodes restarts the services of a cluster that lost a machine: all but those on that node, which can only be
 // replaced.
 func TestServicesRunOnWithoutLostNodes(t *testing.T) {
-	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, at: -1}
+	r := newRuin(t)
 	r.sick()
 	v := r.see("shop")
 	lost := v.Trouble.Lost[0]
