@@ -22,11 +22,7 @@ func (a *App) Amend(ctx context.Context, actor Actor, cluster string, m Amendmen
 	if err != nil {
 		return AmendAnswer{}, err
 	}
-	useCase := "Amend"
-	if m.Kind.servicesOnly() {
-		useCase = "AmendServices"
-	}
-	if err := actor.mayChange(useCase, c); err != nil {
+	if err := actor.mayChange(m.Kind.useCase(), c); err != nil {
 		return AmendAnswer{}, err
 	}
 	if m.TopUp {

@@ -47,7 +47,7 @@ func repair(ctx context.Context, a *App, d *amended) error {
 	case d.namesLeft():
 		d.note("The names of all nodes are written on each of them, as the %s did not get that far.", d.latest.Kind.Words())
 	case !slices.ContainsFunc(d.nodes, AmendedNode.Touched):
-		d.note("No node is known to be sick. Name those that shall be made anew.")
+		d.note("All nodes are healthy. To replace one all the same, name it.")
 	}
 	return nil
 }

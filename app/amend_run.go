@@ -17,8 +17,14 @@ func setRunning(_ context.Context, _ *App, d *amended) error {
 		return err
 	}
 	r := newRun(d)
+	if err := r.leaveOutLost(); err != nil {
+		return err
+	}
 	for _, s := range d.asked() {
 		if !r.take(s, d.named) {
+			if len(d.ask.Services) == 0 {
+				continue // of all that there is, something is on machines that are gone only
+			}
 			return &Error{Code: EInvalid, Field: "services", Message: fmt.Sprintf("%s is not on %s.", s, NodesInWords(d.ask.Nodes)),
 				Hint: fmt.Sprintf("It is on %s.", NodesInWords(r.on[s]))}
 		}
@@ -63,6 +69,9 @@ type run struct {
 func newRun(d *amended) *run {
 	r := &run{amended: d, on: map[string][]string{}, taken: map[string]map[string]bool{}}
 	for _, n := range d.standing.nodes {
+		if n.Lost() {
+			continue
+		}
 		for _, s := range n.Services {
 			r.on[s] = append(r.on[s], n.Name)
 		}
@@ -76,6 +85,34 @@ func newRun(d *amended) *run {
 		r.work, r.act = WorkRestart, []Action{ActionStop, ActionStart}
 	}
 	return r
+}
+
+// leaveOutLost says which nodes nothing is done on, since their machines are gone, and refuses what could be done on those only.
+func (r *run) leaveOutLost() error {
+	var lost []string
+	for _, n := range r.standing.nodes {
+		asked := len(r.ask.Services) == 0 || slices.ContainsFunc(n.Services, func(s string) bool { return slices.Contains(r.ask.Services, s) })
+		if n.Lost() && asked && (len(r.named) == 0 || r.named[n.Name]) {
+			lost = append(lost, n.Name)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	words := "The machine of " + NodesInWords(lost) + " is gone"
+	if len(lost) > 1 {
+		words = "The machines of " + NodesInWords(lost) + " are gone"
+	}
+	for _, s := range r.ask.Services {
+		if len(r.on[s]) == 0 {
+			return &Error{Code: EConflict, Reason: "lost_machines", Message: words + ", and " + s + " runs nowhere else.", Hint: "Repair the cluster first."}
+		}
+	}
+	if len(r.named) > 0 && !slices.ContainsFunc(r.ask.Nodes, func(n string) bool { return !r.node(n).Lost() }) {
+		return &Error{Code: EConflict, Reason: "lost_machines", Field: "nodes", Message: words + ".", Hint: "Repair the cluster first."}
+	}
+	r.note("%s, so nothing is done there. Repair the cluster to replace it.", words)
+	return nil
 }
 
 // take marks a service on some nodes, or on all of its own where none is named, and tells whether it is on any of them.

@@ -102,17 +102,12 @@ func (s *standing) allows(kind OperationKind) error {
 
 func (s *standing) allowsFailed(kind OperationKind) error {
 	p := s.plight()
-	switch {
-	case kind == OperationRepair && p.mends():
-		return nil
-	case kind == OperationReconfigure && p.reconfigures():
-		return nil
-	case (p.lostOnly() || s.latest.Kind.onlyRuns()) && (kind == OperationStart || kind == OperationStop || kind == OperationRestart):
+	if p.amends(kind) {
 		return nil
 	}
 	e := &Error{Code: EConflict, Reason: "cluster_failed"}
 	if p.lostOnly() {
-		e.Message, e.Hint = fmt.Sprintf("Cluster %q is not well: %s", s.Name, firstOf(s.Message, "its state is failed.")), "Repair it first."
+		e.Message, e.Hint = p.words(ClusterView{Cluster: s.Cluster})+" Until that's repaired, only services can be started and stopped.", "Repair the cluster first."
 		return e
 	}
 	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, states[s.latest.Status])
@@ -126,14 +121,10 @@ func (s *standing) allowsFailed(kind OperationKind) error {
 
 // plight is what decides which ways lead on.
 func (s *standing) plight() plight {
-	p := newPlight(ClusterView{Cluster: s.Cluster, Nodes: slices.Concat(s.nodes, s.left)}, s.open)
+	nodes := slices.Concat(s.nodes, s.left)
+	p := newPlight(ClusterView{Cluster: s.Cluster, Nodes: nodes}, UnfinishedOf(s.open, nodes))
 	p.latest, p.undone = s.latest, s.undone
 	return p
-}
-
-// onlyRuns tells whether an operation of the kind leaves nothing but services that run or do not.
-func (k OperationKind) onlyRuns() bool {
-	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
 func (s *standing) index() {

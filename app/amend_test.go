@@ -498,7 +498,7 @@ func TestAmendedLostMachine(t *testing.T) {
 	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again."); err != nil {
 		t.Fatal(err)
 	}
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair it first")
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
 	was := f.see("shop").Nodes[2]
 	p, done := f.carried(app.Amendment{Kind: app.OperationRepair})
 	f.want("it is made anew, and who names it reads anew", workOf(p), "n2.lb reload, n3 replaced")

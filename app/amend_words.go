@@ -57,7 +57,7 @@ func (p AmendPreview) Effects() []string {
 		}
 	}
 	say(p.named(NodeNew), "is made.", "are made.")
-	say(p.named(NodeReplaced), "is given back and made anew, with its name and services as they were.", "are given back and made anew, with their names and services as they were.")
+	say(p.named(NodeReplaced), "is replaced and keeps its name and services.", "are replaced and keep their names and services as they were.")
 	say(p.named(NodeGone), "hands over what runs on it, and is given back.", "hand over what runs on them, and are given back.")
 	for _, s := range p.moved(func(n AmendedNode) []string { return n.Added }) {
 		if on := p.standing(func(n AmendedNode) bool { return slices.Contains(n.Added, s) }); len(on) > 0 {

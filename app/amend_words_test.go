@@ -45,7 +45,7 @@ func TestAmendmentsAreSaidInWords(t *testing.T) {
 		"stop all": {app.AmendPreview{Kind: app.OperationStop, Nodes: []app.AmendedNode{works(on("n1", "lb", "web"), app.WorkStop)}},
 			"Stop all services", "lb is stopped on n1. web is stopped on n1."},
 		"repair": {app.AmendPreview{Kind: app.OperationRepair, Nodes: []app.AmendedNode{on("n1", "web"), changed(on("n2", "web"), app.NodeReplaced)}},
-			"Repair n2", "n2 is given back and made anew, with its name and services as they were."},
+			"Repair n2", "n2 is replaced and keeps its name and services."},
 		"nothing": {app.AmendPreview{Kind: app.OperationUpgrade, Nothing: true, Nodes: []app.AmendedNode{on("n1", "web")}},
 			"Upgrade to what the catalog has now", ""},
 	} {

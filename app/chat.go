@@ -56,6 +56,8 @@ type ChatProgress struct {
 	Nodes     []Node
 	Operation Operation
 	Latest    bool // nothing was asked of the cluster after it
+	// Ways are the ways on where the cluster has failed with it, the best first.
+	Ways []Way
 	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
 	Failed *Step
 	Lines  []string
@@ -163,17 +165,21 @@ func (a *App) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err
 	if !found {
 		return p, Errorf(ENotFound, "Operation %d is not known any more.", c.Operation)
 	}
+	var open Unfinished
+	if p.Operation.Status == OperationFailed || p.Operation.Status == OperationCancelled {
+		if open, err = a.Store.Unfinished(ctx, c.Tenant, c.Operation); err != nil {
+			return p, err
+		}
+	}
+	if p.Latest {
+		if v.Trouble = TroubleOf(v, Definition{}, open); v.Trouble != nil {
+			p.Ways = v.Trouble.Ways
+		}
+	}
 	if p.Operation.Status != OperationFailed {
 		return p, nil
 	}
-	steps, err := a.Store.Steps(ctx, c.Tenant, c.Operation)
-	if err != nil {
-		return p, err
-	}
-	for _, s := range steps {
-		if s.State != StepFailed {
-			continue
-		}
+	for _, s := range open.Failures {
 		s.Error = m.Hide(s.Error)
 		p.Failed = &s
 		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})

@@ -93,6 +93,14 @@ type Node struct {
 // Lost tells whether the node's machine is gone, as far as is known.
 func (n Node) Lost() bool { return !n.LostAt.IsZero() && n.Status != NodeDeleted }
 
+// State is a word for how the node is: lost where its machine is gone, or else its status.
+func (n Node) State() string {
+	if n.Lost() {
+		return "lost"
+	}
+	return string(n.Status)
+}
+
 // counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
 // are gone already count, so that what is stopped last still finds its configuration as it was.
 func counting(nodes []Node) []Node {

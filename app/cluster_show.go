@@ -27,6 +27,7 @@ func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterV
 		return v, err
 	}
 	v.Access = c.Access
+	v.Actions = Actions{}.whole()
 	builds, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
 	if err != nil {
 		return ClusterView{}, err
@@ -53,11 +54,12 @@ func (a *App) clusterView(ctx context.Context, actor Actor, c Cluster) (ClusterV
 	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
-	steps, err := a.unfinishedSteps(ctx, v)
+	open, err := a.unfinished(ctx, v)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v.Trouble = TroubleOf(v, d, steps)
+	v.Trouble = TroubleOf(v, d, open)
+	v.Actions = ActionsOf(v, open).of(actor, v.Cluster)
 	catalog, err := a.catalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return ClusterView{}, err

@@ -114,7 +114,7 @@ func repairOf(node string) *Amendment {
 func (d *Drift) cloud(c Cluster, nodes []Node) {
 	for _, name := range lostNodes(c, nodes) {
 		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": its machine is gone from the provider, or does not run.",
-			Hint: "The cluster counts as active again by itself once all machines run.", Mend: repairOf(name)})
+			Hint: "The cluster becomes active again when all machines run.", Mend: repairOf(name)})
 	}
 }
 

@@ -28,9 +28,9 @@ type LostMachine struct {
 	Error string `json:"error"` // why, in words
 }
 
-// Title says in a few words what it is: "Go on with 4 of 5 nodes".
+// Title says in a few words what it is: "Accept 4 of 5 nodes".
 func (p GoOnPreview) Title() string {
-	return fmt.Sprintf("Go on with %d of %s", len(p.Nodes), several(p.Wanted, "node"))
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), several(p.Wanted, "node"))
 }
 
 // GoOnStore finds what is to be gone on with by itself.

@@ -48,12 +48,12 @@ func (o Operation) Acts(latest bool) []Act {
 	return nil
 }
 
-// undoable tells whether a roll-back of such an operation makes sense: what was given back stays given back.
 // servicesOnly tells an amendment that leaves the cluster as it was asked for.
 func (k OperationKind) servicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
+// undoable tells whether a roll-back of such an operation makes sense: machines that were deleted stay deleted.
 func (k OperationKind) undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }

@@ -69,7 +69,7 @@ func (a *App) checkStuck(ctx context.Context, o Operation, node string) error {
 	if err != nil || p.latest.ID != o.ID {
 		return err
 	}
-	if ways := p.ways(); node == "" && !slices.Contains(ways, WayResume) && p.stuck() || node != "" && slices.Contains(p.lost, node) {
+	if ways := p.ways(); node == "" && !slices.Contains(ways, WayResume) && p.open.Stuck || node != "" && slices.Contains(p.lost, node) {
 		verbs := make([]string, 0, len(ways))
 		for _, w := range ways {
 			verbs = append(verbs, w.Verb())

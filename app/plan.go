@@ -45,12 +45,11 @@ var ServiceActions = []Action{ActionInstall, ActionConfigure, ActionInitialize, 
 
 // OnMachine tells machine actions from service actions.
 func (a Action) OnMachine() bool {
-	switch a {
-	case ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake:
-		return true
-	}
-	return false
+	return slices.Contains(MachineActions, a)
 }
+
+// MachineActions are those that are about a machine, and no service on it.
+var MachineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionDelete, ActionSleep, ActionWake}
 
 // AsksProvider tells whether a step speaks to the provider.
 func (a Action) AsksProvider() bool { return a.OnMachine() && a != ActionBootstrap }

@@ -35,9 +35,6 @@ type TroubleStep struct {
 	Error string `json:"error"`
 }
 
-// mostFailures is how many failed steps are told by themselves.
-const mostFailures = 3
-
 // SaidErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
 type SaidErrors map[string]string
 
@@ -61,13 +58,13 @@ type WayKind string
 
 // The ways on from a failure.
 const (
-	WayResume        WayKind = "resume"         // go on with the operation from where it stopped
-	WayRepair        WayKind = "repair"         // replace lost nodes and finish what was left undone
+	WayResume        WayKind = "resume"         // continue the operation from where it stopped
+	WayRepair        WayKind = "repair"         // replace lost nodes and finish pending steps
 	WayRollBack      WayKind = "roll_back"      // undo what the operation has done
-	WayReconfigure   WayKind = "reconfigure"    // change the configuration; what was left undone is finished with it
-	WayAcceptPartial WayKind = "accept_partial" // finish with the machines that came
-	WayWake          WayKind = "wake"           // start the machines and services of a cluster that is asleep in part
-	WayDelete        WayKind = "delete"         // give everything back
+	WayReconfigure   WayKind = "reconfigure"    // change the configuration and finish pending steps with it
+	WayAcceptPartial WayKind = "accept_partial" // continue with the machines that were created
+	WayWake          WayKind = "wake"           // start the machines and services of a cluster that is partly asleep
+	WayDelete        WayKind = "delete"         // delete all machines
 )
 
 // Way is one of them, as it's shown.
@@ -88,7 +85,7 @@ func (k WayKind) Verb() string {
 	case WayReconfigure:
 		return "change the configuration"
 	case WayAcceptPartial:
-		return "go on with the machines that came"
+		return "accept fewer nodes"
 	case WayWake:
 		return "wake the cluster"
 	}
@@ -103,7 +100,7 @@ type plight struct {
 	nodes  int           // that are not gone
 	lost   []string      // nodes whose machines are gone, without those that are given back
 	left   []string      // nodes whose machines are gone and that are given back
-	steps  []Step        // of the latest operation, where it did not end well: those that have not succeeded
+	open   Unfinished    // what the latest operation has not done, where it did not end well
 }
 
 // undoneKind gives the kind of what a roll-back undoes; "" for another operation.
@@ -155,30 +152,13 @@ func (p plight) mends() bool {
 // reconfigures tells whether what was left undone can be finished with another configuration.
 func (p plight) reconfigures() bool { return !p.lostOnly() && p.mends() }
 
-// stuck tells whether something is left to do on a node whose machine is gone, other than to give it back.
-func (p plight) stuck() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool {
-		return !s.Join && s.State != StepSucceeded && s.Action != ActionDelete && (slices.Contains(p.lost, s.Node) || slices.Contains(p.left, s.Node))
-	})
-}
-
 // partial tells whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
 // found when it's asked for.
 func (p plight) partial() bool {
 	if p.latest.Kind != OperationCreate && p.latest.Kind != OperationResize || p.latest.Status != OperationFailed {
 		return false
 	}
-	missing := map[string]bool{}
-	for _, s := range p.steps {
-		switch {
-		case s.Join:
-		case s.Action.OnMachine():
-			missing[s.Node] = true
-		case s.State == StepFailed, s.Service == "" && s.Action != ActionHook && s.Node == "":
-			return false
-		}
-	}
-	return len(missing) > 0 && len(missing) < p.nodes
+	return !p.open.Other && p.open.Machines > 0 && p.open.Machines < p.nodes
 }
 
 // ways gives the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
@@ -192,7 +172,7 @@ func (p plight) ways() (ways []WayKind) {
 		}
 	}
 	k := p.latest.Kind
-	resumes := p.latest.Status == OperationFailed && !p.stuck()
+	resumes := p.latest.Status == OperationFailed && !p.open.Stuck
 	undoes := !p.lostOnly() && k.undoable()
 	switch {
 	case p.lostOnly():
@@ -203,7 +183,7 @@ func (p plight) ways() (ways []WayKind) {
 		add(resumes, WayResume)
 		add(k != OperationSleep, WayWake)
 		add(undoes, WayRollBack)
-	case len(p.lost) > 0, p.stuck():
+	case len(p.lost) > 0, p.open.Stuck:
 		add(p.mends(), WayRepair)
 		add(p.partial(), WayAcceptPartial)
 		add(resumes, WayResume)
@@ -229,18 +209,17 @@ func (a *App) plightOf(ctx context.Context, c Cluster) (p plight, err error) {
 	if v.Operations, err = a.Store.Operations(ctx, c.Tenant, c.ID); err != nil {
 		return p, err
 	}
-	steps, err := a.unfinishedSteps(ctx, v)
-	return newPlight(v, steps), err
+	u, err := a.unfinished(ctx, v)
+	return newPlight(v, u), err
 }
 
-// unfinishedSteps gives what the latest operation of a failed cluster has not done.
-func (a *App) unfinishedSteps(ctx context.Context, v ClusterView) ([]Step, error) {
+// unfinished gives what the latest operation of a failed cluster has not done.
+func (a *App) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
 	o := latestBegun(v.Operations)
 	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {
-		return nil, nil
+		return Unfinished{}, nil
 	}
-	steps, err := a.Store.Steps(ctx, v.Tenant, o.ID)
-	return slices.DeleteFunc(steps, func(s Step) bool { return s.Join || s.State == StepSucceeded }), err
+	return a.Store.Unfinished(ctx, v.Tenant, o.ID)
 }
 
 // latestBegun gives the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
@@ -253,8 +232,8 @@ func latestBegun(ops []Operation) Operation {
 	return Operation{}
 }
 
-func newPlight(v ClusterView, steps []Step) plight {
-	p := plight{status: v.Status, steps: steps, latest: latestBegun(v.Operations)}
+func newPlight(v ClusterView, open Unfinished) plight {
+	p := plight{status: v.Status, open: open, latest: latestBegun(v.Operations)}
 	p.undone = undoneKind(v.Operations, p.latest)
 	for _, n := range v.Nodes {
 		if n.Status == NodeDeleted {
@@ -272,12 +251,12 @@ func newPlight(v ClusterView, steps []Step) plight {
 }
 
 // TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
-func TroubleOf(v ClusterView, d Definition, steps []Step) *Trouble {
+func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
 	if v.Status != ClusterFailed {
 		return nil
 	}
 	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []Way{}}
-	p := newPlight(v, steps)
+	p := newPlight(v, open)
 	for _, n := range v.Nodes {
 		if n.Lost() {
 			if t.Since.IsZero() || n.LostAt.Before(t.Since) {
@@ -293,22 +272,29 @@ func TroubleOf(v ClusterView, d Definition, steps []Step) *Trouble {
 	if !p.lostOnly() {
 		t.Operation, t.Since = p.latest.ID, p.latest.EndedAt
 		said := SaidErrors{}
-		for _, s := range steps {
-			if s.State != StepFailed {
-				continue
-			}
-			if len(t.Failures) == mostFailures {
-				t.MoreFailures++
-				continue
-			}
+		for _, s := range open.Failures {
 			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
 		}
+		t.MoreFailures = open.Failed - len(open.Failures)
 	}
 	t.What, t.Soon = p.words(v), p.soon()
 	for _, k := range p.ways() {
 		t.Ways = append(t.Ways, p.way(k, v.Cluster))
 	}
 	return t
+}
+
+// Began is the word before the time of Since.
+func (t Trouble) Began() string {
+	if t.Operation == 0 {
+		return "Noticed"
+	}
+	return "Stopped"
+}
+
+// offers tells whether a way is among those that lead on.
+func (t *Trouble) offers(k WayKind) bool {
+	return slices.ContainsFunc(t.Ways, func(w Way) bool { return w.Kind == k })
 }
 
 // words say what is wrong.
@@ -323,7 +309,7 @@ func (p plight) words(v ClusterView) string {
 		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, several(p.nodes, "node"))
 	}
 	if p.lostOnly() {
-		return firstOf(gone, v.Message, "Something is wrong with this cluster.")
+		return firstOf(gone, v.Message, "This cluster has a problem.")
 	}
 	word := "failed"
 	if p.latest.Status == OperationCancelled {
@@ -342,11 +328,11 @@ func (p plight) soon() string {
 	case p.lostOnly():
 		return ""
 	case o.Status == OperationFailed && o.Kind == OperationDelete:
-		return "The delete is tried again automatically."
+		return "The delete is retried automatically."
 	case o.OnFailure == FailureRollBack && o.Kind.undoable():
-		return "It's about to be rolled back automatically."
+		return "It will be rolled back automatically."
 	case o.Status == OperationFailed && o.OnFailure.GoesOn():
-		return "Whether it can go on with the machines that came is being worked out."
+		return "Muster is checking whether it can continue with the machines that were created."
 	}
 	return ""
 }
@@ -358,35 +344,35 @@ func (p plight) way(k WayKind, c Cluster) Way {
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {
 	case WayResume:
-		w.Title, w.Text, w.Command = "Resume "+kind, "Tries the failed steps again and goes on from there.", command("resume")
+		w.Title, w.Text, w.Command = "Resume "+kind, "Retries the failed steps and continues from there.", command("resume")
 	case WayRepair:
 		w.Title, w.Command = "Repair cluster", command("repair")
 		switch {
 		case len(p.lost) > 0 && p.lostOnly():
 			w.Text = fmt.Sprintf("Replaces %s.", p.lostWords())
 		case len(p.lost) > 0:
-			w.Text = fmt.Sprintf("Replaces %s and finishes what the %s left undone.", p.lostWords(), kind)
+			w.Text = fmt.Sprintf("Replaces %s and finishes the %s.", p.lostWords(), kind)
 		default:
-			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes what the %s left undone.", kind)
+			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes the %s.", kind)
 		}
 	case WayRollBack:
-		w.Title, w.Text, w.Command = "Roll back "+kind, "Undoes what the "+kind+" has done.", command("roll-back")
+		w.Title, w.Text, w.Command = "Roll back "+kind, "Restores the cluster to how it was before the "+kind+".", command("roll-back")
 		if p.latest.Kind == OperationCreate {
-			w.Text = "Gives back the machines that it created. Nothing of the cluster is left."
+			w.Text = "Deletes the machines created so far. Nothing of the cluster remains."
 		} else if len(p.lost) > 0 {
-			w.Text += fmt.Sprintf(" Leaves out %s, which a repair can replace then.", p.lostWords())
+			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.lostWords())
 		}
 	case WayReconfigure:
-		w.Title, w.Text, w.Command = "Change configuration", "Finishes what the "+kind+" left undone, with another configuration.", command("set")+" KEY=VALUE"
+		w.Title, w.Text, w.Command = "Change configuration", "Finishes the "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
 	case WayAcceptPartial:
-		w.Title, w.Text, w.Command = "Accept fewer nodes", "Goes on with the machines that came.", command("go-on")
+		w.Title, w.Text, w.Command = "Accept fewer nodes", "Continues with the machines that were created.", command("go-on")
 	case WayWake:
 		w.Title, w.Text, w.Command = "Wake cluster", "Starts its machines and services.", command("wake")
 		if len(p.lost) > 0 {
-			w.Text += fmt.Sprintf(" Leaves out %s, which a repair can replace then.", p.lostWords())
+			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.lostWords())
 		}
 	case WayDelete:
-		w.Title, w.Text, w.Command = "Delete cluster", "Gives everything back. All data on it is lost.", command("delete")
+		w.Title, w.Text, w.Command = "Delete cluster", "Deletes all machines and the data on them.", command("delete")
 	}
 	return w
 }

@@ -4,11 +4,13 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"muster/app"
+	"muster/app/store"
 )
 
 var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
@@ -23,6 +25,11 @@ type ruin struct {
 	at       int                              // the step before which it goes wrong; -1: never
 	kill     string                           // the node that dies then; "": the step itself fails
 	hit      bool                             // it went wrong
+}
+
+// newRuin has no clusters.
+func newRuin(t *testing.T) *ruin {
+	return &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, known: map[string]map[string]string{}, at: -1}
 }
 
 // installed is a service as it was set up on a machine.
@@ -271,6 +278,47 @@ func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
 	return true
 }
 
+// checkActions checks that what is offered isn't refused for the state that the cluster is in, and the other way round; and that what an
+// operation left undone is counted as its steps say.
+func (r *ruin) checkActions(where string, v app.ClusterView) {
+	r.Helper()
+	refused := func(m app.Amendment) bool {
+		_, err := r.app.PreviewAmend(r.Context(), r.who, v.ID, m)
+		return err != nil && slices.Contains([]string{"cluster_failed", "cluster_asleep", "cluster_deleted", "cluster_pending", "operation_running", "lost_machines", "no_nodes"}, app.AsError(err).Reason)
+	}
+	for _, m := range []app.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
+		{Kind: app.OperationRemoveServices, Services: []string{"cache"}}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 4711}},
+		{Kind: app.OperationStart}, {Kind: app.OperationStop}, {Kind: app.OperationRestart}, {Kind: app.OperationUpgrade}, {Kind: app.OperationRepair}} {
+		if offered := slices.Contains(v.Actions.Cluster, m.Kind); offered == refused(m) {
+			r.Errorf("%s: %s is offered: %v, in %+v", where, m.Kind, offered, v.Trouble)
+		}
+		if len(v.Nodes) == 0 || m.Size > 0 || len(m.Services)+len(m.Config) > 0 || m.Kind == app.OperationUpgrade {
+			continue
+		}
+		for _, n := range v.Nodes {
+			m.Nodes = []string{n.Name}
+			if offered := slices.Contains(v.Actions.On(n), m.Kind); offered && refused(m) || !offered && !n.Leaving && n.Status != app.NodeDeleted && !refused(m) {
+				r.Errorf("%s: %s on %s (lost: %v) is offered: %v", where, m.Kind, n.Name, n.Lost(), offered)
+			}
+		}
+	}
+	o := v.Operations[0]
+	steps, err := r.store.Steps(r.Context(), v.Tenant, o.ID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	want := app.UnfinishedOf(steps, v.Nodes)
+	got, err := r.store.Unfinished(r.Context(), v.Tenant, o.ID)
+	for _, u := range []*app.Unfinished{&want, &got} {
+		for i := range u.Failures {
+			u.Failures[i] = app.Step{ID: u.Failures[i].ID, Error: u.Failures[i].Error}
+		}
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		r.Errorf("%s: left undone is counted as %+v (%v), want %+v", where, got, err, want)
+	}
+}
+
 // trouble is one operation of the table: begin brings a cluster to where it is asked for, and ask asks for it.
 type trouble struct {
 	name  string
@@ -379,7 +427,7 @@ func troubles() []trouble {
 // another node's does. Whichever of the ways on is taken that are offered then, the cluster is well again in the end, and deleting it
 // leaves no machine.
 func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
-	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, known: map[string]map[string]string{}, at: -1}
+	r := newRuin(t)
 	number, total := 0, 0
 	taken := map[app.WayKind]int{}
 	for _, x := range troubles() {
@@ -419,6 +467,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 		return r.hit
 	}
 	v, first := r.see("shop"), app.WayKind("nothing")
+	r.checkActions(where, v)
 	if v.Status == app.ClusterFailed {
 		ways := v.Trouble.Ways
 		if len(ways) < 2 && v.Operations[0].Kind != app.OperationDelete {
@@ -442,6 +491,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 			r.carry()
 			continue
 		}
+		r.checkActions(where, v)
 		way := v.Trouble.Ways[0].Kind
 		went = append(went, string(way))
 		r.follow(v, way)
@@ -483,5 +533,90 @@ func (r *ruin) tidy() {
 	}
 	if !r.gone() || len(r.machines) > 0 {
 		r.Fatalf("after the delete there are the machines %v, the cluster gone: %v", slices.Sorted(maps.Keys(r.machines)), r.gone())
+	}
+}
+
+// TestServicesRunOnWithoutLostNodes restarts the services of a cluster that lost a machine: all but those on that node, which can only be
+// replaced.
+func TestServicesRunOnWithoutLostNodes(t *testing.T) {
+	r := newRuin(t)
+	r.sick()
+	v := r.see("shop")
+	lost := v.Trouble.Lost[0]
+	if !slices.Equal(v.Actions.LostNodes, []app.OperationKind{app.OperationRepair}) || !slices.Contains(v.Actions.Nodes, app.OperationRestart) {
+		t.Errorf("the actions are %+v", v.Actions)
+	}
+	r.checkActions("lost", v)
+	p, err := r.app.PreviewAmend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationRestart})
+	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
+		t.Errorf("the restart says %q, %v", p.Notes, err)
+	}
+	for _, s := range p.Plan.Steps {
+		if s.Node == lost {
+			t.Errorf("the restart is to do %s on %s", s.Action, lost)
+		}
+	}
+	asked(app.Amendment{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
+	r.carry()
+	if v = r.see("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
+		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
+	}
+	_, err = r.app.Amend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
+	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
+		t.Errorf("stopping services on %s: %+v", lost, err)
+	}
+	asked(app.Amendment{Kind: app.OperationRepair})(r)
+	r.carry()
+	if v = r.see("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
+		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
+	}
+	r.must(r.app.ShareCluster(t.Context(), r.who, v.ID, app.SharingChange{Visibility: app.VisibleTenant}))
+	readers := r.actor("bob", app.RoleViewer)
+	if v, err = r.app.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
+		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
+	}
+	r.tidy()
+}
+
+// TestTroubleIsReadInAFewRows: what is wrong with a cluster is read in as many rows, however many steps its operation has.
+func TestTroubleIsReadInAFewRows(t *testing.T) {
+	b := newBureau(t)
+	b.catalog.Templates["web"].Constraints.Size.Max = 1000
+	who := b.actor("ada", app.RoleUser)
+	read := func(size int) (v app.ClusterView, queries, rows int64, steps int) {
+		t.Helper()
+		name := fmt.Sprint("web-", size)
+		if _, err := b.app.CreateCluster(t.Context(), who, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}); err != nil {
+			t.Fatal(err)
+		}
+		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
+		claimed, err := b.app.Claim(t.Context(), w, 5)
+		if err != nil || len(claimed) != 5 {
+			t.Fatal(len(claimed), err)
+		}
+		for _, as := range claimed {
+			if _, err := b.app.Report(t.Context(), w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.app.CancelOperation(t.Context(), who, name, 0, false); err != nil {
+			t.Fatal(err)
+		}
+		var r store.Reading
+		if v, err = b.app.Cluster(r.In(t.Context()), who, name); err != nil {
+			t.Fatal(err)
+		}
+		return v, r.Queries(), r.Rows(), v.Operations[0].Total
+	}
+	few, asked, rows, _ := read(10)
+	many, askedMany, rowsMany, steps := read(1000)
+	for _, v := range []app.ClusterView{few, many} {
+		if x := v.Trouble; x == nil || len(x.Failures) != app.MostFailedSteps || x.MoreFailures != 2 {
+			t.Fatalf("what is wrong is %+v", x)
+		}
+	}
+	t.Logf("10 nodes: %d questions, %d rows; 1,000 nodes with %d steps: %d questions, %d rows", asked, rows, steps, askedMany, rowsMany)
+	if askedMany != asked || rowsMany-rows > 990 { // a row for each node
+		t.Errorf("with 1,000 nodes %d questions and %d rows are read, with 10 %d and %d", askedMany, rowsMany, asked, rows)
 	}
 }

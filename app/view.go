@@ -70,6 +70,8 @@ type ClusterView struct {
 	Build *ClusterBuild `json:"build,omitempty"`
 	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
 	Trouble *Trouble `json:"trouble,omitempty"`
+	// Actions are the changes that its state and the reader's rights allow; forms and buttons offer these and no others.
+	Actions Actions `json:"actions"`
 	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
 	TopUp *TopUp `json:"top_up,omitempty"`
 }

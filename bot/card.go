@@ -95,17 +95,8 @@ func cardButtons(o app.Operation, p app.ChatProgress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil
 	}
-	var list []Button
-	acts := o.Acts(p.Latest)
 	d := deed{Cluster: p.Cluster.ID, Operation: o.ID, Beside: true}
-	if slices.Contains(acts, app.ActResume) {
-		list = append(list, d.as(doResume).button("Retry", false))
-	}
-	if slices.Contains(acts, app.ActRollBack) {
-		b := d.as(doRollBackAsk).button("Roll back", false)
-		b.Quiet = true
-		list = append(list, b)
-	}
+	list := wayButtons(p.Ways, d)
 	logs := d.as(doLogs)
 	if p.Failed != nil && len(p.Failed.ID) <= mostStepName {
 		logs.Step = p.Failed.ID
@@ -113,6 +104,21 @@ func cardButtons(o app.Operation, p app.ChatProgress) []Button {
 	b := logs.button("Logs", false)
 	b.Quiet = true
 	return append(list, b)
+}
+
+// waysHere are the ways on that a button of a chat leads to; the others are for the portal.
+var waysHere = map[app.WayKind]string{app.WayResume: doResume, app.WayRepair: doRepairAsk, app.WayRollBack: doRollBackAsk}
+
+// wayButtons are those of the ways on, the best first. Where something is to be seen before it's done, they show that.
+func wayButtons(ways []app.Way, d deed) (list []Button) {
+	for _, w := range ways {
+		if do := waysHere[w.Kind]; do != "" {
+			b := d.as(do).button(w.Title, false)
+			b.Quiet = len(list) > 0
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // mostStepName is the longest name of a step that a button carries.

@@ -74,10 +74,13 @@ func (b *Bot) shown(v app.ClusterView, title string) Answer {
 		facts = append(facts, p)
 	}
 	a.Lines = append(a.Lines, strings.Join(append(facts, b.leaseEnd(v.Cluster)), ", "))
-	if v.Message != "" {
+	if v.Trouble != nil {
+		a.Lines = append(a.Lines, b.troubleLines(*v.Trouble)...)
+		a.Buttons = wayButtons(v.Trouble.Ways, deed{Cluster: v.ID, Operation: v.Trouble.Operation, Beside: true})
+	} else if v.Message != "" {
 		a.Lines = append(a.Lines, v.Message)
 	}
-	if len(v.Operations) > 0 && v.Status != app.ClusterActive {
+	if len(v.Operations) > 0 && v.Status != app.ClusterActive && v.Trouble == nil {
 		a.Lines = append(a.Lines, operationLine(v.Operations[0]))
 	}
 	for i, n := range v.Nodes {
@@ -85,12 +88,28 @@ func (b *Bot) shown(v app.ClusterView, title string) Answer {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more nodes.", len(v.Nodes)-i))
 			break
 		}
-		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s – %s, %s %s", n.Name, n.Status, strings.Join(n.Services, " "), n.Address(app.AddressAccess)), " ,"))
+		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s – %s, %s %s", n.Name, n.State(), strings.Join(n.Services, " "), n.Address(app.AddressAccess)), " ,"))
 	}
 	for _, l := range v.Links {
 		a.Lines = append(a.Lines, l.Label+": "+l.URL)
 	}
 	return a
+}
+
+// troubleLines say what is wrong with a cluster, since when, and what it costs meanwhile. What leads on are buttons, or ways in the portal.
+func (b *Bot) troubleLines(t app.Trouble) []string {
+	lines := []string{t.What}
+	for _, f := range t.Failures {
+		lines = append(lines, f.Step+": "+f.Error)
+	}
+	if t.MoreFailures > 0 {
+		lines = append(lines, "And "+several(t.MoreFailures, "more failed step")+".")
+	}
+	since := "Since " + b.moment(t.Since) + "."
+	if p := b.perHour(t.CostPerHour); p != "" {
+		since += " Its machines cost " + p + " in the meantime."
+	}
+	return append(lines, strings.TrimSpace(since+" "+t.Soon))
 }
 
 // parseCreate reads [NAME] TEMPLATE [NODES] [[for] LENGTH].

@@ -176,7 +176,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"orphans", "m-17 at aws – unknown"},
 		{"extend shop", "It lives until "},
 		{"exten shop", "Did you mean “/muster extend”?"},
-		{"delete shop", "All that is on its 3 nodes is lost."},
+		{"delete shop", "All data on its 3 nodes will be lost."},
 		{"restart shop web", "shop: creating"},
 		{"approve x", "“x” is not the number of a request."},
 		{"approve 12 fine", "bob asks to create: big"},

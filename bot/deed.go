@@ -40,6 +40,7 @@ const (
 	doResume      = "resume"
 	doRollBackAsk = "undo"
 	doRollBack    = "rollback"
+	doRepairAsk   = "mend"
 	doLogs        = "logs"
 	doExtend      = "extend"
 	doCreate      = "create"
@@ -145,6 +146,8 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 			return Answer{}, err
 		}
 		return b.begun(v, d.Operation), nil
+	case doRepairAsk:
+		return b.amendAsk(ctx, r, d.Cluster, app.Amendment{Kind: app.OperationRepair}, "Repair cluster")
 	case doRollBackAsk:
 		return b.rollBackAsk(ctx, r, d)
 	case doRollBack:
@@ -182,19 +185,19 @@ func (b *Bot) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error
 	}
 	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", b.at("/clusters/" + d.Cluster)}}}
 	if len(p.GivesBack) > 0 {
-		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" made for it are given back: "+app.NodesInWords(p.GivesBack)+".")
+		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+app.NodesInWords(p.GivesBack)+".")
 	}
 	if p.Untouched > 0 {
-		a.Lines = append(a.Lines, "Nothing is done to "+several(p.Untouched, "other node")+".")
+		a.Lines = append(a.Lines, several(p.Untouched, "other node")+" won't change.")
 	}
 	if p.Gone {
-		a.Lines = append(a.Lines, "Nothing of the cluster is left then.")
+		a.Lines = append(a.Lines, "Nothing of the cluster remains.")
 	}
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	d = deed{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
-	a.Buttons = []Button{d.button("Roll it back", true)}
+	a.Buttons = []Button{d.button("Roll back "+p.Operation.Kind.Words(), true)}
 	return a, nil
 }
 
@@ -217,11 +220,11 @@ func (b *Bot) clusterDeleteAsk(ctx context.Context, r request) (Answer, error) {
 }
 
 func lost(c app.Cluster) string {
-	return fmt.Sprintf("All that is on its %s is lost. It belongs to %s.", several(c.Size, "node"), c.Owner)
+	return fmt.Sprintf("All data on its %s will be lost. It belongs to %s.", several(c.Size, "node"), c.Owner)
 }
 
 func deleteButton(c app.Cluster, beside bool) Button {
-	d := deed{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete it", true)
-	d.Confirm = &Confirm{Title: "Delete " + c.Name + "?", Text: lost(c), Yes: "Delete it", No: "Keep it"}
+	d := deed{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete cluster", true)
+	d.Confirm = &Confirm{Title: "Delete " + c.Name + "?", Text: lost(c), Yes: "Delete cluster", No: "Keep cluster"}
 	return d
 }

@@ -288,7 +288,7 @@ func TestHome(t *testing.T) {
 	for _, p := range h.Parts {
 		buttons = append(buttons, p.Buttons...)
 	}
-	for i, want := range []string{"New cluster …", "View request", "Extend …", "Delete it", "Delete it"} {
+	for i, want := range []string{"New cluster …", "View request", "Extend …", "Delete cluster", "Delete cluster"} {
 		if buttons[i].Name != want {
 			t.Fatalf("button %d is %q", i, buttons[i].Name)
 		}
@@ -299,7 +299,7 @@ func TestHome(t *testing.T) {
 	if a := b.Press(t.Context(), ada, buttons[2].Value); len(a.Buttons) < 2 || !a.Beside {
 		t.Errorf("extend shows %+v", a)
 	}
-	if buttons[3].Confirm == nil || !strings.Contains(buttons[3].Confirm.Text, "3 nodes is lost") {
+	if buttons[3].Confirm == nil || !strings.Contains(buttons[3].Confirm.Text, "3 nodes will be lost") {
 		t.Errorf("delete asks %+v", buttons[3].Confirm)
 	}
 	if len(s.homes) != 1 || s.homes[0].Team != "T1" || s.homes[0].Person != "U1" || s.homes[0].User != "ada" || s.homes[0].Shown != h.digest() {
@@ -371,11 +371,12 @@ func TestUnfurl(t *testing.T) {
 
 func TestWaysOutOfAFailure(t *testing.T) {
 	b, s := talk(t)
-	p := app.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed}, Latest: true,
-		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9},
+	p := app.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
+		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
+	p.Ways = app.TroubleOf(app.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, app.Definition{}, app.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
-	if len(c.Buttons) != 3 || c.Buttons[0].Name != "Retry" || c.Buttons[1].Name != "Roll back" || c.Buttons[2].Name != "Logs" || len(c.Log) != 1 {
+	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "Logs" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)
 	}
 	a := b.Press(t.Context(), ada, c.Buttons[0].Value)
@@ -383,19 +384,19 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		t.Errorf("retry: %v, %+v", s.resumed, a)
 	}
 	a = b.Press(t.Context(), ada, c.Buttons[1].Value)
-	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines made for it are given back: n1 and n2.") {
+	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines will be deleted, with all data: n1 and n2.") {
 		t.Fatalf("roll back: %v, %+v", s.undone, a)
 	}
 	if a = b.Press(t.Context(), ada, a.Buttons[0].Value); len(s.undone) != 1 || s.undone[0] != "undo" || a.Beside {
 		t.Errorf("rolled back: %v, %+v", s.undone, a)
 	}
 	s.lines = []app.LogLine{{Step: "n1.web.install", Text: "one ``` <!channel>"}}
-	a = b.Press(t.Context(), ada, c.Buttons[2].Value)
+	a = b.Press(t.Context(), ada, c.Buttons[3].Value)
 	if len(s.filters) != 1 || s.filters[0].Step != "n1.web.install" || s.filters[0].Operation != 41 || !s.filters[0].Tail || len(a.Log) != 1 || a.Log[0] != "one ``` <!channel>" ||
 		a.Links[0].URL != "https://m.test/clusters/shop-7?step=n1.web.install#log" {
 		t.Errorf("logs: %+v, %+v", s.filters, a)
 	}
-	p.Latest = false
+	p.Ways = nil
 	if c = NewCard(p, "u", time.Now()); len(c.Buttons) != 1 || c.Buttons[0].Name != "Logs" {
 		t.Errorf("of what was followed by something else one can %+v", c.Buttons)
 	}

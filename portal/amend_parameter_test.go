@@ -38,7 +38,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	in.Set("set-cache", "much")
 	in.Set("set-title", "Bakery")
 	a = s.post(at+"/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "is more than 65535", `"much" is not a size`, "There is nothing to show for this.")
+	a.reads(http.StatusUnprocessableEntity, "is more than 65535", `"much" is not a size`, "No preview. Fix the errors in the form.")
 	for _, field := range []string{"set-port", "set-cache"} {
 		if n := a.find("err-" + field); n == nil || n.FirstChild == nil {
 			t.Errorf("nothing is said at %s", field)
@@ -58,7 +58,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	in.Set("set-cache", "1G")
 	in.Del("set-tls")
 	a = s.post(at+"/preview", in)
-	a.reads(http.StatusOK, "Do it")
+	a.reads(http.StatusOK, "Apply changes")
 	do := a.hidden()
 	want := map[string]any{"port": "", "cache": "1G", "tls": "false", "title": "Bakery"}
 	for name, v := range want {

@@ -143,9 +143,7 @@ func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView
 	case v.Status == app.ClusterPending || op != nil && !op.Status.Ended():
 		panel.Busy = true
 		return panel, nil
-	case v.Status == app.ClusterFailed:
-		panel.Mend = true
-	case v.Status != app.ClusterActive:
+	case v.Status != app.ClusterActive && v.Status != app.ClusterFailed:
 		return nil, nil
 	}
 	if v.Size > suggestSize || panel.Use {

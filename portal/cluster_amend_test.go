@@ -47,7 +47,7 @@ func TestGrowOnThePage(t *testing.T) {
 	// The button for one more leads there without a script.
 	a = s.get("/clusters/" + id + "/change?kind=resize&size=3&by=1")
 	a.reads(http.StatusOK, "Grow or shrink lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 becomes → 4", "Cost per hour 0.36 becomes → 0.48", "Until the lease ends +2.88",
-		"n4 new Data node Node manager medium · Debian 12", "3 other nodes stay as before.", "6 steps", "Which nodes go", "Do it", "What you see here is what runs")
+		"n4 new Data node Node manager medium · Debian 12", "3 other nodes stay as before.", "6 steps", "Which nodes go", "Apply changes", "What you see here is what runs")
 	if got := a.fields().Get("size"); got != "4" {
 		t.Errorf("the form goes on with %q nodes", got)
 	}
@@ -104,26 +104,26 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	w.newer, w.sick = true, []string{"n2"}
-	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or sick: n2. A repair makes it anew.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
-		"kind=resize":                               {"Grow or shrink", "3 now", "What it would do appears here."},
+		"kind=resize":                               {"Grow or shrink", "3 now", "The preview appears here."},
 		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
-		"kind=add_services":                         {"Add services", "HAProxy", "What it would do appears here."},
+		"kind=add_services":                         {"Add services", "HAProxy", "The preview appears here."},
 		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
 		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
-		"kind=start":                                {"Start all services", "Nothing is done before you have seen"},
+		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
 		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},
 		"kind=restart&nodes=n1":                     {"Restart namenode", "namenode is restarted on n1."},
 		"kind=upgrade":                              {"Upgrade to what the catalog has now", "services.web.install", "apt-get install web=2", "Nodes at a time"},
-		"kind=repair":                               {"Repair n2", "made anew"},
+		"kind=repair":                               {"Repair n2", "replaced"},
 		"kind=reconfigure":                          {"Change the configuration", `"replication": 3`, "•••"},
 	} {
 		a := s.get("/clusters/" + id + "/change?" + query)
 		a.reads(http.StatusOK, append(want, "lake", "Back")...)
 	}
 	w.newer, w.sick = false, nil
-	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "Nothing is to be done. The cluster is so already.")
+	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "No changes. The cluster is already in this state.")
 	for _, path := range []string{"/change", "/change?kind=create", "/change/preview"} {
 		if a := s.get("/clusters/" + id + path); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#change" {
 			t.Errorf("%s answers %d at %q", path, a.status, a.header.Get("Location"))
@@ -166,7 +166,7 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) cannot be moved",
 	} {
 		a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {config}, "base": {base}})
-		a.reads(http.StatusUnprocessableEntity, complaint, "There is nothing to show for this.")
+		a.reads(http.StatusUnprocessableEntity, complaint, "No preview. Fix the errors in the form.")
 		if !strings.Contains(a.body, "textarea") {
 			t.Errorf("%s: what was typed is gone", config)
 		}
@@ -188,12 +188,12 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 		"kind=restart&on_failure=weep":       "There is no such choice for what happens if it fails.",
 		"kind=resize&size=99999999999999999": "must be a whole number from 1 on",
 	} {
-		s.get(at+"?"+query).reads(http.StatusUnprocessableEntity, want, "There is nothing to show for this.")
+		s.get(at+"?"+query).reads(http.StatusUnprocessableEntity, want, "No preview. Fix the errors in the form.")
 	}
-	s.post(at, url.Values{"kind": {"restart"}}).reads(http.StatusUnprocessableEntity, "Have a look at what it would do first.", "Do it")
+	s.post(at, url.Values{"kind": {"restart"}}).reads(http.StatusUnprocessableEntity, "Have a look at what it would do first.", "Apply changes")
 	s.post(at, url.Values{"kind": {"explode"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "It is not said what is to be done.")
-	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "What it would do appears here.")
-	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "Something has changed since you looked, and nothing was done.", "Do it")
+	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "The preview appears here.")
+	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "Something has changed since you looked, and nothing was done.", "Apply changes")
 	if a := s.post(at, url.Values{"kind": {"restart"}, "services": {long(formLimit)}}); a.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a form that is too large is answered %d", a.status)
 	}
@@ -222,7 +222,7 @@ func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	a := s.get("/clusters/" + id)
-	a.lacks("Operations", "Restart", "Make it anew")
+	a.lacks("Operations", "Restart", "Replace node")
 	if !has(a.find("change"), "hidden") {
 		t.Error("an empty box stands on the page")
 	}

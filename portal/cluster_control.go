@@ -80,7 +80,7 @@ func (p *Portal) clusterRollBack(w http.ResponseWriter, r *http.Request, a app.A
 	}
 	view, err := p.muster.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.askRollBack(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
 	return p.toCluster(w, r)(view, err)
 }

@@ -14,13 +14,13 @@ func TestPauseAndResume(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 5)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Being created: 5 of 25 steps done", "Pause Cancel Delete", "Why it waits", "nodemanager.start: waits for n1.namenode.start, which is running.")
+	a.reads(http.StatusOK, "Being created: 5 of 25 steps done", "Pause create Cancel create Delete cluster", "Why it waits", "nodemanager.start: waits for n1.namenode.start, which is running.")
 	a.lacks("Resume", "Roll back")
 	if a := s.post("/clusters/"+id+"/pause", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
 		t.Errorf("a pause answers %d and leads to %q", a.status, a.header.Get("Location"))
 	}
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume lets it go on.", "Resume Cancel Delete")
+	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume lets it go on.", "Resume create Cancel create Delete cluster")
 	if attr(a.find("live"), "data-live") == "" {
 		t.Error("the page of a paused cluster does not see that somebody else resumes it")
 	}
@@ -33,10 +33,10 @@ func TestPauseAndResume(t *testing.T) {
 func TestCancelAsksWhatThen(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "By now no machine was asked for.", "Roll it back", "Leave it as it is")
+	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machine has been requested yet.", "Roll back create", "Keep machines")
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id + "/cancel")
-	a.reads(http.StatusOK, "By now 3 machines were asked for: n1, n2 and n3.", "Let it go on Cancel it")
+	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Continue create Cancel create")
 	if in := a.fields(); in.Get("then") != "roll_back" {
 		t.Errorf("the form begins with %v", in)
 	}
@@ -48,7 +48,7 @@ func TestCancelAsksWhatThen(t *testing.T) {
 	}
 	s.f.letGo(id)
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "The create stopped after 9 of 25 steps and is about to be rolled back.")
+	a.reads(http.StatusOK, "The create stopped after 9 of 25 steps and will be rolled back.")
 	if attr(a.find("live"), "data-live") == "" {
 		t.Error("the page does not wait for the roll-back that is about to begin")
 	}
@@ -76,10 +76,10 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 6)
 	s.f.advance(id, 9)
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
-	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Try n2 again", "Resume create Tries the failed steps again", "Roll back create Gives back the machines that it created.", "Change configuration", "Delete cluster")
+	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Retry n2", "Resume create Retries the failed steps", "Roll back create Deletes the machines created so far.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
-	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are given back, with everything on them: n1, n2, n3, n4 and n5. 1 other was never asked for.",
-		"Then nothing is left of the cluster. This cannot be undone.", "Takes about 15 s")
+	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
+		"Nothing of the cluster remains. This can't be undone.", "Takes about 15 s")
 	hash := a.fields().Get("plan_hash")
 	if len(hash) != 64 {
 		t.Fatalf("the plan that is shown is not named: %q", hash)
@@ -90,7 +90,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	s.f.advance(id, 25)
 	s.f.failStep(id, "n6.nodemanager.start", "It does not start.")
 	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {hash}})
-	a.reads(http.StatusConflict, "More has happened since you looked. This is what would be done now.", "6 machines are given back")
+	a.reads(http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.", "6 machines are deleted")
 	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {a.fields().Get("plan_hash")}})
 	if a.status != http.StatusSeeOther {
 		t.Fatalf("the roll-back answers %d: %s", a.status, a.text())

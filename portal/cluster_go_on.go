@@ -23,7 +23,7 @@ func (p *Portal) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, "Go on with "+view.Name)
+	f := p.frame(r, "Accept fewer nodes · "+view.Name)
 	f.At = "clusters"
 	p.render(w, r, status, page.ClusterGoOnPage(f, page.ClusterGoOn{Now: p.now(), View: view, Preview: preview, Notice: notice}))
 	return nil
@@ -35,7 +35,7 @@ func (p *Portal) clusterGoOn(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	view, err := p.goingOn().GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.askGoOn(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+		return p.askGoOn(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
 	return p.toCluster(w, r)(view, err)
 }

@@ -109,8 +109,8 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 		t.Fatalf("the cluster's page does not lead there: %s", a.text())
 	}
 	a := s.get("/clusters/" + id + "/go-on")
-	a.reads(http.StatusOK, "Go on with 2 of 3 nodes?", "1 machine has not come.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
-		"Ask for the missing nodes again later, by itself", "Leave it Go on")
+	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
+		"Request the missing nodes again automatically", "Keep as it is Accept fewer nodes")
 	in := a.fields()
 	if in.Get("plan_hash") != w.hash() || in.Get("top_up") != "true" {
 		t.Fatalf("the form begins with %v", in)
@@ -118,7 +118,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 	// Another machine is lost meanwhile: what was shown is not what would run.
 	w.lost = append(w.lost, app.LostMachine{Node: "n2", Error: "It never answered."})
 	a = s.post("/clusters/"+id+"/go-on", in)
-	a.reads(http.StatusConflict, "More has happened since you looked.", "Go on with 1 of 3 nodes?", "2 machines have not come.")
+	a.reads(http.StatusConflict, "The cluster has changed since you opened this page", "Accept 1 of 3 nodes?", "2 machines were not created.")
 	if len(w.wentOn) != 0 {
 		t.Fatalf("it was gone on with: %v", w.wentOn)
 	}
@@ -155,9 +155,9 @@ func TestWhatAClusterLacks(t *testing.T) {
 		s.f.find(id).TopUp = &u
 	}
 	tell(app.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Ask now Ask no more")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Request nodes now Stop requesting")
 	tell(app.TopUp{Wanted: 5, Off: true})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Ask now Ask again later")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Request nodes now Resume requests")
 	tell(app.TopUp{Wanted: 5})
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")

@@ -70,7 +70,7 @@ func TestClustersAreDeletedTogether(t *testing.T) {
 		t.Errorf("a list of nothing answers %d", a.status)
 	}
 	a := s.get("/clusters/delete?id=" + one + "&id=" + two + "&id=" + his + "&id=none&id=" + one)
-	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and everything on them will be gone.", "Not deleted", "his It belongs to root; only its owner and admins may delete it.")
+	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and all data on them will be deleted.", "Not deleted", "his It belongs to root; only its owner and admins may delete it.")
 	if got := a.fields()["id"]; len(got) != 2 {
 		t.Errorf("the form has %v", got)
 	}

@@ -264,7 +264,7 @@ func TestClusterShow(t *testing.T) {
 	t.Run("failed", func(t *testing.T) {
 		s.f.failStep(id, "n2.datanode.start", "The script ended with 1.", "line one", "<b>Address already in use</b>")
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last lines of its log line one <b>Address already in use</b>", "Resume create", "Delete cluster")
+		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume create", "Delete cluster")
 		s.post("/clusters/"+id+"/resume", nil)
 		s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
 		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")
@@ -292,7 +292,7 @@ func TestClusterShow(t *testing.T) {
 		s.signIn("ada")
 	})
 	t.Run("delete, after a question", func(t *testing.T) {
-		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "3 machines and everything on them will be gone.", "Keep it")
+		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Keep cluster")
 		if a := s.post("/clusters/"+id+"/delete", nil); a.status != http.StatusSeeOther {
 			t.Fatalf("the delete answers %d", a.status)
 		}

@@ -442,7 +442,8 @@ func (f *fake) view(id string) (app.ClusterView, error) {
 	v := *c
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
 	if len(v.Operations) > 0 {
-		v.Trouble = app.TroubleOf(v, app.Definition{}, slices.DeleteFunc(slices.Clone(f.steps[v.Operations[0].ID]), func(s app.Step) bool { return s.State == app.StepSucceeded }))
+		open := app.UnfinishedOf(f.steps[v.Operations[0].ID], v.Nodes)
+		v.Trouble, v.Actions = app.TroubleOf(v, app.Definition{}, open), app.ActionsOf(v, open)
 	}
 	return v, nil
 }

@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"reflect"
 	"strings"
 	"time"
 
@@ -301,5 +302,36 @@ func (t *storeTest) lacksNothing() {
 	t.Helper()
 	if u, err := t.s.TopUpOf(t.ctx, tenant, "web-1"); err != nil || u != nil {
 		t.Fatalf("the cluster lacks %+v, %v", u, err)
+	}
+}
+
+// unfinished counts what operations left undone as app does from their steps, and reads nothing of another tenant's.
+func (t *storeTest) unfinished() {
+	of := t.shortOfOne(app.FailureLeave)
+	agree := func(want app.Unfinished) {
+		t.Helper()
+		steps, err := t.s.Steps(t.ctx, tenant, of.ID)
+		t.must(err)
+		nodes, err := t.s.Nodes(t.ctx, tenant, "web-1")
+		t.must(err)
+		got, err := t.s.Unfinished(t.ctx, tenant, of.ID)
+		t.must(err)
+		for _, u := range []app.Unfinished{app.UnfinishedOf(steps, nodes), got} {
+			if len(u.Failures) != u.Failed || u.Failed > 0 && u.Failures[0].ID != "n3.create" {
+				t.Errorf("the failures are %+v", u.Failures)
+			}
+			if u.Failures = nil; !reflect.DeepEqual(u, want) {
+				t.Errorf("left undone is %+v, want %+v", u, want)
+			}
+		}
+	}
+	want := app.Unfinished{Failed: 1, Machines: 1}
+	agree(want)
+	_, err := t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now())
+	t.must(err)
+	want.Stuck = true
+	agree(want)
+	if u, err := t.s.Unfinished(t.ctx, "another", of.ID); err != nil || !reflect.DeepEqual(u, app.Unfinished{}) {
+		t.Errorf("another tenant reads %+v, %v", u, err)
 	}
 }

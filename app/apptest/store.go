@@ -22,6 +22,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"many back-offs that end at once are all served", (*storeTest).manyBackOffs},
 		{"a clock that was set back holds nothing up", (*storeTest).clockSetBack},
 		{"a failed operation can be resumed", (*storeTest).resume},
+		{"what a failed operation left undone is counted", (*storeTest).unfinished},
 		{"a delete stops a create and follows it", (*storeTest).deleteDuringCreate},
 		{"a cluster is deleted once", (*storeTest).deletedOnce},
 		{"a failed delete is tried again, later each time", (*storeTest).failedDelete},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"muster/app"
@@ -48,6 +49,30 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 		}
 	}
 	return acts, nil
+}
+
+// Unfinished implements app.Ledger. It reads a row of counts and the first failures, however many steps there are.
+func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u app.Unfinished, err error) {
+	onMachine, actions := among(`action`, app.MachineActions)
+	args := append(slices.Clone(actions), actions...)
+	args = append(args, app.ActionHook, app.ActionDelete, tenant, operation, tenant, operation)
+	var other, stuck int
+	err = s.reads.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'failed' THEN 1 END), count(DISTINCT CASE WHEN `+onMachine+` THEN node END),
+			count(CASE WHEN NOT (`+onMachine+`) AND (state = 'failed' OR node = '' AND service = '' AND action <> ?) THEN 1 END),
+			count(CASE WHEN action <> ? AND node IN (SELECT n.name FROM operations o JOIN nodes n ON n.cluster = o.cluster
+				WHERE o.tenant = ? AND o.id = ? AND n.lost_at > 0 AND n.status <> 'deleted') THEN 1 END)
+		FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state <> 'succeeded'`, args...).Scan(&u.Failed, &u.Machines, &other, &stuck)
+	if err != nil || u.Failed == 0 {
+		u.Other, u.Stuck = other > 0, stuck > 0
+		return u, wrapped(err)
+	}
+	u.Other, u.Stuck = other > 0, stuck > 0
+	err = s.each(ctx, func(row scanner) error {
+		st, err := scanStep(row)
+		u.Failures = append(u.Failures, st)
+		return err
+	}, `SELECT `+stepColumns+` FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state = 'failed' ORDER BY idx LIMIT ?`, tenant, operation, app.MostFailedSteps)
+	return u, err
 }
 
 // StepsAndJoins implements app.Ledger.

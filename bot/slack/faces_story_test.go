@@ -126,8 +126,8 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 		h.done(func(string) bool { return true })
 		card := ops.Card("shop: the create has failed", "it broke <!channel>")
 		h.ada.Press(card, "Logs").Answer("shop")
-		first := h.ada.Press(card, "Retry")
-		h.ada.Press(card, "Retry") // a double click
+		first := h.ada.Press(card, "Resume create")
+		h.ada.Press(card, "Resume create") // a double click
 		first.Answer("shop: creating")
 		h.done(nil)
 		second := ops.Card("shop is active")
@@ -169,7 +169,7 @@ func TestHomesAndLinks(t *testing.T) {
 		if said := other.Unfurled(link); said != "" {
 			h.Errorf("beneath a link of somebody who may not see the cluster stands %q", said)
 		}
-		home.Press("Delete it")
+		home.Press("Delete cluster")
 		h.slack.Wait("the delete does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })
 		h.done(nil)
 		h.ada.Home().Until("You have none.")

@@ -25,6 +25,7 @@ const (
 	undone // its create failed and was rolled back
 	misset // a change of its configuration failed
 	bereft // the same, since a machine is gone
+	loses  // one of its machines is gone
 )
 
 // asked is one request for a cluster, so many days ago.
@@ -69,6 +70,7 @@ var story = []asked{
 	{0.9, "greta", "web-shop", "checkout-fix", 5, 3 * day, breaks, 0},
 	{0.8, "ines", "web-shop", "search-tuning", 4, 3 * day, misset, 0},
 	{0.7, "ines", "web-shop", "gift-cards", 5, 3 * day, bereft, 0},
+	{0.6, "ines", "web-shop", "wishlist", 4, 3 * day, loses, 0},
 	{0.5, "jonas", "kafka", "clicks-replay", 4, 7 * day, held, 0},
 	{0.3, "farid", "spark", "pricing-study", 18, 3 * day, upForReview, 0},
 	{0.2, User, "web-shop", "black-friday", 24, 12 * day, upForReview, 0},
@@ -218,6 +220,15 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		return w.work(ctx, 0)
 	case misset, bereft:
 		return h.breakConfiguration(ctx, w, who, id, q.fate == bereft)
+	case loses:
+		// It's noticed like this where something ends well meanwhile.
+		if _, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now()); err != nil {
+			return err
+		}
+		if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationRestart}); err != nil {
+			return err
+		}
+		return w.work(ctx, 0)
 	case stands:
 		if q.template != "web-shop" {
 			return nil

@@ -65,6 +65,7 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 		"staging":        {"/clusters/{id}/receipt id"},
 		"integration":    {"other"},
 		"gift-cards":     {"gift-cards"},
+		"wishlist":       {"wishlist"},
 		"search-tuning":  {"search-tuning"},
 	} {
 		list, err := h.App.Clusters(ctx, boss, app.ClusterFilter{Deleted: true, Name: name})

@@ -80,8 +80,9 @@ func TestScreenshots(t *testing.T) {
 		}
 		shots = append(shots, shot{name, p.Address, "", groupOf(p.Pattern)})
 	}
-	for name, address := range map[string]string{"cluster-active": "/clusters/" + known["id"], "failed-create": "/clusters/" + known["/clusters/{id}/go-on id"], "failed-machine-lost": "/clusters/" + known["gift-cards"], "failed-reconfigure": "/clusters/" + known["search-tuning"],
-		"cluster-deleted": "/clusters/" + known["/clusters/{id}/receipt id"], "new-cluster-filled": "/clusters/new?template=web-shop&options_of=web-shop&name=winter-sale-2&size=12&services=balancer&services=shop&services=orders&services=cache",
+	for name, address := range map[string]string{"cluster-active": "/clusters/" + known["id"], "failed-create": "/clusters/" + known["/clusters/{id}/go-on id"], "failed-machine-lost": "/clusters/" + known["gift-cards"], "machine-lost": "/clusters/" + known["wishlist"],
+		"failed-reconfigure": "/clusters/" + known["search-tuning"],
+		"cluster-deleted":    "/clusters/" + known["/clusters/{id}/receipt id"], "new-cluster-filled": "/clusters/new?template=web-shop&options_of=web-shop&name=winter-sale-2&size=12&services=balancer&services=shop&services=orders&services=cache",
 		"change-upgrade": "/clusters/" + known["id"] + "/change?kind=upgrade"} {
 		shots = append(shots, shot{name, address, "", "User"})
 	}

@@ -91,7 +91,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = app.TroubleOf(*v, app.Definition{}, nil)
+			v.Trouble = app.TroubleOf(*v, app.Definition{}, app.Unfinished{})
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")

@@ -20,7 +20,7 @@ func nodeTable(nodes []app.Node) *table {
 	}
 	t := newTable(line(heads...)...)
 	for _, n := range nodes {
-		t.add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, firstOf(n.Zone, "-"), nodeStatus(n), firstOf(n.Address(app.AddressAccess), "-"),
+		t.add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, firstOf(n.Zone, "-"), n.State(), firstOf(n.Address(app.AddressAccess), "-"),
 			strings.Join(servicesOf(n), ", "))...)
 	}
 	return t
@@ -43,12 +43,4 @@ func hardwareOf(n app.Node) string {
 		return fmt.Sprintf("%s (for %s)", n.Hardware, n.InsteadOf)
 	}
 	return n.Hardware
-}
-
-// nodeStatus says in a word how a node is.
-func nodeStatus(n app.Node) string {
-	if n.Lost() {
-		return "lost"
-	}
-	return string(n.Status)
 }

@@ -78,9 +78,9 @@ func (c *cli) printTrouble(t app.Trouble, now time.Time) {
 	if t.MoreFailures > 0 {
 		fmt.Fprintf(c.stdout, "  and %s\n", plural(t.MoreFailures, "more failed step"))
 	}
-	fmt.Fprintf(c.stdout, "Since %s ago", span(now.Sub(t.Since)))
+	fmt.Fprintf(c.stdout, "%s %s ago", t.Began(), span(now.Sub(t.Since)))
 	if t.CostPerHour > 0 {
-		fmt.Fprintf(c.stdout, "; its machines cost %s per hour meanwhile", money(t.CostPerHour))
+		fmt.Fprintf(c.stdout, "; its machines cost %s per hour in the meantime", money(t.CostPerHour))
 	}
 	fmt.Fprintln(c.stdout, strings.TrimSpace(". "+t.Soon))
 	fmt.Fprint(c.stdout, "\nWhat you can do:\n")

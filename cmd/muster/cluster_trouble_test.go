@@ -27,8 +27,8 @@ func troubled() app.ClusterView {
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
 		Trouble: &app.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
 			Failures: []app.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Ways: []app.Way{{Kind: app.WayRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes what the reconfiguration left undone.", Command: "muster cluster repair shop"},
-				{Kind: app.WayDelete, Title: "Delete cluster", Text: "Gives everything back. All data on it is lost.", Command: "muster cluster delete shop"}}},
+			Ways: []app.Way{{Kind: app.WayRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+				{Kind: app.WayDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
 
@@ -42,11 +42,11 @@ func TestClusterShow(t *testing.T) {
 	wantResult(t, got, exitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00 per hour · no end of lease
   n2.web.start: no route to host
-Since 2h1m ago; its machines cost 0.50 per hour meanwhile.
+Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
 
 What you can do:
-  muster cluster repair shop  Replaces n2 and finishes what the reconfiguration left undone.
-  muster cluster delete shop  Gives everything back. All data on it is lost.
+  muster cluster repair shop  Replaces n2 and finishes the reconfiguration.
+  muster cluster delete shop  Deletes all machines and the data on them.
 
 `, "")
 }

@@ -176,7 +176,7 @@ func slackStory(w *chatTown) {
 
 	// A double click is one click, and so is the same click told again.
 	ask := ada.In(ops).Says("/muster delete web").Answer("Delete web?")
-	press := ada.Press(ask, "Delete it")
+	press := ada.Press(ask, "Delete cluster")
 	again := press.Delivery()
 	for i := range 3 {
 		if w.socket {

@@ -83,7 +83,7 @@ func (f AmendForm) help() string {
 	case app.OperationUpgrade:
 		return "The cluster goes over to what the catalog says by now, some nodes at a time, and halts at the first that is not well."
 	case app.OperationRepair:
-		return "Nodes that are lost or sick are given back and made anew. They keep their names, host keys and services."
+		return "Repair finishes pending steps and replaces failed nodes. They keep their names, host keys and services."
 	}
 	return ""
 }
@@ -107,6 +107,7 @@ type AmendPreview struct {
 	Hidden   int         // of Drawn, for which there was no room
 	Timeline Timeline
 	left     time.Duration // until the lease ends; 0: no end
+	lost     []string      // nodes whose machines are gone already
 }
 
 // AmendNode is a node with what becomes of it.
@@ -130,6 +131,11 @@ func NewAmendPreview(p app.AmendPreview, ask app.Amendment, v app.ClusterView, n
 	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
 		out.left = left
+	}
+	for _, n := range v.Nodes {
+		if n.Lost() {
+			out.lost = append(out.lost, n.Name)
+		}
 	}
 	hue := map[string]int{}
 	colour := func(s string) Hue {
@@ -188,7 +194,7 @@ func (n AmendNode) Word() string {
 	case app.NodeGone:
 		return "goes"
 	case app.NodeReplaced:
-		return "made anew"
+		return "replaced"
 	}
 	return "changes"
 }
@@ -204,7 +210,9 @@ func (n AmendNode) Class() string {
 // takes tells whether something is taken away that does not come back by itself.
 func (p AmendPreview) takes() bool {
 	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
-		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool { return n.Change == app.NodeGone || n.Change == app.NodeReplaced })
+		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool {
+			return n.Change == app.NodeGone || n.Change == app.NodeReplaced && !slices.Contains(p.lost, n.Name)
+		})
 }
 
 func (p AmendPreview) refused() bool {
@@ -219,7 +227,10 @@ func (p AmendPreview) button() string {
 	if p.waits() {
 		return "Ask for approval"
 	}
-	return "Do it"
+	if p.Kind == app.OperationRepair {
+		return "Repair cluster"
+	}
+	return "Apply changes"
 }
 
 // more is what the change costs until the lease ends, with its sign; "" where that is not known.
@@ -282,7 +293,6 @@ type ChangePanel struct {
 	View    app.ClusterView
 	Use     bool   // the actor may act on services only
 	Busy    bool   // something is under way, so nothing else can be asked
-	Mend    bool   // only what mends it can be asked
 	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
 	Addable []Choice
 	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
@@ -311,6 +321,35 @@ func standingNodes(v app.ClusterView) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }
 
+// Can tells whether a kind of change can be asked of the cluster as it is.
+func (p ChangePanel) Can(kind app.OperationKind) bool {
+	return slices.Contains(p.View.Actions.Cluster, kind)
+}
+
+// powerKinds are what is done to services, in the order of their buttons.
+var powerKinds = []app.OperationKind{app.OperationRestart, app.OperationStop, app.OperationStart}
+
+// powers are those of powerKinds that can be asked for.
+func powers(of []app.OperationKind) []app.OperationKind {
+	return slices.DeleteFunc(slices.Clone(powerKinds), func(k app.OperationKind) bool { return !slices.Contains(of, k) })
+}
+
+// nodeLinks are what can be asked of one node, as words and addresses.
+func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
+	can := p.View.Actions.On(n)
+	add := func(k app.OperationKind, words string) {
+		if slices.Contains(can, k) {
+			links = append(links, app.Link{Label: words, URL: p.link(k, "nodes", n.Name)})
+		}
+	}
+	for _, k := range powerKinds {
+		add(k, upperFirst(string(k))+" services")
+	}
+	add(app.OperationRepair, "Replace node")
+	add(app.OperationResize, "Remove node")
+	return links
+}
+
 // NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
 func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
@@ -322,5 +361,5 @@ func NewChangePanel(v app.ClusterView, t *app.Template, addable []Choice) *Chang
 
 // sickSentence says which nodes a repair would make anew.
 func (p ChangePanel) sickSentence() string {
-	return fmt.Sprintf("%s lost or sick: %s.", CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
+	return fmt.Sprintf("%s lost or unhealthy: %s.", CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
 }

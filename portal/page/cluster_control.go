@@ -13,7 +13,7 @@ type ClusterRollBack struct {
 	Notice  string
 }
 
-// stepsShown is how many steps of a roll-back are listed; machines are given back all alike.
+// stepsShown is how many steps of a roll-back are listed; machines are deleted all alike.
 const stepsShown = 20
 
 // Sentence says what is left afterwards.
@@ -22,19 +22,28 @@ func (b ClusterRollBack) Sentence() string {
 	var s string
 	switch n := len(p.GivesBack); {
 	case n == 0 && p.Gone:
-		s = "No machine was ever asked for, so there is nothing to give back."
+		s = "No machine was requested, so there's nothing to delete."
 	case n == 0:
-		s = "No machine was made by it, so none is given back."
+		s = "It created no machines, so none are deleted."
 	default:
-		s = fmt.Sprintf("%s given back, with everything on %s: %s.", CountOf(n, "machine is", "machines are"), itOrThem(n), Few(p.GivesBack, 8))
+		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", CountOf(n, "machine is", "machines are"), itOrThem(n), Few(p.GivesBack, 8))
 		if p.Untouched > 0 && p.Gone {
-			s += fmt.Sprintf(" %s never asked for.", CountOf(p.Untouched, "other was", "others were"))
+			s += fmt.Sprintf(" %s never requested.", CountOf(p.Untouched, "other was", "others were"))
 		}
 	}
 	if p.Gone {
-		return s + " Then nothing is left of the cluster. This cannot be undone."
+		return s + " Nothing of the cluster remains. This can't be undone."
 	}
-	return s + " The rest of the cluster is as it was before."
+	return s + " The rest of the cluster is restored to how it was before."
+}
+
+// deletes says what a delete takes.
+func (c ClusterShow) deletes() string {
+	n := len(c.Machines())
+	if n == 0 {
+		return "No machine was created. This can't be undone."
+	}
+	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", Count(n, "machine"), itOrThem(n))
 }
 
 func itOrThem(n int) string {
@@ -44,7 +53,7 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// Steps are the first steps of the plan, in words. Where machines are given back and nothing else, the sentence says it.
+// Steps are the first steps of the plan, in words. Where machines are deleted and nothing else, the sentence says it.
 func (b ClusterRollBack) Steps() []string {
 	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
 		return nil
@@ -81,9 +90,9 @@ func (c ClusterShow) undoable() bool {
 // undoneWords says what a roll-back of the operation leaves.
 func (c ClusterShow) undoneWords() string {
 	if c.Current().Kind == app.OperationCreate {
-		return "What it has made is given back; then nothing is left of the cluster."
+		return "Deletes the machines created so far. Nothing of the cluster remains."
 	}
-	return "What was there before comes back: configuration, services and nodes."
+	return "Restores configuration, services and nodes to how they were before."
 }
 
 // machinesSentence says what is there by now.
@@ -91,9 +100,9 @@ func (c ClusterShow) machinesSentence() string {
 	names := c.Machines()
 	switch op := c.Current(); {
 	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
-		return fmt.Sprintf("What was given back is gone; %s left by now.", CountOf(len(names), "machine is", "machines are"))
+		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", CountOf(len(names), "machine is", "machines are"))
 	case len(names) == 0:
-		return "By now no machine was asked for."
+		return "No machine has been requested yet."
 	}
-	return fmt.Sprintf("By now %s asked for: %s.", CountOf(len(names), "machine was", "machines were"), Few(names, 8))
+	return fmt.Sprintf("%s requested so far: %s.", CountOf(len(names), "machine was", "machines were"), Few(names, 8))
 }

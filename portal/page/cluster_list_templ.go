@@ -1178,7 +1178,7 @@ func ClustersDeletePage(f Frame, d ClustersDelete) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, " and everything on them will be gone. This cannot be undone. Together they cost ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, " and all data on them will be deleted. This can't be undone. Together they cost ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1201,20 +1201,20 @@ func ClustersDeletePage(f Frame, d ClustersDelete) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if !d.Done && d.Busy() > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<p class=\"notice\">Something is still running on ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<p class=\"notice\">An operation is running on ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var52 string
-					templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(Count(d.Busy(), "of them"))
+					templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(Count(d.Busy(), "cluster"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_list.templ`, Line: 215, Col: 81}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_list.templ`, Line: 215, Col: 78}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var52))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, ". It is stopped first, then everything is given back.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, ". It's stopped first, then all machines are deleted.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

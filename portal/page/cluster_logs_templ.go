@@ -429,7 +429,7 @@ func ClusterLogsPage(f Frame, c ClusterLogs) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p id=\"line\" class=\"notice\" role=\"status\" hidden>The connection is lost; trying again.</p><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><ol class=\"lines tall\" id=\"lines\" tabindex=\"0\" aria-label=\"Log lines, times in UTC\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p id=\"line\" class=\"notice\" role=\"status\" hidden>Connection lost. Reconnecting…</p><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><ol class=\"lines tall\" id=\"lines\" tabindex=\"0\" aria-label=\"Log lines, times in UTC\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -97,7 +97,7 @@ func OperationPage(f Frame, c ClusterShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><p id=\"line\" class=\"notice\" role=\"status\" hidden>The connection is lost; trying again.</p><div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><p id=\"line\" class=\"notice\" role=\"status\" hidden>Connection lost. Reconnecting…</p><div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -15,6 +15,7 @@ type ServiceLine struct {
 	Name, Title string
 	Nodes       []string // that have it
 	Ready       int      // of them, how many answer
+	Lost        int      // of them, how many have no machine any more
 	Stopped     []string // of them, where somebody has stopped it
 	Sick        []string // of them, where its check fails or the machine is lost
 	Why         string   // what is wrong on the first of those
@@ -40,11 +41,14 @@ func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name st
 			if n.Status == app.NodeReady && !n.Lost() {
 				l.Ready++
 			}
+			if n.Lost() {
+				l.Lost++
+			}
 			if slices.Contains(n.Stopped, s) {
 				l.Stopped = append(l.Stopped, n.Name)
 			} else if why := serviceTrouble(health, s); why != "" || n.Lost() {
 				if n.Lost() {
-					why = "its machine is gone"
+					why = "The machine is gone."
 				}
 				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
 					l.Why = why
@@ -95,7 +99,7 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	case c.View.Status == app.ClusterAsleep:
 		return "ready", "asleep"
 	case len(l.Sick) > 0:
-		return "failed", "sick on " + app.NodesInWords(l.Sick)
+		return "failed", "unhealthy on " + app.NodesInWords(l.Sick)
 	case len(l.Stopped) == len(l.Nodes):
 		return "dropped", "stopped"
 	case len(l.Stopped) > 0:
@@ -112,9 +116,24 @@ func (l ServiceLine) state(c ClusterShow) (mark, words string) {
 	case c.View.Health != nil && c.View.Health.State != app.HealthUnknown:
 		return "succeeded", "healthy"
 	case c.View.Status == app.ClusterFailed:
-		return "waiting", "not known"
+		return "waiting", "unknown"
 	}
 	return "succeeded", "started"
+}
+
+// nodesThere counts the nodes that stay and have a machine.
+func (c ClusterShow) nodesThere() (n int) {
+	for _, node := range standingNodes(c.View) {
+		if !node.Lost() {
+			n++
+		}
+	}
+	return n
+}
+
+// servicesChange tells whether services can be started or stopped at the moment.
+func (c ClusterShow) servicesChange() bool {
+	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0
 }
 
 // serviceSteps counts the steps of the latest operation that are about a service.
@@ -155,7 +174,7 @@ func (c ClusterShow) Parts() []Part {
 func (c ClusterShow) nodesInWords() string {
 	count := map[string]int{}
 	for _, n := range c.View.Nodes {
-		count[nodeState(n)]++
+		count[n.State()]++
 	}
 	var parts []string
 	for _, s := range []string{"lost", string(app.NodeReady), string(app.NodeCreated), string(app.NodePlanned), string(app.NodeDeleted)} {

@@ -48,13 +48,13 @@ func ClusterServices(c ClusterShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Change != nil && !c.Change.Busy {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows first what it would do</small>")
+		if c.servicesChange() {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows a preview first</small>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">On</th><th scope=\"col\"><span class=\"hidden\">What can be done</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">On</th><th scope=\"col\"><span class=\"hidden\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -64,15 +64,15 @@ func ClusterServices(c ClusterShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p := c.Change; len(c.Services) > 1 && p != nil && !p.Busy {
+		if len(c.Services) > 1 && c.servicesChange() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<tr><th scope=\"row\">All services</th><td></td><td>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
-			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(Count(len(standingNodes(c.View)), "node"))
+			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(Count(c.nodesThere(), "node"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_services.templ`, Line: 31, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `cluster_services.templ`, Line: 31, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -82,7 +82,7 @@ func ClusterServices(c ClusterShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = serviceActs(*p, "", "all services").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = serviceActs(*c.Change, "", "all services").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -226,8 +226,8 @@ func serviceRow(c ClusterShow, s ServiceLine) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p := c.Change; p != nil && !p.Busy {
-			templ_7745c5c3_Err = serviceActs(*p, s.Name, s.Title).Render(ctx, templ_7745c5c3_Buffer)
+		if c.servicesChange() && s.Lost < len(s.Nodes) {
+			templ_7745c5c3_Err = serviceActs(*c.Change, s.Name, s.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

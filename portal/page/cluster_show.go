@@ -74,7 +74,7 @@ func (c ClusterShow) Current() *app.Operation {
 // Can tells whether the button for an act is shown.
 func (c ClusterShow) Can(a app.Act) bool {
 	op := c.Current()
-	return op != nil && c.mayChange() && slices.Contains(op.Acts(op == c.Operation()), a)
+	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 
 // Running tells whether something happens by itself.
@@ -85,6 +85,18 @@ func (c ClusterShow) Running() bool {
 // troubled tells whether the page says in its banner what is wrong and what can be done.
 func (c ClusterShow) troubled() bool {
 	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
+}
+
+// showsHealth tells whether the page says how healthy the cluster is: not where its banner has said that already, and why.
+func (c ClusterShow) showsHealth() bool {
+	h := c.View.Health
+	if h == nil || c.View.Status == app.ClusterDeleted {
+		return false
+	}
+	if !c.troubled() || h.State != app.HealthSick && h.State != app.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(h.Nodes, func(n app.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
 }
 
 // wayID is the id of the button for a way on.
@@ -103,14 +115,6 @@ func wayURL(id string, k app.WayKind) string {
 		return base + "change?kind=" + string(k)
 	}
 	return base + wayID(k)
-}
-
-// nodeState says in a word how a node is.
-func nodeState(n app.Node) string {
-	if n.Lost() {
-		return "lost"
-	}
-	return string(n.Status)
 }
 
 // undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
@@ -193,10 +197,10 @@ func (c ClusterShow) Sentence() string {
 func (c ClusterShow) ended(op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, Count(op.Total, "step"))
 	if c.goesOnSoon() {
-		return fmt.Sprintf("The %s stopped %s. Whether it can go on with the machines that came is being looked at.", kind, sofar)
+		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
 	if c.undoneSoon() {
-		return fmt.Sprintf("The %s stopped %s and is about to be rolled back.", kind, sofar)
+		return fmt.Sprintf("The %s stopped %s and will be rolled back.", kind, sofar)
 	}
 	word := "failed"
 	if op.Status == app.OperationCancelled {
@@ -314,7 +318,7 @@ func (c ClusterShow) CanDelete() bool {
 func (c ClusterShow) Machines() []string {
 	var names []string
 	for _, n := range c.View.Nodes {
-		if n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name) {
+		if !n.Lost() && (n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name)) {
 			names = append(names, n.Name)
 		}
 	}
@@ -339,7 +343,7 @@ func (c ClusterShow) KeyFile() string { return "muster-" + c.View.ID + ".pem" }
 // SSH is the command line that opens a shell on a node, "" until its address is known.
 func (c ClusterShow) SSH(n app.Node) string {
 	addr := n.Address(app.AddressAccess)
-	if addr == "" || n.Status == app.NodeDeleted {
+	if addr == "" || n.Status == app.NodeDeleted || n.Lost() {
 		return ""
 	}
 	user := n.SSHUser

@@ -60,5 +60,5 @@ func (c ClusterShow) topUpWords(u app.TopUp) string { return u.Words(c.View.Size
 
 // missing words how many nodes are missing.
 func missing(g ClusterGoOn) string {
-	return fmt.Sprintf("%s not come", CountOf(len(g.Preview.GivesBack), "machine has", "machines have"))
+	return fmt.Sprintf("%s not created", CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
 }

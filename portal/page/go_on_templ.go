@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// ClusterGoOnPage shows what it would be to go on with the machines that came, and asks whether it is meant. What is shown is what runs.
+// ClusterGoOnPage shows what it means to continue with the machines that were created, and asks for confirmation. What is shown is what runs.
 //
 //go:noinline
 func ClusterGoOnPage(f Frame, g ClusterGoOn) templ.Component {
@@ -102,20 +102,20 @@ func ClusterGoOnPage(f Frame, g ClusterGoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, ". What there is keeps the template's constraints, so ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, ". The others satisfy the template's constraints, so ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var6 string
 			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(g.View.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `go_on.templ`, Line: 18, Col: 84}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `go_on.templ`, Line: 18, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " can go on with it: what is not done yet is done, and what knows of the missing nodes is configured anew.</p><ul class=\"lost\" aria-label=\"Machines that did not come\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " can continue with them: pending steps are finished, and services that refer to the missing nodes are reconfigured.</p><ul class=\"lost\" aria-label=\"Missing machines\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -218,7 +218,7 @@ func ClusterGoOnPage(f Frame, g ClusterGoOn) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if steps := g.Steps(); len(steps) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<details class=\"more\"><summary>What is done</summary><ol class=\"steps\" aria-label=\"What is done, in this order where one waits for another\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<details class=\"more\"><summary>Steps</summary><ol class=\"steps\" aria-label=\"Steps, in order where one waits for another\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -295,7 +295,7 @@ func ClusterGoOnPage(f Frame, g ClusterGoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\"> <label class=\"tick\"><input type=\"checkbox\" name=\"top_up\" value=\"true\" checked> <span>Ask for the missing nodes again later, by itself</span></label><div class=\"acts\"><a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\"> <label class=\"tick\"><input type=\"checkbox\" name=\"top_up\" value=\"true\" checked> <span>Request the missing nodes again automatically</span></label><div class=\"acts\"><a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -308,7 +308,7 @@ func ClusterGoOnPage(f Frame, g ClusterGoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Leave it</a> <button class=\"primary\" type=\"submit\">Go on</button></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Keep as it is</a> <button class=\"primary\" type=\"submit\">Accept fewer nodes</button></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -373,18 +373,18 @@ func clusterTopUp(c ClusterShow, u app.TopUp) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !u.NextAt.IsZero() || u.Off {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<button class=\"quiet\" name=\"do\" value=\"now\" type=\"submit\">Ask now</button> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<button class=\"quiet\" name=\"do\" value=\"now\" type=\"submit\">Request nodes now</button> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if u.Off {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button class=\"quiet\" name=\"do\" value=\"on\" type=\"submit\">Ask again later</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button class=\"quiet\" name=\"do\" value=\"on\" type=\"submit\">Resume requests</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<button class=\"quiet\" name=\"do\" value=\"off\" type=\"submit\">Ask no more</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<button class=\"quiet\" name=\"do\" value=\"off\" type=\"submit\">Stop requesting</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -97,7 +97,7 @@
     const word = (name, act) => es.addEventListener(name, (ev) => { heard = Date.now(); trouble = 0; if (act) act(ev); });
     es.onopen = () => { heard = Date.now(); if (byId("news").dataset.version !== "old") say(""); };
     es.onerror = () => {
-      if (byId("news").dataset.version !== "old") say("The connection is lost. Trying again …");
+      if (byId("news").dataset.version !== "old") say("Connection lost. Reconnecting…");
       if (es.readyState === EventSource.CLOSED && source === es) refused(); // otherwise it comes back by itself
     };
     word("still");
