@@ -219,8 +219,9 @@ func (d *amended) checkMachines(ctx context.Context, a *App) error {
 
 // planAmended has the work ordered, and says what comes of it.
 func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
-	nothing := !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.Touched)
-	r := PlanRequest{Kind: d.kind(), Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
+	names := d.namesLeft()
+	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, AmendedNode.Touched)
+	r := PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
 	if r.Services == nil {
 		r.Services = map[string]*Service{}
 	}
@@ -236,7 +237,8 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 		r.Between = &Person{Ask: AskBetweenBatches}
 	}
 	for _, n := range d.nodes {
-		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work})
+		r.Nodes = append(r.Nodes, PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
+			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
 		if r.Hooks, err = a.scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
@@ -274,6 +276,12 @@ func (a *App) planAmended(ctx context.Context, d *amended) (err error) {
 	}
 	d.preview.Notes = append([]string{}, d.notes...)
 	return nil
+}
+
+// lost tells whether the machine of a node is gone, so that nothing can be done on it.
+func (d *amended) lost(name string) bool {
+	n := d.node(name)
+	return n != nil && n.Lost()
 }
 
 // redefined tells whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.

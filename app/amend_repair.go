@@ -43,10 +43,18 @@ func repair(ctx context.Context, a *App, d *amended) error {
 		}
 	}
 	d.clearLeft()
-	if !slices.ContainsFunc(d.nodes, AmendedNode.Touched) {
+	switch {
+	case d.namesLeft():
+		d.note("The names of all nodes are written on each of them, as the %s did not get that far.", d.latest.Kind.Words())
+	case !slices.ContainsFunc(d.nodes, AmendedNode.Touched):
 		d.note("No node is known to be sick. Name those that shall be made anew.")
 	}
 	return nil
+}
+
+// namesLeft tells whether a repair has names to write because the latest operation ended before it had written them.
+func (d *amended) namesLeft() bool {
+	return d.kind() == OperationRepair && slices.ContainsFunc(d.open, func(s Step) bool { return s.Action == ActionNames })
 }
 
 // finish does what was left undone on a node. What was to be set up is set up from the beginning.
@@ -60,10 +68,10 @@ func (d *amended) finish(n *AmendedNode, services map[string][]Action) {
 			return slices.ContainsFunc(actions, func(a Action) bool { return slices.Contains(services[s], a) })
 		}
 		switch {
-		case (d.latest.Kind == OperationUpgrade || d.undone == OperationUpgrade) && open(ActionInstall):
+		case (d.latest.Kind == OperationUpgrade || d.undone == OperationUpgrade) && (open(ActionInstall) || open(ActionConfigure) && open(ActionStart)):
 			n.work(s, WorkUpgrade)
-		case open(ActionInstall, ActionInitialize):
-			n.Added = append(n.Added, s)
+		case open(ActionInstall, ActionInitialize), open(ActionConfigure) && open(ActionStart) && !open(ActionStop) && !d.plight().power():
+			n.Added = append(n.Added, s) // it doesn't run yet, so it would read nothing
 		case open(ActionConfigure, ActionReload):
 			n.work(s, WorkReload)
 		case open(ActionStop) && !open(ActionStart):
@@ -112,18 +120,27 @@ const mostLostNames = 10
 
 // LostWords is the message of a cluster that has lost the machines of nodes.
 func LostWords(nodes []string) string {
+	return lostNames(nodes) + " The cluster counts as active again by itself once they run."
+}
+
+// LostAsleepWords tell of the same in a cluster that is asleep.
+func LostAsleepWords(nodes []string) string {
+	return lostNames(nodes) + " Waking the cluster leaves them out; a repair replaces them then."
+}
+
+func lostNames(nodes []string) string {
 	text := joinNames(nodes[:min(len(nodes), mostLostNames)])
 	if len(nodes) > mostLostNames {
 		text += ", …"
 	}
-	return lostMachines + text + ". The cluster counts as active again by itself once they run."
+	return lostMachines + text + "."
 }
 
-// sickNodes gives the nodes of a cluster that are not well, as far as anybody knows: those whose machines are lost, and those that
-// health checks have found to be sick or unreachable.
+// sickNodes gives the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// have found to be sick or unreachable lately.
 func (a *App) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := lostNodes(s.Cluster, s.nodes)
-	h, err := a.Store.ClusterHealth(ctx, s.Tenant, s.ID)
+	h, err := a.clusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return sick, err
 	}

@@ -471,6 +471,27 @@ func TestAmendedAfterACancelledRestart(t *testing.T) {
 	f.carried(app.Amendment{Kind: app.OperationStart})
 }
 
+// Where nothing but names is left to do, a repair does that, and once they are written there is nothing.
+func TestNamesThatWereNotWritten(t *testing.T) {
+	f := newFarm(t)
+	f.shop(3, nil)
+	f.fail = "n2.names"
+	f.amend(app.Amendment{Kind: app.OperationResize, Size: 4})
+	f.work()
+	f.fail = ""
+	if v := f.see("shop"); v.Status != app.ClusterFailed {
+		t.Fatalf("it is %s", v.Status)
+	}
+	p := f.preview(app.Amendment{Kind: app.OperationRepair})
+	f.want("notes", strings.Join(p.Notes, " "), "The names of all nodes are written on each of them, as the resize did not get that far.")
+	_, done := f.carried(app.Amendment{Kind: app.OperationRepair})
+	slices.Sort(done)
+	f.want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")
+	if p := f.preview(app.Amendment{Kind: app.OperationRepair}); !p.Nothing {
+		t.Errorf("and again it does %+v", p)
+	}
+}
+
 func TestAmendedLostMachine(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})

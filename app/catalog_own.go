@@ -277,7 +277,7 @@ func (u ProviderUse) Refusal(provider string) *Error {
 		what = append(what, fmt.Sprintf("%d more", u.More))
 	}
 	if u.Orphans > 0 {
-		what = append(what, fmt.Sprintf("%d machines that nobody stands behind", u.Orphans))
+		what = append(what, fmt.Sprintf("%d orphaned machines", u.Orphans))
 	}
 	if u.Unproven > 0 {
 		what = append(what, fmt.Sprintf("%d clusters of which it is not proven yet that nothing is left", u.Unproven))

@@ -114,6 +114,9 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if words := fallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
+	if layout.Size() > NamesMost {
+		layout.Notes = append(slices.Clone(layout.Notes), "Nodes know the names of those nodes that the configuration names. In clusters of up to 1,000 nodes, each knows all others.")
+	}
 	warnings := append(t.Warnings(), left...)
 	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s makes no firewalls, so what template %s says of one does not hold there.", spec.Name, t.Name))

@@ -99,7 +99,7 @@ type Assignment struct {
 	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
 	FromPool *FromPool `json:",omitempty"`
 
-	Automators []string       // for bootstrap: those that the node's services use, sorted
+	Automators []string       // for bootstrap and names: those that the node's services use, sorted
 	Call       *ServiceAction // with its resources pinned
 	Compared   Action         `json:",omitempty"` // for compare: the action that Call is
 	Health     *HealthCheck   // for check: the service's, expanded for this node
@@ -110,6 +110,8 @@ type Assignment struct {
 	// from another host, and the worker asks for those of a hash that it does not know yet.
 	Hosts     []HostEntry `json:"-"`
 	HostsHash string
+	// HostsWhole says that Hosts are all that the node is to know. Else they are added to those that it knows.
+	HostsWhole bool `json:",omitempty"`
 	// Trace is the traceparent of the request that the operation comes from; "" for none.
 	Trace string `json:",omitempty"`
 }
@@ -141,7 +143,7 @@ type Report struct {
 	Unasked  bool     // of a create that failed: the provider was not asked to make anything
 	// Pooled says that the machine stood ready in a pool: how long it took says nothing about other machines.
 	Pooled bool `json:",omitempty"`
-	// Contract is what a bootstrap found out about the node, also where Err is set; nil where it did not come so far.
+	// Contract is what a bootstrap or a names step found out about the node, also where Err is set; nil where it did not come so far.
 	Contract *NodeReport
 	// Facts are what a service action told, once it has succeeded; see ServiceCall.Tell.
 	Facts map[string]string `json:",omitempty"`

@@ -66,11 +66,11 @@ func (a *App) Drift(ctx context.Context, actor Actor, cluster string) (Drift, er
 		return Drift{}, err
 	}
 	d.cloud(c, nodes)
-	health, err := a.Store.ClusterHealth(ctx, actor.Tenant, c.ID)
+	health, err := a.clusterHealth(ctx, c, nodes)
 	if err != nil {
 		return Drift{}, err
 	}
-	d.health(health)
+	d.health(c, health, lostNodes(c, nodes))
 	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, "", maxNodeReports)
 	if err != nil {
 		return Drift{}, err
@@ -138,13 +138,17 @@ func lostNodes(c Cluster, nodes []Node) (lost []string) {
 	return lost
 }
 
-func (d *Drift) health(h *ClusterHealth) {
+// health tells what health checks have found, as long as that is known to be so; of lost machines cloud tells.
+func (d *Drift) health(c Cluster, h *ClusterHealth, lost []string) {
 	if h == nil {
 		d.Notes = append(d.Notes, DriftUnwatched)
 		return
 	}
+	if why := h.stale(c, len(lost) > 0, h.Healthy+h.Sick+h.Unreachable+h.Unknown, d.At); why != "" {
+		d.Notes = append(d.Notes, why)
+	}
 	for _, n := range h.Nodes {
-		if n.Ill() {
+		if n.Ill() && !slices.Contains(lost, n.Node) {
 			d.add(DriftItem{From: DriftHealth, Node: n.Node, Text: n.Words() + ".", Mend: repairOf(n.Node)})
 		}
 	}

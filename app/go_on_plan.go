@@ -120,7 +120,7 @@ func (s *survival) sort() error {
 	for _, st := range s.steps {
 		_, stood := s.had[st.Node]
 		switch {
-		case st.Service == "" && !st.Action.OnMachine() && st.Action != ActionHook && st.State != StepSucceeded: // such as a question to people
+		case st.Node == "" && st.State != StepSucceeded: // such as a question to people
 			return noGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
 		case st.Action.OnMachine() && st.State != StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
@@ -132,11 +132,12 @@ func (s *survival) sort() error {
 			begun[st.Node] = st.ID
 		}
 	}
+	said := SaidErrors{}
 	for _, n := range slices.SortedFunc(maps.Keys(s.lost), nodesInOrder) {
 		if id := begun[n]; id != "" {
 			return noGoOn("Resume it, or roll it back.", "%s is not well though its services were begun (%s), so it cannot be left out.", n, id)
 		}
-		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: s.lost[n]})
+		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: said.Say(n, s.lost[n])})
 	}
 	if len(s.lost) == 0 {
 		return noGoOn("Resume it, or roll it back.", "No machine is missing.")

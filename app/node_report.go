@@ -7,7 +7,7 @@ import (
 )
 
 // NodeReport says what a node was found to be, measured by what every service may assume of its node. It is made when the
-// node is bootstrapped.
+// node is bootstrapped, and again when it is given the names of its peers.
 type NodeReport struct {
 	Node   string      `json:"node,omitempty"` // where it is told of several nodes
 	Checks []NodeCheck `json:"checks"`         // in the order in which they are told

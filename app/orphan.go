@@ -172,6 +172,24 @@ type LiveIntent struct {
 	Over    bool // its cluster was deleted: nobody wants it any more
 }
 
+// ExpectedMachine is a machine that a cluster should have, as the ledger says.
+type ExpectedMachine struct {
+	ID      string
+	Tenant  string
+	Cluster string
+	Status  ClusterStatus // of the cluster: active, failed or asleep
+	Lost    bool          // the node's machine is known to be lost
+	Marked  bool          // the cluster is known to have lost machines
+}
+
+// ComparedCluster is a cluster whose machines are compared with the provider's. Lost: it was marked as having lost machines (MarkLost), and nothing
+// was done to it since.
+type ComparedCluster struct {
+	Cluster
+	Nodes []Node
+	Lost  bool
+}
+
 // OrphanStore keeps what the reconciler has seen. First sightings outlive restarts.
 type OrphanStore interface {
 	// IntentsOf gives every intent of a provider that has not ended, by id.
@@ -200,15 +218,19 @@ type OrphanStore interface {
 	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
 	OrphanMode(ctx context.Context) (OrphanMode, error)
 	SetOrphanMode(ctx context.Context, m OrphanMode, who Actor, now time.Time) error
-	// LostClusters gives clusters that were marked as having lost machines and to which nothing was done since.
-	LostClusters(ctx context.Context) ([]Cluster, error)
+	// ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
+	// clusters isn't nil; of one tenant, or of all where tenant is "". Clusters that an operation is changing have none.
+	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(ExpectedMachine) error) error
+	// ClustersChanged gives the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
+	// negative, it gives that only.
+	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
+	// ComparedClusters gives those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
+	ComparedClusters(ctx context.Context, clusters []string) ([]ComparedCluster, error)
 	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
 	MarkFound(ctx context.Context, tenant, cluster string) error
-	// FailedClusters gives clusters whose latest operation did not end well, and that nothing is being done with, of all tenants.
-	FailedClusters(ctx context.Context) ([]Cluster, error)
 	// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
-	// be; one that has no machine cannot be.
-	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) error
+	// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
+	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)
 }
 
 // OrphanReport is all that an admin sees of orphans. Accounts and Mode are for admins of the installation.

@@ -113,7 +113,7 @@ func versionOf(what ...any) string {
 }
 
 // machineActions are those of which any plan may have some.
-var machineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionSleep, ActionWake, ActionDelete}
+var machineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionSleep, ActionWake, ActionDelete, ActionNames}
 
 // paceKeys gives the kinds of steps that a plan of the request may have, with those that are wider, each once.
 func (r PlanRequest) paceKeys() []PaceKey {

@@ -170,9 +170,9 @@ func TestKindsOfARequest(t *testing.T) {
 		r.Nodes = append(r.Nodes, PlanNode{Name: "n", Hardware: "small", Image: "host", Services: []string{"web"}})
 	}
 	keys := r.paceKeys()
-	// Six machine actions, a hook, two actions of the service and its check, each in three widths; the hook and the service's have
+	// Six machine actions, names, a hook, two actions of the service and its check, each in three widths; the hook and the service's have
 	// their own.
-	if len(keys) != 3*10 {
+	if len(keys) != 3*11 {
 		t.Errorf("%d kinds", len(keys))
 	}
 	seen := map[PaceKey]bool{}

@@ -34,6 +34,8 @@ const (
 	ActionCompare Action = "compare"
 	// ActionHook runs the script of a lifecycle hook; see Plan.Hooks.
 	ActionHook Action = "hook"
+	// ActionNames writes the names and addresses of all nodes on one of them. No service defines it.
+	ActionNames Action = "names"
 	// ActionAsk lets a person look before the plan goes on. It is on no node and of no service; see Plan.Questions.
 	ActionAsk Action = "ask"
 )
@@ -181,6 +183,8 @@ type PlanRequest struct {
 	Undo []Step
 	// Fallbacks are the cluster's; see Definition.FallbackHardware.
 	Fallbacks map[string][]string
+	// Names has the names of all nodes written though no machine comes or goes, as where an operation failed before it had written them.
+	Names bool
 	// Went are, where an operation goes on after another one, the steps of that one as they are now, without joins.
 	Went []Step
 	// What the paces of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several
@@ -205,8 +209,8 @@ type PlanNode struct {
 	// Begun are, where an operation goes on after another one, the services that this one brought to the node. What it has not
 	// done with them is done; with work, they have to read the configuration anew.
 	Begun []string
-	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out; what was made of
-	// it is given back all the same.
+	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out, and no names are
+	// written there; what was made of it is given back all the same.
 	Lost bool
 }
 

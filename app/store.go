@@ -196,10 +196,9 @@ type ClusterStore interface {
 	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
 	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound.
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound. One that is asleep stays
+	// so, and its owner is told each time.
 	MarkLost(ctx context.Context, tenant, cluster, message string) error
-	// ActiveClusters gives clusters in the state active, of all tenants.
-	ActiveClusters(ctx context.Context) ([]Cluster, error)
 }
 
 // ClaimedStep is a step that was just claimed, with the rows that belong to it.

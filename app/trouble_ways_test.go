@@ -18,6 +18,7 @@ type ruin struct {
 	*farm
 	machines map[string]bool                  // by id: whether it runs; what is gone is not in it
 	on       map[string]map[string]*installed // by machine: the services that were set up on it
+	known    map[string]map[string]string     // by machine: the names in its hosts file, with their addresses
 	done     int                              // steps carried out since the operation began
 	at       int                              // the step before which it goes wrong; -1: never
 	kill     string                           // the node that dies then; "": the step itself fails
@@ -60,14 +61,35 @@ func (r *ruin) serve(as *app.Assignment) {
 	}
 }
 
-// wrong says what of the services of a cluster is not as it should be; "" for nothing.
+// tell writes names into the machine's hosts file as workers do.
+func (r *ruin) tell(as *app.Assignment) {
+	known := r.known[as.Node.MachineID]
+	if known == nil || as.HostsWhole {
+		known = map[string]string{}
+	}
+	for _, h := range as.Hosts {
+		maps.DeleteFunc(known, func(_, address string) bool { return address == h.Address })
+		known[h.Names[0]] = h.Address
+	}
+	r.known[as.Node.MachineID] = known
+}
+
+// wrong says what of the services of a cluster, or of the names that its machines know, is not as it should be; "" for nothing.
 func (r *ruin) wrong(v app.ClusterView) (wrong string) {
 	d, err := r.store.Definition(r.Context(), v.Tenant, v.ID)
 	if err != nil {
 		r.Fatal(err)
 	}
 	var webs []string
+	there := map[string]string{}
 	for _, n := range v.Nodes {
+		if there[n.Hostname] = n.Address(app.AddressBind); len(v.Nodes) > 1 {
+			defer func() {
+				if known := r.known[n.MachineID]; !maps.Equal(known, there) {
+					wrong += fmt.Sprintf(" %s knows %v, not %v;", n.Name, known, there)
+				}
+			}()
+		}
 		if slices.Contains(n.Services, "web") {
 			webs = append(webs, n.Hostname)
 		}
@@ -174,6 +196,9 @@ func (r *ruin) act(as *app.Assignment, report *app.Report) {
 			report.Err = app.Errorf(app.ETransient, "%s does not answer.", as.Node.Name)
 			return
 		}
+		if as.Hosts != nil {
+			r.tell(as)
+		}
 		if as.Service != "" {
 			r.serve(as)
 		}
@@ -206,7 +231,7 @@ func (r *ruin) notice() {
 		return
 	}
 	id := list[0].ID
-	if err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
+	if _, err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
 		r.Fatal(err)
 	}
 	if list[0].Status == app.ClusterActive {
@@ -354,7 +379,7 @@ func troubles() []trouble {
 // another node's does. Whichever of the ways on is taken that are offered then, the cluster is well again in the end, and deleting it
 // leaves no machine.
 func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
-	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, at: -1}
+	r := &ruin{farm: newFarm(t), machines: map[string]bool{}, on: map[string]map[string]*installed{}, known: map[string]map[string]string{}, at: -1}
 	number, total := 0, 0
 	taken := map[app.WayKind]int{}
 	for _, x := range troubles() {

@@ -125,7 +125,10 @@ func (c Cluster) StatusWord(op *Operation) string {
 
 // StepWords says what a step does: "create n1", "start app on n1".
 func StepWords(node string, a Action, service string) string {
-	if service == "" {
+	switch {
+	case a == ActionNames:
+		return strings.TrimSpace("write names of all nodes on " + node)
+	case service == "":
 		return strings.TrimSpace(string(a) + " " + node)
 	}
 	return string(a) + " " + service + " on " + node

@@ -206,6 +206,10 @@ func (a *App) Hosts(ctx context.Context, w WorkerID, f Fence) ([]HostEntry, erro
 	if err != nil {
 		return nil, err
 	}
+	if step.Action == ActionNames {
+		hosts, _, err := oc.everyone(ctx, a, cluster, node)
+		return hosts, err
+	}
 	_, hosts, _, err := oc.expand(ctx, a, cluster, node)
 	return hosts, err
 }
@@ -253,6 +257,11 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 	switch {
 	case as.Action == ActionBootstrap:
 		as.Automators = oc.automators(c.Node)
+	case as.Action == ActionNames:
+		as.Automators, as.HostsWhole = oc.automators(c.Node), true
+		if as.Hosts, as.HostsHash, err = oc.everyone(ctx, a, c.Cluster, c.Node); err != nil {
+			return nil, err
+		}
 	case as.Action == ActionCheck:
 		if err := a.assignCheck(ctx, as, c, oc); err != nil {
 			return nil, err
@@ -279,7 +288,7 @@ func (a *App) assign(ctx context.Context, w WorkerID, c *ClaimedStep) (*Assignme
 		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
 			return nil, err
 		}
-		as.HostsHash = hostsHash(as.Hosts)
+		as.HostsHash, as.HostsWhole = hostsHash(as.Hosts), oc.tooMany()
 	}
 	return as, a.giveSecrets(ctx, as, oc)
 }

@@ -21,7 +21,7 @@ func (a *App) assignCheck(ctx context.Context, as *Assignment, c *ClaimedStep, o
 	if as.Health, err = svc.Health.Expand(nodes, c.Node, config); err != nil {
 		return err
 	}
-	as.Hosts, as.HostsHash, as.Secrets = hosts, hostsHash(hosts), secret
+	as.Hosts, as.HostsHash, as.HostsWhole, as.Secrets = hosts, hostsHash(hosts), oc.tooMany(), secret
 	// The check says by itself when it has waited long enough; the limit is for a node that hangs.
 	as.Timeout = as.Health.WaitOr60s() + as.Health.TimeoutOr5s() + time.Minute
 	return nil

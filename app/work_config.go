@@ -34,6 +34,9 @@ type operationConfig struct {
 	shared *SharedConfig
 	hosts  []HostEntry
 	nodes  MacroCluster // what shared was expanded with
+	whole  bool         // hosts are all that a node is told: there are too many nodes for each to know all
+	peers  []HostEntry  // what names steps write, once the first of them is handed out
+	digest string       // of peers
 
 	count togetherCount
 }
@@ -113,7 +116,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		oc.shared, oc.hosts = shared, hostsOf(nodes, oc.macros.References())
+		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > NamesMost
 	}
 	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*Node{&n}); err != nil {
 		return nil, nil, nil, err
@@ -126,11 +129,61 @@ func (oc *operationConfig) expand(ctx context.Context, a *App, c Cluster, n Node
 	if config, err = oc.shared.For(n); err != nil {
 		return nil, nil, nil, err
 	}
-	hosts = oc.hosts
-	if self := hostEntry(n); !slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
-		hosts = append(hosts[:len(hosts):len(hosts)], self)
-	}
+	hosts, _ = withSelf(oc.hosts, n)
 	return config, hosts, secret, nil
+}
+
+// withSelf adds a node to those that it has to know, and tells whether it was not among them.
+func withSelf(hosts []HostEntry, n Node) ([]HostEntry, bool) {
+	self := hostEntry(n)
+	if slices.ContainsFunc(hosts, func(h HostEntry) bool { return h.Names[0] == self.Names[0] }) {
+		return hosts, false
+	}
+	return append(hosts[:len(hosts):len(hosts)], self), true
+}
+
+// NamesMost is up to how many nodes each knows the names of all others. The hosts files of a cluster have nodes² lines of some 60 bytes: of
+// 1,000 nodes 60 MB, of 10,000 nodes 6 GB, which every change would write again. Nodes of larger clusters know those that the
+// configuration names.
+const NamesMost = 1000
+
+// tooMany tells whether there are more nodes than each can know the names of.
+func (oc *operationConfig) tooMany() bool {
+	oc.mu.Lock()
+	defer oc.mu.Unlock()
+	return oc.whole
+}
+
+// everyone returns the names that a node is to have once all machines of the operation have come or gone, and their hash. They are read once:
+// no step before changes who is there.
+func (oc *operationConfig) everyone(ctx context.Context, a *App, c Cluster, n Node) (hosts []HostEntry, hash string, err error) {
+	oc.mu.Lock()
+	defer oc.mu.Unlock()
+	if oc.peers == nil {
+		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		nodes = slices.DeleteFunc(counting(nodes), func(n Node) bool { return n.Status == NodeDeleted || n.Lost() || n.Address(AddressBind) == "" })
+		oc.peers = []HostEntry{}
+		if len(nodes) <= NamesMost {
+			for _, n := range nodes {
+				oc.peers = append(oc.peers, hostEntry(n))
+			}
+		} else {
+			if oc.macros == nil {
+				if oc.macros, err = ParseMacros(oc.definition.Config); err != nil {
+					return nil, "", err
+				}
+			}
+			oc.peers = append(oc.peers, hostsOf(nodes, oc.macros.References())...)
+		}
+		oc.digest = hostsHash(oc.peers)
+	}
+	if hosts, added := withSelf(oc.peers, n); added {
+		return hosts, hostsHash(hosts), nil
+	}
+	return oc.peers, oc.digest, nil
 }
 
 // hostsOf names the nodes that carry one of the services.

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -250,5 +251,55 @@ func TestManyChoicesAreAskedFor(t *testing.T) {
 	s.unknown = true
 	if list := b.Choices(t.Context(), ada, form, ""); list != nil {
 		t.Errorf("a stranger may choose from %v", list)
+	}
+}
+
+// TestModalsRefuseNonsenseInPlainWords: whatever is sent for a field of any of our modals, no answer names functions and types of Go.
+func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
+	goish := regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|(?:^|[^\w.-])(?:json|yaml|time): |parsing "|<nil>|%!|body\.`)
+	b, _, create := opened(t)
+	asks, _ := asking(t)
+	question := asks.Press(t.Context(), ada, asks.Say(t.Context(), ada, "answer").Buttons[0].Value).Modal
+	reviews, rs := talk(t)
+	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
+	rs.request = &app.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: app.RequestWaiting, Terms: app.Terms{PlanHash: "h"},
+		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 2, Group: "ops"}}}}
+	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("With conditions…", false).Value).Modal
+	if offer == nil {
+		t.Fatal("no form for conditions opens")
+	}
+	for _, m := range []struct {
+		bot   checkedBot
+		modal Modal
+	}{{b, create}, {asks, *question}, {reviews, *offer}} {
+		fields := 0
+		for _, p := range m.modal.Parts {
+			if p.Field == nil {
+				continue
+			}
+			fields++
+			for _, nonsense := range []string{"wrong", "99999999999999999999", "-1.5e400", "8 fortnights", "=", "\x00"} {
+				form := m.modal.asForm(map[string]string{p.Field.Name: nonsense})
+				said := fmt.Sprintf("%+v", m.bot.Fill(t.Context(), ada, form).text())
+				d := m.bot.Submit(t.Context(), ada, form)
+				for _, text := range d.Errors {
+					said += "\n" + text
+				}
+				for _, modal := range []*Modal{d.Modal, d.Late} {
+					if modal != nil {
+						said += "\n" + modal.text()
+					}
+				}
+				if d.Answer != nil {
+					said += "\n" + d.Answer.text()
+				}
+				if found := goish.FindString(said); found != "" {
+					t.Errorf("%s, %s = %q is answered with %q:\n%s", m.modal.Title, p.Field.Name, nonsense, found, said)
+				}
+			}
+		}
+		if fields < 3 {
+			t.Errorf("%s has only %d fields", m.modal.Title, fields)
+		}
 	}
 }

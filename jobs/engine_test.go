@@ -47,6 +47,8 @@ type engine struct {
 	stop   func()
 	admin  app.Actor
 	effect string // a file to which scripts add lines
+	keys   app.Keys
+	clouds jobs.Providers
 }
 
 // flaky is a coordinator between worker and server that can lose what is said.
@@ -137,6 +139,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 		target := e.ssh.Target()
 		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 	})
+	e.keys, e.clouds = sameKeys{server: e.ssh}, oneCloud{e.cloud}
 	var err error
 	if e.store, err = store.Open(t.Context(), storetest.File(t), make([]byte, store.KeySize)); err != nil {
 		t.Fatal(err)
@@ -146,7 +149,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	if change != nil {
 		change(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: sameKeys{server: e.ssh},
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: e.keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)
@@ -178,7 +181,7 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (e *engine) startWorker(name string) { e.startWorkerWith(name, oneCloud{e.cloud}) }
+func (e *engine) startWorker(name string) { e.startWorkerWith(name, e.clouds) }
 
 func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 	e.Helper()

@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,30 @@ func (e *engine) drifts(id string) {
 	}
 	if got := tell(e.app); got != "health n2 repair n2" {
 		e.Errorf("drift: %s", got)
+	}
+	replaced := func(a *app.App) (names []string) {
+		p, err := a.PreviewAmend(e.ctx, e.admin, id, app.Amendment{Kind: app.OperationRepair})
+		if err != nil {
+			e.Fatal(err)
+		}
+		for _, n := range p.Nodes {
+			if n.Change == app.NodeReplaced {
+				names = append(names, n.Name)
+			}
+		}
+		return names
+	}
+	if got := replaced(e.app); !slices.Equal(got, []string{"n2"}) {
+		e.Errorf("a repair replaces %v", got)
+	}
+	// What was found too long ago says nothing of now.
+	deps := e.app.Deps
+	deps.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
+	if got := tell(app.New(deps)); got != "The last health check was 3 h ago; checks are due every 0 s." {
+		e.Errorf("drift long after the last check: %s", got)
+	}
+	if got := replaced(app.New(deps)); len(got) > 0 {
+		e.Errorf("a repair replaces %v, which were sick long ago", got)
 	}
 	deps, newer := e.app.Deps, e.catalog()
 	watched(app.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)

@@ -11,188 +11,271 @@ import (
 	"muster/app"
 )
 
-// mostLost is how many machines of a cluster that the list lacks are asked for in one pass.
-const mostLost = 10
+// Bounds of a look for lost machines.
+const (
+	mostLost     = 10   // machines of one cluster that the list lacks are asked for by themselves
+	mostAsked    = 1000 // of all clusters of an account; the looks after it ask for more
+	mostFailures = 10   // clusters that couldn't be looked at, before the rest is left to the next look
+	comparedOnce = 500  // clusters are read together
+)
+
+// expectation is what the ledger says that an account should have. It follows the ledger's events, whichever server wrote them, so a look reads only what
+// has changed since the one before; whenever the account is compared with the ledger, all of it is read.
+type expectation struct {
+	machines map[string]expected // by id
+	latest   int64               // event up to which they are known
+	// missed are clusters of which machines were away at the last look, and since when. What one server has seen isn't kept for the next: it looks
+	// twice itself.
+	missed map[string]time.Time
+	// marked are clusters to look at whatever the list says.
+	marked map[string]bool
+}
+
+// expected is a machine that a cluster should have.
+type expected struct {
+	cluster string
+	lost    bool // it is known to be lost
+	stopped bool // it may be stopped
+}
+
+// fine tells whether the list has the machine as it should be.
+func (e expected) fine(listed map[string]app.MachineState, id string) bool {
+	state, there := listed[id]
+	return there && (e.stopped || state != app.MachineStopped)
+}
+
+// expectationOf gives what was known at the last look at an account; nil before the first.
+func (r *Reconciler) expectationOf(account string) *expectation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.expects[account]
+}
+
+// expect brings up to date what the account should have.
+func (p *pass) expect(ctx context.Context) (*expectation, error) {
+	x := p.expectationOf(p.account.Provider)
+	after := int64(-1)
+	if p.watches && x != nil {
+		after = x.latest
+	}
+	changed, latest, err := p.Store.ClustersChanged(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case after < 0 || latest < after:
+		missed := map[string]time.Time{}
+		if x != nil {
+			missed = x.missed
+		}
+		x, changed = &expectation{machines: map[string]expected{}, missed: missed, marked: map[string]bool{}}, nil
+	case len(changed) == 0:
+		x.latest = latest
+		return x, nil
+	default:
+		again := map[string]bool{}
+		for _, id := range changed {
+			again[id] = true
+		}
+		maps.DeleteFunc(x.machines, func(_ string, e expected) bool { return again[e.cluster] })
+	}
+	spec := p.accounts()[p.account.Provider]
+	if spec == nil {
+		return x, nil // opening it says so
+	}
+	last := "" // one string for all machines of a cluster
+	if err := p.Store.ExpectedMachines(ctx, spec.Name, spec.Tenant, changed, func(m app.ExpectedMachine) error {
+		if p.accountOf(app.Cluster{Tenant: m.Tenant, Provider: spec.Name}) != p.account.Provider {
+			return nil
+		}
+		if m.Cluster != last {
+			last = m.Cluster
+		}
+		x.machines[m.ID] = expected{cluster: last, lost: m.Lost, stopped: m.Status == app.ClusterAsleep}
+		// An active cluster has a lost machine where a server died between noting the two.
+		if changed == nil && m.Marked || m.Lost && m.Status == app.ClusterActive {
+			x.marked[last] = true
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	x.latest = latest
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expects[p.account.Provider] = x
+	return x, nil
+}
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
-func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.Machine) error {
-	running := map[string]bool{}
+func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.Machine, x *expectation) error {
+	l := &lookout{pass: p, expectation: x, cloud: cloud, listed: map[string]app.MachineState{}, lost: map[string]bool{}}
 	for _, m := range machines {
-		running[m.ID] = m.State != app.MachineStopped
+		l.listed[m.ID] = m.State
 	}
-	active, lost, failed, err := p.clusters(ctx)
-	if err != nil {
-		return err
+	odd := x.marked
+	x.marked = map[string]bool{}
+	for id, e := range x.machines {
+		switch fine := e.fine(l.listed, id); {
+		case fine == e.lost:
+			odd[e.cluster] = true
+		case e.lost:
+			l.lost[e.cluster] = true
+		}
 	}
+	maps.DeleteFunc(x.missed, func(cluster string, _ time.Time) bool { return !odd[cluster] })
+	var first, then []string // those that wait for their second look come first: there is an end to what one look asks
+	for id := range odd {
+		if _, waits := x.missed[id]; waits {
+			first = append(first, id)
+		} else {
+			then = append(then, id)
+		}
+	}
+	err := l.clusters(ctx, append(first, then...))
+	p.account.Lost = len(l.lost)
+	return err
+}
+
+// lookout is one look for lost machines.
+type lookout struct {
+	*pass
+	*expectation
+	cloud  app.Provider
+	listed map[string]app.MachineState
+	lost   map[string]bool // clusters with lost machines
+	asked  int
+}
+
+// clusters looks for the machines of clusters, one after the other. One that fails doesn't keep the others.
+func (l *lookout) clusters(ctx context.Context, ids []string) error {
 	var errs []error
-	for _, c := range failed {
-		errs = append(errs, p.failedCluster(ctx, cloud, c, running))
-	}
-	for i, c := range append(active, lost...) {
-		errs = append(errs, p.cluster(ctx, cloud, c, i >= len(active), running))
+	for ids := range slices.Chunk(ids, comparedOnce) {
+		clusters, err := l.Store.ComparedClusters(ctx, ids)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, c := range clusters {
+			if l.accountOf(c.Cluster) != l.account.Provider {
+				continue
+			}
+			if err := l.cluster(ctx, c); err != nil {
+				errs = append(errs, err)
+			}
+			if len(errs) == mostFailures {
+				return errors.Join(errs...)
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// clusters gives those of the account whose machines should run, those that have lost some, and those that failed.
-func (p *pass) clusters(ctx context.Context) (active, lost, failed []app.Cluster, err error) {
-	if active, err = p.Store.ActiveClusters(ctx); err != nil {
-		return nil, nil, nil, err
-	}
-	if lost, err = p.Store.LostClusters(ctx); err != nil {
-		return nil, nil, nil, err
-	}
-	if failed, err = p.Store.FailedClusters(ctx); err != nil {
-		return nil, nil, nil, err
-	}
-	p.forget(active, lost, failed)
-	elsewhere := func(c app.Cluster) bool { return p.accountOf(c) != p.account.Provider }
-	return slices.DeleteFunc(active, elsewhere), slices.DeleteFunc(lost, elsewhere), slices.DeleteFunc(failed, elsewhere), nil
-}
-
-// doubted tells whether machines of the account were away at the last look.
-func (p *pass) doubted() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.Reconciler.doubt[p.account.Provider]
-}
-
-// cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for
-// by itself before it counts as lost; and it has to be away at a second look, since a machine may just be starting anew.
-func (p *pass) cluster(ctx context.Context, cloud app.Provider, c app.Cluster, wasLost bool, running map[string]bool) error {
-	nodes, err := p.Store.Nodes(ctx, c.Tenant, c.ID)
-	if err != nil {
-		return err
-	}
-	var names, found []string
-	asked := 0
-	for _, n := range nodes {
-		if n.Lost() && running[n.MachineID] {
+// cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for by itself before it counts as
+// lost; and it has to be away at a second look, since a machine may just be restarting.
+func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
+	runs := c.Status == app.ClusterActive || c.Lost // nothing but lost machines is wrong with it
+	var names, gone, found []string                 // names: of all that are lost
+	asked, all := 0, true
+	for _, n := range c.Nodes {
+		if n.MachineID == "" || n.Status != app.NodeReady && (runs || n.Status != app.NodeCreated) {
+			continue
+		}
+		e := l.machines[n.MachineID]
+		e.stopped = e.stopped || c.Status == app.ClusterAsleep
+		switch fine := e.fine(l.listed, n.MachineID); {
+		case fine && n.Lost():
 			found = append(found, n.Name)
-		}
-		if n.Status != app.NodeReady || running[n.MachineID] {
 			continue
-		}
-		if n.Lost() {
-			names = append(names, n.Name)
-			continue
-		}
-		if asked++; asked > mostLost {
-			continue // the next pass finds more
-		}
-		m, err := cloud.Describe(ctx, n.MachineID)
-		switch {
-		case app.CodeOf(err) == app.ENotFound, err == nil && m.State == app.MachineStopped:
-			names = append(names, n.Name)
-		case err != nil:
-			return err
-		}
-	}
-	since := p.missing(c.ID, len(names) > 0)
-	switch {
-	case len(names) == 0 && wasLost:
-		p.Log.Info("the machines of a cluster run again", "cluster", c.ID)
-		return p.Store.MarkFound(ctx, c.Tenant, c.ID)
-	case len(names) == 0:
-		return nil
-	case !wasLost && time.Since(since) < min(lostAfter, p.Watch):
-		p.doubt = true
-		if again := since.Add(lostAfter); again.Before(p.again) {
-			p.again = again
-		}
-		return nil
-	}
-	p.account.Lost++
-	if err := p.Store.MarkNodes(ctx, c.Tenant, c.ID, names, found, time.Now()); err != nil {
-		return err
-	}
-	if !wasLost {
-		app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(p.account.Provider), "lost")
-		p.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
-	}
-	return p.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
-}
-
-// failedCluster notes which machines are gone of a cluster whose last operation did not end well, so that only ways on are offered that
-// can work without them. A machine that is only stopped counts where nobody had the cluster put to sleep.
-func (p *pass) failedCluster(ctx context.Context, cloud app.Provider, c app.Cluster, running map[string]bool) error {
-	nodes, err := p.Store.Nodes(ctx, c.Tenant, c.ID)
-	if err != nil {
-		return err
-	}
-	var lost, found []string
-	slept, known, asked := false, false, 0
-	for _, n := range nodes {
-		switch {
-		case n.MachineID == "" || n.Status == app.NodeDeleted:
-			continue
-		case running[n.MachineID]:
-			if n.Lost() {
-				found = append(found, n.Name)
-			}
+		case fine:
 			continue
 		case n.Lost():
+			names = append(names, n.Name)
 			continue
 		}
-		if asked++; asked > mostLost {
-			continue // the next pass finds more
+		if asked == mostLost || l.asked == mostAsked {
+			all = false
+			continue // the next look finds more
 		}
-		m, err := cloud.Describe(ctx, n.MachineID)
-		if err == nil && m.State == app.MachineStopped && !known {
-			if slept, err = p.slept(ctx, c); err != nil {
-				return err
-			}
-			known = true
-		}
-		switch {
-		case app.CodeOf(err) == app.ENotFound, err == nil && m.State == app.MachineStopped && !slept:
-			lost = append(lost, n.Name)
-		case err != nil:
+		asked, l.asked = asked+1, l.asked+1
+		away, err := l.away(ctx, c, n, e.stopped)
+		if err != nil {
 			return err
 		}
-	}
-	since := p.missing(c.ID, len(lost) > 0)
-	if len(lost) > 0 && time.Since(since) < min(lostAfter, p.Watch) {
-		lost, p.doubt = nil, true
-		if again := since.Add(lostAfter); again.Before(p.again) {
-			p.again = again
+		if away {
+			names, gone = append(names, n.Name), append(gone, n.Name)
 		}
 	}
-	if len(lost) > 0 {
-		app.MeterOf(p.Meter).Add(app.MetricFound, 1, metered(p.account.Provider), "lost")
-		p.Log.Warn("machines of a failed cluster are lost", "cluster", c.ID, "nodes", strings.Join(lost, ", "))
+	known := len(names) - len(gone)
+	if len(gone) == 0 || c.Lost {
+		delete(l.missed, c.ID)
+	} else if !l.twice(c.ID) {
+		if runs {
+			return nil
+		}
+		gone = nil
 	}
-	return p.Store.MarkNodes(ctx, c.Tenant, c.ID, lost, found, time.Now())
+	newly, err := l.Store.MarkNodes(ctx, c.Tenant, c.ID, gone, found, time.Now())
+	if err != nil {
+		return err
+	}
+	switch {
+	case known+len(gone) > 0:
+		l.lost[c.ID] = true
+	case c.Lost && all:
+		delete(l.lost, c.ID)
+		l.Log.Info("the machines of a cluster run again", "cluster", c.ID)
+		return l.Store.MarkFound(ctx, c.Tenant, c.ID)
+	default:
+		return nil
+	}
+	if !c.Lost && newly > 0 {
+		app.MeterOf(l.Meter).Add(app.MetricFound, 1, metered(l.account.Provider), "lost")
+		l.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
+	}
+	switch {
+	case runs:
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
+	case c.Status == app.ClusterAsleep && newly > 0:
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostAsleepWords(names))
+	}
+	return nil
 }
 
-// slept tells whether machines of a failed cluster may be stopped because it was put to sleep.
-func (p *pass) slept(ctx context.Context, c app.Cluster) (bool, error) {
-	ops, err := p.Store.Operations(ctx, c.Tenant, c.ID)
-	return app.MaySleep(ops), err
+// away asks the provider for one machine. One that is only stopped counts where its cluster wasn't put to sleep.
+func (l *lookout) away(ctx context.Context, c app.ComparedCluster, n app.Node, stopped bool) (bool, error) {
+	m, err := l.cloud.Describe(ctx, n.MachineID)
+	switch {
+	case app.CodeOf(err) == app.ENotFound:
+		return true, nil
+	case err != nil || m.State != app.MachineStopped || stopped:
+		return false, err
+	case c.Status == app.ClusterActive || c.Lost:
+		return true, nil
+	}
+	ops, err := l.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil || !app.MaySleep(ops) {
+		return err == nil, err
+	}
+	if e, known := l.machines[n.MachineID]; known { // until something is done to the cluster
+		e.stopped = true
+		l.machines[n.MachineID] = e
+	}
+	return false, nil
 }
 
-// missing notes whether machines of a cluster are away, and tells since when they are. What one server has seen is not kept
-// for the next: it looks twice itself.
-func (r *Reconciler) missing(cluster string, away bool) (since time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !away {
-		delete(r.missed, cluster)
-		return time.Time{}
+// twice tells whether machines of a cluster have been away for long enough to be lost; else it has them looked at again soon.
+func (l *lookout) twice(cluster string) bool {
+	since, known := l.missed[cluster]
+	if !known {
+		since = time.Now()
+		l.missed[cluster] = since
 	}
-	if _, known := r.missed[cluster]; !known {
-		r.missed[cluster] = time.Now()
+	if time.Since(since) >= min(lostAfter, l.Watch) {
+		delete(l.missed, cluster)
+		return true
 	}
-	return r.missed[cluster]
-}
-
-// forget drops what was noted of clusters that are neither active nor lost any more.
-func (r *Reconciler) forget(kept ...[]app.Cluster) {
-	known := map[string]bool{}
-	for _, c := range slices.Concat(kept...) {
-		known[c.ID] = true
+	if again := since.Add(lostAfter); again.Before(l.again) {
+		l.again = again
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.missed, func(cluster string, _ time.Time) bool { return !known[cluster] })
+	return false
 }

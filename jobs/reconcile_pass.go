@@ -20,7 +20,6 @@ type pass struct {
 	again   time.Time // when to look again for lost machines
 	watches bool      // it looks for lost machines only
 	idle    bool      // there was nothing to list the account for
-	doubt   bool      // machines are away, and it takes a second look to call them lost
 	prices  map[string]map[string]float64
 }
 
@@ -59,8 +58,12 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	errs = append(errs, p.clear(ctx, cloud, orphans), p.compare(ctx, cloud, machines))
-	return errors.Join(errs...)
+	errs = append(errs, p.clear(ctx, cloud, orphans))
+	x, err := p.expect(ctx)
+	if err == nil {
+		err = p.compare(ctx, cloud, machines, x)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // list gives the account's machines of ours.
@@ -87,16 +90,17 @@ func (p *pass) watch(ctx context.Context) error {
 			continue
 		}
 		p.account, p.account.BeganAt = a, began
-		if a.Error == "" && !p.doubted() && began.Sub(a.EndedAt) < p.Watch-p.gap() {
+		doubts := p.expectationOf(a.Provider)
+		if a.Error == "" && (doubts == nil || len(doubts.missed) == 0) && began.Sub(a.EndedAt) < p.Watch-p.gap() {
 			p.idle, p.again = true, a.EndedAt.Add(p.Watch)
 			return nil
 		}
 	}
-	active, lost, failed, err := p.clusters(ctx)
+	x, err := p.expect(ctx)
 	if err != nil {
 		return err
 	}
-	if len(active)+len(lost)+len(failed) == 0 {
+	if len(x.machines) == 0 {
 		p.idle = true
 		return nil
 	}
@@ -109,7 +113,7 @@ func (p *pass) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.compare(ctx, cloud, machines)
+	return p.compare(ctx, cloud, machines, x)
 }
 
 // learn writes down machines that no step has reported: the answer that named them was lost. They belong on the receipt.

@@ -71,9 +71,8 @@ type Reconciler struct {
 	full    map[string]time.Time         // when it is to be compared with the ledger, too; zero: at the next look
 	busy    map[string]bool              // it is being looked at, by "account …" or "proof …"
 	failed  map[string]int               // passes in a row
-	doubt   map[string]bool              // machines were away at the last look, which a second one is to confirm
 	seen    map[string]bool              // accounts that are used
-	missed  map[string]time.Time         // clusters whose machines were not all there at the last look, and since when
+	expects map[string]*expectation      // what accounts should have; an account's is its pass's alone
 	trouble quietly
 	work    sync.WaitGroup
 }
@@ -103,7 +102,7 @@ func (r *Reconciler) prepare() {
 	}
 	r.Watch = min(r.Watch, r.Every)
 	r.next, r.full, r.busy, r.failed = map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}, map[string]int{}
-	r.missed, r.doubt = map[string]time.Time{}, map[string]bool{}
+	r.expects = map[string]*expectation{}
 }
 
 func (r *Reconciler) say(what string, err error) {
@@ -227,7 +226,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode)
 	if p.again.Before(at) && err == nil {
 		at = theLater(p.again, time.Now().Add(r.gap()))
 	}
-	r.next[name], r.doubt[name] = at, p.doubt
+	r.next[name] = at
 }
 
 // theLater gives the later of two times.

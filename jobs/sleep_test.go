@@ -116,6 +116,69 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 	}
 }
 
+// A machine that was deleted while its cluster is asleep can't be woken: the owner learns of it before, and waking goes on without it.
+func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, sleepers)
+	v := e.await(e.create(3).ID)
+	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	v = e.await(v.ID)
+	e.want(v, app.ClusterAsleep)
+	machine, err := e.cloud.Describe(t.Context(), v.Nodes[2].MachineID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := e.reconciler(nil)
+	lost := func(want bool) func() bool {
+		return func() bool {
+			if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+				t.Fatal(err)
+			}
+			return v.Nodes[2].Lost() == want
+		}
+	}
+	e.passes(3)
+	for range 2 {
+		e.cloud.Vanish(machine.ID)
+		e.comesAbout("the loss is noticed", lost(true))
+		e.passes(2)
+		e.cloud.Put(machine)
+		e.comesAbout("the machine is found again", lost(false))
+	}
+	e.cloud.Vanish(machine.ID)
+	e.comesAbout("the loss is noticed", lost(true))
+	e.passes(2)
+	stop()
+	e.want(v, app.ClusterAsleep)
+	notices, err := e.store.Notices(t.Context(), e.admin.Tenant, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := []string{}
+	for _, n := range notices {
+		if n.Kind == app.NoticeLost {
+			told = append(told, n.Text)
+		}
+	}
+	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(told, []string{want, want, want}) {
+		t.Errorf("the owner is told %q", told)
+	}
+	if _, err := e.app.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	v = e.await(v.ID)
+	e.want(v, app.ClusterFailed)
+	if v.Operations[0].Status != app.OperationSucceeded || v.Message != app.LostWords([]string{"n3"}) {
+		t.Errorf("the wake %s: %s", v.Operations[0].Status, v.Message)
+	}
+	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationRepair}); err != nil {
+		t.Fatal(err)
+	}
+	e.want(e.await(v.ID), app.ClusterActive)
+}
+
 func TestWakeThatFailsIsResumedOrUndone(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)

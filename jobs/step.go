@@ -18,6 +18,8 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 		return w.confirm(ctx, as, out, r)
 	case app.ActionBootstrap:
 		return w.bootstrap(ctx, as, out, r)
+	case app.ActionNames:
+		return w.names(ctx, as, out, r)
 	case app.ActionDelete:
 		return w.delete(ctx, as, out, r)
 	case app.ActionCheck:

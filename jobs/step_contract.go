@@ -26,8 +26,20 @@ func (w *Worker) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell
 	for _, c := range r.Contract.Failed(app.NodeAdvised) {
 		out(app.StreamSystem, "Advised, but not so: "+c.String()+". "+c.Hint)
 	}
-	if err := r.Contract.Err(as.Node.Name); err != nil {
+	required := *r.Contract
+	if as.Action == app.ActionNames { // all else was required when the node was bootstrapped, and its services run by now
+		for _, c := range r.Contract.Failed(app.NodeRequired) {
+			if c.Name != namesCheck {
+				out(app.StreamSystem, "Required of a new node, but not so: "+c.String()+". "+c.Hint)
+			}
+		}
+		required.Checks = slices.DeleteFunc(slices.Clone(required.Checks), func(c app.NodeCheck) bool { return c.Name != namesCheck })
+	}
+	if err := required.Err(as.Node.Name); err != nil {
 		return err
+	}
+	if len(r.Contract.Failed(app.NodeRequired)) > 0 {
+		return nil
 	}
 	out(app.StreamSystem, fmt.Sprintf("The node is as services need it (%d checks).", len(r.Contract.Checks)))
 	return nil
@@ -37,7 +49,7 @@ func (w *Worker) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell
 type contract struct {
 	node     app.Node
 	sudo     bool             // it is asked with root rights
-	hosts    []app.HostEntry  // names that it must resolve, at most namesMost
+	hosts    []app.HostEntry  // names that it must resolve, as many as fit into namesBytes
 	of       int              // how many there are in all
 	image    app.Image        // what it was made of, where that is known
 	flavor   app.Flavor       // how large it was ordered, where that is known
@@ -46,8 +58,9 @@ type contract struct {
 	now      func() time.Time // the worker's clock
 }
 
-// namesMost bounds how many names are looked up: they stand in one file, so a sample tells.
-const namesMost = 50
+// namesBytes bounds how many names are looked up, since the script that does it is one argument, of 128 KiB at most. All names of
+// app.NamesMost nodes fit where they are of usual length. They are in one file, so a sample tells, too.
+const namesBytes = 80 << 10
 
 // tooled is an automator that can say which programs it needs on the node. Default: none but those of every node.
 type tooled interface {
@@ -68,7 +81,17 @@ func (w *Worker) contract(as *app.Assignment) contract {
 	}
 	slices.Sort(c.tools)
 	c.tools = slices.Compact(c.tools)
-	c.hosts, c.of = as.Hosts[:min(len(as.Hosts), namesMost)], len(as.Hosts)
+	c.of = len(as.Hosts)
+	size := 0
+	for _, e := range as.Hosts {
+		if size += len(e.Address) + 1; len(e.Names) > 0 {
+			size += len(e.Names[0]) + 1
+		}
+		if size > namesBytes || len(c.hosts) == app.NamesMost {
+			break
+		}
+		c.hosts = append(c.hosts, e)
+	}
 	return c
 }
 
@@ -91,7 +114,7 @@ func (f facts) one(key string) string {
 // keys that a node may say, and whether more than once.
 var keys = map[string]bool{
 	"time": false, "uid": false, "os": false, "version": false, "hostname": false, "address": true, "addresses": false,
-	"resolved": true, "resolver": false, "memory": false, "disk": false, "missing": true, "firewall": false,
+	"resolved": true, "reversed": true, "resolver": false, "memory": false, "disk": false, "missing": true, "firewall": false,
 	"passwords": false, "end": false,
 }
 
@@ -114,7 +137,7 @@ func askNode(ctx context.Context, sh app.Shell, c contract) (facts, error) {
 			}
 			key, value, ok := strings.Cut(said, "=")
 			many, known := keys[key]
-			if !ok || !known || !many && len(f.said[key]) > 0 || len(f.said[key]) > 1000 {
+			if !ok || !known || !many && len(f.said[key]) > 0 || len(f.said[key]) > 2*app.NamesMost {
 				wrong = line
 				return
 			}

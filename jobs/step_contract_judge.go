@@ -143,9 +143,12 @@ func (c contract) hostname(f facts) app.NodeCheck {
 	return v
 }
 
+// namesCheck is the name of the check of names.
+const namesCheck = "names"
+
 // resolves looks for every name with its address, and for every address with its name.
 func (c contract) resolves(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "names", Level: app.NodeRequired, OK: true}
+	v := app.NodeCheck{Name: namesCheck, Level: app.NodeRequired, OK: true}
 	asked := c.names()
 	switch {
 	case !c.node.OwnRoot:
@@ -160,7 +163,7 @@ func (c contract) resolves(f facts) app.NodeCheck {
 	}
 	var wrong []string
 	for _, e := range asked {
-		if e.Names[0] != c.node.Hostname && !resolved(f, e.Address, e.Names[0]) {
+		if name := e.Names[0]; name != c.node.Hostname && !(resolved(f, "resolved", e.Address, name) && resolved(f, "reversed", e.Address, name)) {
 			wrong = append(wrong, e.Names[0])
 		}
 	}
@@ -190,16 +193,17 @@ func (c contract) knowsItself(f facts) app.NodeCheck {
 	default:
 		e := c.names()[i]
 		v.Want = c.node.Hostname + " is " + e.Address
-		v.OK = resolved(f, e.Address, c.node.Hostname)
+		v.OK = resolved(f, "resolved", e.Address, c.node.Hostname)
 		v.Found = either(v.OK, "so it is", "it is another address there")
 		v.Hint = either(v.OK, "", "Take the line with this name and 127.0.1.1 out of the image's /etc/hosts.")
 	}
 	return v
 }
 
-func resolved(f facts, address, name string) bool {
+// resolved tells whether a lookup of one kind has found an address and a name together.
+func resolved(f facts, kind, address, name string) bool {
 	at, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(f.said["resolved"], func(line string) bool {
+	return err == nil && slices.ContainsFunc(f.said[kind], func(line string) bool {
 		words := strings.Fields(line + " .")
 		a, err := netip.ParseAddr(words[0])
 		return err == nil && a.Unmap() == at.Unmap() && slices.Contains(words[1:], name)

@@ -4,7 +4,9 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,53 @@ func TestContractOnSandboxNodes(t *testing.T) {
 		})
 	}
 }
+
+// A names step fails where what it has written is not what the machine says: something else there decides. What services need besides, it
+// only notes.
+func TestNamesThatDoNotResolve(t *testing.T) {
+	n, key := sandboxNode(t, sandbox.ModeNamespaces)
+	shells := sshShells{remote.NewPool(remote.PoolOptions{})}
+	defer shells.Close()
+	w := &Worker{WorkerConfig: WorkerConfig{Shells: shells}}
+	as := &app.Assignment{Action: app.ActionNames, Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: key, HostsWhole: true, Automators: []string{"none"}}
+	for i := range app.NamesMost {
+		as.Hosts = append(as.Hosts, app.HostEntry{Address: fmt.Sprintf("10.99.%d.%d", i/250, i%250+1), Names: []string{fmt.Sprintf("a-cluster-with-a-name-7-n%d.example.org", i), fmt.Sprintf("n%d", i)}})
+	}
+	w.Automators = map[string]app.Automator{"none": needy{}}
+	out := func(_ app.Stream, line string) { t.Log(line) }
+	if _, err := shells.Await(t.Context(), target(n, key)); err != nil {
+		t.Fatal(err)
+	}
+	var r app.Report
+	if err := w.names(t.Context(), as, out, &r); err != nil {
+		t.Fatal(err)
+	}
+	find := func(name string) app.NodeCheck {
+		return r.Contract.Checks[slices.IndexFunc(r.Contract.Checks, func(c app.NodeCheck) bool { return c.Name == name })]
+	}
+	if c := find("names"); !c.OK || c.Skipped != "" || c.Want != fmt.Sprintf("names and addresses of %d machines resolve to each other", app.NamesMost) {
+		t.Errorf("%+v", c)
+	}
+	if c := find("programs"); c.OK {
+		t.Errorf("%+v", c)
+	}
+	err := w.onNode(t.Context(), as, func(sh app.Shell) error {
+		_, err := sh.Run(t.Context(), app.Command{Line: "sed -i '1i 10.99.0.8 bank.example.org' /etc/hosts"}, out)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.names(t.Context(), as, out, &r)
+	if e := app.AsError(err); e.Reason != "node_contract" || !strings.Contains(e.Message, "1 do not: a-cluster-with-a-name-7-n7.example.org") || strings.Contains(e.Message, "programs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// needy is an automator that needs a program which there is not.
+type needy struct{ app.Automator }
+
+func (needy) Tools() []string { return []string{"no-such-program"} }
 
 // sandboxNode makes a machine of a sandbox of its own and gives it as a confirmed node, with the key that lets in. The test's end gives it back.
 // Where there can be no namespaces the test is left out, but not in CI.

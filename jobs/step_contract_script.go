@@ -7,9 +7,10 @@ import (
 )
 
 // contractScript says what a node is, a line "muster-node key=value" for each fact. Where a program is missing that would
-// tell, the fact is left out; nothing here changes the node. $tools and $names are set before it, and $own where the machine
+// tell, the fact is left out; nothing here changes the node. $tools, and $peers with their $names4 and $names6, are set before it, and $own where the machine
 // has a file system and a network of its own: of another one only that is asked which is its own. It starts few programs, since every one
-// takes the node a millisecond.
+// takes the node a millisecond. Names are looked up by the kind of their address: for the other kind, a machine would ask its DNS, and wait
+// where there is none.
 const contractScript = `PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
 LC_ALL=C
 export PATH LC_ALL
@@ -55,9 +56,15 @@ elif a=$(hostname -I 2>/dev/null); then
 for i in $a; do say "address=$i"; done
 say addresses=hostname
 fi
-if [ -n "$names" ] && command -v getent >/dev/null; then
+if [ -n "$peers" ] && command -v getent >/dev/null; then
 say resolver=getent
-getent hosts $names | while read -r a n; do say "resolved=$a $n"; done
+getent hosts $peers | while read -r a n; do say "reversed=$a $n"; done
+if getent ahostsv4 127.0.0.1 >/dev/null 2>&1; then
+[ -z "$names4" ] || getent ahostsv4 $names4 | while read -r a k n; do [ "$k" != STREAM ] || say "resolved=$a $n"; done
+[ -z "$names6" ] || getent ahostsv6 $names6 | while read -r a k n; do [ "$k" != STREAM ] || say "resolved=$a $n"; done
+else
+getent hosts $names4 $names6 | while read -r a n; do say "resolved=$a $n"; done
+fi
 fi
 if [ -r /proc/meminfo ]; then
 while read -r k v unit; do
@@ -110,11 +117,19 @@ done
 
 // script gives the script with what it is to look for.
 func (c contract) script() string {
-	var names []string
+	var peers, names4, names6 []string
 	for _, e := range c.names() {
-		names = append(names, e.Names[0], e.Address)
+		peers = append(peers, e.Address)
+		if strings.Contains(e.Address, ":") {
+			names6 = append(names6, e.Names[0])
+		} else {
+			names4 = append(names4, e.Names[0])
+		}
 	}
-	set := "tools=" + app.ShellQuote(strings.Join(c.tools, " ")) + "\nnames=" + app.ShellQuote(strings.Join(names, " ")) + "\n"
+	set := ""
+	for name, words := range map[string][]string{"tools": c.tools, "peers": peers, "names4": names4, "names6": names6} {
+		set += name + "=" + app.ShellQuote(strings.Join(words, " ")) + "\n"
+	}
 	if !c.node.OwnRoot {
 		return set + "own=\n" + contractScript
 	}

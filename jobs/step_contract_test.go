@@ -31,6 +31,7 @@ func goodNode() (contract, facts) {
 		"time": {"1000"}, "uid": {"0"}, "os": {"debian"}, "version": {"12"}, "hostname": {"n1"}, "address": {"127.0.0.1", "10.0.0.1", "fe80::1"},
 		"addresses": {"ip"}, "resolver": {"getent"}, "memory": {"4026531"}, "disk": {"20000000"}, "firewall": {"off"}, "passwords": {"no"}, "end": {"ok"},
 		"resolved": {"10.0.0.1 n1.c1.example.org n1", "10.0.0.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2", "10.0.0.2 n2.c1.example.org n2"},
+		"reversed": {"10.0.0.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2"},
 	}}
 }
 
@@ -51,7 +52,9 @@ func TestContract(t *testing.T) {
 		"passwords":        {func(_ *contract, f facts) { f.said["passwords"] = []string{"yes"} }, "passwords", app.NodeAdvised, "password"},
 		"no bind address":  {func(_ *contract, f facts) { f.said["address"] = []string{"127.0.0.1", "10.0.0.11"} }, "address bind", app.NodeRequired, "10.0.0.11"},
 		"no address known": {func(c *contract, _ facts) { c.node.Addresses = nil }, "address access", app.NodeRequired, "none"},
-		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"] = f.said["resolved"][:2] }, "names", app.NodeRequired, "n2.c1.example.org"},
+		"only forward":     {func(_ *contract, f facts) { f.said["reversed"] = f.said["reversed"][:1] }, "names", app.NodeRequired, "n2.c1.example.org"},
+		"only reverse":     {func(_ *contract, f facts) { f.said["resolved"] = f.said["resolved"][:2] }, "names", app.NodeRequired, "n2.c1.example.org"},
+		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"], f.said["reversed"] = f.said["resolved"][:2], nil }, "names", app.NodeRequired, "n2.c1.example.org"},
 		"peer is another": {func(_ *contract, f facts) {
 			f.said["resolved"] = []string{"10.0.0.1 n1.c1.example.org", "10.0.0.9 n2.c1.example.org", "10.0.0.2 x"}
 		}, "names", app.NodeRequired, "1 do not"},

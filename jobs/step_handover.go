@@ -132,7 +132,7 @@ func makeOwn(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Outp
 		return err
 	}
 	self := app.HostEntryOf(as.Node)
-	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.EnsureHosts(ctx, sh, []app.HostEntry{self}, sudo))
+	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.SetHosts(ctx, sh, []app.HostEntry{self}, sudo))
 	if code := app.CodeOf(err); err != nil && (code == app.EInvalid || code == app.ECredentials) {
 		out(app.StreamErr, app.AsError(err).ForPeople())
 		return nil

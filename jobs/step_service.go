@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -31,13 +32,35 @@ func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Outp
 	})
 }
 
+// names lets the node know all of its peers and no others, and checks that it does.
+func (w *Worker) names(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+	if !as.Node.OwnRoot {
+		out(app.StreamSystem, "No names are written: "+sharesHost+".")
+		return nil
+	}
+	return w.onNode(ctx, as, func(sh app.Shell) error {
+		if err := ensureHosts(ctx, as, sh); err != nil {
+			return err
+		}
+		out(app.StreamSystem, fmt.Sprintf("/etc/hosts names %d nodes.", len(as.Hosts)))
+		return w.checkNode(ctx, as, sh, out, r)
+	})
+}
+
 // ensureHosts lets the node know its peers, as far as they are known. Where machines share this host's file system,
 // /etc/hosts is not ours to write.
 func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
 	if !as.Node.OwnRoot || as.Hosts == nil && (as.Action == app.ActionBootstrap || as.Action == app.ActionHook) {
 		return nil
 	}
-	return remote.EnsureHosts(ctx, sh, as.Hosts, as.Node.SSHUser != "root")
+	write := remote.AddHosts
+	switch {
+	case as.Action == app.ActionNames:
+		write = remote.RewriteHosts
+	case as.HostsWhole:
+		write = remote.SetHosts
+	}
+	return write(ctx, sh, as.Hosts, as.Node.SSHUser != "root")
 }
 
 // service carries out one service action.

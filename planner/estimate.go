@@ -23,6 +23,7 @@ var estimates = map[app.Action]time.Duration{
 	app.ActionStop:       5 * time.Second,
 	app.ActionRemove:     10 * time.Second,
 	app.ActionDelete:     20 * time.Second,
+	app.ActionNames:      2 * time.Second,
 	app.ActionHook:       10 * time.Second,
 	app.ActionSleep:      10 * time.Second,
 	app.ActionWake:       20 * time.Second,

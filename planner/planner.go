@@ -55,6 +55,7 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 	if err := plan(g, r); err != nil {
 		return app.Plan{}, err
 	}
+	g.names(r)
 	questions := g.markQuestions(r)
 	p := g.plan(r.Kind)
 	p.Questions = questions

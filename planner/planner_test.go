@@ -231,7 +231,7 @@ func TestRequestIsNotChanged(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(shared, []string{"b", "a", "b"}) || len(r.Nodes[0].Services) != 3 {
 		t.Errorf("%v, %v", shared, err)
 	}
-	if p.Acts() != 2*(3+2*4) {
+	if p.Acts() != 2*(4+2*4) {
 		t.Errorf("%d acts", p.Acts())
 	}
 }

@@ -153,6 +153,8 @@ func (d *drawing) after(node string, step int) string {
 			parts = append(parts, "all else")
 		case s.Join && s.Action == "":
 			parts = append(parts, joinWords(s.ID))
+		case s.Join && s.Action == app.ActionNames:
+			parts = append(parts, "all machines that come or go")
 		case s.Join:
 			parts = append(parts, fmt.Sprintf("%s on %s", d.local(n), d.joined(n)))
 		case s.Node == node && s.Service != "" && s.Service != service:

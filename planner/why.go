@@ -23,6 +23,8 @@ func why(p app.Plan, step, need int, on func(node string) []string) string {
 	switch {
 	case s.Action == app.ActionHook || n.Action == app.ActionHook:
 		return aroundHook(s, n)
+	case s.Action == app.ActionNames:
+		return "all machines must have come or gone before their names are written"
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
 		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
 		return "what was done later is undone first"

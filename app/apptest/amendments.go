@@ -563,10 +563,10 @@ func (t *storeTest) repairsLost() {
 	t.status("web-1", app.ClusterPending, app.OperationRunning)
 	t.carryOut("")
 	t.status("web-1", app.ClusterActive, app.OperationSucceeded)
-	lost, err := t.s.LostClusters(t.ctx)
+	all, err := t.s.ComparedClusters(t.ctx, []string{"web-1"})
 	t.must(err)
-	if len(lost) != 0 {
-		t.Errorf("lost are %+v", lost)
+	if len(all) != 1 || all[0].Lost {
+		t.Errorf("after the repair: %+v", all)
 	}
 	t.nodesAre("web-1", "n1 ready, n2 ready")
 }

@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -235,31 +236,40 @@ func (t *storeTest) lost() {
 	t.create("web", 1)
 	t.drain()
 	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone"))
-	lost, err := t.s.LostClusters(t.ctx)
-	t.must(err)
-	if len(lost) != 1 || lost[0].Status != app.ClusterFailed || lost[0].Message != "n1 is gone" {
-		t.Fatalf("lost: %+v", lost)
+	lost := func() []app.ComparedCluster {
+		all, err := t.s.ComparedClusters(t.ctx, []string{"web-1", "nothing"})
+		t.must(err)
+		return slices.DeleteFunc(all, func(c app.ComparedCluster) bool { return !c.Lost })
+	}
+	if l := lost(); len(l) != 1 || l[0].Status != app.ClusterFailed || l[0].Message != "n1 is gone" || len(l[0].Nodes) != 1 || l[0].Nodes[0].MachineID == "" {
+		t.Fatalf("lost: %+v", l)
 	}
 	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is still gone"))
 	t.must(t.s.MarkFound(t.ctx, tenant, "web-1"))
 	c, err := t.s.Cluster(t.ctx, tenant, "web-1")
 	t.must(err)
-	if lost, err = t.s.LostClusters(t.ctx); err != nil || len(lost) != 0 || c.Status != app.ClusterActive || c.Message != "" {
-		t.Fatalf("healed: %+v, lost %+v (%v)", c, lost, err)
+	if l := lost(); len(l) != 0 || c.Status != app.ClusterActive || c.Message != "" {
+		t.Fatalf("healed: %+v, lost %+v", c, l)
 	}
-	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now()))
-	t.must(t.s.MarkNodes(t.ctx, "another", "web-1", nil, []string{"n1"}, t.clock.Now()))
-	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n1"}, nil, t.clock.Now().Add(time.Hour)))
+	mark := func(tenant string, lost, found []string, now time.Time, want int) {
+		t.Helper()
+		if newly, err := t.s.MarkNodes(t.ctx, tenant, "web-1", lost, found, now); err != nil || newly != want {
+			t.Fatalf("%d nodes are newly lost, want %d (%v)", newly, want, err)
+		}
+	}
+	mark(tenant, []string{"n1"}, nil, t.clock.Now(), 1)
+	mark("another", nil, []string{"n1"}, t.clock.Now(), 0)
+	mark(tenant, []string{"n1"}, nil, t.clock.Now().Add(time.Hour), 0)
 	if nodes, err := t.s.Nodes(t.ctx, tenant, "web-1"); err != nil || !nodes[0].Lost() || !nodes[0].LostAt.Equal(t.clock.Now()) {
 		t.Fatalf("lost since %v, not since it was first said (%v)", nodes[0].LostAt, err)
 	}
-	t.must(t.s.MarkNodes(t.ctx, tenant, "web-1", nil, []string{"n1"}, t.clock.Now()))
+	mark(tenant, nil, []string{"n1"}, t.clock.Now(), 0)
 	if nodes, err := t.s.Nodes(t.ctx, tenant, "web-1"); err != nil || nodes[0].Lost() {
 		t.Fatalf("found, it is lost since %v (%v)", nodes[0].LostAt, err)
 	}
 	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone"))
-	if failed, err := t.s.FailedClusters(t.ctx); err != nil || len(failed) != 0 {
-		t.Fatalf("what has only lost machines counts as failed: %+v (%v)", failed, err)
+	if l := lost(); len(l) != 1 {
+		t.Fatalf("what has only lost machines counts as failed: %+v", l)
 	}
 	_, err = t.s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		PlanHash: "h", Requester: "ada", CreatedAt: time.Now()}, Plan: Remove(1)})
@@ -268,4 +278,54 @@ func (t *storeTest) lost() {
 	if c, err = t.s.Cluster(t.ctx, tenant, "web-1"); err != nil || c.Status == app.ClusterActive {
 		t.Fatalf("a cluster that is being deleted counts as %s (%v)", c.Status, err)
 	}
+}
+
+// expects: what accounts should have is known by machine, and what has changed of it by event.
+func (t *storeTest) expects() {
+	t.create("web", 2)
+	have := func(provider, tenant string, clusters []string) (list []string) {
+		t.must(t.s.ExpectedMachines(t.ctx, provider, tenant, clusters, func(m app.ExpectedMachine) error {
+			list = append(list, fmt.Sprintf("%s %s %s lost=%v marked=%v", m.Tenant, m.Cluster, m.Status, m.Lost, m.Marked))
+			return nil
+		}))
+		slices.Sort(list)
+		return list
+	}
+	same := func(what string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: %q, want %q", what, got, want)
+		}
+	}
+	changed := func(after int64) ([]string, int64) {
+		clusters, latest, err := t.s.ClustersChanged(t.ctx, after)
+		t.must(err)
+		return clusters, latest
+	}
+	same("while an operation runs", have(cloud, "", nil))
+	_, at := changed(-1)
+	t.carryOut("")
+	clusters, at := changed(at)
+	same("changed", clusters, "web-1")
+	clusters, _ = changed(at)
+	same("since then", clusters)
+	well := tenant + " web-1 active lost=false marked=false"
+	same("of the account", have(cloud, "", nil), well, well)
+	same("of a tenant", have(cloud, tenant, nil), well, well)
+	same("of another tenant", have(cloud, "other", nil))
+	same("of another account", have("elsewhere", "", nil))
+	same("of a cluster", have(cloud, "", []string{"nothing", "web-1"}), well, well)
+	same("of no cluster", have(cloud, "", []string{}))
+	_, err := t.s.MarkNodes(t.ctx, tenant, "web-1", []string{"n2"}, nil, t.clock.Now())
+	t.must(err)
+	clusters, at = changed(at)
+	same("with a lost node", clusters, "web-1")
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n2 is gone"))
+	clusters, at = changed(at)
+	same("marked", clusters, "web-1")
+	same("of the marked one", have(cloud, "", nil), tenant+" web-1 failed lost=false marked=true", tenant+" web-1 failed lost=true marked=true")
+	t.must(t.s.MarkFound(t.ctx, tenant, "web-1"))
+	clusters, _ = changed(at)
+	same("found", clusters, "web-1")
+	same("of the one that was found", have(cloud, "", nil), well, well)
 }

@@ -264,11 +264,6 @@ func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) (
 			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, micros(now), limit)
 }
 
-// ActiveClusters implements app.ClusterStore.
-func (s *Store) ActiveClusters(ctx context.Context) ([]app.Cluster, error) {
-	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.status = 'active'`)
-}
-
 func (s *Store) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		c, err := scanCluster(row)
@@ -287,16 +282,23 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
 			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
 			message, micros(time.Now()), tenant, cluster, message)
-		if err != nil || n == 0 {
-			return err
-		}
-		if err := t.checkSoon(tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+		if err != nil {
 			return err
 		}
 		var name, owner string
+		var status app.ClusterStatus
 		var pool int64
-		if err := t.row(`SELECT name, owner, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &pool); err != nil {
+		err = t.row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &status, &pool)
+		if isNoRows(err) || err == nil && n == 0 && status != app.ClusterAsleep {
+			return nil
+		}
+		if err != nil {
 			return wrapped(err)
+		}
+		if n > 0 {
+			if err := t.checkSoon(tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+				return err
+			}
 		}
 		if pool == 0 { // those of pools are told of by their pool
 			if err := t.notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
@@ -305,7 +307,7 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 			}
 		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
-			Status: string(app.ClusterFailed), Message: message})
+			Status: string(status), Message: message})
 	})
 }
 

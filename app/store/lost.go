@@ -7,17 +7,83 @@ import (
 	"muster/app"
 )
 
-// FailedClusters implements app.OrphanStore.
-func (s *Store) FailedClusters(ctx context.Context) ([]app.Cluster, error) {
-	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.status = 'failed' AND NOT (`+untouched+`)`)
+// compared narrows clusters c to those whose machines can be compared with what the provider has.
+const compared = `c.deleted_at = 0 AND c.status IN ('active', 'failed', 'asleep')`
+
+// expectedMachines is what ExpectedMachines asks; where more narrows it down.
+const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_at > 0, c.lost_at > 0 FROM clusters c JOIN nodes n ON n.cluster = c.id
+	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.leaving < 2 AND n.machine_id <> ''
+	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
+
+// ExpectedMachines implements app.OrphanStore.
+func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
+	each := func(row scanner) error {
+		var m app.ExpectedMachine
+		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
+			return err
+		}
+		return f(m)
+	}
+	if clusters == nil {
+		return s.each(ctx, each, expectedMachines, provider, tenant, tenant)
+	}
+	return inSets(len(clusters), func(from, size int) error {
+		return s.each(ctx, each, expectedMachines+` AND c.id IN (`+repeated(`?`, size)+`)`, append([]any{provider, tenant, tenant}, anys(clusters[from:from+size])...)...)
+	})
+}
+
+// clustersChanged is what ClustersChanged asks.
+const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND seq <= ? AND kind IN ('cluster', 'node') AND cluster <> ''`
+
+// ClustersChanged implements app.OrphanStore.
+func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
+	if err := s.reads.QueryRowContext(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
+		return nil, 0, wrapped(err)
+	}
+	if after < 0 {
+		return nil, latest, nil
+	}
+	err = s.each(ctx, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		clusters = append(clusters, id)
+		return err
+	}, clustersChanged, after, latest)
+	return clusters, latest, err
+}
+
+// ComparedClusters implements app.OrphanStore.
+func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
+	at := map[string]int{}
+	err = inSets(len(clusters), func(from, size int) error {
+		ids := anys(clusters[from : from+size])
+		if err := s.each(ctx, func(row scanner) error {
+			var lost bool
+			c, err := scanCluster(row, &lost)
+			at[c.ID] = len(list)
+			list = append(list, app.ComparedCluster{Cluster: c, Lost: lost})
+			return err
+		}, `SELECT `+clusterColumns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+repeated(`?`, size)+`)`, ids...); err != nil {
+			return err
+		}
+		return s.each(ctx, func(row scanner) error {
+			n, err := scanNode(row)
+			if i, ok := at[n.Cluster]; ok {
+				list[i].Nodes = append(list[i].Nodes, n)
+			}
+			return err
+		}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster IN (`+repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
+	})
+	return list, err
 }
 
 // MarkNodes implements app.OrphanStore.
-func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) error {
+func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
 	if len(lost)+len(found) == 0 {
-		return nil
+		return 0, nil
 	}
-	return s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
+		newly = 0
 		m := &many{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
 		for _, set := range []struct {
 			names []string
@@ -25,14 +91,14 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 			were  string
 		}{{lost, micros(now), `lost_at = 0 AND status IN ('created', 'ready')`}, {found, 0, `lost_at > 0`}} {
 			if err := inSets(len(set.names), func(from, size int) error {
-				args := []any{set.at, tenant, cluster}
-				for _, n := range set.names[from : from+size] {
-					args = append(args, n)
-				}
+				args := append([]any{set.at, tenant, cluster}, anys(set.names[from:from+size])...)
 				return t.each(func(row scanner) error {
 					var node, status string
 					err := row.Scan(&node, &status)
 					m.changes = append(m.changes, told{"", node, status})
+					if set.at > 0 {
+						newly++
+					}
 					return err
 				}, `UPDATE nodes SET lost_at = ? WHERE tenant = ? AND cluster = ? AND `+set.were+` AND name IN (`+repeated(`?`, size)+`) RETURNING name, status`, args...)
 			}); err != nil {
@@ -44,6 +110,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 		}
 		return t.tell([]*many{m})
 	})
+	return newly, err
 }
 
 // lostOf gives the nodes of a cluster whose machines are lost, the first of them by name and how many more.
@@ -64,4 +131,13 @@ func (t *tx) failLost(now time.Time, cluster string) (message string, err error)
 		return "", err
 	}
 	return app.LostWords(names), t.exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, micros(now), cluster)
+}
+
+// anys gives strings as values of a statement.
+func anys(of []string) []any {
+	out := make([]any, len(of))
+	for i, s := range of {
+		out[i] = s
+	}
+	return out
 }

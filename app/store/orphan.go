@@ -204,11 +204,6 @@ func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Act
 const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
 	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
 
-// LostClusters implements app.OrphanStore.
-func (s *Store) LostClusters(ctx context.Context) ([]app.Cluster, error) {
-	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE `+untouched)
-}
-
 // MarkFound implements app.OrphanStore.
 func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 	return s.write(ctx, func(t *tx) error {

@@ -255,7 +255,8 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		return err
 	}
 	h.Clock.Move(40 * time.Second)
-	return h.Store.MarkNodes(ctx, Tenant, id, []string{"n4"}, nil, h.Clock.Now())
+	_, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n4"}, nil, h.Clock.Now())
+	return err
 }
 
 // grow makes a cluster larger, and stays in the middle of it.

@@ -22,7 +22,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {

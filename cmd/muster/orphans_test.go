@@ -59,7 +59,7 @@ func TestOrphans(t *testing.T) {
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	got := run("orphans")
 	wantResult(t, got, exitDone, "aabb  fake      m-9      c1       n2    ended", "")
-	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Mode: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
+	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Automatic cleanup: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
 		wantResult(t, got, exitDone, want, "")
 	}
 	wantResult(t, run("orphans", "--format", "json"), exitDone, `"id":"aabb"`, "")
@@ -99,7 +99,7 @@ func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	}))
 	defer server.Close()
 	got := runAlone(t, "orphans", "--server", server.URL, "--token", "x")
-	for _, want := range []string{"that could be seen; 1 account could not be listed", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
+	for _, want := range []string{"No orphaned machines in the accounts that could be listed; 1 account could not.", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
 		wantResult(t, got, exitDone, want, "")
 	}
 }

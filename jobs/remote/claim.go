@@ -35,7 +35,7 @@ type claimable interface {
 	app.Shell
 	run(ctx context.Context, cmd app.Command, out app.Output, claim *Claim) (int, error)
 	put(ctx context.Context, path string, mode fs.FileMode, r io.Reader, claim *Claim) error
-	// knownHosts is where EnsureHosts remembers what it has seen to over this connection.
+	// knownHosts is where SetHosts remembers what it has seen to over this connection.
 	knownHosts() *atomic.Pointer[string]
 }
 

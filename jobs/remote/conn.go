@@ -25,7 +25,7 @@ type Conn struct {
 	set     settings
 
 	plainShell atomic.Bool            // the login shell is known to be an sh
-	hosts      atomic.Pointer[string] // what EnsureHosts has seen to over this connection
+	hosts      atomic.Pointer[string] // what SetHosts and AddHosts have seen to over this connection
 
 	residence residence
 

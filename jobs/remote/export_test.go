@@ -48,8 +48,16 @@ func (c *Conn) PutWith(ctx context.Context, name string, mode fs.FileMode, r io.
 	return c.putWith(ctx, name, mode, r, nil, atOnce, limit)
 }
 
-func EnsureHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
-	return ensureHosts(ctx, sh, file, e, false)
+func SetHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e})
+}
+
+func RewriteHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e, ask: true})
+}
+
+func AddHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e, add: true})
 }
 
 func (p *Pool) Idle() int {

@@ -17,10 +17,13 @@ const (
 	hostsEnd   = "# muster end"
 )
 
-// hostsScript reads the wanted block on its standard input and makes it the only one of the file named by f. All other
-// lines stay as they are, also those after a begin that has no end. It writes only when something changes, and by a move,
-// unless the file cannot be moved over, as where a container engine has mounted it.
+// hostsScript reads the wanted lines on its standard input and makes them the only block of the file named by f. Where k is set, they are
+// added to the block: what is in it stays, but for lines of an address or a first name that k lists. All lines outside of blocks
+// stay as they are, also those after a begin that has no end. It writes only when something changes, and by a move,
+// unless the file cannot be moved over, as where a container engine has mounted it. A node's steps
+// run one after the other, so nothing else writes meanwhile.
 const hostsScript = `umask 022
+set -f
 [ -e "$f" ] || : >"$f" || exit 1
 t=$(mktemp "$f.XXXXXX") || exit 1
 trap 'rm -f "$t"' EXIT
@@ -28,11 +31,37 @@ cp -p "$f" "$t" || exit 1
 w=$(cat)
 nl='
 '
-held= in=
+held= in= old=
+merge() {
+case "$w$nl" in "$old") return ;; esac
+new= seen=$nl
+while IFS= read -r l; do
+[ -n "$l" ] || continue
+case $nl$w$nl in
+*"$nl$l$nl"*)
+case $seen in *"$nl$l$nl"*) continue ;; esac
+seen=$seen$l$nl
+;;
+*)
+a=${l%% *} n=${l#* }
+case $k in *" $a "*|*" ${n%% *} "*) continue ;; esac
+;;
+esac
+new=$new$l$nl
+done <<END
+$old
+END
+while IFS= read -r l; do
+case $seen in *"$nl$l$nl"*) ;; *) new=$new$l$nl ;; esac
+done <<END
+$w
+END
+w=${new%"$nl"}
+}
 {
 while IFS= read -r l || [ -n "$l" ]; do
 if [ -n "$in" ]; then
-if [ "$l" = "$e" ]; then in= held=; continue; fi
+if [ "$l" = "$e" ]; then old=$old$held in= held=; continue; fi
 if [ "$l" != "$b" ]; then held=$held$l$nl; continue; fi
 printf %s "$held"
 held=
@@ -41,6 +70,7 @@ else printf '%s\n' "$l"
 fi
 done
 printf %s "$held"
+[ -z "$k" ] || merge
 if [ -n "$w" ]; then printf '%s\n%s\n%s\n' "$b" "$w" "$e"; fi
 } <"$f" >"$t" || exit 1
 if [ "$(cat "$t"; echo .)" = "$(cat "$f"; echo .)" ]; then exit 0; fi
@@ -49,32 +79,59 @@ mv -f "$t" "$f" 2>/dev/null || cat "$t" >"$f"
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,253}[A-Za-z0-9_])?$`)
 
-// EnsureHosts makes the names resolve on the machine, by a block of its own in /etc/hosts between "# muster begin" and
-// "# muster end"; without entries the block goes away. Everything outside the block stays. Doing it again changes
+// SetHosts makes these names, and no others that Muster wrote before, resolve on the machine, by a block of its own in /etc/hosts between
+// "# muster begin" and "# muster end"; without entries the block goes away. Everything outside the block stays. Doing it again changes
 // nothing, and over the same connection it asks nothing of the machine. A bad address or name is EInvalid; a file that cannot be written is EInvalid too, with reason "not_written".
-func EnsureHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
-	return ensureHosts(ctx, sh, "/etc/hosts", entries, sudo)
+func SetHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo})
 }
 
-func ensureHosts(ctx context.Context, sh app.Shell, file string, entries []app.HostEntry, sudo bool) error {
-	block, err := hostsBlock(entries)
-	if err != nil {
+// RewriteHosts is SetHosts that asks the machine in any case: others may have written over other connections.
+func RewriteHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo, ask: true})
+}
+
+// AddHosts is SetHosts that keeps what is in the block, unless it is of the same address or the same first name.
+func AddHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo, add: true})
+}
+
+// hostsWrite is what is to be written into a hosts file.
+type hostsWrite struct {
+	file    string
+	entries []app.HostEntry
+	sudo    bool
+	add     bool // to what is in the block
+	ask     bool // although it was done over this connection before
+}
+
+func writeHosts(ctx context.Context, sh app.Shell, h hostsWrite) error {
+	block, err := hostsBlock(h.entries)
+	if err != nil || h.add && block == "" {
 		return err
 	}
+	file, keys := h.file, ""
+	if h.add {
+		keys = " "
+		for line := range strings.Lines(block) {
+			words := strings.Fields(line)
+			keys += words[0] + " " + words[1] + " "
+		}
+	}
 	var known *atomic.Pointer[string]
-	sum := sha256.Sum256([]byte(file + "\n" + block))
+	sum := sha256.Sum256([]byte(file + "\n" + keys + "\n" + block))
 	what := string(sum[:]) // the block of a large cluster is long
 	if s, ok := sh.(claimable); ok {
 		known = s.knownHosts()
-		if k := known.Load(); k != nil && *k == what {
+		if k := known.Load(); !h.ask && k != nil && *k == what {
 			return nil
 		}
 	}
 	var last tail
 	exit, err := sh.Run(ctx, app.Command{
-		Line:  "b=" + app.ShellQuote(hostsBegin) + " e=" + app.ShellQuote(hostsEnd) + " f=" + app.ShellQuote(file) + "\n" + hostsScript,
+		Line:  "b=" + app.ShellQuote(hostsBegin) + " e=" + app.ShellQuote(hostsEnd) + " f=" + app.ShellQuote(file) + " k=" + app.ShellQuote(keys) + "\n" + hostsScript,
 		Stdin: strings.NewReader(block),
-		Sudo:  sudo,
+		Sudo:  h.sudo,
 	}, func(s app.Stream, line string) {
 		if s == app.StreamErr {
 			last.set(line)

@@ -271,7 +271,7 @@ func ClusterHealthPage(f Frame, c ClusterHealth) templ.Component {
 					}
 				}
 				for _, note := range c.Drift.Notes {
-					if note != app.DriftUnwatched {
+					if note != app.DriftUnwatched && note != c.Health.Note {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"soft\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -54,11 +54,11 @@ func (l OrphanList) Summary() string {
 	}
 	switch {
 	case stand == 0 && l.Report.Unlisted > 0:
-		return "Somebody stands behind every machine of ours that could be seen. " + Count(l.Report.Unlisted, "account") + " could not be listed."
+		return "No orphaned machines in the accounts that could be listed; " + Count(l.Report.Unlisted, "account") + " could not."
 	case stand == 0:
-		return "Somebody stands behind every machine of ours."
+		return "No orphaned machines."
 	}
-	s := Count(stand, "machine") + " of ours that nobody stands behind."
+	s := Count(stand, "orphaned machine") + "."
 	if l.Report.Cost > 0 {
 		s += " Cost so far: " + Cost(l.Report.Cost) + "."
 	}

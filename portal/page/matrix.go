@@ -56,7 +56,7 @@ var States = []app.StepState{
 
 // order is the order of actions within a group of columns.
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
-	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionStop, app.ActionRemove, app.ActionDelete}
+	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionNames, app.ActionStop, app.ActionRemove, app.ActionDelete}
 
 // anew is the order within a group where something is ended before it begins again, as in a restart or a repair.
 var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
