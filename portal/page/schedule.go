@@ -179,6 +179,7 @@ var barMarks = map[app.Action]string{
 	app.ActionCheck:      "M1 3 2.5 4.5 5 1.5",
 	app.ActionCompare:    "M1 2H5M1 4H5",
 	app.ActionHook:       "M1 1V5H5",
+	app.ActionNames:      "M1 1H5V5",
 	app.ActionAsk:        "M3 1 5 3 3 5 1 3Z",
 	barFailed:            "M1.5 1.5 4.5 4.5M4.5 1.5 1.5 4.5",
 }
