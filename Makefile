@@ -27,8 +27,8 @@ ATONCE := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflags "-s -w" -p $(ATONCE) -parallel 6 -timeout 20m
 
 # What the gate tries against real parts, a short check for each: Redis flushed and PostgreSQL killed in the middle of a create, the store's
-# suite on PostgreSQL, OpenSSH in namespaces, Chromium, software of one template, the API's description, the scripts.
-REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean)$$
+# suite on PostgreSQL, OpenSSH in namespaces, Chromium, software of one template, the API's description, the files that are handed out, the scripts.
+REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresBackup|TestShellcheckFindsNothing|TestTemplatesAreFresh|TestRealMachines)$$
 
 .PHONY: build demo test test-real test-all check-size check-deploy chaos bench bench-go screenshots generate check clean
@@ -90,7 +90,7 @@ bench-go: ## every benchmark of every package
 screenshots: ## pictures of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
 
-generate: ## pages from their templates, and docs/openapi.json from the API
+generate: ## pages from their templates, and docs/openapi*.json from the API
 	$(GO) generate ./portal/page
 	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
 

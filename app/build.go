@@ -91,6 +91,9 @@ type BuildSystem struct {
 	Token bool `json:"token"`
 	// StatusAPI is its public API at which commit statuses are written; "" where it has none.
 	StatusAPI string `json:"status_api,omitempty"`
+	// StatusOwn is that API on a server of one's own, as an example, and StatusAccess says which token may write there.
+	StatusOwn    string `json:"status_own,omitempty"`
+	StatusAccess string `json:"status_access,omitempty"`
 }
 
 // BuildSystems knows the build systems. It is pure: it reads no clock and opens nothing.

@@ -38,9 +38,11 @@ type BuildHook struct {
 	RefusedAt time.Time   `json:"refused_at,omitzero"`
 	Refused   string      `json:"refused,omitempty"` // why the latest one was refused that was not
 	// Statuses says that commits show how the build's cluster is, written with a token of the hook at StatusAPI; "" is the system's own.
-	Statuses  bool      `json:"statuses"`
-	StatusAPI string    `json:"status_api,omitempty"`
-	Live      int       `json:"live"` // builds that have a cluster, or wait for one
+	Statuses  bool   `json:"statuses"`
+	StatusAPI string `json:"status_api,omitempty"`
+	Live      int    `json:"live"` // builds that have a cluster, or wait for one
+	// Warnings say of one hook what is allowed and still unwise; lists leave them out.
+	Warnings  []string  `json:"warnings,omitempty"`
 	CreatedBy string    `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`
 	ChangedAt time.Time `json:"changed_at"`
@@ -69,8 +71,6 @@ type SavedBuildHook struct {
 	BuildHook
 	Secret string `json:"secret,omitempty"`
 	Made   bool   `json:"made"`
-	// Warnings say what is allowed and still unwise.
-	Warnings []string `json:"warnings,omitempty"`
 }
 
 // BuildHookChange is a checked change, as the store takes it. What is nil or empty stays.
@@ -125,9 +125,27 @@ func (a *App) BuildHook(ctx context.Context, actor Actor, name string) (BuildHoo
 	}
 	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
 	if err == nil {
-		_, h.Why, err = a.buildOwner(ctx, h)
+		err = a.judgeBuildHook(ctx, &h)
 	}
 	return h, err
+}
+
+// judgeBuildHook says of a hook as it is now why it can do nothing, and what is unwise about it.
+func (a *App) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
+	if _, h.Why, err = a.buildOwner(ctx, *h); err != nil {
+		return err
+	}
+	_, secrets, err := a.Store.BuildHookAt(ctx, h.ID, a.Now())
+	if err != nil {
+		return err
+	}
+	h.Warnings = weakSecret(secrets[0])
+	// Templates are deleted without a look at the rules that name them.
+	err = a.checkBuildTemplates(ctx, h.Tenant, h.Rules)
+	if CodeOf(err) == EInvalid {
+		h.Warnings, err = append(h.Warnings, AsError(err).Message+". Its builds will fail."), nil
+	}
+	return err
 }
 
 // SaveBuildHook makes a build hook or changes the one of that name. EInvalid says which field is wrong, of rules with rule, line and
@@ -171,10 +189,10 @@ func (a *App) SaveBuildHook(ctx context.Context, actor Actor, r BuildHookRequest
 	if err != nil {
 		return SavedBuildHook{}, err
 	}
-	if _, h.Why, err = a.buildOwner(ctx, h); err != nil {
+	if err := a.judgeBuildHook(ctx, &h); err != nil {
 		return SavedBuildHook{}, err
 	}
-	saved := SavedBuildHook{BuildHook: h, Made: made, Warnings: weakSecret(r.Secret)}
+	saved := SavedBuildHook{BuildHook: h, Made: made}
 	if r.Rotate || made && r.Secret == "" {
 		saved.Secret = c.New
 	}

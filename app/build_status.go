@@ -119,16 +119,16 @@ func (a *App) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *B
 			u, err := a.checkHookURL(text)
 			if err != nil {
 				e := *AsError(err)
-				e.Field, e.Hint = "status_api", "Such as "+s.StatusAPI+"."
+				e.Field, e.Hint = "status_api", "Such as "+s.StatusOwn+"."
 				return &e
 			}
 			if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-				return wrong("status_api", "The API's URL has a user, a query or a fragment.", "Such as "+s.StatusAPI+".")
+				return wrong("status_api", "Enter the API's URL without a user name, a query or a fragment.", "Such as "+s.StatusOwn+".")
 			}
 		}
 		// A token that is kept goes nowhere but where it was meant for.
 		if text != was.StatusAPI && was.Statuses && r.StatusToken == nil {
-			return wrong("status_api", "The API's URL changes, and the token was given for the old one.", "Give the token again with it.")
+			return wrong("status_api", "The API's URL changes, and the token was entered for the old one.", "Enter the token again, too.")
 		}
 		c.StatusAPI = &text
 	}
@@ -172,7 +172,7 @@ func (b Build) Shown() Build {
 	return b
 }
 
-// weakSecret warns of a secret that can be guessed; "" where it can't.
+// weakSecret warns of a secret that can be guessed.
 func weakSecret(secret string) []string {
 	if secret == "" || len(secret) >= weakBuildSecret {
 		return nil

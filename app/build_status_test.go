@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,10 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 		if err != nil || (len(saved.Warnings) > 0) != tc.weak {
 			t.Errorf("%s %.30q: %q, %v", tc.system, tc.secret, saved.Warnings, err)
 		}
+		// The hook's page says so as long as it is so.
+		if h, err := b.app.BuildHook(t.Context(), admin, saved.Name); err != nil || !slices.Equal(h.Warnings, saved.Warnings) {
+			t.Errorf("%s %.30q: later %q, %v", tc.system, tc.secret, h.Warnings, err)
+		}
 		if text, _ := json.Marshal(saved); len(tc.secret) > 2 && strings.Contains(string(text), tc.secret) {
 			t.Errorf("%s %.30q is shown: %s", tc.system, tc.secret, text)
 		}
@@ -77,6 +82,14 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 				t.Errorf("%s: %+v", template, e)
 			}
 		}
+	}
+	// As it is when the template is deleted after the rule was saved.
+	rules := []app.BuildRule{{Name: "late", When: "true", Do: app.BuildCreate, Template: "ghost"}}
+	if _, _, err := b.store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", Rules: &rules}, b.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := b.app.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
+		t.Errorf("%q, %v", h.Warnings, err)
 	}
 }
 

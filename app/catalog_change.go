@@ -128,6 +128,7 @@ type catalogDraft struct {
 	entries             []CatalogRevision              // that become other than they are
 	revision, asOf      int64
 	accounts            []string
+	comments            map[CatalogKey]bool // entries of which only comments differ
 	report              CatalogReport
 }
 
@@ -151,7 +152,7 @@ func (a *App) workOutChange(ctx context.Context, actor Actor, c CatalogChange) (
 	}
 	texts, problems := a.Reader.Split(c.Files)
 	d.report.Problems = append(d.report.Problems, problems...)
-	next, touched := d.lay(actor, c, texts)
+	next, touched := d.lay(actor, c, texts, a.Reader.Compare)
 	var standing []CatalogProblem
 	d.before, standing = a.Reader.Read(d.base, actor.Tenant, textsOf(list))
 	var found []CatalogProblem
@@ -206,9 +207,10 @@ func (c CatalogChange) check() (asOf int64, err error) {
 }
 
 // lay lays the texts over the own entries as they are. It notes those that become other than they are, and gives all, and where those that
-// the change holds are written.
-func (d *catalogDraft) lay(actor Actor, c CatalogChange, texts []CatalogText) (next []CatalogText, touched map[CatalogKey]CatalogText) {
-	touched = map[CatalogKey]CatalogText{}
+// the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
+// nothing changes by it, since versions of templates are told apart by what they say. A text that is only laid out otherwise is no version at all.
+func (d *catalogDraft) lay(actor Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[CatalogKey]CatalogText) {
+	touched, d.comments = map[CatalogKey]CatalogText{}, map[CatalogKey]bool{}
 	trusted := actor.Role == RoleSuperadmin
 	note := strings.TrimSpace(c.Note)
 	for _, t := range texts {
@@ -220,7 +222,11 @@ func (d *catalogDraft) lay(actor Actor, c CatalogChange, texts []CatalogText) (n
 		if c.lenient[t.CatalogKey] {
 			t.Coopr = true
 		}
-		if had && was.Text == t.Text {
+		differs := TextValues
+		if had {
+			differs = compare(was.Text, t.Text)
+		}
+		if differs == TextSame {
 			t.Coopr = was.Coopr          // it stays as lenient as it was until it is edited
 			if !trusted || was.Trusted { // the same text is no new version, unless it becomes trusted by that
 				t.Trusted = was.Trusted
@@ -230,6 +236,7 @@ func (d *catalogDraft) lay(actor Actor, c CatalogChange, texts []CatalogText) (n
 			}
 		}
 		touched[t.CatalogKey] = t
+		d.comments[t.CatalogKey] = differs == TextComments
 		d.entries = append(d.entries, CatalogRevision{CatalogKey: t.CatalogKey, Number: was.Number + 1, Note: note, Text: t.Text, Trusted: t.Trusted, Coopr: t.Coopr})
 	}
 	gone := map[CatalogKey]bool{}

@@ -43,6 +43,10 @@ func (a *App) describe(ctx context.Context, actor Actor, d *catalogDraft) error 
 // warnings are what people would want to know of a change.
 func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []CatalogKey) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if d.comments[e.CatalogKey] {
+		say("Only comments differ. Clusters aren't affected.")
+		return list
+	}
 	_, had := d.own[e.CatalogKey]
 	under := d.base.entry(e.CatalogKey) != nil
 	switch {
@@ -94,7 +98,7 @@ func fieldChanges(before, after any) ([]FieldChange, error) {
 		if texts[i], err = flatten(catalogText(v)); err != nil {
 			return nil, err
 		}
-		inWords(texts[i])
+		inWords(texts[i], "")
 	}
 	paths := maps.Clone(texts[0])
 	maps.Copy(paths, texts[1])
@@ -139,17 +143,17 @@ func settingChanges(before, after any) (list []FieldChange) {
 	return list
 }
 
-// inWords writes what is a length of time, or no limit, as people do.
-func inWords(text map[string]string) {
+// inWords writes what is a length of time, or no limit, as people do. The paths are of what stands under a path of the entry; "" is the entry.
+func inWords(text map[string]string, under string) {
 	for path, v := range text {
 		last := path[strings.LastIndexByte(path, '.')+1:]
 		switch {
 		case v == fmt.Sprint(Unlimited) && last == "max":
 			delete(text, path)
-		case slices.Contains([]string{"timeout", "wait", "interval"}, last) || strings.HasPrefix(path, "lease."):
+		case slices.Contains([]string{"timeout", "wait", "interval"}, last) || strings.HasPrefix(under+path, "lease."):
 			var n int64
 			if _, err := fmt.Sscan(v, &n); err == nil && n%int64(time.Second) == 0 && n > 0 {
-				text[path] = lengthWords(time.Duration(n))
+				text[path] = Length(time.Duration(n))
 			} else if v == "0" {
 				delete(text, path)
 			}

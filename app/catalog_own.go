@@ -113,7 +113,7 @@ type CatalogFile struct {
 type CatalogReport struct {
 	Problems []CatalogProblem `json:"problems"` // errors first; with an error, nothing was saved
 	Changes  []CatalogEdit    `json:"changes"`  // entries that become other than they are, by kind and name
-	Same     int              `json:"same"`     // entries that are as they were
+	Same     int              `json:"same" doc:"Entries that are saved like this already, or differ at most in the order of keys, spacing or quotes; they get no new version"`
 	Saved    bool             `json:"saved"`
 	// Revision is that of the tenant's catalog after it, or as it is where nothing was saved.
 	Revision string `json:"revision"`
@@ -176,12 +176,24 @@ type CatalogReader interface {
 	// Split takes files apart into entries of one document each, in Muster's own form: what was Coopr's is written in it. Keys are
 	// unique; a text that is not to be understood is a problem.
 	Split(files []CatalogFile) ([]CatalogText, []CatalogProblem)
+	// Compare tells how the text of an entry differs from what is saved.
+	Compare(saved, text string) TextDifference
 	// Write gives an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote gives the same entry,
 	// but for settings of the installation's providers that are secret, or come from the environment: they are left out.
 	Write(c *Catalog, k CatalogKey) (text string, ok bool)
 	// Families says what providers and automators there are.
 	Families() Families
 }
+
+// TextDifference is how the text of an entry differs from what is saved.
+type TextDifference int
+
+// Differences, the least first.
+const (
+	TextSame     TextDifference = iota // at most the order of keys, spacing or quotes differ
+	TextComments                       // comments differ, too
+	TextValues
+)
 
 // CatalogText is one entry as text.
 type CatalogText struct {
@@ -277,7 +289,7 @@ func (u ProviderUse) Refusal(provider string) *Error {
 		what = append(what, fmt.Sprintf("%d more", u.More))
 	}
 	if u.Orphans > 0 {
-		what = append(what, fmt.Sprintf("%d machines that nobody stands behind", u.Orphans))
+		what = append(what, fmt.Sprintf("%d orphaned machines", u.Orphans))
 	}
 	if u.Unproven > 0 {
 		what = append(what, fmt.Sprintf("%d clusters of which it is not proven yet that nothing is left", u.Unproven))

@@ -22,9 +22,9 @@ func ClustersCSV(list []ClusterSummary, names bool) []byte {
 		return t.UTC().Format(time.RFC3339)
 	}
 	for _, c := range list {
-		_ = w.Write([]string{c.ID, sheetCell(c.Name), sheetCell(c.Owner), sheetCell(c.Template), sheetCell(c.Provider), strconv.Itoa(c.Size),
-			sheetCell(strings.Join(c.Services, " ")), string(c.Status), strconv.FormatFloat(c.CostPerHour, 'f', 6, 64),
-			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), sheetCell(c.Message)})
+		_ = w.Write([]string{c.ID, SheetCell(c.Name), SheetCell(c.Owner), SheetCell(c.Template), SheetCell(c.Provider), strconv.Itoa(c.Size),
+			SheetCell(strings.Join(c.Services, " ")), string(c.Status), strconv.FormatFloat(c.CostPerHour, 'f', 6, 64),
+			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), SheetCell(c.Message)})
 	}
 	w.Flush() // a buffer takes everything
 	return b.Bytes()

@@ -38,5 +38,11 @@ func (a *App) Explain(ctx context.Context, actor Actor, r ClusterRequest) (Expla
 	if err != nil {
 		return Explanation{Problems: []*Error{AsError(err)}}, nil
 	}
-	return a.Explainer.Explain(ctx, c.For(actor), r.LayoutRequest)
+	x, err := a.Explainer.Explain(ctx, c.For(actor), r.LayoutRequest)
+	if !actor.seesDrafts() {
+		for i := range x.Conflict {
+			x.Conflict[i].Origin = "" // where it is written is of use to those who can change it
+		}
+	}
+	return x, err
 }

@@ -194,16 +194,40 @@ func leaseText(d time.Duration) string {
 func (s ClusterSpec) Request() (ClusterRequest, error) {
 	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
 		LayoutRequest: LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+	var err error
+	r.Lease, err = s.leaseLength()
+	return r, err
+}
+
+// leaseLength reads the lease: nil where nothing is said, 0 for ever.
+func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 	switch s.Lease {
 	case "":
+		return nil, nil
 	case "forever":
-		r.Lease = new(time.Duration)
-	default:
-		lease, err := ParseLength(s.Lease)
-		if err != nil || lease <= 0 {
-			return r, &Error{Code: EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q is not a length of time.", s.Lease), Hint: "It looks like 90m, 8h, 7d or forever."}
-		}
-		r.Lease = &lease
+		return new(time.Duration), nil
 	}
-	return r, nil
+	lease, err := ParseLength(s.Lease)
+	if err != nil || lease <= 0 {
+		return nil, &Error{Code: EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q isn't a length of time.", s.Lease), Hint: "Write it like 90m, 8h, 7d or forever."}
+	}
+	return &lease, nil
+}
+
+// Complaints are what is wrong with a spec whatever the catalog says, each with its field.
+func (s ClusterSpec) Complaints() (list []*Error) {
+	_, lease := s.leaseLength()
+	checks := []error{s.Prefer.check(), lease, s.OnFailure.check(), s.Survival.Check(s.OnFailure)}
+	if s.Name != "" {
+		checks = append(checks, CheckClusterName(s.Name))
+	}
+	if s.DNSSuffix != "" {
+		checks = append(checks, checkDNSSuffix(s.DNSSuffix))
+	}
+	for _, err := range checks {
+		if err != nil {
+			list = append(list, AsError(err))
+		}
+	}
+	return list
 }

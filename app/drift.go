@@ -45,7 +45,7 @@ type DriftItem struct {
 const mostDrift = 50
 
 // DriftUnwatched is the note of a cluster whose health nobody looks at.
-const DriftUnwatched = "Nobody looks at the health of its nodes: the template says nothing of it."
+const DriftUnwatched = "No health checks configured, so the state of the nodes isn't known."
 
 // Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
 // known; what tools would change, an operation of the kind compare has found.

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -59,7 +60,18 @@ func (e *Error) Error() string {
 	if _, told := e.Err.(quiet); e.Err == nil || told {
 		return e.Message
 	}
-	return e.Message + ": " + e.Err.Error()
+	return joinCauses(e.Message + ": " + e.Err.Error())
+}
+
+// sentenceThenCause is where a whole sentence got its cause behind it, as in "There is no room.: it took too long".
+var sentenceThenCause = regexp.MustCompile(`([\pL\pN"'”’)\]])\.: `)
+
+// joinCauses takes the dot off sentences that have a cause behind them. It's done here, once for all that wraps errors.
+func joinCauses(text string) string {
+	if !strings.Contains(text, ".: ") {
+		return text
+	}
+	return sentenceThenCause.ReplaceAllString(text, "$1: ")
 }
 
 // ForPeople is what may be shown of it: of an internal error the cause is for the log only.
@@ -84,7 +96,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errorf makes an Error with a code and a formatted message; %w keeps the cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	e := &Error{Code: code, Message: err.Error()}
+	e := &Error{Code: code, Message: joinCauses(err.Error())}
 	if code != EInternal { // which is for the log
 		e.Message = PlainText(e.Message)
 	}

@@ -132,11 +132,12 @@ func (s *survival) sort() error {
 			begun[st.Node] = st.ID
 		}
 	}
+	said := SaidErrors{}
 	for _, n := range slices.SortedFunc(maps.Keys(s.lost), nodesInOrder) {
 		if id := begun[n]; id != "" {
 			return noGoOn("Resume it, or roll it back.", "%s is not well though its services were begun (%s), so it cannot be left out.", n, id)
 		}
-		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: s.lost[n]})
+		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: said.Say(n, s.lost[n])})
 	}
 	if len(s.lost) == 0 {
 		return noGoOn("Resume it, or roll it back.", "No machine is missing.")

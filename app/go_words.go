@@ -75,6 +75,7 @@ var goWords = []goWord{
 	word("json: unknown field", `json: unknown field (`+goQuoted+`)`, "unknown field %s"),
 	word("invalid character", `invalid character ('(?:[^'\\]|\\.)+'|`+goQuoted+`) (?:after object key:value pair|(?:looking for|after|in|before) [^:;\n]*)`, "not valid JSON: unexpected %s"),
 	word("unexpected end of JSON", `unexpected end of JSON input`, "not valid JSON: it ends too early"),
+	word("unexpected EOF", `(^|: )unexpected EOF$`, "%sit ends too early"),
 	word("exceeded max depth", `exceeded max depth`, "not valid JSON: it is nested too deeply"),
 
 	// YAML

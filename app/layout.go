@@ -1,6 +1,9 @@
 package app
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // LayoutRequest asks which services go on how many machines of which hardware and image. Empty fields mean the
 // template's default; where the template has none either, any compatible type will do.
@@ -31,6 +34,14 @@ const (
 	// PreferSpread puts as few services as possible on the fullest node, and so on; among equals the packed one.
 	PreferSpread Preference = "spread"
 )
+
+func (p Preference) check() error {
+	switch p {
+	case "", PreferPacked, PreferCheapest, PreferSpread:
+		return nil
+	}
+	return &Error{Code: EInvalid, Field: "prefer", Message: fmt.Sprintf("Unknown preference %.40q.", string(p)), Hint: "Use packed, cheapest or spread."}
+}
 
 // Layout is the answer: groups of equal nodes, in the order in which nodes are numbered.
 type Layout struct {

@@ -26,7 +26,7 @@ var (
 	MetricPassTime = &Metric{Name: "muster_reconcile_seconds", Kind: MetricDuration, Labels: []string{"provider"}, Bounds: LongBounds,
 		Help: "How long a look of the reconciler at an account took."}
 	MetricFound = &Metric{Name: "muster_reconcile_finds_total", Kind: MetricCounter, Labels: []string{"provider", "what"},
-		Help: "What the reconciler came across: orphan (a machine that nobody stands behind, when first seen), deleted, held_back, lost (clusters whose machines are gone)."}
+		Help: "What the reconciler came across: orphan (a machine that belongs to no cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone)."}
 
 	MetricDeliveries   = &Metric{Name: "muster_webhook_deliveries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Attempts to send a notice to a hook."}
 	MetricDeliveryTime = &Metric{Name: "muster_webhook_delivery_seconds", Kind: MetricDuration, Help: "How long receivers of hooks took to answer."}
@@ -71,7 +71,7 @@ var (
 	LevelLeases      = &Metric{Name: "muster_leases_ending", Kind: MetricLevel, Help: "Clusters whose lease ends within 24 hours, or has ended."}
 	LevelMachines    = &Metric{Name: "muster_machines", Kind: MetricLevel, Help: "Machines, and whatever else is paid for, that providers are known to have of ours."}
 	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "What they cost in an hour, in the catalog's currency."}
-	LevelOrphans     = &Metric{Name: "muster_orphans", Kind: MetricLevel, Labels: []string{"provider"}, Help: "Machines of ours that nobody stands behind."}
+	LevelOrphans     = &Metric{Name: "muster_orphans", Kind: MetricLevel, Labels: []string{"provider"}, Help: "Orphaned machines."}
 	LevelProvisioner = &Metric{Name: "muster_provisioners", Kind: MetricLevel, Labels: []string{"state"}, Help: "Provisioners that are registered and have not ended."}
 	LevelSlots       = &Metric{Name: "muster_slots", Kind: MetricLevel, Help: "Steps that all provisioners together may carry out at the same time."}
 	LevelDeliveries  = &Metric{Name: "muster_webhook_waiting", Kind: MetricLevel, Help: "Notices that wait to be sent to hooks."}

@@ -30,6 +30,9 @@ const (
 // NoticeKinds are those that hooks can choose from.
 var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
+// OwnerNoticeKinds tell the owner of a cluster how it is; where a group owns it, the group is told, too.
+var OwnerNoticeKinds = []NoticeKind{NoticeLease, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth}
+
 // Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.
 type Notice struct {

@@ -83,7 +83,7 @@ var states = map[OperationStatus]string{
 // refuse says why an act is not possible, and which are.
 func (o Operation) refuse(a Act, latest bool) *Error {
 	e := &Error{Code: EConflict, Reason: "operation_" + string(o.Status),
-		Message: fmt.Sprintf("The %s %s, so one cannot %s.", o.Kind.Words(), states[o.Status], a.Verb())}
+		Message: fmt.Sprintf("The %s %s, so you can't %s.", o.Kind.Words(), states[o.Status], a.Verb())}
 	acts := o.Acts(latest)
 	switch {
 	case a == ActRollBack && !o.Kind.undoable():

@@ -67,8 +67,37 @@ func TestReceiptAddsUp(t *testing.T) {
 		{ID: "b", Node: "n10", Price: 0.5, MadeAt: now.Add(-4 * time.Hour), GoneAt: now.Add(-2 * time.Hour)},
 		{ID: "a", Node: "n2", Price: 0.25, MadeAt: now.Add(-4 * time.Hour)},
 		{ID: "c", Node: "n2", MadeAt: now.Add(time.Hour), GoneAt: now}, // made by a clock that is ahead
-	}, now)
+	}, app.Proof{}, now)
 	if r.Left != 1 || r.Cost != 2 || r.Lifetime != 6*time.Hour || r.Unpriced != 1 || r.Lines[0].ID != "a" || r.Lines[1].Lifetime != 0 || r.Lines[2].Cost != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestReceiptsSayHowFarTheProofIs(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	down := "Account eu cannot be listed from here: no route to host."
+	for name, c := range map[string]struct {
+		deleted time.Time
+		proof   app.Proof
+		at      time.Time
+		state   app.ProofState
+		words   string
+	}{
+		"not deleted": {time.Time{}, app.Proof{}, now, "", ""},
+		"not checked yet": {now, app.Proof{}, now, app.ProofPending,
+			"Proof pending: provider eu will be checked for machines left over by 12:00:30 UTC."},
+		"not checked, and late": {now, app.Proof{}, now.Add(time.Hour), app.ProofPending,
+			"Proof pending: provider eu will be checked for machines left over as soon as a server is ready."},
+		"the cloud is down": {now, app.Proof{How: down, CheckedAt: now.Add(time.Minute)}, now.Add(80 * time.Second), app.ProofFailed,
+			"Proof pending: Account eu cannot be listed from here: no route to host. Last checked 2026-01-02 12:01:00 UTC; will be checked again by 12:01:30 UTC."},
+		"proven": {now, app.Proof{At: now.Add(time.Minute), How: "None listed.", CheckedAt: now.Add(time.Minute)}, now.Add(time.Hour), app.ProofProven,
+			"Proven 2026-01-02 12:01:00 UTC: None listed."},
+	} {
+		r := app.NewReceipt(app.Cluster{ID: "c", Provider: "eu", DeletedAt: c.deleted}, nil, c.proof, c.at)
+		if unproven := c.state == app.ProofPending || c.state == app.ProofFailed; r.Proof.State != c.state || r.ProofWords() != c.words || r.Unproven() != unproven ||
+			unproven == r.Proof.NextAt.IsZero() {
+			t.Errorf("%s: %+v\n%s", name, r.Proof, r.ProofWords())
+		}
 	}
 }

@@ -76,10 +76,12 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		q.Operations[i] = l
 	}
 	for _, b := range rows.BackOffs {
-		_, text := f.backOff(b.Code, b.Until)
+		reason, text := f.backOff(b.Code, b.Until, b.Last)
 		t.take(WaitNode, b.Count)
-		t.add(WaitBackOff, text, b.Count, time.Time{})
+		t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: b.Count, Until: b.Until, Last: b.Last})
 	}
+	t.take(WaitNode, rows.Asked)
+	t.add(WaitPerson, "They wait for a person's answer: see muster questions.", rows.Asked, time.Time{})
 	q.Groups = t.groups()
 	if q.Operations == nil {
 		q.Operations = []QueueLine{}

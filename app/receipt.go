@@ -3,7 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,11 +45,42 @@ func SeenMachine(m Machine, price float64) Seen {
 	return Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, MadeAt: m.MadeAt}
 }
 
+// ProofState says how far the proof is that nothing of a deleted cluster is left.
+type ProofState string
+
+// States of a proof.
+const (
+	ProofPending ProofState = "pending" // the account wasn't checked since the cluster was deleted
+	ProofProven  ProofState = "proven"
+	ProofFailed  ProofState = "failed" // the last check couldn't prove it; the account is checked again
+)
+
+// ProofGap is how long after a check that failed an account is checked again.
+const ProofGap = 30 * time.Second
+
 // Proof tells that nothing carrying a cluster's tag is left at its provider. At is zero while that is not proven.
 type Proof struct {
-	At time.Time `json:"at,omitzero"`
+	State ProofState `json:"state,omitempty" enum:"pending,proven,failed" doc:"pending: not checked yet; failed: the last check couldn't prove it, and another one follows; left out while the cluster isn't deleted"`
+	At    time.Time  `json:"at,omitzero"`
 	// How says in a sentence what was asked and what the answer was; before the proof, why there is none yet.
-	How string `json:"how,omitempty"`
+	How       string    `json:"how,omitempty"`
+	CheckedAt time.Time `json:"checked_at,omitzero" doc:"When the account was last checked"`
+	NextAt    time.Time `json:"next_check_at,omitzero" doc:"When the account is checked again, at the latest; left out once it is proven"`
+}
+
+// of works out where the proof of a cluster is.
+func (p Proof) of(c Cluster) Proof {
+	switch {
+	case c.DeletedAt.IsZero():
+		return Proof{}
+	case !p.At.IsZero():
+		p.State = ProofProven
+	case p.CheckedAt.IsZero():
+		p.State, p.NextAt = ProofPending, c.DeletedAt.Add(ProofGap) // a check for another cluster may have just failed
+	default:
+		p.State, p.NextAt = ProofFailed, p.CheckedAt.Add(ProofGap)
+	}
+	return p
 }
 
 // Receipt is what a cluster has had at its provider, and what that cost. Of a cluster that is gone it is final once Proof
@@ -69,6 +102,27 @@ type Receipt struct {
 	Proof     Proof         `json:"proof"`
 }
 
+// Unproven tells that the cluster is deleted and that it isn't proven yet that nothing is left.
+func (r Receipt) Unproven() bool { return !r.DeletedAt.IsZero() && r.Proof.At.IsZero() }
+
+// ProofWords says how far the proof is; nothing while the cluster isn't deleted.
+func (r Receipt) ProofWords() string {
+	p := r.Proof
+	next := "as soon as a server is ready"
+	if p.NextAt.After(r.AsOf) {
+		next = "by " + p.NextAt.UTC().Format(time.TimeOnly) + " UTC"
+	}
+	switch p.State {
+	case ProofProven:
+		return fmt.Sprintf("Proven %s UTC: %s", p.At.UTC().Format(time.DateTime), p.How)
+	case ProofPending:
+		return fmt.Sprintf("Proof pending: provider %s will be checked for machines left over %s.", r.Provider, next)
+	case ProofFailed:
+		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; will be checked again %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
+	}
+	return ""
+}
+
 // ReceiptLine is one resource of a receipt.
 type ReceiptLine struct {
 	Resource
@@ -85,7 +139,7 @@ type ReceiptStore interface {
 	// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
 	// time at which it was made.
 	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []Seen) error
-	// Proof gives the proof of a cluster's end; the zero Proof where there is none.
+	// Proof gives At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
 	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
 	// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
 	Unproven(ctx context.Context, limit int) ([]Cluster, error)
@@ -107,15 +161,13 @@ func (a *App) Receipt(ctx context.Context, actor Actor, cluster string) (Receipt
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := NewReceipt(c, all, a.Now())
-	r.Proof = proof
-	return r, nil
+	return NewReceipt(c, all, proof, a.Now()), nil
 }
 
 // NewReceipt adds up what was made for a cluster.
-func NewReceipt(c Cluster, all []Resource, now time.Time) Receipt {
+func NewReceipt(c Cluster, all []Resource, p Proof, now time.Time) Receipt {
 	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
-		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}}
+		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.of(c)}
 	for _, x := range all {
 		end := x.GoneAt
 		if end.IsZero() {

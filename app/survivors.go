@@ -69,8 +69,8 @@ func (c FailureChoice) check() error {
 		}
 		words[i] = string(known)
 	}
-	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("What is to happen on a failure is not known: %.40q.", string(c)),
-		Hint: "Say " + orList(words) + "; nothing is what the template says, or else to leave all as it is."}
+	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("Unknown choice %.40q.", string(c)),
+		Hint: "Use " + orList(words) + ", or leave it out to do what the template says."}
 }
 
 // GoesOn tells whether it is gone on with the machines that came.
@@ -86,8 +86,8 @@ func (s Survival) Check(c FailureChoice) error {
 		if s.AtLeast == "" {
 			field = "no_top_up"
 		}
-		return &Error{Code: EInvalid, Field: field, Message: fmt.Sprintf("%s counts only where it is gone on with the machines that come.", field),
-			Hint: "Say on_failure go_on, or leave it out."}
+		return &Error{Code: EInvalid, Field: field, Message: fmt.Sprintf("%s only applies with on_failure go_on.", field),
+			Hint: "Set on_failure to go_on, or leave it out."}
 	}
 	return nil
 }

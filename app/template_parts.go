@@ -57,10 +57,19 @@ func (t *Template) Parts() (list []TemplatePart) {
 			add(n, "compatibility."+v.key+"."+n, "compatibility."+v.key)
 		}
 	}
-	t.constraintParts(add)
-	if t.Lease != (Lease{}) {
-		add(fmt.Sprintf("initial %s, max %s, step %s", lengthWords(t.Lease.Initial), lengthWords(t.Lease.Max), lengthWords(t.Lease.Step)), "lease")
+	// Of what has fields, each is a part: people read words, not how a program keeps them.
+	addAll := func(value any, path string) {
+		fields, err := flatten(catalogText(value))
+		if err != nil {
+			panic("app: what a catalog holds can be read: " + err.Error())
+		}
+		inWords(fields, path+".")
+		for _, field := range slices.Sorted(maps.Keys(fields)) {
+			add(fields[field], path+"."+field, path)
+		}
 	}
+	t.constraintParts(add, addAll)
+	addAll(t.Lease, "lease")
 	for i, l := range t.Links {
 		add(l.Label+" "+l.URL, fmt.Sprintf("links[%d]", i))
 	}
@@ -68,16 +77,16 @@ func (t *Template) Parts() (list []TemplatePart) {
 		add(path, "immutable."+path, "immutable")
 	}
 	if t.Health != nil {
-		add(t.Health, "health")
+		addAll(t.Health, "health")
 	}
 	if t.Batches != nil {
-		add(t.Batches.Ask, "batches")
+		addAll(t.Batches, "batches")
 	}
 	if t.Survivors != nil {
-		add(t.Survivors, "survivors")
+		addAll(t.Survivors, "survivors")
 	}
 	if t.Firewall != nil {
-		add(t.Firewall, "firewall")
+		addAll(t.Firewall, "firewall")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		add(strings.Join(t.FallbackHardware[name], ", or else "), "fallback_hardware."+name)
@@ -88,7 +97,7 @@ func (t *Template) Parts() (list []TemplatePart) {
 	return list
 }
 
-func (t *Template) constraintParts(add func(value any, path string, at ...string)) {
+func (t *Template) constraintParts(add func(value any, path string, at ...string), addAll func(value any, path string)) {
 	c := t.Constraints
 	if s := c.Size; len(s.OneOf) > 0 {
 		add(s.Words(), "constraints.size")
@@ -124,13 +133,13 @@ func (t *Template) constraintParts(add func(value any, path string, at ...string
 		add(fmt.Sprintf("at most %d nodes", c.Hardware[name]), "constraints.hardware."+name)
 	}
 	if c.Zones != nil {
-		add(c.Zones, "constraints.zones")
+		addAll(c.Zones, "constraints.zones")
 	}
 	if c.MixedHardware {
 		add("true", "constraints.mixed_hardware")
 	}
 	if c.Hosts != nil {
-		add(c.Hosts, "constraints.hosts")
+		addAll(c.Hosts, "constraints.hosts")
 	}
 }
 

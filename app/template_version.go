@@ -172,6 +172,7 @@ func (a *App) TemplateChanges(ctx context.Context, actor Actor, name string, fro
 		if texts[i], err = flatten(all[at].Text); err != nil {
 			return d, err
 		}
+		inWords(texts[i], "")
 	}
 	paths := maps.Clone(texts[0])
 	maps.Copy(paths, texts[1])

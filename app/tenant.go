@@ -46,7 +46,7 @@ type TenantChange struct {
 type TenantLeft struct {
 	Live     []string // clusters, by name and id
 	Unproven []string // deleted clusters of which it is not proven that nothing is left
-	Orphans  []string // machines that nobody stands behind
+	Orphans  []string // orphaned machines
 	Intents  []string // nodes of deleted clusters whose machine may stand
 	Requests []string // that wait for somebody
 }
@@ -76,7 +76,7 @@ func (l TenantLeft) Refusal(tenant string) error {
 	}
 	say(l.Live, "cluster", "clusters")
 	say(l.Unproven, "deleted cluster of which it is not proven yet that nothing is left", "deleted clusters of which it is not proven yet that nothing is left")
-	say(l.Orphans, "machine that nobody stands behind", "machines that nobody stands behind")
+	say(l.Orphans, "orphaned machine", "orphaned machines")
 	say(l.Intents, "node whose machine may still stand", "nodes whose machines may still stand")
 	say(l.Requests, "request that waits", "requests that wait")
 	return &Error{Code: EConflict, Reason: "not_empty", Message: fmt.Sprintf("The tenant %q cannot be deleted yet. It has %s.", tenant, strings.Join(parts, "; ")),

@@ -63,6 +63,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 		p.edit(TenantEdit{Part: "catalog", Name: e.Kind + "/" + e.Name, Act: e.Act, Fields: e.Fields, Warnings: e.Warnings})
 	}
 	p.after = d.after
+	p.report.Same += d.report.Same
 	if len(d.entries) == 0 {
 		return nil
 	}

@@ -35,6 +35,24 @@ type TroubleStep struct {
 	Error string `json:"error"`
 }
 
+// SaidErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
+type SaidErrors map[string]string
+
+// shortText is how long a text may be that is repeated.
+const shortText = 60
+
+// Say returns what is said of something: its text, or whose text it repeats.
+func (o SaidErrors) Say(who, text string) string {
+	if len(text) <= shortText {
+		return text
+	}
+	if first, said := o[text]; said {
+		return "the same error as " + first
+	}
+	o[text] = who
+	return text
+}
+
 // WayKind names a way on.
 type WayKind string
 
@@ -253,8 +271,9 @@ func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
 	t.Lost = append(t.Lost, p.lost...)
 	if !p.lostOnly() {
 		t.Operation, t.Since = p.latest.ID, p.latest.EndedAt
+		said := SaidErrors{}
 		for _, s := range open.Failures {
-			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: s.Error})
+			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
 		}
 		t.MoreFailures = open.Failed - len(open.Failures)
 	}

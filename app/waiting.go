@@ -46,6 +46,8 @@ type WaitGroup struct {
 	Text   string     `json:"text"`
 	Count  int        `json:"count"`
 	Oldest time.Time  `json:"oldest,omitzero"` // of a tenant's queue: when the oldest operation among them was asked for
+	Until  time.Time  `json:"until,omitzero"`  // where it is known when the first of them goes on at the earliest
+	Last   time.Time  `json:"last,omitzero"`   // and the last of them
 }
 
 // Waiting is why an operation is not further: what waits, by reason, and step by step as far as there was room.
@@ -98,8 +100,8 @@ type Budgets interface {
 type WaitingStore interface {
 	// WaitingRows gives what waits of an operation of the tenant: the counts, and a page of steps with what they wait for.
 	WaitingRows(ctx context.Context, tenant string, operation int64, f WaitingFilter, now time.Time) (WaitingRows, error)
-	// QueueLines gives the tenant's operations that have not ended, in the order in which they were asked for, and its steps
-	// that wait out a back-off, by error code.
+	// QueueLines lists the tenant's operations that have not ended, in the order in which they were requested, and of those that run the
+	// steps that wait out a back-off, by error code, and that wait for a person.
 	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
 	// QueueTenants gives the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
 	// whose oldest operation was asked for first goes first.
@@ -125,14 +127,15 @@ func (r WaitingRows) queued() bool {
 		slices.ContainsFunc(r.Steps, func(s Step) bool { return s.State == StepQueued })
 }
 
-// WaitingCount counts steps of an operation that wait in the same way. Code is set, and Until the earliest moment, where
-// they wait out a back-off.
+// WaitingCount counts steps of an operation that wait in the same way. Code is set where they wait out a back-off, with the moments at
+// which the first and the last of them are due.
 type WaitingCount struct {
 	State   StepState
 	Action  Action
 	Service string
 	Code    Code
 	Until   time.Time
+	Last    time.Time
 	Count   int
 }
 
@@ -141,6 +144,7 @@ type QueueRows struct {
 	Lines    []QueueLine
 	More     int // operations beyond those
 	BackOffs []WaitingCount
+	Asked    int // steps that wait for a person
 }
 
 // QueueLine is an operation in its tenant's queue.

@@ -16,7 +16,11 @@ func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
 		w.Groups = append(w.Groups, f.group(g, f.why(rows.Example[i], rows)))
 	}
 	w.Groups = joinGroups(w.Groups)
+	said := SaidErrors{}
 	for _, s := range rows.Steps {
+		if s.NotBefore.After(f.now) { // else its error isn't told
+			s.Error = said.Say(s.ID, s.Error)
+		}
 		wait := f.why(s, rows)
 		wait.Step, wait.Node, wait.Action, wait.Service, wait.State = s.ID, s.Node, s.Action, s.Service, s.State
 		w.Steps = append(w.Steps, wait)
@@ -33,6 +37,12 @@ func joinGroups(groups []WaitGroup) []WaitGroup {
 	for _, g := range groups {
 		if i := slices.IndexFunc(out, func(o WaitGroup) bool { return o.Text == g.Text && o.Reason == g.Reason }); i >= 0 {
 			out[i].Count += g.Count
+			if g.Until.Before(out[i].Until) {
+				out[i].Until = g.Until
+			}
+			if g.Last.After(out[i].Last) {
+				out[i].Last = g.Last
+			}
 			continue
 		}
 		out = append(out, g)
@@ -109,7 +119,7 @@ func (f *waitFacts) why(s Step, rows WaitingRows) Wait {
 		switch {
 		case s.NotBefore.After(f.now):
 			w.Until = s.NotBefore
-			w.Reason, w.Text = f.backOff(s.ErrorCode, s.NotBefore)
+			w.Reason, w.Text = f.backOff(s.ErrorCode, s.NotBefore, s.NotBefore)
 			if w.Reason == WaitBackOff {
 				w.Text = strings.TrimSuffix(w.Text, ".") + f.attempts(s) + ": " + s.Error
 			}
@@ -168,7 +178,7 @@ func needsText(needs []Step) (ids []string, text string) {
 func stateText(s StepState) string {
 	switch s {
 	case StepWaiting:
-		return "waits itself"
+		return "is also waiting"
 	case StepReady, StepQueued:
 		return "is about to begin"
 	case StepRunning:
@@ -183,13 +193,18 @@ func stateText(s StepState) string {
 	return "is done"
 }
 
-// backOff says until when a step that failed waits.
-func (f *waitFacts) backOff(code Code, until time.Time) (WaitReason, string) {
-	in := secondsText(until.Sub(f.now))
+// backOff says when steps that failed are tried again: the first and the last of them, which for one step is the same. The budget of an
+// account has a time of its own, which isn't told here: a step is not tried before its own.
+func (f *waitFacts) backOff(code Code, first, last time.Time) (WaitReason, string) {
+	reason, because := WaitBackOff, codeText(code)
 	if code == ERateLimit && f.budget > 0 {
-		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, secondsText(f.budget))
+		reason, because = WaitBudget, "the rate budget of account "+f.account+" is empty"
 	}
-	return WaitBackOff, "Tried again in " + in + ", because " + codeText(code) + "."
+	begins, ends := secondsText(first.Sub(f.now)), secondsText(last.Sub(f.now))
+	if begins == ends {
+		return reason, "Tried again in " + begins + ", because " + because + "."
+	}
+	return reason, "The first is tried again in " + begins + ", the last in " + ends + ", because " + because + "."
 }
 
 // codeText says what kind of failure a code is.
@@ -206,7 +221,7 @@ func codeText(c Code) string {
 	case EScript:
 		return "its action failed"
 	case EConflict:
-		return "somebody else was at work there"
+		return "another change was being made there"
 	}
 	return "an attempt failed"
 }
@@ -294,8 +309,8 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 	case reason != "":
 		out.Reason, out.Text = reason, text
 	case g.Code != "":
-		out.Reason, text = f.backOff(g.Code, g.Until)
-		out.Text = name + ": " + lowerFirst(text)
+		out.Reason, text = f.backOff(g.Code, g.Until, g.Last)
+		out.Text, out.Until, out.Last = name+": "+lowerFirst(text), g.Until, g.Last
 	case g.State == StepQueued:
 		out.Reason, out.Text = f.queued(g.Action)
 	case example.Reason == WaitPerson && g.Count > 1:

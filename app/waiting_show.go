@@ -29,7 +29,8 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 		w.Text = fmt.Sprintf("Nothing waits: the %s %s.", o.Kind.Words(), states[o.Status])
 		return w, nil
 	}
-	rows, err := a.Store.WaitingRows(ctx, actor.Tenant, o.ID, f, a.Now())
+	now := a.Now() // one moment for all of the answer
+	rows, err := a.Store.WaitingRows(ctx, actor.Tenant, o.ID, f, now)
 	if err != nil {
 		return w, err
 	}
@@ -47,7 +48,7 @@ func (a *App) Waiting(ctx context.Context, actor Actor, cluster string, f Waitin
 			return w, err
 		}
 	}
-	facts, err := a.waitFacts(ctx, actor.Tenant, c, o, rows)
+	facts, err := a.waitFacts(ctx, actor.Tenant, c, o, rows, now)
 	if err != nil {
 		return w, err
 	}
@@ -109,8 +110,8 @@ type waitFacts struct {
 	tries     func(Code) int
 }
 
-func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation, rows WaitingRows) (f *waitFacts, err error) {
-	f = &waitFacts{now: a.Now(), op: o, account: c.Provider, tries: a.Tries}
+func (a *App) waitFacts(ctx context.Context, tenant string, c Cluster, o Operation, rows WaitingRows, now time.Time) (f *waitFacts, err error) {
+	f = &waitFacts{now: now, op: o, account: c.Provider, tries: a.Tries}
 	if rows.queued() { // else the places of others in the queue are of no interest
 		queue, err := a.Store.QueueLines(ctx, tenant, f.now)
 		if err != nil {

@@ -27,7 +27,7 @@ func TestWhyAStepWaits(t *testing.T) {
 		{"a back-off", Step{Index: 9, State: StepReady, NotBefore: noon.Add(12 * time.Second), ErrorCode: EScript, Error: "exit code 3", Tries: 2}, nil, WaitingRows{},
 			WaitBackOff, "Tried again in 12 s, because its action failed (attempt 2 of 3): exit code 3"},
 		{"an empty rate budget", Step{Index: 9, State: StepReady, NotBefore: noon.Add(14 * time.Second), ErrorCode: ERateLimit},
-			func(f *waitFacts) { f.budget = 14 * time.Second }, WaitingRows{}, WaitBudget, "The rate budget of account ocean is empty for 14 s."},
+			func(f *waitFacts) { f.budget = 3 * time.Second }, WaitingRows{}, WaitBudget, "Tried again in 14 s, because the rate budget of account ocean is empty."},
 		{"its turn", Step{Index: 9, State: StepQueued}, nil, WaitingRows{Place: map[int]int{9: 4}}, WaitTurn, "4 steps go first."},
 		{"no turn", Step{Index: 9, State: StepQueued}, nil, WaitingRows{}, WaitTurn, "It is the next to be taken."},
 		{"busy slots", Step{Index: 9, State: StepQueued}, func(f *waitFacts) {
@@ -115,7 +115,8 @@ func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
 			{Operation: 3, Cluster: "c", Kind: OperationCreate, Status: OperationPaused, Ready: 1, Waiting: 6, CreatedAt: noon},
 			{Operation: 4, Cluster: "c", Kind: OperationDelete, Status: OperationWaiting, Waiting: 2, CreatedAt: noon},
 		},
-		BackOffs: []WaitingCount{{Code: ECapacity, Until: noon.Add(30 * time.Second), Count: 2}},
+		BackOffs: []WaitingCount{{Code: ECapacity, Until: noon.Add(30 * time.Second), Last: noon.Add(3 * time.Minute), Count: 1}},
+		Asked:    1,
 	}
 	f.lines = rows.Lines
 	q := f.queue("t", rows)
@@ -128,7 +129,8 @@ func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
 		"8 slots All slots of the tenant are busy (4 of 4).",
 		"7 paused Their operation is paused.",
 		"2 operation Another operation on their cluster goes first.",
-		"2 back_off Tried again in 30 s, because the provider had no room.",
+		"1 back_off The first is tried again in 30 s, the last in 3 min, because the provider had no room.",
+		"1 person They wait for a person's answer: see muster questions.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("groups:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

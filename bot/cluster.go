@@ -275,9 +275,10 @@ func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	said := app.SaidErrors{}
 	for _, s := range steps {
 		if s.State == app.StepFailed && len(a.Lines) < mostListed {
-			a.Lines = append(a.Lines, s.ID+": "+s.Error)
+			a.Lines = append(a.Lines, s.ID+": "+said.Say(s.ID, s.Error))
 		}
 	}
 	return a, nil

@@ -46,7 +46,7 @@ func commands() []command {
 		{"deny", "REQUEST REASON", "deny a request", "Requests", false, (*Bot).requestDeny},
 		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, (*Bot).channel},
 		{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, (*Bot).questions},
-		{"orphans", "", "list machines that nobody stands behind, for admins", "For admins", false, (*Bot).orphans},
+		{"orphans", "", "list orphaned machines, for admins", "For admins", false, (*Bot).orphans},
 	}
 }
 

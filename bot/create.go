@@ -117,7 +117,7 @@ func (f Form) first(name string) string {
 func (c *createForm) read() {
 	c.request = app.ClusterRequest{Name: strings.TrimSpace(c.form.first("name"))}
 	c.request.Template = c.template.Name
-	if text := strings.TrimSpace(c.value("size")); text != "" {
+	if text := strings.TrimSpace(strings.TrimPrefix(c.value("size"), "=")); text != "" {
 		size, err := strconv.Atoi(text)
 		if err != nil || size < 1 {
 			c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "The number of nodes must be a whole number from 1 on.",

@@ -108,13 +108,26 @@ func (c *createForm) fields() []Field {
 	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Left empty, it gets one.", Optional: true, Most: mostNameIn, Values: c.form.Values["name"]}
 	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template takes " + t.Constraints.Size.Words() + ".", Live: true,
 		Optional: c.sets("size")}
-	if v := c.value("size"); v != "" {
+	if v := strings.TrimPrefix(c.value("size"), "="); v != "" {
 		size.Values = []string{v}
 	}
-	least := max(t.Constraints.Size.Min, 1)
-	size.Min = &least
-	if most := t.Constraints.Size.Max; most > 0 && most < app.Unlimited {
-		size.Max = &most
+	if sizes := t.Constraints.Size.OneOf; len(sizes) > 0 {
+		size.Kind = FieldChoice
+		for _, n := range sizes {
+			size.Choices = append(size.Choices, Choice{Name: several(n, "node"), Value: "=" + strconv.Itoa(n)})
+		}
+		// What was typed in the command and isn't allowed can't be chosen: what's wrong with it is said beside the field.
+		if len(size.Values) > 0 {
+			if size.Values[0] = "=" + size.Values[0]; !slices.ContainsFunc(size.Choices, func(o Choice) bool { return o.Value == size.Values[0] }) {
+				size.Values = nil
+			}
+		}
+	} else {
+		least := max(t.Constraints.Size.Min, 1)
+		size.Min = &least
+		if most := t.Constraints.Size.Max; most > 0 && most < app.Unlimited {
+			size.Max = &most
+		}
 	}
 	lease := Field{Name: c.field("lease"), Kind: FieldChoice, Label: "Lease", Hint: "How long it lives.", Live: true, Values: []string{"=default"},
 		Choices: []Choice{{Name: app.LeaseWords(t.Lease.Initial) + " (default)", Value: "=default"}}}

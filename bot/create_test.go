@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 		t.Fatalf("create alone opens %+v", a.Modal)
 	}
 	f := fieldOf(t, *a.Modal, "template")
-	if len(f.Choices) != 2 || !f.Live || f.Asked {
+	if len(f.Choices) != 3 || !f.Live || f.Asked {
 		t.Errorf("templates are chosen by %+v", f)
 	}
 	return b, s, b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"template": "=web"}))
@@ -101,6 +102,27 @@ func TestCreateModal(t *testing.T) {
 	q := s.asked[0]
 	if q.Name != "shop" || q.Template != "web" || q.Size != 5 || *q.Lease != 4*time.Hour || len(q.Parameters) != 1 || q.Parameters["color"] != "blue" || q.PlanHash == "" {
 		t.Errorf("asked: %+v", q)
+	}
+}
+
+// TestCreateModalWithSizes: where a template takes single sizes, these are what can be chosen.
+func TestCreateModalWithSizes(t *testing.T) {
+	b, s, m := opened(t)
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"template": "=odd"}))
+	size := fieldOf(t, m, "size@")
+	if size.Kind != FieldChoice || fmt.Sprint(size.Choices) != "[{3 nodes =3 } {5 nodes =5 } {7 nodes =7 }]" || size.Values[0] != "=3" || size.Min != nil {
+		t.Errorf("the size is %+v", size)
+	}
+	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"size": "=5"}))
+	if got := m.text(); fieldOf(t, m, "size@").Values[0] != "=5" || !strings.Contains(got, "5 × small") {
+		t.Errorf("after 5 was chosen:\n%s", got)
+	}
+	// A number that can't be chosen, such as from a form of before, isn't chosen.
+	if f := fieldOf(t, b.Fill(t.Context(), ada, m.asForm(map[string]string{"size": "4"})), "size@"); len(f.Values) != 0 {
+		t.Errorf("4 nodes are shown as %+v", f)
+	}
+	if d := b.Submit(t.Context(), ada, m.asForm(nil)); d.Answer == nil || s.asked[0].Size != 5 {
+		t.Errorf("it is answered %+v", d)
 	}
 }
 
@@ -229,5 +251,55 @@ func TestManyChoicesAreAskedFor(t *testing.T) {
 	s.unknown = true
 	if list := b.Choices(t.Context(), ada, form, ""); list != nil {
 		t.Errorf("a stranger may choose from %v", list)
+	}
+}
+
+// TestModalsRefuseNonsenseInPlainWords: whatever is sent for a field of any of our modals, no answer names functions and types of Go.
+func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
+	goish := regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|(?:^|[^\w.-])(?:json|yaml|time): |parsing "|<nil>|%!|body\.`)
+	b, _, create := opened(t)
+	asks, _ := asking(t)
+	question := asks.Press(t.Context(), ada, asks.Say(t.Context(), ada, "answer").Buttons[0].Value).Modal
+	reviews, rs := talk(t)
+	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
+	rs.request = &app.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: app.RequestWaiting, Terms: app.Terms{PlanHash: "h"},
+		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 2, Group: "ops"}}}}
+	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("With conditions…", false).Value).Modal
+	if offer == nil {
+		t.Fatal("no form for conditions opens")
+	}
+	for _, m := range []struct {
+		bot   checkedBot
+		modal Modal
+	}{{b, create}, {asks, *question}, {reviews, *offer}} {
+		fields := 0
+		for _, p := range m.modal.Parts {
+			if p.Field == nil {
+				continue
+			}
+			fields++
+			for _, nonsense := range []string{"wrong", "99999999999999999999", "-1.5e400", "8 fortnights", "=", "\x00"} {
+				form := m.modal.asForm(map[string]string{p.Field.Name: nonsense})
+				said := fmt.Sprintf("%+v", m.bot.Fill(t.Context(), ada, form).text())
+				d := m.bot.Submit(t.Context(), ada, form)
+				for _, text := range d.Errors {
+					said += "\n" + text
+				}
+				for _, modal := range []*Modal{d.Modal, d.Late} {
+					if modal != nil {
+						said += "\n" + modal.text()
+					}
+				}
+				if d.Answer != nil {
+					said += "\n" + d.Answer.text()
+				}
+				if found := goish.FindString(said); found != "" {
+					t.Errorf("%s, %s = %q is answered with %q:\n%s", m.modal.Title, p.Field.Name, nonsense, found, said)
+				}
+			}
+		}
+		if fields < 3 {
+			t.Errorf("%s has only %d fields", m.modal.Title, fields)
+		}
 	}
 }

@@ -23,7 +23,8 @@ func someCatalog() *app.Catalog {
 		},
 	}
 	db := &app.Template{About: app.About{Name: "db"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 3}}}
-	return &app.Catalog{Templates: map[string]*app.Template{"web": web, "db": db}}
+	odd := &app.Template{About: app.About{Name: "odd"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}}}
+	return &app.Catalog{Templates: map[string]*app.Template{"web": web, "db": db, "odd": odd}}
 }
 
 func (s *stub) Catalog(context.Context, app.Actor) (*app.Catalog, error) { return s.catalog, nil }

@@ -16,11 +16,11 @@ const mostDetails = 60
 func detailsOf(c app.ChatCard, steps []app.Step) Answer {
 	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, several(c.Total, "step"))}
 	var nodes []string
-	done := map[string][]string{}
+	done, said := map[string][]string{}, app.SaidErrors{}
 	for _, s := range steps {
 		switch {
 		case s.State == app.StepFailed:
-			a.Lines = append(a.Lines, "✗ "+app.StepTitle(s)+": "+s.Error)
+			a.Lines = append(a.Lines, "✗ "+app.StepTitle(s)+": "+said.Say(app.StepTitle(s), s.Error))
 		case s.State == app.StepSucceeded && s.Node != "":
 			if done[s.Node] == nil {
 				nodes = append(nodes, s.Node)

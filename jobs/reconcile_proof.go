@@ -13,9 +13,6 @@ import (
 // proofsAtOnce is how many clusters are proven to be gone in one go.
 const proofsAtOnce = 500
 
-// proofGap is how long after a proof that failed the next one is tried.
-const proofGap = 30 * time.Second
-
 // beginProofs proves, account by account, that nothing is left of clusters that were deleted. Each node's delete step has
 // proven that its own machine is gone; this is the list of the whole account by the cluster's tag, after the last of them.
 // It is not a step of the plan: it is asked for again until it succeeds, also after a restart and after roll-backs, costs
@@ -32,7 +29,7 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 	for name, clusters := range by {
 		if r.due("proof " + name) {
 			r.begin(ctx, "proof "+name, func(ctx context.Context) {
-				r.later("proof "+name, time.Now().Add(proofGap))
+				r.later("proof "+name, time.Now().Add(app.ProofGap))
 				err := r.prove(ctx, name, clusters)
 				if err == nil {
 					r.hurry("proof " + name)
@@ -61,7 +58,11 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 		}
 		switch {
 		case err != nil:
-			proof = app.Proof{How: fmt.Sprintf("Account %s %s", name, app.AsError(err).ForPeople())}
+			why := app.AsError(err).ForPeople()
+			if !strings.HasPrefix(why, cannotList) {
+				why = "cannot be checked: " + why
+			}
+			proof = app.Proof{How: fmt.Sprintf("Account %s %s", name, why)}
 		case kept[c.ID] != "":
 			proof = app.Proof{How: fmt.Sprintf("Account %s lists no machine any more, but %s", name, kept[c.ID])}
 		case len(left[c.ID]) > 0:

@@ -59,6 +59,9 @@ func (r *Reconciler) open(ctx context.Context, name string) (app.Provider, *app.
 	return cloud, spec, r.fromHere(spec, err)
 }
 
+// cannotList begins what is said of an account that this server can't list.
+const cannotList = "cannot be listed from here"
+
 // fromHere says of an error of listing an account that it is this server that cannot list it. Others may: steps of an account whose
 // provider asks for tags are carried out by provisioners with these tags only, and their network may be the only one that reaches it.
 func (r *Reconciler) fromHere(spec *app.ProviderSpec, err error) error {
@@ -71,7 +74,7 @@ func (r *Reconciler) fromHere(spec *app.ProviderSpec, err error) error {
 	if e.Code == app.EInternal {
 		out.Code, text = app.ETransient, err.Error()
 	}
-	out.Message = "cannot be listed from here: " + text
+	out.Message = cannotList + ": " + text
 	if !app.HasTags(r.Tags, spec.Provisioner) {
 		out.Message += fmt.Sprintf(" (its provider is for provisioners with %s, and this server has %s: accounts are listed by the server itself, so it needs a way to this one, too)",
 			app.TagText(spec.Provisioner), app.TagText(r.Tags))

@@ -398,19 +398,30 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	}
 	e.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "the line is dead"}})
 	e.delete(v.ID)
-	if r := e.receipt(v.ID); r.Left != 0 || !r.Proof.At.IsZero() {
-		t.Errorf("before anybody looked: %+v", r)
+	if r := e.receipt(v.ID); r.Left != 0 || r.Proof.State != app.ProofPending || !r.Proof.NextAt.Equal(r.DeletedAt.Add(app.ProofGap)) {
+		t.Errorf("before the account was checked: %+v", r)
 	}
+	down := fake.New("down")
+	down.Order(fake.List, fake.Outcome{Err: app.Errorf(app.ETransient, "no route to host"), Times: -1})
+	stop := e.reconciler(func(r *jobs.Reconciler) { r.Providers = manyClouds{"cloud": down} })
+	e.comesAbout("it is said that the account can't be listed, and when it is checked again", func() bool {
+		p := e.receipt(v.ID).Proof
+		return p.State == app.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
+	})
+	stop()
 	twin := app.Machine{ID: "late", State: app.MachineRunning, Tags: map[string]string{app.TagCluster: v.ID, app.TagTenant: v.Tenant}}
 	e.put(twin.ID, twin.Tags)
-	stop := e.reconciler(nil)
+	stop = e.reconciler(nil)
 	e.comesAbout("it is said that something is left", func() bool { return strings.Contains(e.receipt(v.ID).Proof.How, "late") })
+	if p := e.receipt(v.ID).Proof; p.State != app.ProofFailed || p.CheckedAt.IsZero() || !p.NextAt.Equal(p.CheckedAt.Add(app.ProofGap)) {
+		t.Errorf("while a machine is left: %+v", p)
+	}
 	stop()
 	e.cloud.Vanish("late")
 	defer e.reconciler(nil)()
 	e.comesAbout("it is proven", func() bool { return !e.receipt(v.ID).Proof.At.IsZero() })
 	r := e.receipt(v.ID)
-	if r.Left != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, app.TagCluster+"="+v.ID) {
+	if r.Left != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.State != app.ProofProven || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, app.TagCluster+"="+v.ID) {
 		t.Errorf("the receipt: %+v", r)
 	}
 	for _, l := range r.Lines {

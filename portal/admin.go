@@ -50,7 +50,7 @@ func (p *Portal) sections() []page.Section {
 			Group: page.GroupMoney, UseCase: "Pools"})
 	}
 	if p.machines() != nil {
-		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Machines of ours that nobody stands behind, with age and cost.",
+		all = append(all, page.Section{Path: "/orphans", Name: "Orphans", Text: "Orphaned machines, with age and cost.",
 			Group: page.GroupMoney, UseCase: "Orphans"})
 	}
 	if _, ok := p.muster.(Provisioning); ok {

@@ -158,13 +158,11 @@ func (p *Portal) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Act
 	return nil
 }
 
-// auditCells are an entry as cells. One that a spreadsheet would take for a formula is quoted.
+// auditCells are an entry as cells.
 func auditCells(d app.Deed) []string {
 	cells := []string{d.Tenant, strconv.FormatInt(d.Number, 10), d.At.UTC().Format(time.RFC3339Nano), d.Who, string(d.Via), d.From, d.Token, d.Act, d.Object, d.Detail, d.Hash}
 	for i, c := range cells {
-		if c != "" && strings.ContainsRune("=+-@\t\r", rune(c[0])) {
-			cells[i] = "'" + c
-		}
+		cells[i] = app.SheetCell(c)
 	}
 	return cells
 }

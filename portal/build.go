@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/httprate"
 
@@ -92,9 +94,11 @@ func (p *Portal) buildRoutes(r chi.Router) {
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
-			_ = json.NewEncoder(w).Encode(answer)
+			_ = json.NewEncoder(w).Encode(withLists(answer))
 		})
 	}
+	p.hooksDocument = buildDocument()
+	r.Get("/hooks/openapi.json", serveOpenAPI(p.hooksDocument))
 	r.Post("/hooks/{hook}", knock(p.buildTake))
 	r.Get("/hooks/{hook}/builds/{build}", knock(p.buildAwait))
 	r.Get("/hooks/{hook}/builds/{build}/inventory", knock(p.buildInventory))
@@ -102,6 +106,70 @@ func (p *Portal) buildRoutes(r chi.Router) {
 	r.Post("/hooks/{hook}/builds/{build}/certificate", knock(p.buildCertificate))
 	r.Post("/hooks/{hook}/builds/{build}/end", knock(p.buildEnd))
 	r.Post("/hooks/{hook}/builds/{build}/extend", knock(p.buildExtend))
+}
+
+// buildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's
+// secret or a build's token, and what is sent to a hook is as the build system has it.
+func buildDocument() *huma.OpenAPI {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	jsonOf := func(t reflect.Type) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(t, true, "")}}
+	}
+	text := &huma.Schema{Type: huma.TypeString}
+	refused := &huma.Response{Description: "What is wrong", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemas.Schema(reflect.TypeFor[problem](), true, "")}}}
+	hook := &huma.Param{Name: "hook", In: "path", Required: true, Schema: text, Description: "The hook's id, from its address"}
+	build := &huma.Param{Name: "build", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The build's number, from the answer to its delivery"}
+	// operation is about a build, unless it says otherwise.
+	operation := func(id, method, summary string, status string, content map[string]*huma.MediaType, more ...func(*huma.Operation)) *huma.Operation {
+		o := &huma.Operation{OperationID: id, Method: method, Summary: summary, Parameters: []*huma.Param{hook, build}, Security: []map[string][]string{{"build": {}}},
+			Responses: map[string]*huma.Response{status: {Description: summary, Content: content}}}
+		for _, refusal := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+			o.Responses[strconv.Itoa(refusal)] = refused
+		}
+		for _, f := range more {
+			f(o)
+		}
+		return o
+	}
+	query := func(name, doc string, s *huma.Schema) func(*huma.Operation) {
+		return func(o *huma.Operation) {
+			o.Parameters = append(o.Parameters, &huma.Param{Name: name, In: "query", Description: doc, Schema: s})
+		}
+	}
+	sends := func(content map[string]*huma.MediaType, doc string) func(*huma.Operation) {
+		return func(o *huma.Operation) { o.RequestBody = &huma.RequestBody{Content: content, Description: doc} }
+	}
+	delivery := func(o *huma.Operation) {
+		o.Parameters, o.Security = []*huma.Param{hook}, []map[string][]string{}
+		o.RequestBody.Required = true
+	}
+	view := jsonOf(reflect.TypeFor[app.BuildView]())
+	const most = float64(app.MaxBuildAwait / time.Second)
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{Title: "Muster: hooks of builds", Version: "1", License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
+			Description: "How build systems tell Muster of builds, and how builds get at their clusters. A delivery is signed with the hook's secret; a build shows the token from the answer to its delivery."},
+		Servers: []*huma.Server{{URL: strings.TrimSuffix(hooksPath, "/")}},
+		Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+			"build": {Type: "http", Scheme: "bearer", Description: "The token of a build, which counts until the build has ended"}}},
+		Paths: map[string]*huma.PathItem{
+			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Take what a build system tells", "202", jsonOf(reflect.TypeFor[app.BuildReceipt]()),
+				sends(map[string]*huma.MediaType{mediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+					"What GitHub, GitLab or another build system sends, with its own headers and signature; see docs/builds.md for those, and for the form of scripts"), delivery)},
+			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster; it can be waited for", "200", view,
+				query("wait", "For how many seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
+			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Tell how the machines are reached, in a form for other tools", "200",
+				map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeFor[app.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
+				query("key", "Where the private key is kept; it is named in the file", text), query("known_hosts", "Where the format known_hosts is kept; the formats ssh and ansible name it", text))},
+			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
+				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
+			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get an SSH certificate that opens the build's cluster for a while", "200",
+				jsonOf(reflect.TypeFor[app.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
+			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build: its cluster is deleted", "200", view)},
+			"/{hook}/builds/{build}/extend": {Post: operation("extend-build", http.MethodPost, "Extend the lease of the build's cluster", "200", view, sends(jsonOf(reflect.TypeFor[buildExtension]()), ""))},
+		},
+	}
 }
 
 func (p *Portal) buildTake(w http.ResponseWriter, r *http.Request) (any, int, error) {
@@ -227,11 +295,13 @@ func (p *Portal) buildKey(w http.ResponseWriter, r *http.Request) (any, int, err
 	return nil, 0, nil
 }
 
+type buildCertificateRequest struct {
+	PublicKey string `json:"public_key" doc:"As it is in a file like id_ed25519.pub"`
+	TTL       string `json:"ttl,omitempty" doc:"For how long, such as 1h"`
+}
+
 func (p *Portal) buildCertificate(w http.ResponseWriter, r *http.Request) (any, int, error) {
-	var in struct {
-		PublicKey string `json:"public_key"`
-		TTL       string `json:"ttl"`
-	}
+	var in buildCertificateRequest
 	if err := smallJSON(w, r, &in); err != nil {
 		return nil, 0, err
 	}

@@ -69,7 +69,7 @@ func (p *Portal) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if s.Secret != "" {
 		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *page.BuildHookShow) { b.Secret = s.Secret })
 	}
-	http.Redirect(w, r, buildHookPath(s.Name), http.StatusSeeOther)
+	http.Redirect(w, r, buildHookPath(s.Name)+"?saved=hook", http.StatusSeeOther)
 	return nil
 }
 
@@ -102,7 +102,10 @@ func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Act
 	if s.Rules.Text, err = p.rules.Write(h.Rules); err != nil {
 		return err
 	}
-	s.Rules.Saved = r.Method == http.MethodGet && r.URL.Query().Has("saved")
+	s.Statuses.API = h.StatusAPI
+	if r.Method == http.MethodGet {
+		s.Saved = r.URL.Query().Get("saved")
+	}
 	if with != nil {
 		with(&s)
 	}
@@ -130,6 +133,43 @@ func (p *Portal) buildHookSecret(w http.ResponseWriter, r *http.Request, a app.A
 	return p.showBuildHook(w, r, a, answer.status, chi.URLParam(r, "hook"), func(s *page.BuildHookShow) {
 		s.SecretTyped = page.Complaint{Message: e.Message, Hint: e.Hint}
 	})
+}
+
+// buildHookStatuses keeps the token and the API's URL that commit statuses are written with, or removes the token.
+func (p *Portal) buildHookStatuses(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := form(r); err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	h, err := p.building().BuildHook(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	in := page.BuildStatusForm{API: strings.TrimSpace(r.PostForm.Get("status_api"))}
+	token, done := strings.TrimSpace(r.PostForm.Get("status_token")), "statuses"
+	change := app.BuildHookRequest{Name: name, StatusAPI: &in.API}
+	switch {
+	case r.PostForm.Get("do") == "remove":
+		token, done = "", "no-statuses"
+		change.StatusAPI, change.StatusToken = nil, &token
+	case token != "":
+		change.StatusToken = &token
+	case !h.Statuses:
+		err = &app.Error{Code: app.EInvalid, Field: "status_token", Message: "Enter a token."}
+	}
+	if err == nil {
+		_, err = p.building().SaveBuildHook(r.Context(), a, change)
+	}
+	if err == nil {
+		http.Redirect(w, r, buildHookPath(name)+"?saved="+done+"#statuses", http.StatusSeeOther)
+		return nil
+	}
+	e, answer := known(err)
+	if !complainable(e) {
+		return err
+	}
+	in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
+	return p.showBuildHook(w, r, a, answer.status, name, func(s *page.BuildHookShow) { s.Statuses = in })
 }
 
 // changeBuildHook changes a hook that is there.
@@ -175,7 +215,7 @@ func (p *Portal) buildHookRules(w http.ResponseWriter, r *http.Request, a app.Ac
 			return show(http.StatusOK)
 		default:
 			if _, err = p.building().SaveBuildHook(r.Context(), a, app.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
-				http.Redirect(w, r, buildHookPath(name)+"?saved#rules", http.StatusSeeOther)
+				http.Redirect(w, r, buildHookPath(name)+"?saved=rules#rules", http.StatusSeeOther)
 				return nil
 			}
 		}

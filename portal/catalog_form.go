@@ -80,7 +80,7 @@ func (b *formBuilder) field(kind, label string, path ...any) *page.CatalogField 
 // fieldValue is what a field shows of a part of the text.
 func fieldValue(kind string, n *app.CatalogNode) string {
 	switch kind {
-	case page.FieldNames:
+	case page.FieldNames, page.FieldWholes:
 		return strings.Join(n.Names(), ", ")
 	case page.FieldLines:
 		return strings.Join(n.Names(), "\n")

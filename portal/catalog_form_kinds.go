@@ -25,7 +25,9 @@ func (b *formBuilder) template() {
 	b.section("What people may choose instead", "Where a list is empty, everything is allowed.", b.list("Services", app.KindService, "compatibility", "services"),
 		b.list("Hardware", app.KindHardware, "compatibility", "hardware"), b.list("Images", app.KindImage, "compatibility", "images"))
 
-	s = b.section("Size", "", b.whole("Fewest nodes", "constraints", "size", "min"), b.whole("Most nodes", "constraints", "size", "max"),
+	sizes := b.field(page.FieldWholes, "Only these sizes", "constraints", "size", "one_of")
+	sizes.Placeholder, sizes.Wide = "3, 5, 7", true
+	s = b.section("Size", "", b.whole("Fewest nodes", "constraints", "size", "min"), b.whole("Most nodes", "constraints", "size", "max"), sizes,
 		b.tick("Equal nodes may differ in hardware and image", "constraints", "mixed_hardware"), b.whole("Zones differ by at most", "constraints", "zones", "max_skew"))
 	s.Open = true
 	b.limits()

@@ -70,6 +70,10 @@ func (p *Portal) catalogImport(w http.ResponseWriter, r *http.Request, a app.Act
 			v.Done = true
 			return show(nil)
 		}
+		if err == nil && v.Report.OK() {
+			v.Checked = true
+			return show(nil) // the same was imported since it was shown
+		}
 		if err == nil {
 			err = &app.Error{Code: app.EInvalid, Message: "Nothing was imported.", Hint: "What is wrong stands below."}
 		}

@@ -48,7 +48,7 @@ func sameValue(x *page.CatalogField, value string) bool {
 		return (value == "true") == (x.Value == "true")
 	case page.FieldSwitch:
 		return (value == "true") == x.On()
-	case page.FieldNames:
+	case page.FieldNames, page.FieldWholes:
 		return slices.Equal(splitNames(value), splitNames(x.Value))
 	case page.FieldCode, page.FieldArea, page.FieldGroups, page.FieldLines:
 		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
@@ -74,7 +74,7 @@ func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet 
 	if !multiline(x.Kind) {
 		value = strings.TrimSpace(value)
 	}
-	if value == "" || x.Kind == page.FieldTick && value != "true" || x.Kind == page.FieldNames && len(splitNames(value)) == 0 {
+	if value == "" || x.Kind == page.FieldTick && value != "true" || (x.Kind == page.FieldNames || x.Kind == page.FieldWholes) && len(splitNames(value)) == 0 {
 		return []app.CatalogSet{set}
 	}
 	switch x.Kind {
@@ -86,6 +86,12 @@ func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet 
 		set.Value = plainValue(x.Kind, value)
 	case page.FieldNames:
 		set.Value = splitNames(value)
+	case page.FieldWholes:
+		var list []any
+		for _, word := range splitNames(value) {
+			list = append(list, plainValue(page.FieldWhole, word))
+		}
+		set.Value = list
 	case page.FieldLines:
 		set.Value = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' })
 	case page.FieldGroups:
@@ -141,7 +147,10 @@ func eachField(f *page.CatalogForm, do func(s *page.CatalogSection, x *page.Cata
 }
 
 // complain puts problems of the text beside the fields that they are about, and unfolds the parts that these are in.
+// Of several about a field, the one about a single value of it says most.
 func complain(f *page.CatalogForm, file string, problems []app.CatalogProblem) {
+	problems = slices.Clone(problems)
+	slices.SortStableFunc(problems, func(a, b app.CatalogProblem) int { return strings.Count(b.Field, "[") - strings.Count(a.Field, "[") })
 	for _, p := range problems {
 		if p.File != file && p.File != "" {
 			continue

@@ -111,12 +111,16 @@ func (p *Portal) catalogRevert(w http.ResponseWriter, r *http.Request, a app.Act
 			http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
 			return nil
 		}
+		unchanged := err == nil && v.Report.OK()
 		status = http.StatusUnprocessableEntity
 		if err != nil {
 			status = statusOf(err)
 		}
 		if v.Problem, err = orNone(err); err != nil {
 			return err
+		}
+		if unchanged {
+			status, v.Problem = http.StatusOK, page.Complaint{Message: "Unchanged: version " + strconv.Itoa(number) + " says what is saved."}
 		}
 	}
 	change, gone := app.CatalogChange{Files: []app.CatalogFile{catalogFile(k, text)}}, false

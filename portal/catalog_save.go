@@ -35,14 +35,19 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 	case !report.OK() || e.view.Told.Message != "":
 		e.refuse(page.Complaint{Message: "It cannot be saved as it is.", Hint: "What is wrong stands beside the text."})
 		return e.show(w, r, in)
-	case len(report.Changes) == 0:
-		e.view.Told = page.Complaint{Message: "Nothing is other than what is saved."}
-		return e.show(w, r, in)
+	case len(report.Changes) == 0, !e.view.New() && e.view.Text == saved:
+		return e.unchanged(w, r, in)
 	}
 	v := e.reviewOf(report, saved)
 	v.Secrets = stored
 	e.p.showReview(w, r, http.StatusOK, v)
 	return nil
+}
+
+// unchanged says that there is nothing to save.
+func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url.Values) error {
+	e.view.Told = page.Complaint{Message: "Unchanged: " + e.key().Name + " is saved like this already."}
+	return e.show(w, r, in)
 }
 
 func (e *catalogEditor) reviewOf(report app.CatalogReport, saved string) page.CatalogReview {
@@ -88,6 +93,8 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 	case err == nil && report.Saved:
 		http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
 		return nil
+	case err == nil && report.OK():
+		return e.unchanged(w, r, in)
 	case err != nil && x.Code == app.EConflict && x.Reason == "catalog_changed":
 		theirs, gone := e.p.cataloging().CatalogSource(r.Context(), e.a, k)
 		if gone != nil && app.CodeOf(gone) != app.ENotFound {
@@ -146,6 +153,9 @@ func (p *Portal) catalogPublish(w http.ResponseWriter, r *http.Request, a app.Ac
 	if !report.OK() {
 		e.refuse(page.Complaint{Message: "It cannot be published as it is.", Hint: "What is wrong stands beside the text."})
 		return e.show(w, r, url.Values{})
+	}
+	if len(report.Changes) == 0 {
+		return e.unchanged(w, r, url.Values{})
 	}
 	v := e.reviewOf(report, s.Text)
 	v.Title, v.Save = "Publish "+k.Name, "Publish"

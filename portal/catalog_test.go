@@ -86,6 +86,32 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 		t.Error("nothing stands beside the services")
 	}
 
+	// Sizes one by one: numbers are written as numbers, and what is none is told beside the field.
+	sizes := a.all()
+	for name, value := range map[string]string{"f/constraints/size/min": "", "f/constraints/size/max": "", "f/constraints/size/one_of": "3, five 7", "do": "check"} {
+		sizes.Set(name, value)
+	}
+	b := s.post("/admin/catalog/template/new", sizes)
+	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" || strings.Contains(b.body, "a size is between") {
+		t.Errorf("beside the sizes stands %q", got)
+	}
+	sizes = b.all()
+	sizes.Set("f/constraints/size/one_of", "3, 5 7")
+	sizes.Del("try_sizes")
+	sizes.Set("do", "check")
+	b = s.post("/admin/catalog/template/new", sizes)
+	b.reads(http.StatusOK, "one_of: [3, 5, 7]")
+	if got := b.at("err-f-constraints-size-one_of"); got != "" || b.all().Get("try_sizes") != "3, 5" {
+		t.Errorf("beside the sizes stands %q, and %q is tried", got, b.all().Get("try_sizes"))
+	}
+	sizes = b.all()
+	sizes.Set("f/constraints/size/min", "2")
+	sizes.Set("do", "check")
+	b = s.post("/admin/catalog/template/new", sizes)
+	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "contradicts min or max") {
+		t.Errorf("beside sizes with a least one stands %q", got)
+	}
+
 	// What is wrong is not saved, and stays.
 	in = a.all()
 	in.Set("do", "review")
@@ -458,7 +484,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		t.Fatalf("%v", f.own)
 	}
 	s.upload("/admin/catalog/import", url.Values{"pasted": {f.own[app.CatalogKey{Kind: "image", Name: "one"}][0].Text}, "prune": {"true"}, "do": {"check"}}, nil).
-		reads(http.StatusOK, "2 entries removed", "1 entry is as before", "Import 2 entries")
+		reads(http.StatusOK, "2 entries removed", "1 entry is unchanged", "Import 2 entries")
 
 	a = s.get("/admin/catalog/export")
 	r, err := zip.NewReader(strings.NewReader(a.body), int64(len(a.body)))

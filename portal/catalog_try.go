@@ -80,6 +80,9 @@ func (e *catalogEditor) uses(t *app.Template) bool {
 
 // firstSize is where trying begins: the smallest size, and a larger one.
 func (e *catalogEditor) firstSize() string {
+	if sizes := e.tree.At("constraints", "size", "one_of").Names(); len(sizes) > 0 {
+		return strings.Join(sizes[:min(2, len(sizes))], ", ")
+	}
 	least, err := strconv.Atoi(e.tree.At("constraints", "size", "min").String())
 	if err != nil || least < 1 {
 		least = 1

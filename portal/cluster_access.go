@@ -85,6 +85,11 @@ type inventoryInput struct {
 	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Where the format known_hosts is kept; the formats ssh and ansible name it, so that ssh can check the host keys"`
 }
 
+// inventoryForm describes the format json. newAPI puts the schema into the document.
+func inventoryForm(o *huma.Operation) {
+	o.Responses["200"].Content[mediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
+}
+
 func (p *Portal) apiInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
 	v, err := p.muster.Cluster(ctx, caller(ctx), in.ID)
 	if err != nil {

@@ -107,8 +107,12 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	} else if f.page.Wrong() {
 		status = max(status, http.StatusUnprocessableEntity)
 	}
+	if r.Header.Get("HX-Request") != "" {
+		p.render(w, r, status, page.AmendPreviewPart(f.page))
+		return nil
+	}
 	frame := p.frame(r, page.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)
-	frame.At, frame.Styles = "clusters", []string{"plan.css"}
+	frame.At, frame.Htmx, frame.Styles = "clusters", true, []string{"plan.css"}
 	p.render(w, r, status, page.AmendPage(frame, f.page))
 	return nil
 }

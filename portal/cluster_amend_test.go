@@ -68,6 +68,37 @@ func TestGrowOnThePage(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "lake active", "Everything is as it was asked for.")
 }
 
+// TestPreviewOfGrowthFollowsWhatIsTyped: the page asks again by itself once nobody has typed for a moment, by the form's own address, and the
+// answer is the preview and what is wrong, without the field in which somebody is typing.
+func TestPreviewOfGrowthFollowsWhatIsTyped(t *testing.T) {
+	s, w := amending(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 3)
+	s.rest(id)
+	path := "/clusters/" + id + "/change"
+	form := s.get(path + "?kind=resize").find("amend")
+	for name, want := range map[string]string{"hx-get": path, "hx-trigger": "input delay:250ms", "hx-target": "#preview", "hx-sync": "this:replace"} {
+		if got := attr(form, name); got != want {
+			t.Errorf("%s of the form is %q, want %q", name, got, want)
+		}
+	}
+	if text := s.get(path + "?kind=resize").body; !strings.Contains(text, "/static/htmx.min.") {
+		t.Error("the page doesn't load what its form needs")
+	}
+	part := s.get(path+"?kind=resize&size=5", "HX-Request", "true")
+	part.reads(http.StatusOK, "Grow from 3 to 5 nodes", "What you see here is what runs")
+	if part.find("preview") == nil || part.find("size") != nil || part.find("main") != nil {
+		t.Errorf("the part is\n%s", part.body)
+	}
+	part = s.get(path+"?kind=resize&size=many", "HX-Request", "true")
+	part.reads(http.StatusUnprocessableEntity, "must be a whole number from 1 on")
+	if attr(part.find("err-amend"), "hx-swap-oob") != "true" {
+		t.Errorf("what is wrong isn't put into the form:\n%s", part.body)
+	}
+	if s.get(path+"?kind=resize&size=4", "HX-Request", "true").reads(http.StatusOK, "Grow from 3 to 4 nodes"); len(w.amended) != 0 {
+		t.Errorf("a look has changed something: %+v", w.amended)
+	}
+}
+
 func TestEveryAmendmentHasItsPage(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -375,11 +375,7 @@ func (n *clusterForm) explain(ctx context.Context, m Clusters, a app.Actor) {
 		out.Problems = append(out.Problems, page.Complaint{Message: p.Message, Hint: p.Hint})
 	}
 	for _, c := range why.Conflict {
-		clause := page.Complaint{Message: c.Text}
-		if a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin {
-			clause.Hint = c.Origin // where it is written is of use to those who can change it
-		}
-		out.Conflict = append(out.Conflict, clause)
+		out.Conflict = append(out.Conflict, page.Complaint{Message: c.Text, Hint: c.Origin})
 	}
 	for _, f := range why.Fixes {
 		out.Fixes = append(out.Fixes, page.Fix{Text: f.Text, Link: n.link(f.Request)})

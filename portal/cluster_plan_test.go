@@ -31,7 +31,11 @@ func TestPlanPictures(t *testing.T) {
 		if g.find("g0") == nil || g.find("g0is") == nil || strings.Contains(g.body, "style=") {
 			t.Errorf("%s shows no graph, or one that the security policy forbids", at)
 		}
-		s.get(at+"?plan=timeline").reads(http.StatusOK, "expected to take", "n5", "create: took")
+		timeline := s.get(at + "?plan=timeline")
+		timeline.reads(http.StatusOK, "n5", "failed attempt", "bootstrap")
+		if !strings.Contains(timeline.body, "create: took") || !strings.Contains(timeline.body, "expected to take") {
+			t.Errorf("%s has bars without names", at)
+		}
 		s.get(at+"?plan=matrix").reads(http.StatusOK, "machine namenode datanode", "n5")
 	}
 	s.get(path+"/plan").reads(http.StatusOK, "Create 1 lake", "Being created: 10 of", "Asked by ada")

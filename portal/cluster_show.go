@@ -105,6 +105,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 	if c.View.Status != app.ClusterFailed && !c.Can(app.ActRetryNode) {
 		return c, nil
 	}
+	said := app.SaidErrors{}
 	for _, s := range c.Steps {
 		if s.State != app.StepFailed || len(c.Failures) == failureShown {
 			continue
@@ -113,6 +114,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 		if err != nil {
 			return c, err
 		}
+		s.Error = said.Say(page.StepWords(s.Node, s.Action, s.Service), s.Error)
 		c.Failures = append(c.Failures, page.Failure{Step: s, Lines: lines})
 	}
 	return c, nil

@@ -41,7 +41,7 @@ func (e explaining) CreateCluster(ctx context.Context, a app.Actor, r app.Cluste
 	return e.fake.CreateCluster(ctx, a, r)
 }
 
-func (e explaining) Explain(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Explanation, error) {
+func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Explanation, error) {
 	if e.fails != nil {
 		return app.Explanation{}, e.fails
 	}
@@ -58,14 +58,20 @@ func (e explaining) Explain(_ context.Context, _ app.Actor, r app.ClusterRequest
 			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service haproxi.", Hint: "Did you mean haproxy?"},
 		}}, nil
 	}
+	written := func(at string) string { // only admins are told where
+		if a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin {
+			return at
+		}
+		return ""
+	}
 	larger, other := r.LayoutRequest, r.LayoutRequest
 	larger.Size = 8
 	other.Services, other.Hardware, other.Prefer = []string{"datanode"}, "large", app.PreferCheapest
 	return app.Explanation{
 		Conflict: []app.Clause{
 			{Kind: "size", Text: "The cluster has 7 nodes."},
-			{Kind: "min", Text: "The template hadoop wants namenode on at least 2 nodes.", Services: []string{"namenode"}, Origin: "catalog/hadoop.yaml:12"},
-			{Kind: "cant_coexist", Text: "The template hadoop never puts namenode, datanode and nodemanager on one node.", Origin: "catalog/hadoop.yaml:15"},
+			{Kind: "min", Text: "The template hadoop wants namenode on at least 2 nodes.", Services: []string{"namenode"}, Origin: written("catalog/hadoop.yaml:12")},
+			{Kind: "cant_coexist", Text: "The template hadoop never puts namenode, datanode and nodemanager on one node.", Origin: written("catalog/hadoop.yaml:15")},
 		},
 		Minimal: true,
 		Fixes: []app.Fix{
@@ -183,7 +189,7 @@ func TestPreferenceInTheForm(t *testing.T) {
 func TestExplainOverREST(t *testing.T) {
 	s := explainingSite(t, nil)
 	x := as[app.Explanation](s.call("POST", "/explain", `{"template":"hadoop","size":7}`), http.StatusOK)
-	if !x.Minimal || len(x.Conflict) != 3 || len(x.Fixes) != 3 || x.Fixes[0].Request == nil || x.Fixes[0].Request.Size != 8 || x.Conflict[1].Origin != "catalog/hadoop.yaml:12" {
+	if !x.Minimal || len(x.Conflict) != 3 || len(x.Fixes) != 3 || x.Fixes[0].Request == nil || x.Fixes[0].Request.Size != 8 || x.Conflict[1].Origin != "" {
 		t.Errorf("the explanation is %+v", x)
 	}
 	x = as[app.Explanation](s.call("POST", "/explain", `{"template":"web","size":3}`), http.StatusOK)

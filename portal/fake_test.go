@@ -474,7 +474,7 @@ func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterF
 	past := filter.After == ""
 	for _, c := range all {
 		if past && (filter.Status == "" || c.Status == filter.Status) && (filter.Owner == "" || c.Owner == filter.Owner) &&
-			(filter.Template == "" || c.Template == filter.Template) && strings.Contains(c.Name, filter.Text) &&
+			(filter.Template == "" || c.Template == filter.Template) && (filter.Name == "" || c.Name == filter.Name) && strings.Contains(strings.ToLower(c.Name), strings.ToLower(filter.Text)) &&
 			(filter.IDs == nil || slices.Contains(filter.IDs, c.ID)) {
 			p.Clusters = append(p.Clusters, c)
 		}

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -93,21 +94,37 @@ func TestInstallationPages(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	s := signedIn(t, "ada")
+	s := visit(t, func(c *Config) { c.Muster = withTemplates{c.Muster.(*fake)} })
+	s.signIn("ada")
 	lake, shop := s.cluster(ada, "lake", "hadoop", 3), s.cluster(ada, "lakeside", "web", 2)
-	for q, want := range map[string]string{"lake": lake, "lakeside": shop} {
+	// The one and only hit is opened; of several, the exact one is the first of the list.
+	for q, want := range map[string]string{"lakeside": shop, "LakeSide": shop} {
 		if a := s.get("/search?q=" + q); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+want {
 			t.Errorf("%s leads to %d %s", q, a.status, a.header.Get("Location"))
 		}
 	}
-	a := s.get("/search?q=lak")
-	a.reads(http.StatusOK, "What fits “lak”.", "lake", "lakeside")
+	a := s.get("/search?q=lake")
+	a.reads(http.StatusOK, "Results for “lake”.", "lake exact match", "lakeside")
+	if !strings.Contains(a.body, "/clusters/"+lake) || strings.Index(a.body, "/clusters/"+lake) > strings.Index(a.body, "/clusters/"+shop) {
+		t.Error("the exact match isn't the first")
+	}
+	a = s.get("/search?q=lak")
+	a.reads(http.StatusOK, "Results for “lak”.", "lake", "lakeside")
 	if in := a.fields(); in.Get("q") != "lak" || len(in["q"]) != 2 {
 		t.Errorf("the field has %q", in.Get("q"))
 	}
-	s.get("/search?q=%3Cb%3E").reads(http.StatusOK, "Nothing was found for “<b>”.")
-	s.get("/search").reads(http.StatusOK, "Look for clusters")
-	s.get("/search?q="+strings.Repeat("x", 5000)).reads(http.StatusOK, "Nothing was found")
+	for i := range 12 {
+		s.cluster(ada, fmt.Sprintf("a-lake-%d", i), "hadoop", 3)
+	}
+	s.get("/search?q=lake").reads(http.StatusOK, "View all", "lake exact match")
+	web := s.cluster(ada, "web", "hadoop", 3)
+	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "of ada")
+	if a := s.get("/search?q=" + web); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+web {
+		t.Errorf("an id leads to %d %s", a.status, a.header.Get("Location"))
+	}
+	s.get("/search?q=%3Cb%3E").reads(http.StatusOK, "No results for “<b>”.")
+	s.get("/search").reads(http.StatusOK, "Find clusters")
+	s.get("/search?q="+strings.Repeat("x", 5000)).reads(http.StatusOK, "No results")
 	s.post("/signout", nil)
 	if a := s.get("/search?q=lake"); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/signin") {
 		t.Errorf("a stranger is led to %s", a.header.Get("Location"))

@@ -71,7 +71,9 @@ func (p *Portal) livePages() map[string]livePage {
 		"/admin/queues":          {read: p.queuesLive, wakes: ofInstallation},
 		"/admin/hooks/*":         {read: p.hookLive},
 		"/clusters":              {read: p.clustersLive},
-		"/orphans":               {read: p.orphansLive, wakes: ofInstallation},
+		// A check that failed wakes no page.
+		"/clusters/*/receipt": {read: p.receiptLive, every: 10 * time.Second},
+		"/orphans":            {read: p.orphansLive, wakes: ofInstallation},
 		// It says when each was heard of.
 		"/provisioners": {read: p.provisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/questions":    {read: p.questionsLive},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"path"
 
 	"github.com/go-chi/chi/v5"
 
@@ -30,13 +31,25 @@ func (p *Portal) machines() Machines {
 }
 
 func (p *Portal) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	receipt, err := p.machines().Receipt(r.Context(), a, chi.URLParam(r, "id"))
+	receipt, err := p.receipt(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
 	f := p.clusterFrame(r, "Receipt of "+receipt.Name)
-	p.render(w, r, http.StatusOK, page.ReceiptPage(f, page.Receipt{Tabs: p.clusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history"), Receipt: receipt, Now: p.now()}))
+	f.Live = true
+	p.render(w, r, http.StatusOK, page.ReceiptPage(f, receipt))
 	return nil
+}
+
+func (p *Portal) receipt(ctx context.Context, a app.Actor, id string) (page.Receipt, error) {
+	receipt, err := p.machines().Receipt(ctx, a, id)
+	tabs := p.clusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
+	return page.Receipt{Tabs: tabs, Receipt: receipt, Now: p.now()}, err
+}
+
+func (p *Portal) receiptLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
+	receipt, err := p.receipt(ctx, a, path.Base(path.Dir(at.Path)))
+	return []liveOne{{ID: "proof", HTML: page.ReceiptProof(receipt)}, {ID: "sums", HTML: page.ReceiptSums(receipt)}}, err
 }
 
 func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {

@@ -17,6 +17,7 @@ type accounting struct {
 	*fake
 	decided map[string]app.OrphanDecision
 	mode    app.OrphanMode
+	proof   app.Proof
 }
 
 var _ Machines = (*accounting)(nil)
@@ -26,11 +27,13 @@ func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (
 	if err != nil {
 		return app.Receipt{}, err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	now := f.now()
 	r := app.NewReceipt(v.Cluster, []app.Resource{
 		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
 		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
-	}, now)
+	}, f.proof, now)
 	return r, nil
 }
 
@@ -83,7 +86,7 @@ func TestReceiptPage(t *testing.T) {
 		t.Error("the cluster's history does not lead to its receipt")
 	}
 	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt of lake", "1 machine of 2 machines in use until now.", "Machines 2 Left 1 Lifetime in all 2 h Cost in all 0.50",
-		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "still there")
+		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
 	s.get("/clusters/nothing/receipt").reads(http.StatusNotFound)
 	for _, a := range []string{"/orphans", "/clusters"} {
 		if strings.Contains(s.get(a).body, `href="/orphans"`) {
@@ -93,10 +96,37 @@ func TestReceiptPage(t *testing.T) {
 	s.get("/orphans").reads(http.StatusForbidden, "Only admins")
 }
 
+// The page of a receipt follows the proof that nothing is left.
+func TestAReceiptIsLive(t *testing.T) {
+	s, f := accounts(t, "ada")
+	id := s.cluster(ada, "lake", "hadoop", 2)
+	now := f.now()
+	to := func(p app.Proof) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		c := f.find(id)
+		c.Status, c.DeletedAt, f.proof = app.ClusterDeleted, now, p
+		f.tell(id, app.Event{Kind: app.EventCluster})
+	}
+	to(app.Proof{})
+	at := "/clusters/" + id + "/receipt"
+	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for machines left over by ")
+	r := s.follow("/live?page=" + url.QueryEscape(at))
+	defer r.close()
+	r.until("change", "provider sandbox will be checked")
+	to(app.Proof{CheckedAt: now, How: "Account sandbox cannot be listed from here: no route to host"})
+	r.until("change", "no route to host. Last checked ")
+	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "will be checked again by")
+	to(app.Proof{CheckedAt: now, At: now, How: "None listed."})
+	if e := r.until("change", "None listed."); strings.Contains(e.data, "pending") {
+		t.Errorf("once it is proven the page is sent %s", e.data)
+	}
+}
+
 func TestOrphanPage(t *testing.T) {
 	s, f := accounts(t, "root")
 	a := s.get("/orphans")
-	a.reads(http.StatusOK, "2 machines of ours that nobody stands behind. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
+	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
 		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
 	a.lacks("m-7")
 	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")

@@ -158,15 +158,17 @@ type Portal struct {
 	changing   *turns
 	api        http.Handler // the REST API, without its prefix
 	document   *huma.OpenAPI
-	texts      app.CatalogTexts
-	rules      RuleTexts
-	schema     entrySchema
-	attend     time.Duration // between two looks whether a stream's sign-in still counts
-	now        func() time.Time
-	meter      app.Meter
-	tracer     app.Tracer
-	handler    http.Handler
-	served     http.Handler // handler, or what a test sees of it
+	// hooksDocument describes what is below /hooks; nil where there are no builds.
+	hooksDocument *huma.OpenAPI
+	texts         app.CatalogTexts
+	rules         RuleTexts
+	schema        entrySchema
+	attend        time.Duration // between two looks whether a stream's sign-in still counts
+	now           func() time.Time
+	meter         app.Meter
+	tracer        app.Tracer
+	handler       http.Handler
+	served        http.Handler // handler, or what a test sees of it
 
 	closing chan struct{}
 	once    sync.Once
@@ -201,6 +203,9 @@ func New(c Config) *Portal {
 	p.live = p.livePages()
 	p.handler = p.routes()
 	p.served = inspected(p.document, p.handler)
+	if p.hooksDocument != nil {
+		p.served = inspected(p.hooksDocument, p.served)
+	}
 	return p
 }
 

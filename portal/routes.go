@@ -219,6 +219,7 @@ func (p *Portal) routes() http.Handler {
 			r.Post(hook+"/on", p.memberSoon(p.buildHookSwitch(true)))
 			r.Post(hook+"/off", p.memberSoon(p.buildHookSwitch(false)))
 			r.Post(hook+"/secret", p.memberSoon(p.buildHookSecret))
+			r.Post(hook+"/statuses", p.memberSoon(p.buildHookStatuses))
 			r.Post(hook+"/rules", p.memberSoon(p.buildHookRules))
 			r.Get(hook+"/delete", p.memberSoon(p.buildHookDeleteAsk))
 			r.Post(hook+"/delete", p.memberSoon(p.buildHookDelete))

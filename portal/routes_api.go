@@ -13,7 +13,7 @@ func (p *Portal) apiRoutes(r chi.Router) {
 	api := p.newAPI(r)
 	p.api, p.document = r, api.OpenAPI()
 
-	r.Get("/openapi.json", serveOpenAPI(api))
+	r.Get("/openapi.json", serveOpenAPI(p.document))
 	p.apiCatalogRoutes(api)
 	p.apiClusterRoutes(api)
 	p.apiMoneyRoutes(api)
@@ -63,7 +63,7 @@ func (p *Portal) apiClusterRoutes(api huma.API) {
 		get(api, "/cluster-defaults", p.apiClusterDefaults, about("Tell who may see the tenant's new clusters"))
 		put(api, "/cluster-defaults", p.apiClusterDefaultsSet, about("Set who may see the tenant's new clusters, for admins"))
 	}
-	get(api, "/clusters/{id}/inventory", p.apiInventory, about("Tell how the machines of a cluster are reached, in a form for other tools"), files("The inventory", "text/plain", mediaJSON))
+	get(api, "/clusters/{id}/inventory", p.apiInventory, about("Tell how the machines of a cluster are reached, in a form for other tools"), files("The inventory", "text/plain", mediaJSON), inventoryForm)
 	get(api, "/clusters/{id}/key", p.apiClusterKey, about("Get the private SSH key of a cluster"))
 	post(api, "/clusters/{id}/certificate", p.apiClusterCertificate, about("Get an SSH certificate that opens a cluster for a while"))
 
@@ -146,7 +146,7 @@ func (p *Portal) apiMoneyRoutes(api huma.API) {
 	}
 	if p.machines() != nil {
 		get(api, "/clusters/{id}/receipt", p.apiReceipt, about("Tell what a cluster has had at its provider, and what that cost"))
-		get(api, "/orphans", p.apiOrphanList, about("List machines that nobody stands behind, for admins"))
+		get(api, "/orphans", p.apiOrphanList, about("List orphaned machines, for admins"))
 		post(api, "/orphans/{orphan}", p.apiOrphanDecide, about("Have an orphan deleted, or kept"), answers(http.StatusAccepted))
 		put(api, "/orphans-mode", p.apiOrphanMode, about("Set what becomes of orphans by themselves"))
 	}

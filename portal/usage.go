@@ -31,10 +31,10 @@ type usageOutput struct {
 	Body        []byte
 }
 
-// usageForms tells programs what comes back.
+// usageForms tells programs what comes back. newAPI puts the schema into the document.
 func usageForms(o *huma.Operation) {
 	o.Responses = map[string]*huma.Response{"304": {Description: http.StatusText(http.StatusNotModified)}, "200": {Description: "What was used", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Usage"}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 }
 
 func (p *Portal) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {

@@ -76,8 +76,13 @@ func judgeStatus(s app.CommitStatus, a Answer, err *app.Error) *app.Error {
 	case err == nil:
 	case s.System == "gitlab" && a.Status == http.StatusBadRequest && strings.Contains(a.Text, "Cannot transition status"):
 		return nil
+	case err.Reason == "redirect":
+		err.Hint = "Redirects aren't followed, since the token is for this address alone. Set the hook's API URL to the address that answers, and check whether " + s.Repository + " was renamed or moved."
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden && err.Code == app.ECredentials, a.Status == http.StatusNotFound:
 		err.Hint = "Check that the hook's token may write commit statuses of " + s.Repository + " and hasn't expired."
+		if s.System == "gitlab" && a.Status == http.StatusForbidden {
+			err.Hint += " For a protected branch its role must be allowed to push there."
+		}
 	}
 	return err
 }

@@ -165,6 +165,38 @@ func TestCommitStatusesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// The token reaches no other host than the one that it was entered for: an API that redirects is not followed, at once and for good, and the
+// message says what to change.
+func TestStatusTokensAreNotRedirected(t *testing.T) {
+	t.Parallel()
+	for system, api := range statusAPIs {
+		for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				t.Errorf("%s: %d was followed, with %v", system, status, r.Header)
+			}))
+			asked := 0
+			moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked++; r.Header.Get("Authorization")+r.Header.Get("PRIVATE-TOKEN") == "" {
+					t.Errorf("%s: no token at the address that it is for", system)
+				}
+				http.Redirect(w, r, other.URL+r.URL.EscapedPath(), status)
+			}))
+			told := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
+			m, err := statusMessage(app.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, "")
+			if err != nil || len(m.Header) < len(api.header("")) {
+				t.Fatalf("%+v, %v", m, err)
+			}
+			a, err := sender(0).Send(t.Context(), m)
+			err = judgeStatus(told, a, err)
+			moved.Close()
+			other.Close()
+			if asked != 1 || a.Status != status || err == nil || err.Code != app.EInvalid || !strings.Contains(err.Hint, "API URL") || !strings.Contains(err.Hint, "octo/web") || strings.Contains(err.Advised(), gitToken) {
+				t.Errorf("%s: %d after %d requests: %+v, %v", system, status, asked, a, err)
+			}
+		}
+	}
+}
+
 // wake lets the deliverers look again, as another build's news would.
 func (d *desk) wake(h app.BuildHook) {
 	d.Helper()

@@ -91,8 +91,8 @@ func (t *storeTest) receipts() {
 	if len(left) != 1 || left[0].ID != "web-1" {
 		t.Fatalf("unproven: %+v", left)
 	}
-	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{How: "nobody answers"}, t.clock.Now()))
-	if p, err := t.s.Proof(t.ctx, tenant, "web-1"); err != nil || !p.At.IsZero() || p.How != "nobody answers" {
+	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{How: "no answer"}, t.clock.Now()))
+	if p, err := t.s.Proof(t.ctx, tenant, "web-1"); err != nil || !p.At.IsZero() || p.How != "no answer" || !p.CheckedAt.Equal(t.clock.Now()) {
 		t.Fatalf("no proof yet: %+v (%v)", p, err)
 	}
 	t.must(t.s.NoteResources(t.ctx, cloud, c.Intent, t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: "late"}}))

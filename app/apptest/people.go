@@ -426,7 +426,7 @@ func (t *storeTest) tenantsCome() {
 	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{At: t.clock.Now(), How: "a list"}, t.clock.Now()))
 	late := app.Orphan{ID: app.OrphanID(cloud, "m-9"), Provider: cloud, Machine: "m-9", Tenant: tenant, Kind: app.OrphanEnded}
 	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), []app.Orphan{late})))
-	refused("1 machine that nobody stands behind (" + cloud + " m-9)")
+	refused("1 orphaned machine (" + cloud + " m-9)")
 	t.clock.Move(time.Minute)
 	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), nil)))
 	_, secret, err := a.CreateToken(t.ctx, boss, app.NewAPIToken{Label: "x"})

@@ -184,6 +184,16 @@ func (t *storeTest) sharing() {
 	_, err = share(add(toOps))
 	t.must(err)
 	t.must(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss, Now: t.clock.Now()}))
+	// What the owner is told of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
+	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
+		title := fmt.Sprintf("about %s", kind)
+		t.must(t.s.Notify(t.ctx, app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: kind, Cluster: "open-1", Users: []string{"ada"}, Title: title}))
+		list, err := t.s.NoticesFor(t.ctx, tenant, &app.NoticeReader{User: "eve", Groups: []string{"ops"}}, 0, 1)
+		t.must(err)
+		if told := len(list) == 1 && list[0].Title == title; told != (i < len(app.OwnerNoticeKinds)) {
+			t.Errorf("of %s the group that owns the cluster is told: %t", kind, told)
+		}
+	}
 	t.code(t.s.DeleteGroup(t.ctx, boss, "ops", t.clock.Now()), app.EConflict)
 	t.code(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo", Who: boss, Now: t.clock.Now()}), app.EInvalid)
 	t.must(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.clock.Now()}))

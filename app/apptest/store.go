@@ -96,6 +96,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"a link to an identity works once", (*storeTest).identities},
 		{"what steps wait for is told", (*storeTest).waits},
 		{"how long a step is tried is known", (*storeTest).backsOff},
+		{"queue and why tell the same times", (*storeTest).waitsAgree},
 		{"what is to be rolled back by itself is so once", (*storeTest).rollBacks},
 		{"a build gets a cluster, and gives it back", (*storeTest).builds},
 		{"a build's commit shows how its cluster is", (*storeTest).buildStatuses},
@@ -230,8 +231,12 @@ func (t *storeTest) finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
 
 func (t *storeTest) fail(c *app.ClaimedStep, r app.Retry) {
 	t.Helper()
-	_, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now(),
-		Err: &app.Error{Code: app.EScript, Message: "it broke"}, Retry: r})
+	t.failAs(c, &app.Error{Code: app.EScript, Message: "it broke"}, r)
+}
+
+func (t *storeTest) failAs(c *app.ClaimedStep, e *app.Error, r app.Retry) {
+	t.Helper()
+	_, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now(), Err: e, Retry: r})
 	t.must(err)
 }
 

@@ -2,6 +2,9 @@ package apptest
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -111,6 +114,94 @@ func (t *storeTest) backsOff() {
 	t.must(err)
 	if c = t.claim("w"); c == nil || !c.TriedAt.IsZero() || c.Step.Attempt != 5 {
 		t.Errorf("after a resume the tries go on: %+v", c)
+	}
+}
+
+// waitsAgree asks queue and why about the same steps, which failed at random: what the queue tells of many is what why tells of each.
+func (t *storeTest) waitsAgree() {
+	const seed = 21
+	random := rand.New(rand.NewPCG(seed, 0))
+	codes := []app.Code{app.EScript, app.ECapacity, app.ETransient, app.ERateLimit}
+	var ops []app.Operation
+	for i := range 4 {
+		ops = append(ops, t.create(fmt.Sprintf("web%d", i), 6))
+	}
+	for c := t.claim("w"); c != nil; c = t.claim("w") {
+		after := time.Duration(1+random.IntN(5000)) * time.Second
+		if random.IntN(3) == 0 {
+			after = time.Minute // several at once
+		}
+		t.failAs(c, &app.Error{Code: codes[random.IntN(len(codes))], Message: strings.Repeat("it broke badly ", 20)}, app.Retry{Again: true, After: after})
+	}
+	// What is paused isn't tried again by itself, and neither of the two may say so.
+	_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: ops[3].ID, Act: app.ControlPause, Who: "ada", Now: t.clock.Now()})
+	t.must(err)
+	a := app.New(app.Deps{Store: t.s, Now: t.clock.Now, Catalog: app.NewCatalog})
+	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}
+	for round := range 30 {
+		q, err := a.Queue(t.ctx, ada)
+		t.must(err)
+		type span struct {
+			first, last time.Time
+			n           int
+		}
+		told, found := map[string]span{}, map[string]span{} // by cause
+		cause := func(text string) string {
+			_, text, _ = strings.Cut(text, "because ")
+			text, _, _ = strings.Cut(strings.TrimSuffix(text, "."), " (attempt")
+			return text
+		}
+		for _, g := range q.Groups {
+			if !g.Until.IsZero() {
+				told[cause(g.Text)] = span{g.Until, g.Last, g.Count}
+			}
+		}
+		whole := 0
+		for _, op := range ops {
+			w, err := a.Waiting(t.ctx, ada, op.Cluster, app.WaitingFilter{Limit: 500})
+			t.must(err)
+			groups := map[time.Time]int{}
+			for _, g := range w.Groups {
+				groups[g.Until]++
+				groups[g.Last]++
+			}
+			for _, s := range w.Steps {
+				if strings.Count(s.Text, "it broke badly") > 1 {
+					whole++
+				}
+				if s.Until.IsZero() {
+					continue
+				}
+				f := found[cause(s.Text)]
+				if f.n++; f.n == 1 || s.Until.Before(f.first) {
+					f.first = s.Until
+				}
+				if s.Until.After(f.last) {
+					f.last = s.Until
+				}
+				found[cause(s.Text)] = f
+			}
+			for at := range groups {
+				if !at.IsZero() && !slices.ContainsFunc(w.Steps, func(s app.Wait) bool { return s.Until.Equal(at) }) {
+					t.Errorf("round %d: a group of %s is told %s, which is the time of none of its steps", round, op.Cluster, at)
+				}
+			}
+		}
+		if fmt.Sprint(told) != fmt.Sprint(found) || round == 0 && len(found) == 0 {
+			t.Fatalf("seed %d, round %d: the queue tells\n%v\nand why\n%v", seed, round, told, found)
+		}
+		if whole > len(ops) {
+			t.Errorf("round %d: the whole error is repeated %d times in %d answers", round, whole, len(ops))
+		}
+		t.clock.Move(time.Duration(random.IntN(400)) * time.Second)
+		_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
+		t.must(err)
+		if random.IntN(2) == 0 {
+			for c := t.claim("w"); c != nil; c = t.claim("w") {
+				t.failAs(c, &app.Error{Code: codes[random.IntN(len(codes))], Message: strings.Repeat("it broke badly ", 20)},
+					app.Retry{Again: true, After: time.Duration(1+random.IntN(3000)) * time.Second})
+			}
+		}
 	}
 }
 

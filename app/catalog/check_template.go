@@ -79,7 +79,8 @@ func (c *checker) limits(e *entry, t *app.Template) {
 	}
 	if s, at := t.Constraints.Size, []any{"constraints", "size", "one_of"}; len(s.OneOf) > 0 {
 		switch n := len(s.OneOf); {
-		case s.OneOf[0] < 1 || s.OneOf[n-1] > app.MaxNodes:
+		case s.OneOf[0] < 1 && !e.broken, // what can't be read isn't a number that is too small
+			s.OneOf[n-1] > app.MaxNodes:
 			c.report(e, SeverityError, at, "", "%s: a size is between 1 and %d", e.spell(at), app.MaxNodes)
 		case n > app.MaxSizes:
 			c.report(e, SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.spell(at), n, app.MaxSizes)

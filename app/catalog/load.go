@@ -100,6 +100,16 @@ type Report struct {
 	Problems Problems // errors and warnings, by file and line
 	Counts   Counts   // entries that are named, after replacement, readable or not
 	Scripts  []Script // of entries that could be read, in their order
+
+	entries map[key]*entry
+}
+
+// Of narrows a report to what is in some of its files.
+func (r Report) Of(files ...string) Report {
+	in := func(file string) bool { return slices.Contains(files, filepath.Clean(file)) }
+	r.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p Problem) bool { return !in(p.Origin.File) })
+	r.Counts = countsOf(r.entries, in)
+	return r
 }
 
 // Counts tells how many entries of each kind a catalog has.
@@ -152,7 +162,7 @@ func lintEntries(o Options, sources []Source) (Report, map[key]*entry) {
 	}
 	c := &checker{options: o, out: out, entries: all, unread: unread}
 	c.check()
-	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all), Scripts: scriptsOf(sortedEntries(all))}, all
+	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all, func(string) bool { return true }), Scripts: scriptsOf(sortedEntries(all)), entries: all}, all
 }
 
 func catalogOf(entries map[key]*entry) *app.Catalog {
@@ -185,10 +195,13 @@ func enlist(c *app.Catalog, e *entry) {
 	}
 }
 
-func countsOf(entries map[key]*entry) Counts {
+// countsOf counts the entries whose files are wanted.
+func countsOf(entries map[key]*entry, wanted func(file string) bool) Counts {
 	by := map[kind]int{}
-	for k := range entries {
-		by[k.kind]++
+	for k, e := range entries {
+		if wanted(e.file) {
+			by[k.kind]++
+		}
 	}
 	return Counts{
 		Providers: by[kindProvider], Hardware: by[kindHardware], Images: by[kindImage],

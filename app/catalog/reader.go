@@ -3,6 +3,8 @@ package catalog
 import (
 	"crypto/sha256"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,8 +73,51 @@ func (r *Reader) LoadFS(sources ...Source) (*app.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	placeWithin(entries, sources)
 	r.remember(newBase(c, entries))
 	return c, nil
+}
+
+// placeWithin says of entries where they are written from their catalog's directory on: where that is on the server is no one's business who
+// reads a page. Of several directories the last part of each name is kept.
+func placeWithin(entries map[key]*entry, sources []Source) {
+	within := func(file string) string {
+		for _, s := range sources {
+			rest, inside := strings.CutPrefix(file, filepath.Clean(s.Name)+string(filepath.Separator))
+			switch {
+			case inside && len(sources) > 1:
+				return path.Join(filepath.Base(s.Name), filepath.ToSlash(rest))
+			case inside:
+				return filepath.ToSlash(rest)
+			}
+		}
+		return file
+	}
+	place := func(a *app.About) {
+		a.Origin.File = within(a.Origin.File)
+		for part, from := range a.Taken {
+			from.File = within(from.File)
+			a.Taken[part] = from
+		}
+	}
+	for _, e := range entries {
+		e.file = within(e.file)
+		switch v := e.value.(type) {
+		case *app.ProviderSpec:
+			place(&v.About)
+		case *app.HardwareType:
+			place(&v.About)
+		case *app.ImageType:
+			place(&v.About)
+		case *app.Service:
+			place(&v.About)
+		case *app.Template:
+			place(&v.About)
+		}
+		if e.whole != nil && e.whole != e.value {
+			place(&e.whole.About)
+		}
+	}
 }
 
 func newBase(c *app.Catalog, entries map[key]*entry) *base {

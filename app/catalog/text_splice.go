@@ -154,6 +154,61 @@ func same(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor && slices.EqualFunc(a.Content, b.Content, same)
 }
 
+// Compare implements app.CatalogReader.
+func (*Reader) Compare(saved, text string) app.TextDifference {
+	if saved == text {
+		return app.TextSame
+	}
+	a, errA := oneDocument(saved)
+	b, errB := oneDocument(text)
+	if errA != nil || errB != nil || !sameValues(a, b) {
+		return app.TextValues
+	}
+	if !slices.Equal(commentLines(a, nil), commentLines(b, nil)) {
+		return app.TextComments
+	}
+	return app.TextSame
+}
+
+// sameValues tells whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias stands for depends
+// on what is written before it: those are other values.
+func sameValues(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || a.Kind == yaml.AliasNode || a.Anchor+b.Anchor != "" || a.ShortTag() != b.ShortTag() || a.Value != b.Value || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if a.Kind != yaml.MappingNode {
+		return slices.EqualFunc(a.Content, b.Content, sameValues)
+	}
+	values := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(b.Content); i += 2 {
+		values[b.Content[i].Value] = b.Content[i+1]
+	}
+	for i := 0; i+1 < len(a.Content); i += 2 {
+		other := values[a.Content[i].Value]
+		if other == nil || a.Content[i].Kind != yaml.ScalarNode || !sameValues(a.Content[i+1], other) {
+			return false
+		}
+		delete(values, a.Content[i].Value) // a key that is repeated has no other left
+	}
+	return len(values) == 0
+}
+
+// commentLines adds the lines of all comments, sorted, since they move with their keys.
+func commentLines(n *yaml.Node, lines []string) []string {
+	for _, c := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+		for line := range strings.Lines(c) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	for _, x := range n.Content {
+		lines = commentLines(x, lines)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
 // comments counts the lines of comments.
 func comments(n *yaml.Node) int {
 	all := 0

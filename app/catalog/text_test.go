@@ -56,6 +56,7 @@ func TestValuesAreSetWhereTheyStand(t *testing.T) {
 		{"what is not there is not taken out", set(nil, "health", "interval"), "", ""},
 		{"names, with what is said of them", set([]string{"db", "lb"}, "defaults", "services"),
 			"  services: [web, {name: db, config: {port: 5432}}]", "  services: [{name: db, config: {port: 5432}}, lb]"},
+		{"numbers", set([]any{int64(3), "x"}, "constraints", "size", "one_of"), "    size: {min: 1, max: 5}", "    size: {min: 1, max: 5, one_of: [3, x]}"},
 		{"groups", set([][]string{{"web", "db"}}, "constraints", "cant_coexist"), "", "    cant_coexist:\n      - [web, db]"},
 		{"an entry of a list", set("Second", "links", 0, "label"),
 			"- {label: First, url: \"http://%ip.self%/\"}", "  - {label: Second, url: \"http://%ip.self%/\"}"},

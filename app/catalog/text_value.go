@@ -35,6 +35,14 @@ func valueNode(old *yaml.Node, value any) *yaml.Node {
 		fresh.Tag, fresh.Value = "!!bool", strconv.FormatBool(v)
 	case []string:
 		namesNode(fresh, old, v)
+	case []any:
+		fresh.Kind, fresh.Tag, fresh.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
+		if old != nil && old.Kind == yaml.SequenceNode {
+			fresh.Style = old.Style
+		}
+		for _, x := range v {
+			fresh.Content = append(fresh.Content, valueNode(nil, x))
+		}
 	case [][]string:
 		groupsNode(fresh, old, v)
 	default:

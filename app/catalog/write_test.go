@@ -2,8 +2,15 @@ package catalog
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
 
 	"muster/app"
 )
@@ -104,5 +111,124 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d entries", dir, len(keys))
+	}
+}
+
+// TestPlacesBeginAtTheCatalog: pages say where an entry is written without the server's directories.
+func TestPlacesBeginAtTheCatalog(t *testing.T) {
+	base := fstest.MapFS{"web/web.yaml": {Data: []byte("kind: service\nname: web\n---\nkind: template\nname: web\ndefaults: {services: [web]}\nlease: {initial: 8h}\n")}}
+	more := fstest.MapFS{"more.yaml": {Data: []byte("kind: template\nname: more\nextends: web\n")}}
+	for name, c := range map[string]struct {
+		sources []Source
+		want    string
+	}{
+		"one directory": {[]Source{{Name: "/srv/a/", FS: base}}, "web/web.yaml:7"},
+		"one of two":    {[]Source{{Name: "/srv/a", FS: base}, {Name: "/srv/b", FS: more}}, "a/web/web.yaml:7"},
+	} {
+		got, err := NewReader(Options{}, app.Families{}).LoadFS(c.sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range got.Templates {
+			for _, p := range of.Parts() {
+				if strings.HasPrefix(p.At, "/") || p.Path == "lease.initial" && (p.At != c.want || p.Value != "8 h") {
+					t.Errorf("%s: %s of %s is written at %s: %s", name, p.Path, of.Name, p.At, p.Value)
+				}
+			}
+		}
+	}
+}
+
+// A text that is laid out otherwise says the same, of all entries that there are: so nothing is lost where it isn't saved.
+func TestTextsThatDifferOnlyInLayout(t *testing.T) {
+	r := NewReader(Options{}, app.Families{})
+	var turn func(n *yaml.Node)
+	turn = func(n *yaml.Node) {
+		n.Style &^= yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.FlowStyle
+		if n.Kind == yaml.MappingNode {
+			for i, j := 0, len(n.Content)-2; i < j; i, j = i+2, j-2 {
+				n.Content[i], n.Content[i+1], n.Content[j], n.Content[j+1] = n.Content[j], n.Content[j+1], n.Content[i], n.Content[i+1]
+			}
+		}
+		for _, x := range n.Content {
+			turn(x)
+		}
+	}
+	tried := 0
+	for _, dir := range []string{"../../examples/catalog", "testdata/good"} {
+		var files []app.CatalogFile
+		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			files = append(files, app.CatalogFile{Name: path, Text: string(b)})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		texts, problems := r.Split(files)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		turned := slices.Clone(texts)
+		for i, x := range texts {
+			root, err := oneDocument(x.Text)
+			if err != nil {
+				t.Fatalf("%s: %v", x.CatalogKey, err)
+			}
+			turn(root)
+			if turned[i].Text, err = encoded(root); err != nil {
+				t.Fatal(err)
+			}
+			if d := r.Compare(x.Text, turned[i].Text); d != app.TextSame {
+				t.Errorf("%s: difference %d between\n%s\nand\n%s", x.CatalogKey, d, x.Text, turned[i].Text)
+			}
+			if d := r.Compare(x.Text, x.Text+"# more\n"); d != app.TextComments {
+				t.Errorf("%s: difference %d by a comment", x.CatalogKey, d)
+			}
+			if d := r.Compare(x.Text, x.Text+"more: x\n"); d != app.TextValues {
+				t.Errorf("%s: difference %d by a value", x.CatalogKey, d)
+			}
+			tried++
+		}
+		was, _ := r.Read(app.NewCatalog(), "acme", texts)
+		is, _ := r.Read(app.NewCatalog(), "acme", turned)
+		for _, x := range texts {
+			if a, b := asText(t, valueIn(was, x.CatalogKey)), asText(t, valueIn(is, x.CatalogKey)); a != b || a == "null" {
+				t.Errorf("%s is read as\n%s\nand, laid out otherwise, as\n%s", x.CatalogKey, a, b)
+			}
+		}
+	}
+	if tried < 50 {
+		t.Errorf("only %d entries were tried", tried)
+	}
+}
+
+func TestWhatTellsTextsApart(t *testing.T) {
+	r := NewReader(Options{}, app.Families{})
+	for name, c := range map[string]struct {
+		was, is string
+		want    app.TextDifference
+	}{
+		"line ends of a browser": {"a: 1\nb: |\n  x\n  y\n", "a: 1\r\nb: |\r\n  x\r\n  y\r\n", app.TextSame},
+		"quotes":                 {"a: 'x'\n", "a: \"x\"\n", app.TextSame},
+		"a number as text":       {"a: 1\n", "a: '1'\n", app.TextValues},
+		"the order of a list":    {"a: [1, 2]\n", "a: [2, 1]\n", app.TextValues},
+		"a key less":             {"a: 1\nb: 2\n", "a: 1\n", app.TextValues},
+		"a comment of a script":  {"a: |\n  # x\n  y\n", "a: |\n  # z\n  y\n", app.TextValues},
+		"a comment":              {"a: 1 # x\n", "a: 1 # z\n", app.TextComments},
+		"a comment less":         {"# x\na: 1\n", "a: 1\n", app.TextComments},
+		"a comment that moves":   {"# x\na: 1\nb: 2\n", "b: 2\n# x\na: 1\n", app.TextSame},
+		"anchors":                {"a: &x 1\nb: *x\n", "b: 1\na: &x 1\n", app.TextValues},
+		"repeated keys":          {"a: 1\na: 1\n", "a: 1\nb: 1\n", app.TextValues},
+		"what can't be read":     {"a: [\n", "a: [ \n", app.TextValues},
+	} {
+		if got := r.Compare(c.was, c.is); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+		if got := r.Compare(c.is, c.was); got != c.want {
+			t.Errorf("%s, the other way round: %d, want %d", name, got, c.want)
+		}
 	}
 }

@@ -2,10 +2,10 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/app/yamlfile"
 )
 
 // YAML writes a spec as a file for people: what it does not say stands in comments.
@@ -30,13 +31,14 @@ func YAML(e app.SpecExport) ([]byte, error) {
 	var doc yaml.Node
 	v := reflect.ValueOf(e.Spec)
 	doc.Kind = yaml.MappingNode
-	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
+	for _, at := range reflect.VisibleFields(v.Type()) {
+		field := v.FieldByIndex(at.Index)
+		if field.IsZero() || at.Anonymous {
 			continue
 		}
-		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		key, _, _ := strings.Cut(at.Tag.Get("json"), ",")
 		// Through JSON, so that numbers of whatever type look the same.
-		text, err := json.Marshal(v.Field(i).Interface())
+		text, err := json.Marshal(field.Interface())
 		if err != nil {
 			return nil, fmt.Errorf("spec: %s: %w", key, err)
 		}
@@ -74,113 +76,43 @@ func inBlocks(n *yaml.Node) {
 // oldBools are texts that older readers of YAML take for true or false.
 var oldBools = []string{"y", "n", "yes", "no", "on", "off"}
 
-// Bounds of a spec's file.
-const (
-	mostSpec      = 1 << 20 // bytes
-	mostSpecDepth = 64
-)
+// mostSpec is how long a spec's file may be, in bytes.
+const mostSpec = 1 << 20
 
-// Parse reads a spec in YAML or JSON. EInvalid says in which line what is wrong, and for a key that is not known which one
-// is near. Values are taken as they stand: no key may come twice, and no alias may be used.
-func Parse(text []byte) (app.ClusterSpec, error) {
+// Parse reads a spec in YAML or JSON. EInvalid tells all mistakes, each with its line and column; file is what the file is called there, ""
+// where it has no name. Values are taken as they are written: no key may come twice, and anchors aren't supported.
+func Parse(file string, text []byte) (app.ClusterSpec, error) {
 	var s app.ClusterSpec
 	if len(text) > mostSpec {
-		return s, &app.Error{Code: app.ETooLarge, Message: "The spec is longer than 1 MiB."}
+		return s, &app.Error{Code: app.ETooLarge, Field: "spec", Message: "The spec is longer than 1 MiB."}
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return s, specError(0, "There is nothing in it.", "It holds at least template and size.")
-		}
-		return s, specError(0, app.GoWords(err)+".", "")
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return s, specError(0, "There is more than one document in it.", "Write each into a file of its own.")
-	}
-	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return s, specError(root.Line, "It is not a list of keys and values.", "It begins like: template: web")
-	}
-	fields := map[string]reflect.Value{}
-	var known []string
-	v := reflect.ValueOf(&s).Elem()
-	for i := range v.NumField() {
-		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		fields[key], known = v.Field(i), append(known, key)
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		k, value := root.Content[i], root.Content[i+1]
-		field, ok := fields[k.Value]
-		if !ok {
-			return s, specError(k.Line, fmt.Sprintf("There is no key %.60q in a spec.", k.Value), app.Suggest(k.Value, known))
-		}
-		if !field.IsValid() {
-			return s, specError(k.Line, fmt.Sprintf("The key %q stands there twice.", k.Value), "Leave one of them out.")
-		}
-		if err := checkSpecNode(value, 0); err != nil {
-			return s, err
-		}
-		if err := value.Decode(field.Addr().Interface()); err != nil {
-			return s, specError(value.Line, fmt.Sprintf("%s cannot be that.", k.Value), specForm(k.Value))
-		}
-		fields[k.Value] = reflect.Value{}
-	}
-	if s.Template == "" {
-		return s, specError(root.Line, "It does not say which template.", "Add: template: NAME")
-	}
-	return s, nil
-}
-
-// checkSpecNode refuses what would be read as something else than it looks like.
-func checkSpecNode(n *yaml.Node, depth int) error {
+	f := yamlfile.Parse(string(text))
 	switch {
-	case depth > mostSpecDepth:
-		return specError(n.Line, "It is nested too deeply.", "")
-	case n.Kind == yaml.AliasNode:
-		return specError(n.Line, "Aliases are not read.", "Write the value itself.")
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp":
-		n.Tag = "!!str" // a date stays as it was written
-	case n.Kind == yaml.MappingNode:
-		seen := map[string]bool{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			k := n.Content[i]
-			if k.Kind != yaml.ScalarNode || k.Tag == "!!merge" {
-				return specError(k.Line, "Keys are texts.", "")
-			}
-			if k.Tag != "!!str" {
-				return specError(k.Line, fmt.Sprintf("The key %.60s is not a text.", k.Value), "Put it into quotes.")
-			}
-			if seen[k.Value] {
-				return specError(k.Line, fmt.Sprintf("The key %.60q stands there twice.", k.Value), "Leave one of them out.")
-			}
-			seen[k.Value] = true
-		}
+	case f.Empty:
+		f.Wrong(0, 0, "", "The file is empty.", "It holds at least template and size.")
+	case f.Root != nil:
+		f.Read(f.Root, &s, "")
+		check(f, s)
 	}
-	for _, c := range n.Content {
-		if err := checkSpecNode(c, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+	slices.SortStableFunc(f.Problems, func(a, b yamlfile.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return s, f.Err(file, "spec")
 }
 
-func specForm(key string) string {
-	switch key {
-	case "size":
-		return "It is a whole number, such as 3."
-	case "services":
-		return "It is a list, such as [nginx, haproxy]."
-	case "config", "parameters":
-		return "It holds keys and values."
+// check finds what is wrong in values that could be read. What only the template and the catalog know is found when it's asked for.
+func check(f *yamlfile.File, s app.ClusterSpec) {
+	wrong := func(key, message, hint string) {
+		at := f.Places[key]
+		f.Wrong(at.Line, at.Column, key, message, hint)
 	}
-	return "It is a text."
-}
-
-func specError(line int, message, hint string) error {
-	e := &app.Error{Code: app.EInvalid, Field: "spec", Message: message, Hint: hint}
-	if line > 0 {
-		e.Message = fmt.Sprintf("Line %d: %s", line, message)
+	if _, said := f.Places["template"]; !said && (f.Root.Kind == yaml.MappingNode || len(f.Problems) == 0) {
+		f.Wrong(f.Root.Line, f.Root.Column, "", "template is missing.", "Add: template: NAME")
 	}
-	return e
+	if s.Size < 0 || s.Size > app.MaxNodes {
+		wrong("size", fmt.Sprintf("This must be from 1 to %d.", app.MaxNodes), "")
+	}
+	for _, e := range s.Complaints() {
+		wrong(e.Field, e.Message, e.Hint)
+	}
 }

@@ -2,6 +2,8 @@ package spec
 
 import (
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +43,7 @@ parameters:
 	if string(text) != want {
 		t.Errorf("it is\n%s\nwant\n%s", text, want)
 	}
-	back, err := Parse(text)
+	back, err := Parse("", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +57,9 @@ parameters:
 func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "~", "1", "0x1", "1e3", ".inf", "2026-01-01", "a: b", "# x", "- x", "<<", "é ü", "a\nb\n", "\tx"}))
-		s := app.ClusterSpec{Name: text.Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
+		s := app.ClusterSpec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
 			Services: rapid.SliceOfN(text, 0, 4).Draw(t, "services")}
-		s.Config = map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "deep": map[string]any{"list": []any{text.Draw(t, "item"), true, 12}}}
+		s.Config = map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "deep": map[string]any{"list": []any{text.Draw(t, "item"), true, 12.0}}}
 		if len(s.Services) == 0 {
 			s.Services = nil
 		}
@@ -65,7 +67,7 @@ func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Parse(b)
+		got, err := Parse("", b)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, b)
 		}
@@ -75,30 +77,69 @@ func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-func TestSpecsThatCannotBeRead(t *testing.T) {
+// TestEveryMistakeInASpecIsToldWithItsPlace: not only the first one.
+func TestEveryMistakeInASpecIsToldWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
-		{"template: web\nservces: [a]\n", `Line 2: There is no key "servces" in a spec. Did you mean "services"?`},
-		{"template: web\nsize: many\n", "Line 2: size cannot be that. It is a whole number"},
-		{"template: web\ntemplate: db\n", `Line 2: The key "template" stands there twice.`},
-		{"template: web\nconfig: {a: 1, a: 2}\n", `Line 2: The key "a" stands there twice.`},
-		{"template: web\nconfig: {1: a}\n", "Line 2: The key 1 is not a text."},
-		{"size: 3\n", "Line 1: It does not say which template."},
-		{"- template\n", "Line 1: It is not a list of keys and values."},
-		{"", "There is nothing in it."},
-		{"template: web\n---\ntemplate: db\n", "more than one document"},
-		{"template: &a web\nname: *a\n", "Line 2: Aliases are not read."},
-		{"template: [", "line 1"},
-		{`{"template": "web", "sise": 3}`, `Did you mean "size"?`},
+		{"template: web\nservces: [a]\nsize: many\nlease: soon\nconfig: [1]\nprefer: best\non_failure: panic\nname: 1x\n",
+			`f.yaml:2:1: servces: Unknown field "servces". Did you mean services?
+f.yaml:3:7: size: This must be a whole number.
+f.yaml:4:1: lease: "soon" isn't a length of time. Write it like 90m, 8h, 7d or forever.
+f.yaml:5:9: config: This must be keys and values, such as name: web.
+f.yaml:6:1: prefer: Unknown preference "best". Use packed, cheapest or spread.
+f.yaml:7:1: on_failure: Unknown choice "panic".`},
+		{"template: web\ntemplate: db\n", "f.yaml:2:1: template: template is set twice, first on line 1."},
+		{"template: web\nconfig: {a: 1, a: 2}\n", "f.yaml:2:16: config.a: a is set twice, first on line 2."},
+		{"size: 3\nat_least: 0%\n", "f.yaml:1:1: template is missing. Add: template: NAME\nf.yaml:2:1: at_least: "},
+		{"template: web\nsize: 1000000\n", "f.yaml:2:1: size: This must be from 1 to "},
+		{"- template\n", "f.yaml:1:1: This must be keys and values, such as name: web."},
+		{"", "f.yaml: The file is empty."},
+		{"template: web\n---\ntemplate: db\n", "f.yaml:2:1: The file has more than one document."},
+		{"template: &a web\nname: *a\n", "f.yaml:1:11: template: Anchors and aliases aren't supported"},
+		{"template: [", "f.yaml:1:1: This is not valid YAML"},
+		{`{"template": "web", "sise": 3}`, "f.yaml:1:21: sise: Unknown field \"sise\". Did you mean size?"},
 		{strings.Repeat("#", mostSpec+1), "longer than 1 MiB"},
 	} {
-		_, err := Parse([]byte(c.text))
-		if e := app.AsError(err); err == nil || !strings.Contains(e.Advised(), c.says) {
-			t.Errorf("%.60q: %v, want it to say %q", c.text, err, c.says)
+		_, err := Parse("f.yaml", []byte(c.text))
+		if e := app.AsError(err); err == nil || !strings.Contains(strings.TrimSpace(e.Message+" "+e.Hint), c.says) {
+			t.Errorf("%.60q is told as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
-	for _, lease := range []string{"soon", "-1h", "0h"} {
-		if _, err := (app.ClusterSpec{Template: "web", Lease: lease}).Request(); app.CodeOf(err) != app.EInvalid {
-			t.Errorf("a lease of %s: %v", lease, err)
-		}
+	s := app.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: app.Survival{AtLeast: "60%", NoTopUp: true}}
+	b, err := YAML(app.SpecExport{Spec: s})
+	if err != nil {
+		t.Fatal(err)
 	}
+	if got, err := Parse("", b); err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("%v: %+v, want %+v by\n%s", err, got, s, b)
+	}
+}
+
+// FuzzParse: no text makes it fall over, what is refused has a place within the text, and what is taken can be asked for.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"template: web\nsize: 3\nlease: 8h", "{}", "template: {a: 1}", "size: 1e400", "config: {a: [1, {b: c}]}", "at_least: 60%\non_failure: go_on\ntemplate: a", "- 1", "\x00", "? [a]\n: b", "lease: 99999999999h"} {
+		f.Add(s)
+	}
+	line := regexp.MustCompile(`^f\.yaml:(\d+):\d+: `)
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse("f.yaml", []byte(text))
+		if err == nil {
+			if _, err := s.Request(); err != nil || s.Template == "" && !strings.Contains(text, "template") {
+				t.Errorf("%q is taken as %+v, which can't be asked for: %v", text, s, err)
+			}
+			return
+		}
+		if app.CodeOf(err) == app.ETooLarge {
+			return
+		}
+		for _, told := range strings.Split(err.Error(), "\n") {
+			if strings.Contains(told, "This is not valid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
+				continue
+			}
+			if m := line.FindStringSubmatch(told); m == nil || app.PlainText(told) != told {
+				t.Errorf("%q is told as %q", text, told)
+			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
+				t.Errorf("%q has no line %d: %s", text, n, told)
+			}
+		}
+	})
 }

@@ -208,7 +208,7 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 	if c.StatusAPI != nil {
 		// Checked before, and again here: another may have given the token meanwhile, for where the API was.
 		if c.StatusToken == nil && h.Statuses && *c.StatusAPI != h.StatusAPI {
-			return &app.Error{Code: app.EInvalid, Field: "status_api", Message: "The API's URL changes, and the token was given for the old one.", Hint: "Give the token again with it."}
+			return &app.Error{Code: app.EInvalid, Field: "status_api", Message: "The API's URL changes, and the token was entered for the old one.", Hint: "Enter the token again, too."}
 		}
 		change(`status_api = ?`, *c.StatusAPI)
 	}

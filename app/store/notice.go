@@ -15,6 +15,16 @@ import (
 // notice writes what people are to be told, in the transaction of what it tells.
 func (t *tx) notice(n app.Notice) error {
 	t.clusters[app.WatchNotices], t.clusters[app.WatchTenant(n.Tenant)] = true, true
+	if n.Cluster != "" && len(n.Groups) == 0 && slices.Contains(app.OwnerNoticeKinds, n.Kind) {
+		var group string
+		err := t.row(`SELECT owner_group FROM clusters WHERE tenant = ? AND id = ?`, n.Tenant, n.Cluster).Scan(&group)
+		if err != nil && !isNoRows(err) {
+			return wrapped(err)
+		}
+		if group != "" {
+			n.Groups = []string{group}
+		}
+	}
 	return t.exec(`INSERT INTO notices (at, tenant, kind, cluster, request, users, in_groups, title, body, path, action, action_name)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, jsonText(n.Users), jsonText(n.Groups), n.Title, n.Text, n.Path, n.Action, n.ActionName)

@@ -258,7 +258,11 @@ func (t *tx) whatFailed(id int64) (string, error) {
 		return "", err
 	}
 	if n > 1 {
-		return fmt.Sprintf("%s failed: %s (and %d more steps)", first, text, n-1), nil
+		more := "more step"
+		if n > 2 {
+			more += "s"
+		}
+		return fmt.Sprintf("%s failed: %s (and %d %s)", first, strings.TrimSuffix(text, "."), n-1, more), nil
 	}
 	return fmt.Sprintf("%s failed: %s", first, text), nil
 }

@@ -86,9 +86,9 @@ func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, er
 
 // Proof implements app.ReceiptStore.
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
-	var at int64
-	err = s.reads.QueryRowContext(ctx, `SELECT proven_at, proof FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How)
-	p.At = fromMicros(at)
+	var at, checked int64
+	err = s.reads.QueryRowContext(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	p.At, p.CheckedAt = fromMicros(at), fromMicros(checked)
 	return p, clusterError(err, cluster)
 }
 

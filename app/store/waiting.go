@@ -57,14 +57,14 @@ func (w *waiting) groups(now time.Time) error {
 	err := w.s.each(w.ctx, func(row scanner) error {
 		var g app.WaitingCount
 		var idx int
-		var until int64
-		err := row.Scan(&g.State, &g.Action, &g.Service, &g.Code, &g.Count, &idx, &until)
+		var until, last int64
+		err := row.Scan(&g.State, &g.Action, &g.Service, &g.Code, &g.Count, &idx, &until, &last)
 		if g.Code != "" {
-			g.Until = fromMicros(until)
+			g.Until, g.Last = fromMicros(until), fromMicros(last)
 		}
 		w.Groups, first = append(w.Groups, g), append(first, idx)
 		return err
-	}, `SELECT state, action, service, CASE WHEN not_before > ? THEN error_code ELSE '' END AS code, count(*), min(idx), min(not_before)
+	}, `SELECT state, action, service, CASE WHEN not_before > ? THEN error_code ELSE '' END AS code, count(*), min(idx), min(not_before), max(not_before)
 		FROM steps WHERE `+stepsWait+` GROUP BY state, action, service, code ORDER BY count(*) DESC, min(idx) LIMIT ?`,
 		micros(now), w.tenant, w.operation, mostGroups)
 	if err != nil || len(first) == 0 {
@@ -249,14 +249,21 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 	}
 	err = s.each(ctx, func(row scanner) error {
 		b := app.WaitingCount{State: app.StepReady}
-		var until int64
-		err := row.Scan(&b.Code, &b.Count, &until)
-		b.Until = fromMicros(until)
+		var until, last int64
+		err := row.Scan(&b.Code, &b.Count, &until, &last)
+		b.Until, b.Last = fromMicros(until), fromMicros(last)
 		q.BackOffs = append(q.BackOffs, b)
 		return err
-	}, `SELECT error_code, count(*), min(not_before) FROM steps WHERE `+backsOff+` AND tenant = ?
+	}, `SELECT error_code, count(*), min(not_before), max(not_before) FROM steps WHERE `+backsOff+` AND tenant = ?
+		AND `+goes+`
 		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, micros(now), tenant, mostReasons)
-	return q, err
+	if err != nil {
+		return q, err
+	}
+	if err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM steps WHERE state = 'asked' AND tenant = ? AND `+goes, tenant).Scan(&q.Asked); err != nil {
+		return q, fmt.Errorf("store: queue: %w", err)
+	}
+	return q, nil
 }
 
 // QueueTenants implements app.WaitingStore.
@@ -281,6 +288,9 @@ func (s *Store) QueueTenants(ctx context.Context, limit int) (some []app.QueueTe
 
 // backsOff picks steps that wait to be tried again, in the words of an index.
 const backsOff = `state = 'ready' AND not_before > 0 AND not_before > ?`
+
+// goes picks steps of operations that run: those of a paused one wait for it.
+const goes = `(SELECT status FROM operations WHERE id = steps.operation) = 'running'`
 
 // goesOn picks operations that have not ended, in the words of an index.
 const goesOn = `o.status IN ('waiting', 'running', 'paused', 'cancelling')`

@@ -248,22 +248,22 @@ func (f *File) pairs(n *yaml.Node, path string, each func(key, value *yaml.Node)
 }
 
 func (f *File) mapping(n *yaml.Node, v reflect.Value, path string, depth int) {
-	known := map[string]int{}
+	known := map[string]reflect.Value{}
 	var names, need []string
-	for i := range v.NumField() {
-		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "-" {
+	for _, at := range reflect.VisibleFields(v.Type()) { // also those of structs in it, as JSON has them
+		name, options, _ := strings.Cut(at.Tag.Get("json"), ",")
+		if name == "-" || name == "" {
 			continue
 		}
-		known[name] = i
+		known[name] = v.FieldByIndex(at.Index)
 		names = append(names, name)
-		if kind := v.Field(i).Kind(); !strings.Contains(options, "omit") && kind != reflect.Bool {
+		if kind := at.Type.Kind(); !strings.Contains(options, "omit") && kind != reflect.Bool {
 			need = append(need, name)
 		}
 	}
 	have := map[string]bool{}
 	f.pairs(n, path, func(k, x *yaml.Node) {
-		i, ok := known[k.Value]
+		field, ok := known[k.Value]
 		if !ok {
 			hint := "Known: " + strings.Join(names, ", ") + "."
 			if near := app.Nearest(k.Value, names); near != "" {
@@ -273,7 +273,7 @@ func (f *File) mapping(n *yaml.Node, v reflect.Value, path string, depth int) {
 			return
 		}
 		have[k.Value] = true
-		f.read(x, v.Field(i), join(path, k.Value), depth+1)
+		f.read(x, field, join(path, k.Value), depth+1)
 	})
 	for _, name := range need {
 		if f.Complete && !have[name] {

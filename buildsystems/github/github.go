@@ -26,10 +26,12 @@ type System struct{}
 func (System) About() app.BuildSystem {
 	return app.BuildSystem{
 		Name: Name, Title: "GitHub Actions",
-		About:     "Tells of workflow runs and jobs, pushes, pull requests and deployments, signed with a secret that both sides know.",
-		Events:    []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
-		Scheme:    "HMAC-SHA256 over the body in X-Hub-Signature-256",
-		StatusAPI: "https://api.github.com",
+		About:        "Tells of workflow runs and jobs, pushes, pull requests and deployments, signed with a secret that both sides know.",
+		Events:       []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
+		Scheme:       "HMAC-SHA256 over the body in X-Hub-Signature-256",
+		StatusAPI:    "https://api.github.com",
+		StatusOwn:    "https://github.example.com/api/v3",
+		StatusAccess: "A fine-grained token with the repository permission “Commit statuses: read and write”, or a classic token with the scope repo:status.",
 		Steps: []string{
 			"Open Settings, Webhooks of the repository or organization, and add a webhook.",
 			"Enter the address as Payload URL, and choose application/json as Content type.",

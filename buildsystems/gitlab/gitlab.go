@@ -36,7 +36,8 @@ func (System) About() app.BuildSystem {
 			"Enter the secret as Signing token; on a GitLab that has no such field, as Secret token.",
 			"Choose Pipeline events, Job events, Push events, Tag push events, Merge request events or Deployment events, whichever your rules ask for; leave SSL verification on.",
 		},
-		Standard: true, Token: true, StatusAPI: "https://gitlab.com/api/v4",
+		Standard: true, Token: true, StatusAPI: "https://gitlab.com/api/v4", StatusOwn: "https://gitlab.example.com/api/v4",
+		StatusAccess: "A project or group access token with the scope api and the role Developer, or, for protected branches, a role that may push to them (by default Maintainer).",
 	}
 }
 

@@ -2,6 +2,7 @@ package house
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,46 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	}
 	p.send("Make a new secret")
 	p.says("The secret of this hook")
+
+	// Commit statuses: what is wrong is said beside its field, what was typed is kept, and the token is never shown.
+	const token = "ghp_a-token-that-stays-secret"
+	refused := func(button, field string, words string, pairs ...string) {
+		t.Helper()
+		if status := p.try(button, pairs...); status < 400 || status >= 500 {
+			t.Errorf("%v answers %d", pairs, status)
+		}
+		p.says(words)
+		if !regexp.MustCompile(`name="` + field + `"[^>]*aria-invalid`).Match(p.body) {
+			t.Errorf("%q is not marked: %s", field, p.body)
+		}
+	}
+	p.open("/admin/builds/nightly").says("Commit statuses off", "repo:status", "such as https://github.example.com/api/v3")
+	refused("Turn on commit statuses", "status_token", "Enter a token.")
+	refused("Turn on commit statuses", "status_api", "Such as https://github.example.com/api/v3", "status_token", token, "status_api", "https://api.example.com?q=1")
+	if !strings.Contains(string(p.body), `value="https://api.example.com?q=1"`) {
+		t.Errorf("what was typed is gone: %s", p.text())
+	}
+	p.send("Turn on commit statuses", "status_token", token, "status_api", "https://github.example.com/api/v3")
+	p.says("Commit statuses on", "Commit statuses are on.", "A token is set and can't be shown.")
+	refused("Save token and URL", "status_api", "URL changes, and the token was entered for the old one.", "status_api", "https://elsewhere.example.com")
+	p.send("Save token and URL", "status_token", token, "status_api", "")
+	p.says("Commit statuses on")
+	if strings.Contains(string(p.body), token) {
+		t.Error("the token is shown")
+	}
+	p.send("Remove token")
+	p.says("The token is removed.", "Commit statuses off")
+
+	// What is unwise is said for as long as it is so.
+	p.open("/admin/builds")
+	p.send("Make the hook", "system", "github", "name", "weak", "owner", "builds", "secret", "guess me")
+	const weak = "The secret has only 8 characters and can be guessed."
+	p.says(weak)
+	p.open("/admin/builds/weak").says(weak)
+	p.send("Make a new secret")
+	if p.open("/admin/builds/weak"); strings.Contains(p.text(), weak) {
+		t.Error("a strong secret is warned of")
+	}
 
 	// Rules of the other one.
 	p.open("/admin/builds/"+buildHook).says("integration", "workflow job queued", "begun", "push", "nothing")

@@ -27,6 +27,9 @@ import (
 //go:embed catalog
 var files embed.FS
 
+// CatalogDir is where its catalog says that it is.
+const CatalogDir = "/srv/muster/catalog"
+
 // House is such a Muster. Make it with Open, and Close it.
 type House struct {
 	App     *app.App
@@ -87,8 +90,8 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if err != nil {
 		return nil, err
 	}
-	h.catalog, err = catalog.LoadFS(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check},
-		catalog.Source{Name: "company", FS: tree})
+	h.catalog, err = catalog.NewReader(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check}, app.Families{}).
+		LoadFS(catalog.Source{Name: CatalogDir, FS: tree})
 	if err != nil {
 		return nil, fmt.Errorf("house: %w", err)
 	}

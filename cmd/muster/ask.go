@@ -31,7 +31,7 @@ func (c *cli) sure(yes bool, what string) error {
 		return nil
 	}
 	if !isTerminal(c.stdin) {
-		return usagef("deleting needs --yes when nobody can be asked")
+		return usagef("deleting needs --yes where there is no terminal to confirm on")
 	}
 	fmt.Fprintf(c.stderr, "%s? [y/N] ", what)
 	answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no

@@ -93,7 +93,7 @@ func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path strin
 	}
 	if !t.yes {
 		if !isTerminal(t.stdin) {
-			return usagef("the program's commands run on this host, as you: that needs --yes when nobody can be asked")
+			return usagef("the program's commands run on this host, as you: that needs --yes where there is no terminal to confirm on")
 		}
 		if err := t.confirm(ctx, "The program's commands run on this host, as you. Go on?", "nothing was run"); err != nil {
 			return err

@@ -98,6 +98,9 @@ func (c *cli) printBuild(v app.BuildView) error {
 	for _, l := range v.Links {
 		fmt.Fprintf(c.stdout, "%s: %s\n", l.Label, l.URL)
 	}
+	for _, s := range v.Statuses {
+		fmt.Fprintf(c.stdout, "Commit status %s\n", s.Line(time.Now()))
+	}
 	if v.Callback != nil {
 		if v.Callback.URL != "" {
 			fmt.Fprintf(c.stdout, "Callback: %s\n", v.Callback.URL)

@@ -160,6 +160,9 @@ func buildHookShowCommand(c *cli) *cobra.Command {
 					fmt.Fprintln(c.stdout, "! "+words)
 				}
 			}
+			for _, w := range h.Warnings {
+				fmt.Fprintln(c.stdout, "Warning: "+w)
+			}
 			if h.Statuses {
 				fmt.Fprintf(c.stdout, "Commit statuses are written%s\n", map[bool]string{true: "", false: " at " + h.StatusAPI}[h.StatusAPI == ""])
 			}
@@ -177,7 +180,7 @@ func buildHookDeleteCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a build hook, and give back the clusters of its builds", Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, err := c.connect()
 			if err != nil {

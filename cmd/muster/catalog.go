@@ -69,7 +69,10 @@ func catalogLintCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			return c.printReport(about(files, r))
+			if len(files) > 0 {
+				r = r.Of(files...)
+			}
+			return c.printReport(r)
 		},
 	}
 	f.declare(cmd)
@@ -111,14 +114,6 @@ func (f *catalogFlag) addFiles(args []string) (files []string, err error) {
 		}
 	}
 	return files, nil
-}
-
-// about leaves of a report what is said about some files; without files it is the whole report.
-func about(files []string, r catalog.Report) catalog.Report {
-	if len(files) > 0 {
-		r.Problems = slices.DeleteFunc(r.Problems, func(p catalog.Problem) bool { return !slices.Contains(files, filepath.Clean(p.Origin.File)) })
-	}
-	return r
 }
 
 // problemJSON is one problem in the answer of lint; it keeps its form.

@@ -148,11 +148,14 @@ func (c *cli) sayReport(r app.CatalogReport) error {
 				fmt.Fprintf(c.stdout, "    %s\n", w)
 			}
 		}
-		did := "Nothing was saved"
-		if r.Saved {
-			did = "Saved as revision " + r.Revision
+		switch {
+		case r.OK() && len(r.Changes) == 0:
+			fmt.Fprintln(c.stdout, "Unchanged: everything is saved like this already.")
+		case r.Saved:
+			fmt.Fprintf(c.stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, plural(len(r.Changes), "change"), r.Same)
+		default:
+			fmt.Fprintf(c.stdout, "Nothing was saved: %s, %d unchanged.\n", plural(len(r.Changes), "change"), r.Same)
 		}
-		fmt.Fprintf(c.stdout, "%s: %s, %d unchanged.\n", did, plural(len(r.Changes), "change"), r.Same)
 	}
 	if !r.OK() {
 		return silentError{}

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +19,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/house"
 )
 
 const blogYAML = `kind: template
@@ -310,6 +318,187 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 				if _, err := m.server.app.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
 					app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Each door through which an entry comes to the catalog says so where nothing differs, and nothing gets a new version by it: not the entry, where it
+// is at most laid out otherwise, and not the template, where only comments differ.
+func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
+	t.Parallel()
+	f := &foreign{matrix: newMatrix(t)}
+	site := httptest.NewServer(f.server.http.Handler)
+	defer site.Close()
+	boss := f.visitor(site.URL, here, app.RoleSuperadmin)
+	send := func(method, path, kind string, body io.Reader) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, site.URL+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := boss.client
+		if r.Header.Set("Content-Type", kind); strings.HasPrefix(path, "/api/") {
+			r.Header.Set("Authorization", "Bearer "+boss.token)
+			client = http.DefaultClient
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(b)
+	}
+	api := func(path string, in any) string {
+		t.Helper()
+		b, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, answer := send(http.MethodPost, "/api/v1"+path, "application/json", bytes.NewReader(b))
+		var r app.CatalogReport
+		if err := json.Unmarshal([]byte(answer), &r); err != nil || !r.OK() {
+			t.Fatalf("%s answers %s", path, answer)
+		}
+		if !r.Saved && r.Same == 1 && len(r.Changes) == 0 {
+			return "Unchanged"
+		}
+		return answer
+	}
+	// edited posts the form of an entry's page, as a browser does.
+	edited := func(name string, change func(url.Values)) string {
+		t.Helper()
+		path := "/admin/catalog/template/" + name + "/edit"
+		_, shown := send(http.MethodGet, path, "", nil)
+		forms, err := house.Forms(path, []byte(shown))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(forms, func(x house.Form) bool { return x.Values.Has("text") })
+		if i < 0 {
+			t.Fatalf("%s has no form with the text", path)
+		}
+		in, answers := forms[i].Values, ""
+		change(in)
+		for name, values := range in {
+			in.Set(name, strings.ReplaceAll(strings.ReplaceAll(values[0], "\r\n", "\n"), "\n", "\r\n"))
+		}
+		for _, do := range []string{"review", "save"} {
+			in.Set("do", do)
+			_, answer := send(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(in.Encode()))
+			answers += strings.Join(readable(answer), " ")
+			if do == "save" && strings.Count(answers, "Unchanged") == 1 {
+				t.Errorf("%s says it once only: to %s", path, do)
+			}
+		}
+		return answers
+	}
+	zipped := func(name, text string) string {
+		t.Helper()
+		var packed, form bytes.Buffer
+		z, m := zip.NewWriter(&packed), multipart.NewWriter(&form)
+		w, err := z.Create("template/" + name + ".yaml")
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err == nil {
+			err = z.Close()
+		}
+		if err == nil {
+			w, err = m.CreateFormFile("files", "catalog.zip")
+		}
+		if err == nil {
+			_, err = w.Write(packed.Bytes())
+		}
+		if err == nil {
+			err = m.WriteField("do", "apply")
+		}
+		if err == nil {
+			err = m.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, answer := send(http.MethodPost, "/admin/catalog/import", m.FormDataContentType(), &form)
+		return fmt.Sprint(status) + strings.Join(readable(answer), " ")
+	}
+	written := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cli := func(args ...string) string {
+		t.Helper()
+		r := runAlone(t, append(args, "--server", site.URL, "--token", boss.token)...)
+		if r.code != exitDone {
+			t.Fatalf("%v: %s %s", args, r.out, r.errOut)
+		}
+		return r.out
+	}
+	const (
+		first   = "# How it runs\nkind: template\nname: NAME\nlabel: Blog\nextends: web\ndescription: \"A web site of our own.\"\nlease: {initial: 1h, max: 1d, step: 1h}\n"
+		laidOut = "kind: template\nlease:\n  max: 1d\n  step: 1h\n\n  initial: 1h\n# How it runs\nextends:   web\ndescription: A web site of our own.\nlabel: 'Blog'\nname: NAME\n"
+		remark  = "# How it runs, since 2026\nkind: template\nname: NAME\nlabel: Blog\nextends: web\ndescription: \"A web site of our own.\"\nlease: {initial: 1h, max: 1d, step: 1h}\n"
+		coopr   = `{"name": "NAME", "description": "of old", "defaults": {"services": ["base"], "provider": "sandbox", "hardwaretype": "small", "imagetype": "host", "config": {}}, "compatibility": {"services": ["base"]}}`
+	)
+	for name, door := range map[string]struct {
+		bring func(name, text string) string
+		texts []string // the same, laid out otherwise, other comments; as far as there are such
+	}{
+		"api":    {func(_, text string) string { return api("/catalog/apply", yamlOf(text)) }, []string{first, laidOut, remark}},
+		"cli":    {func(name, text string) string { return cli("catalog", "apply", "-f", written(name+".yaml", text)) }, []string{first, laidOut, remark}},
+		"form":   {func(name, _ string) string { return edited(name, func(url.Values) {}) }, []string{first}},
+		"editor": {func(name, text string) string { return edited(name, func(in url.Values) { in.Set("text", text) }) }, []string{first, laidOut, remark}},
+		"zip":    {zipped, []string{first, laidOut, remark}},
+		"restore": {func(name, _ string) string {
+			return api("/catalog/template/"+name+"/revert", map[string]int{"number": 1})
+		}, []string{first}},
+		"settings": {func(name, text string) string {
+			return cli("tenant", "import", written(name+".yaml", "muster_tenant: 1\ncatalog:\n  template/"+name+":\n    text: |\n      "+strings.ReplaceAll(text, "\n", "\n      ")+"\n"))
+		}, []string{first, laidOut, remark}},
+		"coopr": {func(name, text string) string {
+			return api("/catalog/apply", app.CatalogChange{Files: []app.CatalogFile{{Name: "clustertemplates/" + name + ".json", Text: text}}})
+		}, []string{coopr, strings.NewReplacer(`{"name": "NAME", `, "{\n", `"config": {}}`, `"config":{ } }, "name" : "NAME"`).Replace(coopr)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			name := "of-" + name
+			key := app.CatalogKey{Kind: app.KindTemplate, Name: name}
+			count := func() (texts, templates int) {
+				t.Helper()
+				history, err := f.server.app.CatalogHistory(t.Context(), boss.actor, key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				versions, err := f.server.app.TemplateVersions(t.Context(), boss.actor, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(history), len(versions)
+			}
+			file := app.CatalogFile{Name: "a.yaml", Text: strings.ReplaceAll(door.texts[0], "NAME", name)}
+			if strings.HasPrefix(file.Text, "{") {
+				file.Name = "clustertemplates/" + name + ".json"
+			}
+			if r := f.apply(boss.actor, app.CatalogChange{Files: []app.CatalogFile{file}}); !r.Saved {
+				t.Fatalf("%+v", r)
+			}
+			for i, text := range door.texts {
+				answer := door.bring(name, strings.ReplaceAll(text, "NAME", name))
+				texts, templates := count()
+				want := 1
+				if i == 2 {
+					want = 2 // comments are kept
+				}
+				if texts != want || templates != 1 || strings.Contains(answer, "Unchanged") != (i < 2) {
+					t.Errorf("text %d: %d versions of the text, want %d, and %d of the template, want 1: %s", i, texts, want, templates, answer)
 				}
 			}
 		})

@@ -221,7 +221,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	case f.batch < 0:
 		return usagef("--batch is a number of nodes, from 1 on")
 	case !f.yes && !f.preview && !f.harmless && !isTerminal(c.stdin):
-		return usagef("this needs --yes when nobody can be asked").hint("See first what it would do: --preview.")
+		return usagef("this needs --yes where there is no terminal to confirm on").hint("See first what it would do: --preview.")
 	}
 	cl, v, err := c.connectTo(ctx, word, false)
 	if err != nil {

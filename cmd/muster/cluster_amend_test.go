@@ -158,7 +158,7 @@ func TestEveryAmendmentAsksForWhatItSays(t *testing.T) {
 
 func TestWrongAmendmentsAreNotSent(t *testing.T) {
 	for command, want := range map[string]string{
-		"resize shop 3":                    "this needs --yes when nobody can be asked",
+		"resize shop 3":                    "this needs --yes where there is no terminal to confirm on",
 		"resize shop 3 --yes --preview":    "--yes and --preview do not go together",
 		"resize shop many --yes":           `SIZE is "many", and not a number of nodes`,
 		"resize shop 0 --yes":              `SIZE is "0", and not a number of nodes`,

@@ -77,9 +77,9 @@ func TestPause(t *testing.T) {
 	s.views["c1"] = testCluster("c1", "shop")
 	wantResult(t, s.muster("cluster", "pause", "shop"), exitDone, "create of shop (c1) is paused, 0 of 4 steps done\nGo on:  muster cluster resume c1\n", "")
 	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
-	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so one cannot pause it.", Hint: "You can resume it or cancel it."}
+	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "pause", "shop"), exitFailed, "", "muster: The create is paused, so one cannot pause it.\n  You can resume it or cancel it.\n")
+	wantResult(t, s.muster("cluster", "pause", "shop"), exitFailed, "", "muster: The create is paused, so you can't pause it.\n  You can resume it or cancel it.\n")
 }
 
 func TestCancelWaitsUntilItHasStopped(t *testing.T) {
@@ -125,7 +125,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
 	wantResult(t, got, exitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
 	wantResult(t, got, exitDone, "roll-back: 1 step on 1 node, about 20s", "")
-	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes when nobody can be asked\n  See first what it would do: --dry-run.")
+	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes where there is no terminal to confirm on\n  See first what it would do: --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), exitUsage, "", "--yes and --dry-run do not go together")
 	if n := s.wasAsked("POST"); n > 0 {
 		t.Fatalf("%d things were changed by looking", n)

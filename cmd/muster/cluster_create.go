@@ -262,7 +262,7 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, usagef("--config is not a JSON object: %v", err)
+		return nil, usagef("--config is not a JSON object: %s", app.GoWords(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, usagef("--config holds more than one JSON object")

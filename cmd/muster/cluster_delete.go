@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {
@@ -53,13 +54,20 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 	if !w.wait {
 		return c.printStarted(v, "")
 	}
+	began := time.Now()
 	v, err := c.waitAfter(ctx, cl, v, w.timeout, after)
 	if err == nil {
 		forgetKeys(cl.home, v.ID)
-	}
-	if err == nil && !c.json() {
-		fmt.Fprintln(c.stdout, headline(v))
-		return c.printLeft(ctx, cl, v.ID)
+		if !c.json() {
+			fmt.Fprintln(c.stdout, headline(v))
+		}
+		most := proofPatience
+		if w.timeout > 0 {
+			most = min(most, max(w.timeout-time.Since(began), time.Millisecond))
+		}
+		if err := c.printLeft(ctx, cl, v.ID, most); err != nil || !c.json() {
+			return err
+		}
 	}
 	if c.json() && (err == nil || v.Status == app.ClusterFailed) {
 		err = errors.Join(err, c.printJSON(v))
@@ -67,15 +75,19 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 	return err
 }
 
-// printLeft says what a deleted cluster has cost, and that nothing of it is left.
-func (c *cli) printLeft(ctx context.Context, cl *client, id string) error {
-	r, err := cl.Receipt(ctx, id)
+// printLeft waits for the proof that nothing is left of a deleted cluster, and says so with what the cluster has cost. With JSON, whose
+// answer is the cluster, it only waits.
+func (c *cli) printLeft(ctx context.Context, cl *client, id string, timeout time.Duration) error {
+	r, err := c.awaitProof(ctx, cl, id, timeout)
 	if err != nil {
-		// It is gone all the same.
-		fmt.Fprintf(c.stderr, "The receipt cannot be had: %s\n", messageOf(err))
+		// The cluster is deleted all the same.
+		fmt.Fprintf(c.stderr, "The receipt can't be read: %s\n", messageOf(err))
 		return nil
 	}
-	_, err = fmt.Fprintln(c.stdout, receiptTotal(r))
+	if c.json() {
+		return nil
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s\n%s\n", receiptTotal(r), r.ProofWords())
 	return err
 }
 

@@ -180,10 +180,9 @@ func (c *cli) readSpec(name string) (app.ClusterSpec, error) {
 	if err != nil {
 		return app.ClusterSpec{}, usagef("the spec cannot be read: %v", err)
 	}
-	s, err := spec.Parse(text)
+	s, err := spec.Parse(shown, text)
 	if err != nil {
-		e := app.AsError(err)
-		return s, usagef("%s: %s", shown, e.Message).hint("%s", e.Hint)
+		return s, usagef("%s", err.Error()).hint("%s", app.AsError(err).Hint)
 	}
 	return s, nil
 }

@@ -161,7 +161,7 @@ func (c *cli) printDrift(name string, d app.Drift) error {
 		return c.printJSON(d)
 	}
 	if len(d.Items) == 0 {
-		fmt.Fprintf(c.stdout, "Nothing is known of %s that is not as it should be.\n", name)
+		fmt.Fprintf(c.stdout, "No drift detected in %s.\n", name)
 	} else {
 		t := newTable("FROM", "WHAT", "MEND")
 		for _, i := range d.Items {

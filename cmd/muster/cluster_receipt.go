@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,22 +12,92 @@ import (
 )
 
 func clusterReceiptCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
+	var w waitFlags
+	cmd := &cobra.Command{
 		Use:   "receipt ID|NAME",
 		Short: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left",
-		Args:  exactly("ID|NAME"),
+		Long: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left.\n\n" +
+			"The provider's account is checked within seconds after the last machine of a cluster is deleted, and again every 30 s until nothing is left. Of a deleted cluster " +
+			"the receipt waits for that proof. Exit code 1: it isn't proven when the time is over; the receipt is printed all the same.",
+		Args: exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}
-			r, err := cl.Receipt(cmd.Context(), v.ID)
+			if !w.wait {
+				r, err := cl.Receipt(cmd.Context(), v.ID)
+				if err != nil {
+					return err
+				}
+				return c.printReceipt(r)
+			}
+			r, err := c.awaitProof(cmd.Context(), cl, v.ID, w.timeout)
 			if err != nil {
 				return err
 			}
-			return c.printReceipt(r)
+			if err := c.printReceipt(r); err != nil || !r.Unproven() {
+				return err
+			}
+			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", span(w.timeout), r.Name),
+				Hint: "Muster keeps checking. See later: muster cluster receipt " + r.Cluster}
 		},
 	}
+	cmd.Flags().BoolVar(&w.wait, "wait", true, "wait for the proof that nothing of a deleted cluster is left")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", proofPatience, "with --wait: how long to wait (0: until it is proven)")
+	return cmd
+}
+
+// proofPatience is how long the proof of a deletion is waited for: two checks of the account, and some for slow lists.
+const proofPatience = 90 * time.Second
+
+// awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
+// No timeout is 0.
+func (c *cli) awaitProof(ctx context.Context, cl *client, id string, timeout time.Duration) (app.Receipt, error) {
+	r, err := cl.Receipt(ctx, id)
+	if err != nil || !r.Unproven() {
+		return r, err
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	note := func(text string) { fmt.Fprintln(c.stderr, text) }
+	p := &patient{client: cl, limit: max(c.patience, serverPatience), note: note}
+	said, pause := "", 500*time.Millisecond
+	if c.hurry {
+		pause = time.Millisecond
+	}
+	for r.Unproven() {
+		if words := r.ProofWords(); words != said {
+			said = words
+			note(words)
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(pause):
+			err = p.try(ctx, func(ctx context.Context) error {
+				now, err := cl.Receipt(ctx, id)
+				if err == nil { // an answer that failed has no machines
+					r = now
+				}
+				return err
+			})
+		}
+		switch {
+		case err == nil:
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return r, nil
+		case errors.Is(err, context.Canceled):
+			return r, &app.Error{Code: app.ECancelled, Message: "stopped waiting; Muster keeps checking that nothing of " + r.Name + " is left",
+				Hint: "See later: muster cluster receipt " + r.Cluster}
+		default:
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 func (c *cli) printReceipt(r app.Receipt) error {
@@ -35,9 +107,9 @@ func (c *cli) printReceipt(r app.Receipt) error {
 	fmt.Fprintf(c.stdout, "%s (%s) of %s at %s is %s\n", r.Name, r.Cluster, r.Owner, r.Provider, r.Status)
 	if len(r.Lines) > 0 {
 		fmt.Fprintln(c.stdout)
-		t := newTable("NODE", "KIND", "ID", "ZONE", "MADE", "GONE", "LIFETIME>", "PRICE/H>", "COST>")
+		t := newTable("NODE", "KIND", "ID", "ZONE", "CREATED", "DELETED", "LIFETIME>", "PRICE/H>", "COST>")
 		for _, l := range r.Lines {
-			gone := "still there"
+			gone := "-"
 			if !l.GoneAt.IsZero() {
 				gone = l.GoneAt.UTC().Format(time.DateTime)
 			}
@@ -51,11 +123,8 @@ func (c *cli) printReceipt(r app.Receipt) error {
 	if r.Unpriced > 0 {
 		fmt.Fprintf(c.stdout, "The price of %s is not known.\n", plural(r.Unpriced, "resource"))
 	}
-	switch {
-	case !r.Proof.At.IsZero():
-		fmt.Fprintf(c.stdout, "Proven %s UTC: %s\n", r.Proof.At.UTC().Format(time.DateTime), r.Proof.How)
-	case !r.DeletedAt.IsZero():
-		fmt.Fprintf(c.stdout, "Not proven yet by a last list of the whole account. %s\n", r.Proof.How)
+	if words := r.ProofWords(); words != "" {
+		fmt.Fprintln(c.stdout, words)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 				return usagef("--yes and --dry-run do not go together")
 			}
 			if !yes && !dry && !isTerminal(c.stdin) {
-				return usagef("rolling back needs --yes when nobody can be asked").hint("See first what it would do: --dry-run.")
+				return usagef("rolling back needs --yes where there is no terminal to confirm on").hint("See first what it would do: --dry-run.")
 			}
 			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
 			if err != nil {

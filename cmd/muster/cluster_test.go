@@ -151,7 +151,7 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, exitFailed, "n1.app.install failed", "the create of shop has failed: 1 of 4 steps has failed")
+	wantResult(t, got, exitFailed, "n1.app.install failed", "the create of shop has failed\n")
 	for _, want := range []string{"n1.app.install failed after 3 attempts: exit code 100", "muster cluster logs c1 --step n1.app.install",
 		"muster cluster resume shop", "muster cluster delete shop"} {
 		wantResult(t, got, exitFailed, "", want)
@@ -164,7 +164,7 @@ func TestCreateWaitEndsAtItsTimeout(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--timeout", "100ms")
-	wantResult(t, got, exitFailed, "", "is not done")
+	wantResult(t, got, exitFailed, "", "isn't finished after")
 	wantResult(t, got, exitFailed, "", "muster cluster show shop")
 }
 
@@ -212,9 +212,11 @@ func TestDelete(t *testing.T) {
 		e := operationEvent(9, app.OperationSucceeded)
 		s.tell(func() {
 			v := s.views[id]
-			v.Status, v.Operations[0].Status = app.ClusterDeleted, app.OperationSucceeded
+			v.Status, v.Operations[0].Status, v.DeletedAt = app.ClusterDeleted, app.OperationSucceeded, time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
 		}, e)
 	}
+	checked := time.Date(2026, 1, 2, 14, 0, 1, 0, time.UTC)
+	s.proofs = []app.Proof{{}, {How: "Account eu cannot be listed.", CheckedAt: checked}, {At: checked.Add(app.ProofGap), How: "None listed."}}
 	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "root@127.0.0.2", "")
 	wantResult(t, s.muster("cluster", "delete", "shop"), exitUsage, "", "--yes")
 	if s.wasAsked("DELETE") != 0 {
@@ -222,7 +224,7 @@ func TestDelete(t *testing.T) {
 	}
 	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
 	wantResult(t, got, exitDone, "shop (c1) is deleted: every machine is gone", "")
-	wantResult(t, got, exitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\n", "")
+	wantResult(t, got, exitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}

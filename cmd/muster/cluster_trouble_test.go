@@ -1,11 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
+	"muster/bot"
 )
 
 func troubled() app.ClusterView {
@@ -59,4 +69,104 @@ func TestClusterHealthCheck(t *testing.T) {
 	if got := s.muster("cluster", "health", "shop", "--check"); got.code == exitDone || !strings.Contains(got.errOut, "asleep") {
 		t.Errorf("a refused check ends with %+v", got)
 	}
+}
+
+// TestAFailureIsToldOnce: three nodes fail for one long reason, and no answer repeats it. Here nothing is logged: a log says what each step
+// said, as often as it did, since there the lines around it matter.
+func TestAFailureIsToldOnce(t *testing.T) {
+	home(t)
+	const password = "correct-horse-battery"
+	s := crowdedServer(t, "", func(c *serverConfig) { c.Password = password })
+	site := httptest.NewServer(s.http.Handler)
+	defer site.Close()
+	ctx := t.Context()
+	token, err := s.app.LocalToken(ctx, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
+	made, err := s.app.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mark = "E: Unable to locate package libfrobnicate"
+	long := "Installing the packages failed: " + strings.Repeat("the mirror has no such file, and neither do the others; ", 4) + mark
+	w := app.WorkerID{Name: "w", Tenant: here}
+	// fail ends all that can be begun with the failure, to be tried again where that is asked.
+	fail := func(r app.Retry) {
+		t.Helper()
+		for {
+			steps, err := s.app.Claim(ctx, w, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(steps) == 0 {
+				return
+			}
+			for _, as := range steps {
+				if done, err := s.app.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
+					t.Fatal(done, err)
+				}
+			}
+		}
+	}
+	t.Setenv("MUSTER_SERVER", site.URL)
+	t.Setenv("MUSTER_TOKEN", token)
+	cli := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		c := &cli{patience: hangs, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+		within, cancel := context.WithTimeout(ctx, hangs)
+		defer cancel()
+		c.run(within, args)
+		return out.String()
+	}
+	jar, _ := cookiejar.New(nil)
+	browser := &http.Client{Jar: jar}
+	in, err := browser.PostForm(site.URL+"/signin", url.Values{"user": {"admin"}, "password": {password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = in.Body.Close()
+	page := func(path string) string {
+		t.Helper()
+		resp, err := browser.Get(site.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(path, resp.Status, err)
+		}
+		return html.UnescapeString(string(b))
+	}
+	once := func(what, text string) {
+		t.Helper()
+		if n := strings.Count(text, mark); n != 1 {
+			t.Errorf("%s tells the failure %d times:\n%s", what, n, text)
+		}
+	}
+	fail(app.Retry{Again: true, After: time.Hour})
+	once("why, of what is tried again", cli("cluster", "why", "broken"))
+	once("the page of what waits", page("/clusters/"+made.ID+"/waiting"))
+	if _, err := s.store.SweepSteps(ctx, time.Now().Add(2*time.Hour)); err != nil { // they are due
+		t.Fatal(err)
+	}
+	fail(app.Retry{})
+	if v, err := s.app.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
+		t.Fatal(v.Status, err)
+	}
+	once("cluster show", cli("cluster", "show", "broken"))
+	once("waiting for it", cli("wait", "broken"))
+	once("the cluster's page", page("/clusters/"+made.ID))
+	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
+	once("the list of clusters", page("/clusters"))
+	c := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
+	progress, err := s.app.ChatProgress(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	card := bot.NewCard(progress, "https://muster.example/", time.Now())
+	once("the card in Slack", strings.Join(card.Lines, "\n"))
 }

@@ -47,6 +47,7 @@ type fakeServer struct {
 	amend   app.AmendPreview    // what every amendment would do
 	amended []app.Amendment
 	request *app.Request // amendments wait as this request
+	proofs  []app.Proof  // of a deleted cluster's end; each is told once, and the last one from then on
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
@@ -120,7 +121,7 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *app.ClusterView) any {
 		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 		return app.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
-			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, at)
+			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, s.proof(), at)
 	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *app.ClusterView) any { return s.healthNow() }))
 	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *app.ClusterView) any { return s.health[0] }))
@@ -232,6 +233,14 @@ func (s *fakeServer) deleted(v *app.ClusterView) any {
 		go s.remove(v.ID)
 	}
 	return v
+}
+
+func (s *fakeServer) proof() (p app.Proof) {
+	if len(s.proofs) > 0 {
+		p = s.proofs[0]
+		s.proofs = s.proofs[min(1, len(s.proofs)-1):]
+	}
+	return p
 }
 
 // feed is the long poll.

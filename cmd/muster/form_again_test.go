@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"maps"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,51 +19,302 @@ import (
 	"muster/cmd/house"
 )
 
-// Every form of the admin pages, and of those of a cluster and an account, that people type into is posted with values that are wrong. Where it is refused, the answer is the form, with
-// what was typed, what is wrong, and the status of a refusal; a page that says only what is wrong loses what was typed.
+// formSite is a server with a superadmin's browser.
+type formSite struct {
+	*foreign
+	actor  app.Actor
+	url    string
+	client *http.Client
+}
+
+func newFormSite(t *testing.T, tenant string) *formSite {
+	t.Helper()
+	f := newForeign(t)
+	f.t = t
+	site := httptest.NewServer(f.server.http.Handler)
+	t.Cleanup(site.Close)
+	v := f.visitor(site.URL, tenant, app.RoleSuperadmin)
+	return &formSite{foreign: f, actor: v.actor, url: site.URL, client: v.client}
+}
+
+// send asks for a page, or posts a form of the page from, with something in the fields for files.
+func (s *formSite) send(method, path, from string, in url.Values, files ...string) (int, string, []byte) {
+	s.t.Helper()
+	body, kind := strings.NewReader(in.Encode()), "application/x-www-form-urlencoded"
+	if len(files) > 0 {
+		var b bytes.Buffer
+		w := multipart.NewWriter(&b)
+		for _, name := range append(slices.Sorted(maps.Keys(in)), files...) {
+			if slices.Contains(files, name) {
+				part, _ := w.CreateFormFile(name, "typed.yaml")
+				_, _ = part.Write([]byte("kind: [wrong"))
+				continue
+			}
+			for _, value := range in[name] {
+				_ = w.WriteField(name, value)
+			}
+		}
+		_ = w.Close()
+		body, kind = strings.NewReader(b.String()), w.FormDataContentType()
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Referer", s.url+from)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", kind)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header.Get("Content-Type"), b
+}
+
+// unrefused are routes whose forms no page has here, or that take all that can be typed, with the reason.
+var unrefused = map[string]string{
+	"/signin":                                 "for people who are not signed in: TestSignIn",
+	"/signin/second-factor":                   "for people who have signed in by half: TestSignInWithASecondFactor",
+	"/account/second-factor/key":              "a browser fills it: TestSecurityKeyInABrowser",
+	"/account/second-factor/remove":           "for accounts that have one: TestSignInWithASecondFactor",
+	"/account/second-factor/codes":            "for accounts that have one: TestSignInWithASecondFactor",
+	"/admin/users/{user}/reset-second-factor": "a button, for accounts that have one",
+	"/device":                                          "for a code that a program has asked for: TestDeviceIsTurnedAway",
+	"/account/identities/remove":                       "a button, for accounts that are linked",
+	"/admin/users/{user}/identities":                   "a button, for accounts that are linked",
+	"/account/sign-ins/end":                            "a button, beside other sign-ins",
+	"/account/sign-ins/end-all":                        "a button, beside other sign-ins",
+	"/admin/users/{user}/sign-ins":                     "a button, beside sign-ins",
+	"/requests/{request}/confirm":                      "a button, on requests that were approved on conditions",
+	"/admin/slack/{team}/email-off":                    "a button, where people are known by their e-mail",
+	"/admin/slack/channels/reset":                      "a button, on channels that have settings",
+	"/admin/builds/{hook}/on":                          "a button, on hooks that are off",
+	"/admin/builds/{hook}/end/{build}":                 "a button, on builds that run",
+	"/admin/hooks/{hook}/on":                           "a button, on hooks that are off",
+	"/admin/hooks/{hook}/deliveries/{delivery}/resend": "a button, on deliveries that failed",
+	"/admin/resources/sync":                            "a button, where versions are staged",
+	"/orphans/{orphan}/delete":                         "a button, beside orphaned machines",
+	"/orphans/{orphan}/keep":                           "a button, beside orphaned machines",
+	"/clusters/{id}/health/check":                      "a button, on clusters that have checks",
+	"/clusters/{id}/pause":                             "a button, on operations that run",
+	"/clusters/{id}/cancel":                            "a button, on operations that run",
+	"/clusters/{id}/top-up":                            "a button, on clusters that lack nodes",
+}
+
+// Every form of every page that people type into, or choose a file in, is posted with values that are wrong. Where it is refused, the answer is the form, with what was typed, what is
+// wrong, and the status of a refusal; a page that says only what is wrong loses what was typed. Each route that takes a form is reached, or named above.
 func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
-	defer site.Close()
-	v := f.visitor(site.URL, here, app.RoleSuperadmin)
-	send := func(method, path, from string, in url.Values) (int, string, []byte) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, site.URL+path, strings.NewReader(in.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Referer", site.URL+from)
-		if method == http.MethodPost {
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-		resp, err := v.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, resp.Header.Get("Content-Type"), b
-	}
-	pages := []string{"/admin/catalog/template/new", "/admin/catalog/provider/new"}
+	f := newFormSite(t, there)
+	send := f.send
+	routes := map[string]*regexp.Regexp{}
+	braces := regexp.MustCompile(`\{[^}:]+(?::([^}]*))?\}`)
 	for _, r := range f.server.portal.Routes() {
+		if r.Method == http.MethodPost && !strings.HasPrefix(r.Pattern, "/api/") && !strings.HasPrefix(r.Pattern, "/hooks/") && !strings.HasPrefix(r.Pattern, "/slack/") {
+			routes[r.Pattern] = regexp.MustCompile("^" + braces.ReplaceAllStringFunc(r.Pattern, func(b string) string {
+				if words := braces.FindStringSubmatch(b)[1]; words != "" {
+					return "(?:" + words + ")"
+				}
+				return "[^/]+"
+			}) + "$")
+		}
+	}
+	// Of several routes that fit, the one with the fewest parameters is it.
+	routeOf := func(action string) (best string) {
+		path, _, _ := strings.Cut(action, "?")
+		for pattern, is := range routes {
+			if is.MatchString(path) && (best == "" || strings.Count(pattern, "{") < strings.Count(best, "{")) {
+				best = pattern
+			}
+		}
+		return best
+	}
+	id := f.atRest("standing", 3)
+	pages := []string{"/clusters/new?template=web", "/admin/catalog/template/new", "/admin/catalog/provider/new", "/account/password"}
+	for _, p := range f.everyPage(id) {
+		pages = append(pages, p.address)
+	}
+	robot := app.NewUser{Name: "ci", Role: app.RoleRobot}
+	if _, _, err := f.server.app.CreateUser(t.Context(), f.boss, robot); err != nil {
+		t.Fatal(err)
+	}
+	asks := &scene{matrix: f.matrix, tenant: there, owner: f.actor.User, visibility: app.VisiblePrivate}
+	running := asks.question().Cluster
+	all, err := f.server.app.Clusters(t.Context(), f.boss, app.ClusterFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		pages = append(pages, "/clusters/"+c.ID, "/clusters/"+c.ID+"/manage", "/clusters/"+c.ID+"/roll-back")
+	}
+	pages = append(pages, "/clusters/"+running+"/cancel", "/clusters/"+running)
+	for _, kind := range []string{"resize&size=4", "add_services", "reconfigure", "repair"} {
+		pages = append(pages, "/clusters/"+id+"/change?kind="+kind)
+	}
+	const wrong = "§ wrong <&"
+	posted := map[string]bool{}
+	found := map[string]string{} // the route: "buttons", "taken" or "refused"
+	refusals := 0
+	for _, from := range pages {
+		status, kind, body := send(http.MethodGet, from, from, nil)
+		if status != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
+			t.Logf("%s answers %d", from, status)
+			continue
+		}
+		forms, err := house.Forms(from, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range forms {
+			if form.Method != http.MethodPost {
+				continue
+			}
+			var typed, files []string
+			passwords := false
+			for _, field := range form.Fields {
+				switch {
+				case field.Name == "":
+				case field.Type == "file":
+					files = append(files, field.Name)
+				case field.Type == "password":
+					passwords = true
+				case slices.Contains(typedInto, field.Type):
+					typed = append(typed, field.Name)
+				}
+			}
+			for _, button := range form.Words {
+				pressed, err := form.Press(button)
+				if err != nil {
+					t.Fatal(err)
+				}
+				route := routeOf(pressed.Action)
+				if route == "" {
+					t.Errorf("%s: no route takes the form to %s", from, pressed.Action)
+				}
+				if len(typed)+len(files) == 0 && !passwords {
+					if found[route] == "" {
+						found[route] = "buttons"
+					}
+					continue
+				}
+				if route == "/signout" || posted[from+pressed.Action+button] {
+					continue
+				}
+				posted[from+pressed.Action+button] = true
+				if found[route] != "refused" {
+					found[route] = "taken"
+				}
+				again := func(body []byte, path string) (house.Form, bool) {
+					t.Helper()
+					forms, err := house.Forms(from, body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					forms = slices.DeleteFunc(forms, func(g house.Form) bool {
+						to, _, _ := strings.Cut(g.Action, "?")
+						return g.Method != http.MethodPost || to != path && len(typed) == 0 ||
+							len(typed) > 0 && !slices.ContainsFunc(g.Fields, func(x house.Field) bool { return strings.Contains(x.Value, wrong) })
+					})
+					if len(forms) == 0 {
+						return house.Form{}, false
+					}
+					next := forms[max(0, slices.IndexFunc(forms, func(g house.Form) bool { return slices.Contains(g.Words, button) }))]
+					pressed := button
+					if !slices.Contains(next.Words, button) { // such as to create what is refused
+						pressed = next.Words[0]
+					}
+					if next, err = next.Press(pressed); err != nil {
+						t.Fatal(err)
+					}
+					return next, true
+				}
+				for _, value := range []string{wrong, strings.Repeat(wrong+" ", 2000)} {
+					form := pressed
+					for _, name := range typed {
+						form = form.Set(name, value)
+					}
+					for _, name := range files {
+						form.Values.Del(name)
+					}
+					refused := false
+					for round := range 2 { // the second one comes from the answer to the first
+						status, _, body = send(http.MethodPost, form.Action, map[int]string{0: from, 1: form.Action}[round], form.Values, files...)
+						if status < 400 {
+							break
+						}
+						refused = true
+						refusals++
+						found[route] = "refused"
+						path, _, _ := strings.Cut(form.Action, "?")
+						next, kept := again(body, path)
+						if !kept {
+							_, _, now := send(http.MethodGet, from, from, nil)
+							if !bytes.Contains(now, []byte(button)) {
+								break // what the form is about has gone on, and the form with it
+							}
+							t.Errorf("%s: %q of the form that posts to %s, with %q, is answered %d, without what was typed: %.600s", from, button, form.Action, typed, status,
+								strings.Join(readable(string(body)), " | "))
+							break
+						}
+						form = next
+						for _, name := range files {
+							form.Values.Del(name)
+						}
+					}
+					if refused {
+						break
+					}
+				}
+			}
+		}
+	}
+	for pattern := range routes {
+		reason, named := unrefused[pattern]
+		switch found[pattern] {
+		case "refused", "buttons":
+			if named {
+				t.Errorf("the form to %s is refused or has nothing to type, but is named: %s", pattern, reason)
+			}
+		case "taken":
+			if !named {
+				t.Errorf("the form to %s takes everything: refuse what is wrong, or name it with the reason", pattern)
+			}
+		default:
+			if !named {
+				t.Errorf("no page has the form to %s: show one here, or name it with the reason", pattern)
+			}
+		}
+	}
+	t.Logf("%d forms on %d pages, %d refusals", len(posted), len(pages), refusals)
+}
+
+// typedInto are the types of fields that people type into.
+var typedInto = []string{"", "text", "number", "search", "email", "url", "tel", "textarea", "datetime-local", "date"}
+
+// TestFormsRefuseNonsenseInPlainWords: whatever stands in a field that people type into, in the new-cluster form as in all others, no answer
+// names functions and types of Go. One field at a time is wrong, since only the first mistake may be told.
+func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
+	t.Parallel()
+	s := newFormSite(t, here)
+	pages := []string{"/admin/catalog/template/new", "/admin/catalog/provider/new"}
+	for _, r := range s.server.portal.Routes() {
 		if r.Method == http.MethodGet && strings.HasPrefix(r.Pattern, "/admin/") && !strings.Contains(r.Pattern, "{") {
 			pages = append(pages, r.Pattern)
 		}
 	}
 	n := apptest.NewCluster(here, "typed", 1, time.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = time.Now().Add(time.Hour)
-	(&scene{matrix: f.matrix, actor: v.actor, tenant: here, owner: v.actor.User, visibility: app.VisiblePrivate}).create(n)
-	pages = append(pages, "/clusters/"+n.Cluster.ID, "/clusters/"+n.Cluster.ID+"/manage", "/account/tokens/new", "/account/password")
-	const wrong = "§ wrong <&"
-	text := []string{"", "text", "number", "search", "email", "url", "tel", "textarea"}
-	posted := map[string]bool{}
-	refused := 0
+	(&scene{matrix: s.matrix, actor: s.actor, tenant: here, owner: s.actor.User, visibility: app.VisiblePrivate}).create(n)
+	pages = append(pages, "/clusters/"+n.Cluster.ID, "/clusters/"+n.Cluster.ID+"/manage", "/account/tokens/new", "/account/password", "/clusters/new", "/usage", "/requests", "/search")
+	asked, refused := 0, 0
 	for _, from := range pages {
-		status, kind, body := send(http.MethodGet, from, from, nil)
+		status, kind, body := s.send(http.MethodGet, from, from, nil)
 		if status != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
 			continue
 		}
@@ -68,44 +323,39 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, form := range forms {
-			var typed []string
-			files := false
-			for _, field := range form.Fields {
-				files = files || field.Type == "file"
-				if slices.Contains(text, field.Type) && field.Name != "" {
-					typed = append(typed, field.Name)
-				}
-			}
-			if form.Method != http.MethodPost || files || len(typed) == 0 || posted[from+form.Action] {
+			if slices.ContainsFunc(form.Fields, func(f house.Field) bool { return f.Type == "file" }) {
 				continue
 			}
-			posted[from+form.Action] = true
-			for _, name := range typed {
-				form.Values[name] = []string{wrong}
-			}
-			for round := range 2 { // the second one comes from the answer to the first
-				status, _, body = send(http.MethodPost, form.Action, map[int]string{0: from, 1: form.Action}[round], form.Values)
-				if status < 400 {
-					break
+			for _, field := range form.Fields {
+				if !slices.Contains(typedInto, field.Type) || field.Name == "" {
+					continue
 				}
-				refused++
-				again, err := house.Forms(from, body)
-				if err != nil {
-					t.Fatal(err)
+				for _, nonsense := range []string{"wrong §", "99999999999999999999", "-1.5e400"} {
+					in := url.Values{}
+					for name, values := range form.Values {
+						in[name] = values
+					}
+					in[field.Name] = []string{nonsense}
+					path, sent := form.Action, in
+					if form.Method == http.MethodGet {
+						path, _, _ = strings.Cut(path, "?")
+						path, sent = path+"?"+in.Encode(), nil
+					}
+					asked++
+					status, _, answer := s.send(form.Method, path, from, sent)
+					if status >= 400 {
+						refused++
+					}
+					said := strings.Join(readable(string(answer)), "\n")
+					if found := goish.FindString(said); found != "" || strings.Contains(said, "body.") || status >= 500 {
+						t.Errorf("%s, %s %s with %s=%q is answered %d with %q:\n%s", from, form.Method, form.Action, field.Name, nonsense, status, found, said)
+					}
 				}
-				i := slices.IndexFunc(again, func(g house.Form) bool {
-					return g.Method == http.MethodPost && slices.ContainsFunc(g.Fields, func(x house.Field) bool { return x.Value == wrong })
-				})
-				if i < 0 {
-					t.Errorf("%s: the form that posts to %s, with %q, is answered %d, without what was typed: %s", from, form.Action, typed, status, strings.Join(readable(string(body)), " | "))
-					break
-				}
-				form.Values, form.Action = again[i].Values, again[i].Action
 			}
 		}
 	}
-	if refused < 10 {
-		t.Errorf("only %d forms were refused, of %d", refused, len(posted))
+	if refused < 50 {
+		t.Errorf("only %d of %d answers are refusals", refused, asked)
 	}
-	t.Logf("%d forms on %d pages, %d refusals", len(posted), len(pages), refused)
+	t.Logf("%d forms sent, %d refused", asked, refused)
 }

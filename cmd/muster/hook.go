@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -223,7 +224,7 @@ func hookDeleteCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, err := c.connect()
 			if err != nil {
@@ -407,4 +408,45 @@ func tryWords(n int) string {
 		return "1 try"
 	}
 	return strconv.Itoa(n) + " tries"
+}
+
+// noticesCommand lists what one was told.
+func noticesCommand(c *cli) *cobra.Command {
+	var limit int
+	var before int64
+	cmd := &cobra.Command{Use: "notices", Short: "List your notices, newest first; for admins those of the whole tenant",
+		Long: "List your notices, newest first: leases that end, requests that wait or were decided, clusters that are ready, failed or lost machines, budgets,\n" +
+			"alarms. Admins see those of the whole tenant. Hooks (`muster hook`) send them elsewhere.",
+		Example: "  muster notices\n  muster notices --limit 100 --before 4711", Args: atMost(0)}
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many, at most 200")
+	cmd.Flags().Int64Var(&before, "before", 0, "only those before this `number`, to go on with a list")
+	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+		list, next, err := cl.Notices(ctx, before, limit)
+		if err != nil {
+			return err
+		}
+		if c.json() {
+			return c.printJSON(struct {
+				Notices []app.Notice `json:"notices"`
+				Next    int64        `json:"next,omitempty"`
+			}{list, next})
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(c.stdout, "No notices.")
+			return err
+		}
+		t := newTable("AGE>", "KIND", "NOTICE")
+		for _, n := range list {
+			text := n.Title
+			if n.Text != "" {
+				text += " " + n.Text
+			}
+			t.add(span(time.Since(n.At)), string(n.Kind), oneLine(text))
+		}
+		if err := t.show(c); err != nil || next == 0 {
+			return err
+		}
+		_, err = fmt.Fprintf(c.stdout, "Older ones: muster notices --before %d\n", next)
+		return err
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -209,4 +210,32 @@ func TestHookFlags(t *testing.T) {
 	if err != nil || c.Allow[0].String() != "10.0.0.0/8" || c.Allow[1].String() != "192.168.0.1/32" || c.Proxy.Host != "proxy:3128" {
 		t.Errorf("%+v, %v", c, err)
 	}
+}
+
+func TestNotices(t *testing.T) {
+	home(t)
+	asked := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RequestURI()
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("before") != "" {
+			_, _ = io.WriteString(w, `{"notices":[]}`)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"notices":[{"id":7,"at":%q,"tenant":"default","kind":"lost","cluster":"c1","users":["ada"],"title":"shop lost machines.","text":"n2 is gone."}],"next":7}`,
+			time.Now().Add(-2*time.Hour).Format(time.RFC3339))
+	}))
+	defer server.Close()
+	run := func(args ...string) result {
+		return runAlone(t, append(args, "--server", server.URL, "--token", "x")...)
+	}
+	got := run("notices", "--limit", "1")
+	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older ones: muster notices --before 7\n"} {
+		wantResult(t, got, exitDone, want, "")
+	}
+	if asked != "/api/v1/notices?limit=1" {
+		t.Errorf("it asks %s", asked)
+	}
+	wantResult(t, run("notices", "--before", "7"), exitDone, "No notices.", "")
+	wantResult(t, run("notices", "--format", "json"), exitDone, `"next":7`, "")
 }

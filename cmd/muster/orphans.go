@@ -20,8 +20,8 @@ func orphansCommand(c *cli) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "orphans",
-		Short: "List machines of ours that nobody stands behind, with age and cost; delete or keep them",
-		Long: "List machines that carry this installation's tag and that nobody stands behind. The server compares each account with\n" +
+		Short: "List orphaned machines with age and cost; delete or keep them",
+		Long: "List machines that carry this installation's tag and belong to no cluster. The server compares each account with\n" +
 			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
 			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
 		Args: atMost(0),
@@ -36,7 +36,7 @@ func orphansCommand(c *cli) *cobra.Command {
 				return usagef("--delete, --keep and --mode are for one at a time")
 			}
 			if remove != "" && !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, err := c.connect()
 			if err != nil {
@@ -110,9 +110,9 @@ func (c *cli) printOrphans(r app.OrphanReport) error {
 	now := time.Now()
 	switch {
 	case len(r.Orphans) == 0 && r.Unlisted > 0:
-		fmt.Fprintf(c.stdout, "Somebody stands behind every machine of ours that could be seen; %s could not be listed.\n", plural(r.Unlisted, "account"))
+		fmt.Fprintf(c.stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", plural(r.Unlisted, "account"))
 	case len(r.Orphans) == 0:
-		fmt.Fprintln(c.stdout, "Somebody stands behind every machine of ours.")
+		fmt.Fprintln(c.stdout, "No orphaned machines.")
 	default:
 		t := newTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
 		for _, o := range r.Orphans {
@@ -123,7 +123,7 @@ func (c *cli) printOrphans(r app.OrphanReport) error {
 		}
 	}
 	if r.Mode != "" {
-		fmt.Fprintf(c.stdout, "\nMode: %s\n", r.Mode)
+		fmt.Fprintf(c.stdout, "\nAutomatic cleanup: %s\n", r.Mode)
 	}
 	for _, a := range r.Accounts {
 		if a.Unlisted() {

@@ -18,8 +18,7 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
 	receipt := app.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
-		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, now)
-	receipt.Proof = app.Proof{At: now, How: "It was asked and listed none."}
+		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, app.Proof{At: now, How: "It was asked and listed none."}, now)
 	report := app.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []app.Orphan{
 			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: app.OrphanEnded, State: app.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
@@ -59,7 +58,7 @@ func TestOrphans(t *testing.T) {
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	got := run("orphans")
 	wantResult(t, got, exitDone, "aabb  fake      m-9      c1       n2    ended", "")
-	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Mode: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
+	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Automatic cleanup: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
 		wantResult(t, got, exitDone, want, "")
 	}
 	wantResult(t, run("orphans", "--format", "json"), exitDone, `"id":"aabb"`, "")
@@ -88,6 +87,46 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
+// A receipt waits for its proof for as long as it is told to, is printed either way, and says by its exit code whether it came.
+func TestReceiptsWaitForTheirProof(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
+	down := app.Proof{How: "Account eu cannot be listed from here: no route to host.", CheckedAt: at}
+	proven := app.Proof{At: at.Add(app.ProofGap), How: "None listed."}
+	const last = "Last checked 2026-01-02 14:00:00 UTC"
+	for name, tt := range map[string]struct {
+		deleted   time.Time
+		proofs    []app.Proof
+		flags     []string
+		code      int
+		out, errs string
+		asked     int // 0: as often as it takes
+	}{
+		"not deleted":        {time.Time{}, []app.Proof{{}}, nil, exitDone, "0 left\n", "", 1},
+		"proven already":     {at, []app.Proof{proven}, nil, exitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
+		"proven at last":     {at, []app.Proof{{}, {}, down, down, proven}, nil, exitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
+		"proven, no limit":   {at, []app.Proof{{}, down, proven}, []string{"--timeout", "0"}, exitDone, "0 left\nProven", last, 3},
+		"the cloud is down":  {at, []app.Proof{down}, []string{"--timeout", "100ms"}, exitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
+		"not waited for":     {at, []app.Proof{down}, []string{"--wait=false"}, exitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
+		"as JSON, unproven":  {at, []app.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, exitFailed, `"proof":{"state":"failed"`, last, 0},
+		"as JSON, not asked": {at, []app.Proof{{}}, []string{"--wait=false", "--format", "json"}, exitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFakeServer(t)
+			s.views["c1"] = testCluster("c1", "shop")
+			s.views["c1"].Provider, s.views["c1"].DeletedAt, s.proofs = "eu", tt.deleted, tt.proofs
+			got := s.musterWith(&cli{patience: hangs, hurry: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
+			wantResult(t, got, tt.code, tt.out, tt.errs)
+			if n := s.wasAsked("GET /clusters/c1/receipt"); tt.asked > 0 && n != tt.asked || n == 0 {
+				t.Errorf("the server was asked for the receipt %d times, want %d", n, tt.asked)
+			}
+			if tt.errs == "" && got.errOut != "" {
+				t.Errorf("it says %s", got.errOut)
+			}
+		})
+	}
+}
+
 // An account that the server cannot list is not told as one without orphans.
 func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	home(t)
@@ -99,7 +138,7 @@ func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	}))
 	defer server.Close()
 	got := runAlone(t, "orphans", "--server", server.URL, "--token", "x")
-	for _, want := range []string{"that could be seen; 1 account could not be listed", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
+	for _, want := range []string{"No orphaned machines in the accounts that could be listed; 1 account could not.", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
 		wantResult(t, got, exitDone, want, "")
 	}
 }

@@ -108,6 +108,11 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		says []string
 	}{
 		{"clustre list", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
+		{"create demo -t web -n 3", exitUsage, []string{`unknown command "create"`, "Did you mean `muster cluster create`?"}},
+		{"why demo", exitUsage, []string{`unknown command "why"`, "Did you mean `muster cluster why`?"}},
+		{"delete demo", exitUsage, []string{"Did you mean `muster cluster delete`?"}},
+		{"lint", exitUsage, []string{"Did you mean `muster catalog lint`?"}},
+		{"-t web", exitUsage, []string{"unknown flag -t"}},
 		{"help clustre", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
 		{"help cluster lst", exitUsage, []string{`unknown command "lst" for "muster cluster"`, "Did you mean `muster cluster list`?"}},
 		{"help cluster list", exitDone, nil},
@@ -138,7 +143,7 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 	// Of one file the others are read, and nothing is said of them.
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"catalog", "lint", filepath.Join(catalog, "web.yaml")}, nil, &out, &errs)
-	if said := out.String(); code != exitFailed || !strings.Contains(said, "web.yaml:3:") || strings.Contains(said, "base.yaml") || strings.Contains(said, "nginx") || !strings.Contains(said, "1 template") {
+	if said := out.String(); code != exitFailed || !strings.Contains(said, "web.yaml:3:") || strings.Contains(said, "base.yaml") || strings.Contains(said, "nginx") || !strings.Contains(said, "0 providers, 0 hardware types, 0 image types, 0 services, 1 template: ") {
 		t.Errorf("lint of a file ends with %d: %s%s", code, said, errs.String())
 	}
 }

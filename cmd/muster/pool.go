@@ -226,7 +226,7 @@ func poolDeleteCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Short: "Give all machines of a pool back, and delete it", Args: exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes when nobody can be asked")
+				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, err := c.connect()
 			if err != nil {

@@ -57,6 +57,9 @@ func (p *progress) event(e app.Event) {
 	p.draw()
 }
 
+// mostSaid is how much of a step's message is told beside the progress.
+const mostSaid = 120
+
 func (p *progress) step(e app.Event) {
 	state := app.StepState(e.Status)
 	at := slices.Index(p.running, inLine(e.Step))
@@ -68,7 +71,7 @@ func (p *progress) step(e app.Event) {
 	}
 	text := e.Step + " " + e.Status
 	if e.Message != "" {
-		text += ": " + e.Message
+		text += ": " + shorten(e.Message, mostSaid) // what fails in the end is explained in full
 	}
 	switch {
 	case state == app.StepFailed:

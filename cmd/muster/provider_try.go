@@ -77,7 +77,7 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 		"earlier trial has left there (%s=%s) is removed as well. Go on?", t.flavor, app.TagInstallation, conformance.Installation)
 	if !t.yes {
 		if !isTerminal(t.stdin) {
-			return usagef("machines are made and removed in that account: that needs --yes when nobody can be asked")
+			return usagef("machines are made and removed in that account: that needs --yes where there is no terminal to confirm on")
 		}
 		if err := t.confirm(ctx, question, "nothing was made"); err != nil {
 			return err

@@ -65,6 +65,7 @@ func commands(c *cli) []*cobra.Command {
 		grouped("clusters", queueCommand(c)),
 		grouped("clusters", topCommand(c)),
 		grouped("clusters", questionsCommand(c)),
+		grouped("clusters", noticesCommand(c)),
 		grouped("clusters", requestCommand(c)),
 		grouped("people", loginCommand(c)),
 		grouped("people", logoutCommand(c)),
@@ -194,16 +195,35 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	if of := memberOf(cmd, args[0]); of != nil {
+		return err.hint("Did you mean `%s`?", of.CommandPath())
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return err.hint("Did you mean `%s %s`?", cmd.CommandPath(), near[0])
 	}
 	return err.hint("See `%s --help`.", cmd.CommandPath())
 }
 
+// memberOf finds a command by its name in the families below another, those of clusters first, since most is about them: "muster create"
+// means "muster cluster create". Nil where there is none.
+func memberOf(cmd *cobra.Command, name string) (found *cobra.Command) {
+	for _, family := range cmd.Commands() {
+		for _, c := range family.Commands() {
+			if (c.Name() == name || c.HasAlias(name)) && !c.Hidden && (found == nil || family.Name() == "cluster") {
+				found = c
+			}
+		}
+	}
+	return found
+}
+
 // flagError puts what pflag said into our words, with the nearest flag where one was unknown.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
+	}
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 { // its flags aren't known since it isn't known itself
+		return unknownCommand(cmd, args)
 	}
 	u := usagef("%s", err)
 	var unknown *pflag.NotExistError

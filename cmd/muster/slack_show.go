@@ -106,7 +106,7 @@ func slackRemoveCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "remove TEAM", Short: "Forget a workspace's tokens, and stop its cards", Args: exactly("TEAM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !isTerminal(c.stdin) {
-				return usagef("removing needs --yes when nobody can be asked")
+				return usagef("removing needs --yes where there is no terminal to confirm on")
 			}
 			if !yes {
 				if err := c.confirm(cmd.Context(), "Remove the workspace "+args[0]+"?", "the workspace was not removed"); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -250,4 +251,48 @@ func TestSlackReplays(t *testing.T) {
 		t.Errorf("%d clusters, %v", len(list), err)
 	}
 	ops.Card("web")
+}
+
+// TestSizesOneByOneInEveryFace: a template takes 3, 5 or 7 nodes, and API, command line and Slack say so of 4.
+func TestSizesOneByOneInEveryFace(t *testing.T) {
+	t.Parallel()
+	w := newChatTown(t, false)
+	if _, err := w.server.app.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Choose 3, 5 or 7 nodes (you entered 4)."
+	if said, err := w.muster("cluster", "create", "four", "-t", "odd", "-n", "4"); err == nil || !strings.Contains(said+err.Error(), want) {
+		t.Errorf("the command line says %s, %v", said, err)
+	}
+	said, err := w.muster("template", "list")
+	if err != nil || !strings.Contains(said, "3,5,7") {
+		t.Errorf("templates are listed as %s, %v", said, err)
+	}
+	token, err := w.server.app.IssueToken(t.Context(), app.DefaultTenant, "admin", "sizes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, status := range map[int]int{4: http.StatusUnprocessableEntity, 5: http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/api/v1/preview", strings.NewReader(fmt.Sprintf(`{"template":"odd","size":%d}`, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != status || strings.Contains(string(body), want) != (size == 4) {
+			t.Errorf("%d nodes are answered %d by the API: %.300s, %v", size, resp.StatusCode, body, err)
+		}
+	}
+	ada := w.team.User("ada")
+	w.link(ada, w.account("ada", app.RoleAdmin))
+	ada.In(w.ops).Says("/muster create four odd 4").Answer(want)
+	ada.In(w.ops).Says("/muster create")
+	m := ada.Modal("Template").Fill("Template", "odd")
+	m.Until("This template takes 3, 5 or 7 nodes.").Fill("Nodes", "5 nodes").Until("5 × small")
 }

@@ -209,7 +209,7 @@ func tenantVerdict(r app.TenantReport, dry bool) string {
 	case !r.OK():
 		return "Nothing was imported: something is wrong with the file."
 	case len(r.Changes) == 0:
-		return fmt.Sprintf("There is nothing to do: %d unchanged.", r.Same)
+		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", plural(r.Same, "setting"))
 	case dry:
 		return fmt.Sprintf("Nothing was changed: %s, %d unchanged. To import just this: --as-of %s", what, r.Same, r.AsOf)
 	}

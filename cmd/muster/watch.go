@@ -170,7 +170,7 @@ func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op a
 	now, err := c.watch(ctx, cl, v.ID, op.ID, after, c.newProgress(c.progressStream(), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s is not done after %s, and goes on", op.Kind.Words(), v.Name, span(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, span(timeout)),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
 		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
@@ -189,12 +189,13 @@ func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView,
 	if op.Status == app.OperationCancelled {
 		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind.Words(), v.Name)
 	}
-	if why := firstOf(op.Message, v.Message); why != "" {
-		e.Message += ": " + why
-	}
 	steps, err := cl.Steps(ctx, v.ID, op.ID)
 	if err != nil {
 		steps = nil // what is known is worth saying without them
+	}
+	failed := slices.ContainsFunc(steps, func(s app.Step) bool { return s.State == app.StepFailed })
+	if why := firstOf(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
+		e.Message += ": " + why
 	}
 	e.Hint = failureHint(v, op, steps)
 	return e
@@ -203,13 +204,13 @@ func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView,
 // failureHint lists the first failed steps and what can be done now.
 func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
-	hint, first, failed := "", "", 0
+	hint, first, failed, said := "", "", 0, app.SaidErrors{}
 	for _, s := range steps {
 		if s.State != app.StepFailed {
 			continue
 		}
 		if failed++; failed <= most {
-			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, plural(s.Attempt, "attempt"), s.Error)
+			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, plural(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
 		}
 		first = firstOf(first, s.ID)
 	}

@@ -47,10 +47,14 @@ need shellcheck shellcheck
 # The tools of automators that are tried for real.
 need puppet puppet-agent
 need ansible-playbook ansible-core
-# They look at what is in deploy; they are not started, but for the proxies by tests.
+# They use the files that Muster hands out, or look at what is in deploy; they are not started, but for the proxies by tests.
 need systemd-analyze systemd
 need caddy caddy
 need promtool prometheus
+need sqlite3 sqlite3
+need jq jq
+need unzip unzip
+need groff groff-base
 # An engine that the tests of the provider and of the automator docker start themselves. Newer releases have its command line in a package of its own.
 need dockerd docker.io
 ! apt-cache show docker-cli >/dev/null 2>&1 || need docker docker-cli
@@ -72,6 +76,6 @@ fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
 # axe-core looks at the portal's pages.
 [ deploy/ci/tools/node_modules/.package-lock.json -nt deploy/ci/tools/package-lock.json ] || npm ci --prefix deploy/ci/tools --no-audit --no-fund --silent
-for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables; do
+for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }
 done

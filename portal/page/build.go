@@ -50,10 +50,34 @@ type BuildHookShow struct {
 	Secret     string // that was made just now; "" else
 	Deliveries []app.BuildTaken
 	Builds     []app.Build
-	Before     int64 // the list shows what came before this delivery; 0: the newest
+	Before     int64  // the list shows what came before this delivery; 0: the newest
+	Saved      string // what was saved just now: hook, rules, statuses or no-statuses
 	Rules      BuildRulesForm
+	Statuses   BuildStatusForm
 	// SecretTyped complains about a secret that was brought here.
 	SecretTyped Complaint
+}
+
+// BuildStatusForm is what was typed of commit statuses, and what is wrong with it. The token is never shown again.
+type BuildStatusForm struct {
+	API       string
+	Field     string // where the complaint belongs
+	Complaint Complaint
+}
+
+// Error gives the complaint about a field; what is about no field is said beside the token.
+func (f BuildStatusForm) Error(field string) Complaint {
+	if f.Field == field || field == "status_token" && f.Field != "status_api" {
+		return f.Complaint
+	}
+	return Complaint{}
+}
+
+func (s BuildHookShow) tokenPlaceholder() string {
+	if s.Hook.Statuses {
+		return "••••••••"
+	}
+	return ""
 }
 
 // Older is where the next part of the deliveries begins; 0: there is none.
@@ -67,7 +91,6 @@ func (s BuildHookShow) Older() int64 {
 // BuildRulesForm is the editor of rules: the text as it was typed, what is wrong with it, and what a trial of it said.
 type BuildRulesForm struct {
 	Text      string
-	Saved     bool
 	Complaint Complaint
 	Delivery  int64 // that was tried
 	Tried     *app.BuildTried

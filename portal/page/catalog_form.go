@@ -48,6 +48,8 @@ const (
 	FieldGroups = "groups" // a group of names in each line
 	FieldLines  = "lines"  // a text in each line
 	FieldWhole  = "whole"
+	// FieldWholes are whole numbers, separated by commas.
+	FieldWholes = "wholes"
 	FieldNumber = "number"
 	FieldScalar = "scalar" // a number or a truth value where it looks like one
 	FieldTick   = "tick"

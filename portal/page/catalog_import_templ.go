@@ -235,7 +235,7 @@ func CatalogImportPage(f Frame, v CatalogImport) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else if v.Report.OK() {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"tell\" role=\"status\"><span>All of it is there already: nothing would change.</span></p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"tell\" role=\"status\"><span>Unchanged: all of it is saved like this already.</span></p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -824,7 +824,7 @@ func importChanges(v CatalogImport) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, " as before.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, " unchanged.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -250,7 +250,7 @@ func ClusterHealthPage(f Frame, c ClusterHealth) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(c.Drift.Items) == 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"soft\">Nothing is known that is not as it should be.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"soft\">No drift detected.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

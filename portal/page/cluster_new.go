@@ -236,15 +236,6 @@ func (f ClusterNew) has(service string) bool { return slices.Contains(f.Services
 // shortHash is enough of a plan's hash to tell two plans apart by eye.
 func shortHash(h string) string { return h[:min(len(h), 10)] }
 
-// summary is a timeline row for those who cannot see it.
-func (r TimelineRow) summary() string {
-	var parts []string
-	for _, w := range r.Words {
-		parts = append(parts, strings.TrimSpace(w.Service+" "+actionList(w.Actions)))
-	}
-	return r.Label() + ": " + strings.Join(parts, "; ")
-}
-
 func actionList(actions []app.Action) string {
 	var words []string
 	for _, a := range actions {

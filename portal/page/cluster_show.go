@@ -302,17 +302,6 @@ func (c ClusterShow) stopped() string {
 	return Few(slices.Sorted(maps.Keys(services)), 4)
 }
 
-// Message is what the cluster or its latest operation says about itself, "" for nothing.
-func (c ClusterShow) Message() string {
-	if c.View.Message != "" {
-		return c.View.Message
-	}
-	if op := c.Operation(); op != nil {
-		return op.Message
-	}
-	return ""
-}
-
 // mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
 func (c ClusterShow) mayChange() bool {
 	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)

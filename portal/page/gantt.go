@@ -18,7 +18,9 @@ type Gantt struct {
 	Span  time.Duration // of the whole width
 	NowX  int           // where now is; -1 where that is outside
 	Rows  []GanttRow    // a page of them
-	All   int           // how many rows there are
+	// Actions are those of all rows, for the legend.
+	Actions []app.Action
+	All     int // how many rows there are
 }
 
 // GanttRow is one node; "" is what is done between.
@@ -100,6 +102,9 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 		g.NowX = x
 	}
 	for i, s := range steps {
+		if !s.Join && !slices.Contains(g.Actions, s.Action) {
+			g.Actions = append(g.Actions, s.Action)
+		}
 		row, ok := shown[s.Node]
 		if s.Join || !ok {
 			continue
@@ -107,7 +112,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 		r := &g.Rows[row]
 		what := strings.TrimSpace(string(s.Action) + " " + s.Service)
 		for k, t := range tries[s.Index] {
-			r.Bars = append(r.Bars, g.bar("failed", s.Action, t.Begun, t.Ended, fmt.Sprintf("%s, try %d: failed after %s", what, k+1, Span(t.Ended.Sub(t.Begun)))))
+			r.Bars = append(r.Bars, g.bar("failed", s.Action, t.Begun, t.Ended, fmt.Sprintf("%s, attempt %d: failed after %s", what, k+1, Span(t.Ended.Sub(t.Begun)))))
 		}
 		kind, words := "to", "expected to take "+Span(s.Expected)
 		switch s.State {
@@ -116,9 +121,9 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 		case app.StepFailed:
 			kind, words = "failed", "failed after "+Span(s.EndedAt.Sub(s.StartedAt))
 		case app.StepRunning, app.StepAsked:
-			kind, words = "run", "at work"
+			kind, words = "run", "running"
 			if s.State == app.StepAsked {
-				words = "waits for somebody's answer"
+				words = "waiting for an answer"
 			}
 		case app.StepDropped:
 			continue
@@ -127,7 +132,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 			continue
 		}
 		if s.Attempt > 1 {
-			words += fmt.Sprintf(", try %d", s.Attempt)
+			words += fmt.Sprintf(", attempt %d", s.Attempt)
 		}
 		b := g.bar(kind, s.Action, begin[i], end[i], what+": "+words)
 		if kind == "to" {
@@ -192,20 +197,22 @@ func (g Gantt) bar(kind string, a app.Action, from, to time.Time, words string) 
 	return GanttBar{Kind: kind, Action: a, X: x, W: max(2, min(g.x(to), ganttWidth)-x), Words: words}
 }
 
+// fill is what the bar is filled with: what went wrong counts more than what was done.
+func (b GanttBar) fill() string {
+	if b.Kind == "failed" {
+		return barFill(barFailed)
+	}
+	return barFill(b.Action)
+}
+
+// ganttAt is a place or a width in a row.
+func ganttAt(x int) string { return fmt.Sprintf("%d.%d%%", x/10, x%10) }
+
 // ID names the row in the page.
 func (r GanttRow) ID() string { return cmp.Or(r.Node, "between") }
 
 // Name is what stands before the row.
 func (r GanttRow) Name() string { return cmp.Or(r.Node, "between") }
-
-// summary is the row for those who cannot see it.
-func (r GanttRow) summary() string {
-	var parts []string
-	for _, b := range r.Bars {
-		parts = append(parts, b.Words)
-	}
-	return strings.Join(parts, "; ")
-}
 
 type ganttTick struct{ At, Anchor, Word string }
 

@@ -159,7 +159,11 @@ func TestGanttShowsTriesAndWhatIsLeft(t *testing.T) {
 	if b := g.Rows[0].Bars; b[0].W <= 2 || b[3].X < b[2].X+b[2].W-ganttGrain || g.NowX <= b[2].X {
 		t.Errorf("they are %+v, now is %d", b, g.NowX)
 	}
-	if got := g.Rows[0].summary(); !strings.Contains(got, "try 1: failed after 10 s") || !strings.Contains(got, "took 20 s, try 2") || !strings.Contains(got, "expected to take 20 s") {
+	got := ""
+	for _, b := range g.Rows[0].Bars {
+		got += b.Words + "; "
+	}
+	if !strings.Contains(got, "attempt 1: failed after 10 s") || !strings.Contains(got, "took 20 s, attempt 2") || !strings.Contains(got, "expected to take 20 s") {
 		t.Errorf("said in words it is %q", got)
 	}
 }

@@ -137,6 +137,12 @@ func noticeWord(k app.NoticeKind) string {
 		return "pools that cannot be refilled"
 	case app.NoticeHook:
 		return "hooks that stop"
+	case app.NoticeQuestion:
+		return "questions of operations"
+	case app.NoticeResource:
+		return "resources in use"
+	case app.NoticeAccount:
+		return "the security of accounts"
 	case app.NoticeTest:
 		return "test"
 	}

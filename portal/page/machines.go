@@ -18,21 +18,21 @@ type Receipt struct {
 func (r Receipt) Sentence() string {
 	switch {
 	case r.DeletedAt.IsZero() && len(r.Lines) == 0:
-		return "Nothing was made for this cluster yet."
+		return "No machine was created for this cluster yet."
 	case r.DeletedAt.IsZero():
 		return fmt.Sprintf("%s of %s in use until now.", Count(r.Left, "machine"), Count(len(r.Lines), "machine"))
-	case r.Proof.At.IsZero():
-		return "Every node has given its machine back. A last list of the whole account has yet to prove that nothing is left."
+	case r.Unproven():
+		return r.ProofWords()
 	case r.Left > 0:
-		return fmt.Sprintf("%s came up after it was proven that nothing was left; see the orphans.", Count(r.Left, "machine"))
+		return fmt.Sprintf("%s appeared after it was proven that nothing was left; see Orphans.", Count(r.Left, "machine"))
 	}
 	return "0 left. Proven " + Ago(r.Now, r.Proof.At) + ", after the last deletion."
 }
 
-// until says when something went.
+// until says when something was deleted.
 func until(l app.ReceiptLine) string {
 	if l.GoneAt.IsZero() {
-		return "still there"
+		return "–"
 	}
 	return Stamp(l.GoneAt)
 }
@@ -54,11 +54,11 @@ func (l OrphanList) Summary() string {
 	}
 	switch {
 	case stand == 0 && l.Report.Unlisted > 0:
-		return "Somebody stands behind every machine of ours that could be seen. " + Count(l.Report.Unlisted, "account") + " could not be listed."
+		return "No orphaned machines in the accounts that could be listed. " + Count(l.Report.Unlisted, "account") + " could not be listed."
 	case stand == 0:
-		return "Somebody stands behind every machine of ours."
+		return "No orphaned machines."
 	}
-	s := Count(stand, "machine") + " of ours that nobody stands behind."
+	s := Count(stand, "orphaned machine") + "."
 	if l.Report.Cost > 0 {
 		s += " Cost so far: " + Cost(l.Report.Cost) + "."
 	}

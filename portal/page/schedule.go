@@ -161,6 +161,33 @@ type Words struct {
 // Tick is a mark on the time axis.
 type Tick struct{ Left, Label string }
 
+// barMarks are the patterns of bars, as paths in a square of 6: no two actions look alike without their colours. "" is a plain bar.
+var barMarks = map[app.Action]string{
+	app.ActionCreate:     "M0 3H6",
+	app.ActionConfirm:    "M2 3H4",
+	app.ActionBootstrap:  "M-1 5 1 7M-1 -1 7 7M5 -1 7 1",
+	app.ActionInstall:    "M-1 1 1 -1M-1 7 7 -1M5 7 7 5",
+	app.ActionConfigure:  "M3 0V6",
+	app.ActionInitialize: "M0 0 6 6M6 0 0 6",
+	app.ActionStart:      "",
+	app.ActionStop:       "M0 3H6M3 0V6",
+	app.ActionRemove:     "M0 4 1.5 2 4.5 5 6 4",
+	app.ActionDelete:     "M0 1.5H3M3 4.5H6",
+	app.ActionSleep:      "M0 2H6M0 5H6",
+	app.ActionWake:       "M1 0V6M4 0V6",
+	app.ActionReload:     "M1 3A2 2 0 1 1 3 5",
+	app.ActionCheck:      "M1 3 2.5 4.5 5 1.5",
+	app.ActionCompare:    "M1 2H5M1 4H5",
+	app.ActionHook:       "M1 1V5H5",
+	app.ActionAsk:        "M3 1 5 3 3 5 1 3Z",
+	barFailed:            "M1.5 1.5 4.5 4.5M4.5 1.5 1.5 4.5",
+}
+
+// barFailed is the look of an attempt that failed, whatever it did.
+const barFailed app.Action = "failed"
+
+func barFill(a app.Action) string { return "url(#bar-" + string(a) + ")" }
+
 const timelineRows = 60
 
 // NewTimeline draws a plan. From foldFrom nodes on, neighbours with the same bars share a row; what is more than

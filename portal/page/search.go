@@ -15,7 +15,23 @@ type Hits struct {
 }
 
 // Hit is one thing that was found.
-type Hit struct{ Path, Name, About string }
+type Hit struct {
+	Path, Name, About string
+	Exact             bool // it has just the name or id that was looked for
+}
+
+// Only is what was found, where it is just one thing.
+func (s Search) Only() (one Hit, only bool) {
+	for _, k := range s.Kinds {
+		if only && len(k.Hits) > 0 || len(k.Hits) > 1 {
+			return Hit{}, false
+		}
+		if len(k.Hits) == 1 {
+			one, only = k.Hits[0], true
+		}
+	}
+	return one, only
+}
 
 // Sentence says how much was found.
 func (s Search) Sentence() string {
@@ -25,9 +41,9 @@ func (s Search) Sentence() string {
 	}
 	switch {
 	case s.Query == "":
-		return "Look for clusters by name, id or owner, for templates, for people and for requests by number."
+		return "Find clusters by name, ID or owner, templates, people, and requests by number."
 	case n == 0:
-		return "Nothing was found for “" + s.Query + "”."
+		return "No results for “" + s.Query + "”."
 	}
-	return "What fits “" + s.Query + "”."
+	return "Results for “" + s.Query + "”."
 }

@@ -2,6 +2,9 @@ package page
 
 import (
 	"math"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,5 +129,21 @@ func TestLinksThatBrowsersMayFollow(t *testing.T) {
 	}
 	if h := linkHost(got[0].URL); h != "10.0.0.1:8080/ui" {
 		t.Errorf("its host is shown as %q", h)
+	}
+}
+
+// Every kind of notice has words on the pages, and a line in the docs.
+func TestEveryKindOfNoticeIsExplained(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/notices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range append(slices.Clone(app.NoticeKinds), app.NoticeTest) {
+		if word := noticeWord(k); word == string(k) && k != app.NoticeTest {
+			t.Errorf("pages call notices of kind %s %q", k, word)
+		}
+		if !strings.Contains(string(docs), "\n| `"+string(k)+"` | ") {
+			t.Errorf("docs/notices.md has no line for the kind %s", k)
+		}
 	}
 }

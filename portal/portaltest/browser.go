@@ -208,6 +208,7 @@ func (b *Browser) Shoot(name string) {
 		if wide > width {
 			b.t.Errorf("%s is %d px wide in a window of %d px", name, wide, width)
 		}
+		b.checkPictures(fmt.Sprintf("%s, %d px", name, width))
 		for _, dark := range []bool{false, true} {
 			looked := (width < 500) == dark // each width once, each scheme once
 			if !looked && dir == "" {
@@ -236,4 +237,32 @@ func (b *Browser) Shoot(name string) {
 	}
 	b.Scheme(false)
 	b.Size(1280, 900)
+}
+
+// checkPictures finds drawings of which a part can't be seen, not even by scrolling, and those that became too small to read.
+func (b *Browser) checkPictures(name string) {
+	b.t.Helper()
+	if cut := b.Eval(`Array.from(document.querySelectorAll("svg[viewBox]")).flatMap(s => {
+		const at = s.getBoundingClientRect(), view = s.viewBox.baseVal, box = s.getBBox(), told = [];
+		if (!at.width || !at.height || s.closest("[hidden]")) return [];
+		const what = s.closest("[aria-label]")?.getAttribute("aria-label") || s.getAttribute("class") || s.outerHTML.slice(0, 60);
+		if (getComputedStyle(s).overflowX != "visible" && (box.x + box.width > view.x + view.width + 1 || box.y + box.height > view.y + view.height + 1))
+			told.push(what + ": drawn up to " + [box.x + box.width, box.y + box.height] + " of " + [view.width, view.height]);
+		if (s.querySelector("text")) {
+			const small = Math.min(...Array.from(s.querySelectorAll("text"), t => parseFloat(getComputedStyle(t).fontSize))) * at.width / view.width;
+			if (small < 8) told.push(what + ": letters of " + small.toFixed(1) + " px");
+		}
+		for (let p = s.parentElement, left = at.left, right = at.right; p; p = p.parentElement) {
+			const o = getComputedStyle(p).overflowX, r = p.getBoundingClientRect();
+			if (o == "visible") continue;
+			if (o == "auto" || o == "scroll") {
+				if (right - r.left + p.scrollLeft > p.scrollWidth + 1 || left - r.left + p.scrollLeft < -1) told.push(what + ": out of reach");
+				break;
+			}
+			if (right > r.right + 1 || left < r.left - 1) { told.push(what + ": cut by " + p.tagName + "." + p.className); break; }
+		}
+		return told;
+	}).join("; ")`); cut != "" {
+		b.t.Errorf("%s: %s", name, cut)
+	}
 }

@@ -219,6 +219,9 @@ func TestErrors(t *testing.T) {
 		{"OperationNotPermitted", "", 400, app.EConflict},
 		{"DependencyViolation", "", 400, app.ETransient},
 		{"Unavailable", "", 503, app.ETransient},
+		{"ServiceUnavailable", "", 503, app.ETransient},
+		{"InternalError", "An internal error has occurred", 500, app.ETransient},
+		{"InternalFailure", "", 500, app.ETransient},
 		{"SomethingNew", "", 502, app.ETransient},
 		{"SomethingNew", "", 400, app.EInvalid},
 	} {
@@ -226,7 +229,11 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s (%s, %d) is %s, want %s", c.word, c.message, c.status, got, c.code)
 		}
 		e := app.AsError(codeOf(serviceEC2, &smithy.GenericAPIError{Code: c.word, Message: c.message}))
-		if e.Message == "" || !strings.Contains(e.Message, c.word) || e.Reason != c.word {
+		want := c.word
+		if slices.Contains(broken, c.word) {
+			want = app.ReasonCloudBroken
+		}
+		if e.Message == "" || !strings.Contains(e.Message, c.word) || e.Reason != want || strings.Contains(e.Message, app.CloudBroken) != (want == app.ReasonCloudBroken) {
 			t.Errorf("%s: %+v", c.word, e)
 		}
 	}

@@ -41,7 +41,6 @@ var codes = map[string]app.Code{
 	"RequestLimitExceeded": app.ERateLimit, "Throttling": app.ERateLimit, "ThrottlingException": app.ERateLimit, "RequestThrottled": app.ERateLimit,
 	"RequestThrottledException": app.ERateLimit, "TooManyRequestsException": app.ERateLimit, "EC2ThrottledException": app.ERateLimit,
 
-	"InternalError": app.ETransient, "InternalFailure": app.ETransient, "Unavailable": app.ETransient, "ServiceUnavailable": app.ETransient,
 	"DependencyViolation": app.ETransient, "IncorrectInstanceState": app.ETransient, "IncorrectState": app.ETransient,
 	"ConcurrentTagAccess": app.ETransient, "RequestTimeout": app.ETransient,
 
@@ -51,6 +50,9 @@ var codes = map[string]app.Code{
 
 	"IdempotentParameterMismatch": app.EConflict, "IdempotentInstanceTerminated": app.EConflict, "OperationNotPermitted": app.EConflict,
 }
+
+// broken are the services' own words for a fault of theirs; any other word that we don't know is one where it comes with a status from 500.
+var broken = []string{"InternalError", "InternalFailure", "InternalServiceError", "Unavailable", "ServiceUnavailable", "ServiceUnavailableException", "Internal", "ServerInternal"}
 
 // hints say what would help, by how EC2's word begins. The first that fits counts.
 var hints = []struct{ begins, hint string }{
@@ -112,6 +114,9 @@ func codeOf(service string, err error) error {
 		return e
 	}
 	e := &app.Error{Code: codeFor(word, message, status), Reason: word, Message: sentence(service, word, message)}
+	if _, known := codes[word]; !known && e.Code == app.ETransient {
+		e.Reason, e.Message = app.ReasonCloudBroken, service+" "+app.CloudBroken+": it answered "+word
+	}
 	if e.Code == app.ERateLimit {
 		e.RetryAfter = throttledFor
 	}
@@ -176,7 +181,7 @@ func codeFor(word, message string, status int) app.Code {
 		return code
 	case strings.HasSuffix(word, "LimitExceeded"):
 		return app.EQuota
-	case status >= 500:
+	case status >= 500, slices.Contains(broken, word):
 		return app.ETransient
 	}
 	return app.EInvalid

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,13 @@ func (r *testRegion) behind(id string) (out []string) {
 	return out
 }
 
+// vanish has an instance be gone as EC2 has it long after it was terminated in the console: not even its id is known.
+func (r *testRegion) vanish(id string) {
+	r.sim.mu.Lock()
+	defer r.sim.mu.Unlock()
+	r.sim.machines = slices.DeleteFunc(r.sim.machines, func(i *simInstance) bool { return i.id == id })
+}
+
 func (r *testRegion) left() (out []string) {
 	r.sim.mu.Lock()
 	defer r.sim.mu.Unlock()
@@ -242,6 +250,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
 			{Protocol: "icmp", From: []string{"0.0.0.0/0", "2001:db8::/32"}}}},
 		Behind: func(_ *testing.T, id string) []string { return r.behind(id) },
+		Vanish: func(_ *testing.T, id string) { r.vanish(id) },
 		Named:  func(_ *testing.T, name string) []string { return r.named(name) },
 		Take:   func(_ *testing.T, name, kind, data string) { r.take(name, kind, data) },
 		Left:   func(*testing.T) []string { return r.left() },

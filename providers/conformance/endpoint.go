@@ -100,6 +100,8 @@ func (h Harness[S]) failures(t S) {
 			h.Faults.Disarm()
 			if e := app.AsError(err); err == nil || e.Code != code {
 				t.Errorf("%s, %s: %v, want code %q", verb, fault, err, code)
+			} else if fault == Down && e.Reason != app.ReasonCloudBroken {
+				t.Errorf("%s, %s: it does not say that the cloud is broken: %+v", verb, fault, e)
 			} else if fault == Throttled && e.RetryAfter == 0 {
 				t.Errorf("%s, %s: it does not say when to come back", verb, fault)
 			}

@@ -155,6 +155,7 @@ func (w *world) harness(more []string) providertest.Harness {
 		Named:  func(_ *testing.T, name string) []string { return w.named(name) },
 		Take:   func(_ *testing.T, name, kind, data string) { w.take(name, kind, data) },
 		Behind: func(_ *testing.T, id string) []string { return w.behind(id) },
+		Vanish: func(_ *testing.T, id string) { w.mu.Lock(); defer w.mu.Unlock(); w.vanish(atoi(id, 0)) },
 		Left:   func(*testing.T) []string { return w.left() },
 	}
 	if more != nil {

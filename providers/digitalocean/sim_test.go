@@ -31,6 +31,7 @@ type sim struct {
 	volumes   map[string]*simVolume
 	firewalls map[string]map[string]any
 	tags      map[string]string // canonical form by small letters
+	stale     []string          // tags of droplets that others deleted: they can't be told from those of a droplet that is being made, and cost nothing
 	domain    string
 	records   []map[string]any
 	serial    int
@@ -391,7 +392,7 @@ func (s *sim) left() []string {
 		}
 	}
 	for _, t := range s.tags {
-		if !strings.HasPrefix(t, "muster-installation:") {
+		if !strings.HasPrefix(t, "muster-installation:") && !slices.Contains(s.stale, t) {
 			out = append(out, "tag "+t)
 		}
 	}

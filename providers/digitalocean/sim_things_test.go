@@ -161,13 +161,26 @@ func (s *sim) getDroplet(c *call) {
 
 func (s *sim) deleteDroplet(c *call) {
 	if d := s.dropletOf(c); d != nil {
-		delete(s.droplets, d.id)
-		for _, v := range s.volumes {
-			if v.droplet == d.id {
-				v.droplet = 0
-			}
-		}
+		s.lose(d.id)
 		c.answer(204, nil)
+	}
+}
+
+// vanish is lose by someone else's hand.
+func (s *sim) vanish(id int) {
+	if d := s.droplets[id]; d != nil {
+		s.stale = append(s.stale, d.tags...)
+	}
+	s.lose(id)
+}
+
+// lose takes a droplet away; its volumes stay.
+func (s *sim) lose(id int) {
+	delete(s.droplets, id)
+	for _, v := range s.volumes {
+		if v.droplet == id {
+			v.droplet = 0
+		}
 	}
 }
 

@@ -104,12 +104,12 @@
   function tick() {
     const gantt = $("gantt");
     if (!gantt || gantt.dataset.moves !== "true" || document.hidden) return;
-    const x = Math.round(1000 * (Date.now() - skew - gantt.dataset.start) / gantt.dataset.span);
+    const x = Math.round(1000 * (Date.now() - skew - gantt.dataset.start) / gantt.dataset.span) / 10 + "%";
     for (const svg of gantt.querySelectorAll("tbody svg")) {
       let line = svg.querySelector(".gnow");
       if (!line) {
         line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-        for (const [k, v] of Object.entries({ class: "gnow", y1: 0, y2: 18, "vector-effect": "non-scaling-stroke" })) line.setAttribute(k, v);
+        for (const [k, v] of Object.entries({ class: "gnow", y1: 0, y2: 18 })) line.setAttribute(k, v);
         svg.append(line);
       }
       line.setAttribute("x1", x);

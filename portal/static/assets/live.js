@@ -29,6 +29,7 @@
     if (!n || !/^[0-9]+$/.test(n.value)) return;
     ev.preventDefault();
     n.value = Math.max(1, Number(n.value) + Number(b.dataset.step));
+    n.dispatchEvent(new Event("input", { bubbles: true })); // as if it were typed
   });
 
   // "/" leads to the search, from wherever nothing is being typed; Escape and a click elsewhere close the menu.

@@ -1,0 +1,253 @@
+//go:build real
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+// fileUses say of each function and operation of the API that hands out a file, and of what others write for us, how the tool that the file is for
+// uses it, and what that prints. Inventories of every form, the build script, and the files of deploy have tables of their own: TestRealInventories,
+// TestRealBuildScript and deploy/check.
+var fileUses = map[string][2]string{
+	// Spreadsheets. sheet refuses cells that would be formulas.
+	"clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
+	"usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"list-usage":    {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"usageCommand":  {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
+		page /admin/audit/export | jq -s 'length > 3 and all(.hash != "")'`, "1|1|1\ntrue\n"},
+	"get-audit-export":   {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
+	"auditExportCommand": {`muster audit export --as csv >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; muster audit export | jq -s 'length > 3'`, "1\ntrue\n"},
+	"CSV":                {`for f in ../hostile-*.csv; do sheet $f; done; rows ../hostile-clusters.csv "SELECT count(*) FROM t WHERE message LIKE '''%'"`, "9\n"},
+
+	// Ways into machines: a key and host keys open one with nothing added.
+	"clusterKey": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/key"; page "/clusters/$id/inventory?format=known_hosts" >hosts; chmod 600 *.pem; ssh-keygen -y -P '' -f *.pem | cut -d' ' -f1
+		ssh -F none -i *.pem -p "$port" -o BatchMode=yes -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=hosts "$user@$address" echo opened`, "ssh-ed25519\nopened\n"},
+	"clusterInventory":             {`page "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
+	"get-clusters-by-id-inventory": {`api "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
+	"clusterInventoryCommand": {`muster cluster inventory web --format json >f; stat -c %a "$(jq -r .key_file f)"; ssh-keygen -F "$host" -f "$(jq -r .known_hosts f)" | grep -c '^[^#]'
+		ssh-keygen -y -P '' -f "$(jq -r .key_file f)" | cut -d' ' -f1`, "600\n1\nssh-ed25519\n"},
+	"keepCertificate": {`ssh-keygen -q -t ed25519 -N '' -f k; muster cluster certificate web --public-key k.pub >/dev/null; muster cluster certificate web --public-key - <k.pub >c
+		for f in k-cert.pub c; do ssh-keygen -L -f $f | grep -c 'user certificate'; done`, "1\n1\n"},
+
+	// What Muster reads again.
+	"clusterSpec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
+	"clusterExportCommand": {`muster cluster export web >f.yaml; muster cluster create again -f f.yaml --wait >/dev/null; cmp <(muster cluster export web --format json | jq -S .) <(muster cluster export again --format json | jq -S '.name = "web"')
+		muster cluster delete again --yes --wait >/dev/null; muster cluster receipt again --format json | jq '.left, (.resources | length)'; muster cluster receipt again | grep -c ', 0 left'`, "0\n3\n1\n"},
+	"catalogExport": {`page /admin/catalog/export >own.zip; page "/admin/catalog/export?all=true" >all.zip; unzip -tqq own.zip; unzip -qd own own.zip; unzip -qd all all.zip
+		ls own; muster catalog diff -f own >/dev/null; muster catalog lint all | grep -c ' 0 errors'`, "template\n1\n"},
+	"catalogExportCommand": {`muster catalog export own >/dev/null; muster catalog export >f.yaml; for f in own f.yaml; do muster catalog diff -f $f >/dev/null && echo same; done`, "same\nsame\n"},
+	"catalogGetCommand":    {`muster catalog get template mine >f.yaml; muster catalog diff -f f.yaml >/dev/null && echo same`, "same\n"},
+	"tenantExportCommand":  {`muster tenant export -o f.yaml >/dev/null; muster tenant export | cmp - f.yaml; stat -c %a f.yaml; muster tenant import f.yaml --dry-run >/dev/null && echo read`, "600\nread\n"},
+	"backup": {`muster backup b.tar.gz >/dev/null; muster backup - >c.tar.gz; stat -c %a b.tar.gz; tar -tzf c.tar.gz >/dev/null
+		for f in b.tar.gz c.tar.gz; do muster restore --check $f >/dev/null && echo whole; done`, "600\nwhole\nwhole\n"},
+	"sendResource": {`page /admin/resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
+	"get-resources-by-resource-versions-by-version-content": {`api /resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
+	"pull": {`muster resource pull shell/archive/site@1 -O - | tar -tz; muster resource pull shell/archive/site@1 -O f >/dev/null; cmp f ../site.tar.gz`, "site/index.html\n"},
+
+	// What other programs read.
+	"clusterLogDownload": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
+	"/metrics":           {`curl -fsS -H "Authorization: Bearer $token" "$site/metrics" | promtool check metrics`, ""},
+	"openapi":            {`curl -fsS "$site/api/v1/openapi.json" | jq -r '.openapi[:2], (.paths | length > 100)'`, "3.\ntrue\n"},
+	"catalog schema":     {`muster catalog schema | jq -r '."$schema"[:8]'`, "https://\n"},
+	"man":                {`muster man m >/dev/null; groff -man -ww -Tutf8 -z m/*.1 && ls m | wc -l | awk '{ print ($1 > 100) }'`, "1\n"},
+	"completion": {`muster completion bash >f; bash -c '. ./f; complete -p muster' | grep -o '__start_muster muster'
+		for s in zsh fish; do if command -v $s >/dev/null; then muster completion $s >f.$s; $s -n f.$s; fi; done`, "__start_muster muster\n"},
+}
+
+// filesPrelude is what the lines above may call.
+const filesPrelude = `set -euo pipefail
+page() { curl -fsS -b "$jar" "$site$1"; }
+api() { curl -fsS -H "Authorization: Bearer $token" "$site/api/v1$1"; }
+rows() { sqlite3 :memory: ".import --csv $1 t" "$2"; }
+sheet() { python3 -c '
+import csv, re, sys
+rows = list(csv.reader(open(sys.argv[1], encoding="utf-8", newline=""), strict=True))
+assert len(rows) > 1 and len({len(r) for r in rows}) == 1, rows
+for cell in sum(rows, []):
+    assert not re.match(r"[=+@\t\r\n＝＋－＠]|-(?!\d+(\.\d+)?$)", cell), cell
+' "$1"; }
+`
+
+// describedFiles are the API's operations that answer with anything but JSON, by its description; a stream of events is no file.
+func describedFiles(t *testing.T) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string
+			Responses   map[string]struct{ Content map[string]any }
+		}
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, methods := range doc.Paths {
+		for _, op := range methods {
+			for status, answer := range op.Responses {
+				for kind := range answer.Content {
+					if strings.HasPrefix(status, "2") && kind != "application/json" && kind != "text/event-stream" {
+						names = append(names, op.OperationID)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// handsOut are the functions of a package's folder that write a file for people to take away: those that name Content-Disposition, and those that
+// write bytes to a command's output. They are found in the code, so that a new one is noticed.
+func handsOut(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(dir, err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, is := d.(*ast.FuncDecl)
+			if !is {
+				continue // answers of the API are found in its description
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				found := false
+				switch n := n.(type) {
+				case *ast.BasicLit:
+					found = strings.Contains(strings.ToLower(n.Value), "content-disposition")
+				case *ast.SelectorExpr:
+					x, is := n.X.(*ast.Ident)
+					found = is && x.Name == "c" && n.Sel.Name == "bytes"
+				}
+				if found {
+					names = append(names, fn.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Every file that is handed out is used by its own tool, as it comes.
+func TestRealFiles(t *testing.T) {
+	var doors []string
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return err
+		case slices.Contains([]string{".git", "testdata", "node_modules", "docs", "bin"}, d.Name()):
+			return filepath.SkipDir
+		}
+		if some, err := filepath.Glob(filepath.Join(path, "*.go")); err != nil || len(some) == 0 {
+			return err
+		}
+		doors = append(doors, handsOut(t, path)...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doors = append(doors, describedFiles(t)...); len(doors) < 20 {
+		t.Errorf("only %q hand out files", doors)
+	}
+	for _, name := range doors {
+		if fileUses[name][0] == "" {
+			t.Errorf("%s hands out a file that nothing uses: say how its tool does in fileUses", name)
+		}
+	}
+
+	p := newProcess(t, "MUSTER_ADMIN_PASSWORD="+storyPassword)
+	v := p.await(p.create(3).ID)
+	if v.Status != app.ClusterActive {
+		t.Fatalf("%+v\n%s", v, p.out)
+	}
+	dir, n := t.TempDir(), v.Nodes[0]
+	site := p.client().Settings().URL
+	jar, _ := cookiejar.New(nil)
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.PostForm(site+"/signin", url.Values{"user": {"admin"}, "password": {storyPassword}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	var cookies []string
+	for _, c := range resp.Cookies() {
+		cookies = append(cookies, c.Name+"="+c.Value)
+	}
+	hostile := []string{"=1+1", "+1", "-1-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1+1", "－1"}
+	var usage app.Usage
+	var clusters []app.ClusterSummary
+	for _, text := range hostile {
+		usage.Lines = append(usage.Lines, app.UsageLine{Key: text})
+		c := app.ClusterSummary{}
+		c.Name, c.Owner, c.Template, c.Provider, c.Message, c.Services = text, text, text, text, text, []string{text}
+		clusters = append(clusters, c)
+	}
+	for name, b := range map[string][]byte{"hostile-usage.csv": usage.CSV(), "hostile-clusters.csv": app.ClustersCSV(clusters, true)} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(os.Environ(), "MUSTER_DATA="+p.data, "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "site="+site, "token="+p.client().Settings().Token, "jar="+strings.Join(cookies, "; "),
+		"id="+v.ID, "host="+n.Hostname, "address="+n.Address(app.AddressAccess), "user="+n.SSHUser, fmt.Sprintf("port=%d", sshPort(n)))
+	run := func(t *testing.T, dir, lines string) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), hangs)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "bash", "-c", filesPrelude+lines)
+		cmd.Dir, cmd.Env = dir, env
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%v\n%s\n%s%s", err, lines, out, errs.String())
+		}
+		return string(out)
+	}
+	// What the files are of: an own template, a resource, and what was done with a token whose label is a formula.
+	run(t, dir, `muster catalog get template web | sed 's/^name: web$/name: mine/' >mine.yaml; muster catalog apply -f mine.yaml >/dev/null
+		mkdir site; echo hello >site/index.html; tar -czf site.tar.gz site/index.html; muster resource push shell/archive/site site.tar.gz >/dev/null
+		muster user create robo --role robot >/dev/null; t=$(muster token create =1+1 --user robo --scope cluster); ! muster user create other --token "$t" >/dev/null 2>&1`)
+	for _, name := range slices.Sorted(maps.Keys(fileUses)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
+			if err := os.Mkdir(own, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if out := run(t, own, fileUses[name][0]); out != fileUses[name][1] {
+				t.Errorf("%q, want %q", out, fileUses[name][1])
+			}
+		})
+	}
+}
