@@ -87,7 +87,7 @@ func TestSentence(t *testing.T) {
 			"Being rolled back: 14 of 42 steps done, about 2 min left."},
 		{"about to be rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
 			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
-			"The create stopped after 3 of 9 steps and is about to be rolled back."},
+			"The create stopped after 3 of 9 steps and will be rolled back."},
 		{"rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
 			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: every machine was given back 3 h ago."},
 		{"deleted", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
