@@ -106,7 +106,9 @@ const (
 	WorkStop      ServiceWork = "stop"      // stop
 	WorkStart     ServiceWork = "start"     // start
 	WorkUpgrade   ServiceWork = "upgrade"   // stop, install, configure, start
-	WorkCompare   ServiceWork = "compare"   // nothing: its tool says what it would change
+	// WorkStopConfigure is stop, then configure: what is new is read when the service is next started.
+	WorkStopConfigure ServiceWork = "stop_configure"
+	WorkCompare       ServiceWork = "compare" // nothing: its tool says what it would change
 )
 
 // AmendAnswer is what became of an amendment: an operation of the cluster, or a request that waits for approvals.

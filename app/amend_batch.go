@@ -6,7 +6,7 @@ import "fmt"
 func (d *amended) batched() (n int) {
 	for _, node := range d.nodes {
 		for _, w := range node.Work {
-			if w != WorkStart && w != WorkStop {
+			if w != WorkStart && w != WorkStop && w != WorkStopConfigure {
 				n++
 				break
 			}

@@ -38,6 +38,10 @@ func (d *amended) reach() {
 					n.work(name, WorkUpgrade) // neither of them has it read what is new
 					continue
 				}
+				if n.Work[name] == WorkStop {
+					n.work(name, WorkStopConfigure)
+					continue
+				}
 				n.work(name, work)
 			}
 		}

@@ -18,7 +18,7 @@ func (d *amended) keepStopped() {
 		}
 		for _, s := range n.Services {
 			switch was := d.was.IsStopped(n.Name, s); n.Work[s] {
-			case WorkStop:
+			case WorkStop, WorkStopConfigure:
 				stopped[n.Name] = append(stopped[n.Name], s)
 			case WorkStart, WorkRestart, WorkUpgrade:
 			case WorkReload:

@@ -80,7 +80,7 @@ func (p AmendPreview) Effects() []string {
 }
 
 // serviceWorks are the kinds of work, from what is felt least to what is felt most.
-var serviceWorks = []ServiceWork{WorkCompare, WorkConfigure, WorkReload, WorkStart, WorkRestart, WorkUpgrade, WorkStop}
+var serviceWorks = []ServiceWork{WorkCompare, WorkConfigure, WorkReload, WorkStart, WorkRestart, WorkUpgrade, WorkStop, WorkStopConfigure}
 
 // Done is the work as it was done to a service: "reloaded".
 func (w ServiceWork) Done() string {
@@ -95,6 +95,8 @@ func (w ServiceWork) Done() string {
 		return "restarted"
 	case WorkStop:
 		return "stopped"
+	case WorkStopConfigure:
+		return "stopped and reconfigured"
 	case WorkStart:
 		return "started"
 	case WorkUpgrade:

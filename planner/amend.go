@@ -122,7 +122,7 @@ func (a *amendment) goDown() {
 			w.chain(n, a.service(name), a.service(name).only(app.ActionStop, app.ActionRemove))
 		}
 		for _, name := range workOf(node, stopsOnly) {
-			w.chain(n, a.service(name), a.service(name).workActions(app.WorkStop))
+			w.chain(n, a.service(name), a.service(name).workActions(node.Work[name]))
 		}
 	}
 	w.close("")
@@ -157,8 +157,8 @@ func (a *amendment) nextGate() string { return fmt.Sprintf("batch.%d", a.batches
 func (a *amendment) service(name string) *service { return a.list[a.byName[name]] }
 
 func startsOnly(w app.ServiceWork) bool { return w == app.WorkStart }
-func stopsOnly(w app.ServiceWork) bool  { return w == app.WorkStop }
-func staysUp(w app.ServiceWork) bool    { return w != app.WorkStart && w != app.WorkStop }
+func stopsOnly(w app.ServiceWork) bool  { return w == app.WorkStop || w == app.WorkStopConfigure }
+func staysUp(w app.ServiceWork) bool    { return !startsOnly(w) && !stopsOnly(w) }
 
 // workOf gives the services of a node that work of some kinds is done to, by name.
 func workOf(n app.PlanNode, kind func(app.ServiceWork) bool) []string {

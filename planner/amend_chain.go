@@ -24,6 +24,8 @@ func (s *service) workActions(w app.ServiceWork) []app.Action {
 		actions = s.only(app.ActionStop, app.ActionStart)
 	case app.WorkStop:
 		return s.only(app.ActionStop)
+	case app.WorkStopConfigure:
+		return s.only(app.ActionStop, app.ActionConfigure)
 	case app.WorkStart:
 		actions = s.only(app.ActionStart)
 	case app.WorkUpgrade:

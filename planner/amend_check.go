@@ -8,7 +8,7 @@ import (
 )
 
 // works are the kinds of work.
-var works = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade, app.WorkCompare}
+var works = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade, app.WorkCompare, app.WorkStopConfigure}
 
 // checkAmendment refuses nodes that say what does not fit together: EInvalid, reason "change".
 func checkAmendment(r app.PlanRequest) error {

@@ -12,7 +12,7 @@ import (
 	"muster/planner"
 )
 
-var allWork = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade}
+var allWork = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade, app.WorkStopConfigure}
 
 // drawAmendment draws a small cluster and what becomes of it: every change, every kind of work, in batches or not.
 func drawAmendment(t *rapid.T) app.PlanRequest {
@@ -145,6 +145,9 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 				chain(n.Name, s, "", app.ActionStop, app.ActionStart)
 			case app.WorkStop:
 				chain(n.Name, s, "", app.ActionStop)
+			case app.WorkStopConfigure:
+				chain(n.Name, s, "", app.ActionStop, app.ActionConfigure)
+				continue
 			case app.WorkStart:
 				chain(n.Name, s, "", app.ActionStart)
 			case app.WorkUpgrade:
@@ -211,7 +214,7 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 	}
 	wave(func() {
 		for _, n := range r.Nodes {
-			works(n, app.WorkStop)
+			works(n, app.WorkStop, app.WorkStopConfigure)
 			for _, s := range n.Removed {
 				chain(n.Name, s, "", app.ActionStop, app.ActionRemove)
 			}
