@@ -136,7 +136,7 @@ func lostNames(nodes []string) string {
 	return lostMachines + text + "."
 }
 
-// sickNodes gives the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
 // have found to be sick or unreachable lately.
 func (a *App) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := lostNodes(s.Cluster, s.nodes)

@@ -143,7 +143,7 @@ func settingChanges(before, after any) (list []FieldChange) {
 	return list
 }
 
-// inWords writes what is a length of time, or no limit, as people do. The paths are of what stands under a path of the entry; "" is the entry.
+// inWords writes what is a length of time, or no limit, as people do. The paths are of what is under a path of the entry; "" is the entry.
 func inWords(text map[string]string, under string) {
 	for path, v := range text {
 		last := path[strings.LastIndexByte(path, '.')+1:]

@@ -10,7 +10,7 @@ type Actions struct {
 	LostNodes []OperationKind `json:"lost_nodes" nullable:"false" doc:"Changes that may name a node whose machine is gone"`
 }
 
-// ActionsOf gives what can be asked of a cluster as it is, by people who may do everything. Nodes and operations are its own, newest
+// ActionsOf returns what can be asked of a cluster as it is, by people who may do everything. Nodes and operations are its own, newest
 // operation first.
 func ActionsOf(v ClusterView, open Unfinished) Actions {
 	var a Actions
@@ -83,7 +83,7 @@ func (k OperationKind) useCase() string {
 	return "Amend"
 }
 
-// On gives the actions that may name a node.
+// On returns the actions that may name a node.
 func (a Actions) On(n Node) []OperationKind {
 	switch {
 	case n.Status == NodeDeleted || n.Leaving:

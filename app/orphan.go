@@ -221,10 +221,10 @@ type OrphanStore interface {
 	// ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
 	// clusters isn't nil; of one tenant, or of all where tenant is "". Clusters that an operation is changing have none.
 	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(ExpectedMachine) error) error
-	// ClustersChanged gives the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
-	// negative, it gives that only.
+	// ClustersChanged returns the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
+	// negative, it returns that only.
 	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
-	// ComparedClusters gives those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
+	// ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
 	ComparedClusters(ctx context.Context, clusters []string) ([]ComparedCluster, error)
 	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
 	MarkFound(ctx context.Context, tenant, cluster string) error

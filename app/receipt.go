@@ -139,7 +139,7 @@ type ReceiptStore interface {
 	// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
 	// time at which it was made.
 	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []Seen) error
-	// Proof gives At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
+	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
 	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
 	// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
 	Unproven(ctx context.Context, limit int) ([]Cluster, error)

@@ -322,7 +322,7 @@ type Ledger interface {
 	RollBacksDue(ctx context.Context, limit int) ([]Operation, error)
 	Operations(ctx context.Context, tenant, cluster string) ([]Operation, error) // newest first
 	Steps(ctx context.Context, tenant string, operation int64) ([]Step, error)   // in plan order, joins left out, with needs
-	// Unfinished counts what an operation that has ended left undone, and gives the first steps that failed; see UnfinishedOf.
+	// Unfinished counts what an operation that has ended left undone, and returns the first steps that failed; see UnfinishedOf.
 	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
 	// StepsAndJoins gives them with the joins between, and all of their needs as they stand in the plan; what is undone goes by it.
 	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]Step, error)

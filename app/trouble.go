@@ -213,7 +213,7 @@ func (a *App) plightOf(ctx context.Context, c Cluster) (p plight, err error) {
 	return newPlight(v, u), err
 }
 
-// unfinished gives what the latest operation of a failed cluster has not done.
+// unfinished returns what the latest operation of a failed cluster has not done.
 func (a *App) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
 	o := latestBegun(v.Operations)
 	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {

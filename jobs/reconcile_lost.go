@@ -44,7 +44,7 @@ func (e expected) fine(listed map[string]app.MachineState, id string) bool {
 	return there && (e.stopped || state != app.MachineStopped)
 }
 
-// expectationOf gives what was known at the last look at an account; nil before the first.
+// expectationOf returns what was known at the last look at an account; nil before the first.
 func (r *Reconciler) expectationOf(account string) *expectation {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,7 +45,7 @@ func (c *crowd) List(ctx context.Context, tags map[string]string) ([]app.Machine
 	return c.machines, nil
 }
 
-// without takes the last machine from the account, and gives what puts it back.
+// without takes the last machine from the account, and returns what puts it back.
 func (c *crowd) without() (back func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *crowd) run(t testing.TB, r *jobs.Reconciler) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// status gives how many clusters are in a state.
+// status returns how many clusters are in a state.
 func (c *crowd) status(t testing.TB, status app.ClusterStatus) int {
 	n := 0
 	if err := c.store.ExpectedMachines(t.Context(), "cloud", "", nil, func(m app.ExpectedMachine) error {
@@ -137,7 +137,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 	return c
 }
 
-// looks waits for so many looks to end, and gives what the last of them took and asked of the store.
+// looks waits for so many looks to end, and returns what the last of them took and asked of the store.
 func (c *crowd) looks(t testing.TB, n int) (took time.Duration) {
 	var last time.Time
 	for deadline := time.Now().Add(10 * hangs); n > 0; time.Sleep(time.Millisecond) {
@@ -321,7 +321,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// accounts gives providers by account.
+// accounts returns providers by account.
 type accounts map[string]app.Provider
 
 func (a accounts) Provider(_ context.Context, spec app.ProviderSpec) (app.Provider, error) {
@@ -363,7 +363,7 @@ type pair struct {
 	stop func()
 }
 
-// machine gives a node's machine id.
+// machine returns a node's machine id.
 func (p *pair) machine(cluster, node int) string {
 	v, err := p.app.Cluster(p.ctx, p.admin, p.ids[cluster])
 	if err != nil {

@@ -93,7 +93,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	}
 	b := s.post("/admin/catalog/template/new", sizes)
 	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" || strings.Contains(b.body, "a size is between") {
-		t.Errorf("beside the sizes stands %q", got)
+		t.Errorf("beside the sizes is %q", got)
 	}
 	sizes = b.all()
 	sizes.Set("f/constraints/size/one_of", "3, 5 7")
@@ -102,14 +102,14 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	b = s.post("/admin/catalog/template/new", sizes)
 	b.reads(http.StatusOK, "one_of: [3, 5, 7]")
 	if got := b.at("err-f-constraints-size-one_of"); got != "" || b.all().Get("try_sizes") != "3, 5" {
-		t.Errorf("beside the sizes stands %q, and %q is tried", got, b.all().Get("try_sizes"))
+		t.Errorf("beside the sizes is %q, and %q is tried", got, b.all().Get("try_sizes"))
 	}
 	sizes = b.all()
 	sizes.Set("f/constraints/size/min", "2")
 	sizes.Set("do", "check")
 	b = s.post("/admin/catalog/template/new", sizes)
 	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "contradicts min or max") {
-		t.Errorf("beside sizes with a least one stands %q", got)
+		t.Errorf("beside sizes with a least one is %q", got)
 	}
 
 	// What is wrong is not saved, and stays.

@@ -68,8 +68,8 @@ func TestGrowOnThePage(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "lake active", "Everything is as it was asked for.")
 }
 
-// TestPreviewOfGrowthFollowsWhatIsTyped: the page asks again by itself once nobody has typed for a moment, by the form's own address, and the
-// answer is the preview and what is wrong, without the field in which somebody is typing.
+// TestPreviewOfGrowthFollowsWhatIsTyped: the page asks again by itself once typing pauses for a moment, by the form's own address, and the
+// answer is the preview and what is wrong, without the field that is being typed in.
 func TestPreviewOfGrowthFollowsWhatIsTyped(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -170,7 +170,7 @@ func (*Reader) Compare(saved, text string) app.TextDifference {
 	return app.TextSame
 }
 
-// sameValues tells whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias stands for depends
+// sameValues tells whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias means depends
 // on what is written before it: those are other values.
 func sameValues(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Kind == yaml.AliasNode || a.Anchor+b.Anchor != "" || a.ShortTag() != b.ShortTag() || a.Value != b.Value || len(a.Content) != len(b.Content) {

@@ -133,7 +133,7 @@ func (t *tx) failLost(now time.Time, cluster string) (message string, err error)
 	return app.LostWords(names), t.exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, micros(now), cluster)
 }
 
-// anys gives strings as values of a statement.
+// anys returns strings as values of a statement.
 func anys(of []string) []any {
 	out := make([]any, len(of))
 	for i, s := range of {

@@ -20,17 +20,17 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	p.open("/admin/builds").says(buildHook, "GitHub", "as builds", "2 rules", "example/shop")
 
 	// A new hook: what cannot be is said beside the field; the secret is shown once.
-	if status := p.try("Make the hook", "name", "No Good", "owner", "builds"); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
+	if status := p.try("Create hook", "name", "No Good", "owner", "builds"); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
 		t.Errorf("a wrong name answers %d", status)
 	}
 	p.says("A build hook needs a name")
 	p.open("/admin/builds")
-	if status := p.try("Make the hook", "name", buildHook, "owner", "builds"); status != http.StatusConflict {
+	if status := p.try("Create hook", "name", buildHook, "owner", "builds"); status != http.StatusConflict {
 		t.Errorf("a name that is taken answers %d", status)
 	}
 	p.says("There is already a build hook of this name.")
 	p.open("/admin/builds")
-	p.send("Make the hook", "system", "github", "name", "nightly", "owner", "builds")
+	p.send("Create hook", "system", "github", "name", "nightly", "owner", "builds")
 	p.says("The secret of this hook", "It is shown only now", "https://muster.example.com/hooks/", "Nothing was sent here yet")
 	p.open("/admin/builds/nightly")
 	if strings.Contains(p.text(), "It is shown only now") {
@@ -70,7 +70,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 
 	// What is unwise is said for as long as it is so.
 	p.open("/admin/builds")
-	p.send("Make the hook", "system", "github", "name", "weak", "owner", "builds", "secret", "guess me")
+	p.send("Create hook", "system", "github", "name", "weak", "owner", "builds", "secret", "guess me")
 	const weak = "The secret has only 8 characters and can be guessed."
 	p.says(weak)
 	p.open("/admin/builds/weak").says(weak)

@@ -91,7 +91,6 @@ func (c *cli) printTrouble(t app.Trouble, now time.Time) {
 	for _, w := range t.Ways {
 		fmt.Fprintf(c.stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
 	}
-	fmt.Fprintln(c.stdout)
 }
 
 // historyShown is how many operations of a cluster are told at once.

@@ -47,8 +47,13 @@ Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
 What you can do:
   muster cluster repair shop  Replaces n2 and finishes the reconfiguration.
   muster cluster delete shop  Deletes all machines and the data on them.
-
 `, "")
+	for i := range v.Nodes {
+		v.Nodes[i].Addresses = map[string]string{app.AddressAccess: "203.0.113." + strconv.Itoa(i+1)}
+	}
+	if got := s.muster("cluster", "show", "shop").out; !strings.Contains(got, "@203.0.113.1") || strings.Contains(got, "@203.0.113.2") {
+		t.Errorf("ssh lines of n1 alone are wanted, since n2 is lost:\n%s", got)
+	}
 }
 
 // TestClusterHealthCheck: with --check what is printed is what the check has found, not what was known before.

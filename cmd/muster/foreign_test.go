@@ -333,7 +333,7 @@ func (f *foreign) state() string {
 // routePage is a page of the route table, with the address of one that there is.
 type routePage struct{ pattern, address string }
 
-// everyPage gives every page that people open, with something on it. The id is that of a cluster at rest.
+// everyPage returns every page that people open, with something on it. The id is that of a cluster at rest.
 func (f *foreign) everyPage(id string) (all []routePage) {
 	f.t.Helper()
 	link, err := f.server.app.LinkStart(f.t.Context(), "slack", "T1/U1", "ada in Slack")
@@ -388,7 +388,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	return all
 }
 
-// buildHook makes a hook of a build system that has told of something, and gives its page, and that of what was told.
+// buildHook makes a hook of a build system that has told of something, and returns its page, and that of what was told.
 func (f *foreign) buildHook(name string) (page, delivery string) {
 	f.t.Helper()
 	owner := "builder"
@@ -417,7 +417,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	return page, fmt.Sprintf("%s/deliveries/%d", page, all[0].ID)
 }
 
-// atRest makes a cluster whose create is done, by nobody but the ledger. Of one that has two nodes alike, the machine of the second
+// atRest makes a cluster whose create is done, by the ledger alone. Of one that has two nodes alike, the machine of the second
 // does not come, and the create fails.
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()

@@ -297,7 +297,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 // typedInto are the types of fields that people type into.
 var typedInto = []string{"", "text", "number", "search", "email", "url", "tel", "textarea", "datetime-local", "date"}
 
-// TestFormsRefuseNonsenseInPlainWords: whatever stands in a field that people type into, in the new-cluster form as in all others, no answer
+// TestFormsRefuseNonsenseInPlainWords: whatever is in a field that people type into, in the new-cluster form as in all others, no answer
 // names functions and types of Go. One field at a time is wrong, since only the first mistake may be told.
 func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,9 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 	}
 	r := reach{lines: map[string]string{}}
 	for _, n := range nodes {
+		if n.Lost() {
+			continue // there is no machine to reach
+		}
 		r.lines[n.Name] = sshLine(base, firstOf(n.SSHUser, user, "root"), n)
 	}
 	return r, nil

@@ -65,7 +65,7 @@ type BuildStatusForm struct {
 	Complaint Complaint
 }
 
-// Error gives the complaint about a field; what is about no field is said beside the token.
+// Error returns the complaint about a field; what is about no field is said beside the token.
 func (f BuildStatusForm) Error(field string) Complaint {
 	if f.Field == field || field == "status_token" && f.Field != "status_api" {
 		return f.Complaint

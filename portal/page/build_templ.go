@@ -364,7 +364,7 @@ func BuildHookListPage(f Frame, l BuildHookList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Make the hook</button></div></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Create hook</button></div></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1349,14 +1349,14 @@ func buildRules(f Frame, s BuildHookShow) templ.Component {
 				}
 			}
 			if t.Callback != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 145, "<p class=\"soft wrap-any\">Told how it stands: <code>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 145, "<p class=\"soft wrap-any\">Callback: <code>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var51 string
 				templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(t.Callback)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 309, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 309, Col: 58}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var51))
 				if templ_7745c5c3_Err != nil {
@@ -1432,7 +1432,7 @@ func buildDeliveries(s BuildHookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 153, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Deliveries\"><table class=\"nodes sent-list\"><thead><tr><th scope=\"col\">Event</th><th scope=\"col\">What became of it</th><th scope=\"col\">Rule</th><th scope=\"col\">When</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 153, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Deliveries\"><table class=\"nodes sent-list\"><thead><tr><th scope=\"col\">Event</th><th scope=\"col\">Result</th><th scope=\"col\">Rule</th><th scope=\"col\">When</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

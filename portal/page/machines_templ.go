@@ -635,7 +635,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Report.Orphans) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<section id=\"orphans\" class=\"card\"><h2>Machines</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Orphans\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Tagged as</th><th scope=\"col\">Age</th><th scope=\"col\">Cost so far</th><th scope=\"col\">What becomes of it</th><th scope=\"col\">Decide</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<section id=\"orphans\" class=\"card\"><h2>Machines</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Orphans\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Tagged as</th><th scope=\"col\">Age</th><th scope=\"col\">Cost so far</th><th scope=\"col\">Planned action</th><th scope=\"col\">Decide</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
