@@ -163,6 +163,34 @@ func (t *storeTest) pause() {
 	}
 }
 
+// backOffByAWrongClock: a wait that was worked out while the clock was ahead is over once the clock is right. One from before it was wrong is, too:
+// nothing tells the two apart, and one try too early does no harm.
+func (t *storeTest) backOffByAWrongClock() {
+	t.create("web", 2)
+	sweep := func(want int) {
+		n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
+		t.must(err)
+		if n != want {
+			t.Fatalf("%d steps moved, want %d", n, want)
+		}
+	}
+	one, two := t.claim("w1"), t.claim("w2")
+	t.fail(one, app.Retry{Again: true, After: 20 * time.Minute})
+	t.clock.Move(15 * time.Minute)
+	_, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w2"}, []app.Fence{fence(two)}, t.clock.Now(), app.ClaimFor)
+	t.must(err)
+	sweep(0)
+	t.fail(two, app.Retry{Again: true, After: time.Second})
+	t.clock.Move(-15 * time.Minute)
+	sweep(2)
+	sweep(0)
+	for range 2 {
+		if c := t.claim("w3"); c == nil || c.Step.Attempt != 2 {
+			t.Fatalf("there is %+v, want a second attempt", c)
+		}
+	}
+}
+
 func (t *storeTest) pausedThings() {
 	op := t.create("web", 2)
 	one, two := t.claim("w1"), t.claim("w2")

@@ -69,6 +69,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"what waits is cancelled at once, and changes nothing", (*storeTest).cancelWaiting},
 		{"a pause lets running steps end and begins none", (*storeTest).pause},
 		{"nothing begins by itself in what is paused, and a delete takes it over", (*storeTest).pausedThings},
+		{"a back-off doesn't outlast a clock that was wrong", (*storeTest).backOffByAWrongClock},
 		{"a delete of what is paused begins at once", (*storeTest).deletePaused},
 		{"what is called off before it began has changed nothing", (*storeTest).calledOff},
 		{"a lease ends although a delete had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},

@@ -87,15 +87,24 @@ func (s *Set) Sweep(st *Step) bool {
 	switch {
 	case st.State == app.StepRunning && (st.Deadline.Before(s.now) || far(st.Deadline, s.now)):
 		s.Lose(st)
-	case st.State == app.StepReady && !st.NotBefore.IsZero() && (!st.NotBefore.After(s.now) || far(st.NotBefore, s.now)):
-		s.fire(st, Due)
-		st.NotBefore = time.Time{}
-		s.offer(st)
+	case st.State == app.StepReady && (!st.NotBefore.After(s.now) || far(st.NotBefore, s.now)):
+		return s.EndBackOff(st)
 	case st.State == app.StepAsked:
 		return s.sweepAsked(st)
 	default:
 		return false
 	}
+	return true
+}
+
+// EndBackOff lets a step go on that waits to be tried again, whenever that was to be. It returns whether it waited.
+func (s *Set) EndBackOff(st *Step) bool {
+	if st.State != app.StepReady || st.NotBefore.IsZero() {
+		return false
+	}
+	s.fire(st, Due)
+	st.NotBefore = time.Time{}
+	s.offer(st)
 	return true
 }
 

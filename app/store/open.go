@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -26,6 +27,8 @@ type Store struct {
 
 	finishes gathering[*finishCall]
 	claims   gathering[*claimCall]
+
+	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
 }
 
 var _ app.Store = (*Store)(nil)

@@ -12,10 +12,13 @@ const (
 	sweepLimit = 500 // steps moved by one sweep; the next one takes the rest
 	// farFuture is as far ahead as nothing is meant to be: see ledger.FarFuture.
 	farFuture = ledger.FarFuture
+	// clockSlack is by how much a clock may be corrected between two sweeps without having been set back.
+	clockSlack = 5 * time.Second
 
 	// These find what may be lost or due; the rules say whether it is.
 	isLost = `state = 'running' AND (deadline < ? OR deadline > ?)`
 	isDue  = `state = 'ready' AND not_before > 0 AND (not_before <= ? OR not_before > ?)`
+	waits  = `state = 'ready' AND not_before > 0`
 	// isOverdue finds questions that nobody has answered in time.
 	isOverdue = `state = 'asked' AND (deadline <= ? OR deadline - ask_for > ?)`
 	isRemind  = `remind_at > 0 AND remind_at <= ?`
@@ -26,14 +29,28 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
 	far := micros(now.Add(farFuture))
+	// Back-offs that were worked out by a clock that has been set back since would last too long by as much, so they end now.
+	setBack := s.swept.Load() > micros(now.Add(clockSlack))
+	defer func() {
+		if err == nil && (!setBack || moved < sweepLimit) {
+			s.swept.Store(micros(now))
+		}
+	}()
 	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
 		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM questions WHERE `+isRemind+`)`,
 		micros(now), far, micros(now), far, micros(now), far, micros(now)).Scan(&any)
-	if err != nil || !any {
+	if err != nil || !any && !setBack {
 		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
+		if setBack {
+			n, err := t.moveFound(now, (*ledger.Set).EndBackOff, waits)
+			if err != nil {
+				return err
+			}
+			moved += n
+		}
 		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue, isOverdue + ` ORDER BY deadline`} {
 			n, err := t.moveFound(now, (*ledger.Set).Sweep, which, micros(now), far)
 			if err != nil {
