@@ -5,12 +5,12 @@ package jobs_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"muster/app"
+	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
 )
@@ -24,19 +24,7 @@ func (b boxes) Provider(context.Context, app.ProviderSpec) (app.Provider, error)
 // written into their hosts files stays.
 func TestNodesKnowEachOther(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p, err := sandbox.Open(t.Context(), "cloud", map[string]any{"mode": sandbox.ModeNamespaces}, sandbox.Env{DataDir: dir})
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
+	p := jobs.OpenSandbox(t, "cloud", sandbox.ModeNamespaces)
 	e := newEngine(t, func(e *engine, c *app.Catalog) {
 		sleepers(e, c)
 		e.keys, e.clouds = remote.Keys{}, boxes{p}

@@ -109,23 +109,30 @@ type needy struct{ app.Automator }
 
 func (needy) Tools() []string { return []string{"no-such-program"} }
 
-// sandboxNode makes a machine of a sandbox of its own and gives it as a confirmed node, with the key that lets in. The test's end gives it back.
-// Where there can be no namespaces the test is left out, but not in CI.
-func sandboxNode(t *testing.T, mode string) (app.Node, []byte) {
+// OpenSandbox opens a sandbox that ends with the test. Where there can be no namespaces the test is left out; in CI it fails.
+func OpenSandbox(t *testing.T, provider, mode string) app.Provider {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p, err := sandbox.Open(t.Context(), "here", map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
-	if err != nil {
-		if mode == sandbox.ModeProcess || os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+	p, err := sandbox.Open(t.Context(), provider, map[string]any{"mode": mode}, sandbox.Env{DataDir: dir})
+	switch {
+	case err == nil:
+	case mode == sandbox.ModeProcess || os.Getenv("CI") != "":
+		t.Fatal(err)
+	default:
+		t.Skip("there can be no namespaces here: ", err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// sandboxNode makes a machine of a sandbox of its own and returns it as a confirmed node, with the key that lets in. The test's end deletes it.
+func sandboxNode(t *testing.T, mode string) (app.Node, []byte) {
+	t.Helper()
+	p := OpenSandbox(t, "here", mode)
 	private, public, err := remote.Keys{}.NewKey("test")
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	return w.body.Bytes(), w.status
 }
 
-// readAnswer keeps an answer that nobody is sent.
+// readAnswer keeps an answer instead of sending it.
 type readAnswer struct {
 	header http.Header
 	status int

@@ -86,20 +86,8 @@ func formPage(r *http.Request) string {
 	return from
 }
 
-// keptPage is an answer that is kept instead of sent.
-type keptPage struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (k *keptPage) Header() http.Header { return k.header }
-
-func (k *keptPage) WriteHeader(status int) {
-	if k.status == 0 {
-		k.status = status
-	}
-}
+// keptPage keeps the answer of a page.
+type keptPage struct{ readAnswer }
 
 // Write refuses what is no page, such as a download or a stream, or is longer than pages are.
 func (k *keptPage) Write(b []byte) (int, error) {
@@ -115,7 +103,7 @@ func (k *keptPage) isPage() bool {
 	return k.status == http.StatusOK && strings.HasPrefix(k.header.Get("Content-Type"), "text/html")
 }
 
-// pageAt is a page as whoever sent a request sees it; nil where there is none.
+// pageAt is a page as the sender of a request sees it; nil where there is none.
 func (p *Portal) pageAt(r *http.Request, address string) *bytes.Buffer {
 	u, err := url.ParseRequestURI(address)
 	if err != nil {
@@ -127,7 +115,7 @@ func (p *Portal) pageAt(r *http.Request, address string) *bytes.Buffer {
 	for _, h := range []string{"Accept-Encoding", "Content-Type", "Content-Length", "If-None-Match"} {
 		ask.Header.Del(h)
 	}
-	k := &keptPage{header: http.Header{}}
+	k := &keptPage{readAnswer{header: http.Header{}}}
 	p.handler.ServeHTTP(k, ask)
 	if !k.isPage() {
 		return nil

@@ -10,12 +10,7 @@ import (
 // An admin makes a build hook, writes rules, tries them with what was sent, mends what is wrong with them and saves: without a script, and
 // nothing that was typed is lost.
 func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
-	h := settled(t)
-	s, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	h, s := served(t)
 	p := h.plain(t, s, Admin)
 	p.open("/admin/builds").says(buildHook, "GitHub", "as builds", "2 rules", "example/shop")
 

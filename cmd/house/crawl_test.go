@@ -56,12 +56,7 @@ func sameAction(a, b Form) bool {
 
 // Every form of every page can be sent as it stands there, names its fields, and takes rubbish with a word about it.
 func TestEveryFormIsWhole(t *testing.T) {
-	h := settled(t)
-	site, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = site.Close() }()
+	h, site := served(t)
 	pages, err := h.Pages(t.Context())
 	if err != nil {
 		t.Fatal(err)

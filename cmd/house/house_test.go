@@ -25,6 +25,18 @@ func settled(t testing.TB) *House {
 	return h
 }
 
+// served is settled with its portal, whose server ends with the test.
+func served(t testing.TB) (*House, *Site) {
+	t.Helper()
+	h := settled(t)
+	site, err := h.Serve(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = site.Close() })
+	return h, site
+}
+
 // What pages are measured and photographed with has clusters in every state.
 func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 	h := settled(t)

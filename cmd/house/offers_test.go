@@ -35,12 +35,7 @@ var (
 // Of what a failed cluster offers nothing is refused, whichever way people ask: in the portal, with the API, or in a chat. On a node whose
 // machine is gone that's a repair only.
 func TestNothingThatIsOfferedIsRefused(t *testing.T) {
-	h := settled(t)
-	site, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = site.Close() }()
+	h, site := served(t)
 	list, err := h.App.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Status: app.ClusterFailed})
 	if err != nil {
 		t.Fatal(err)

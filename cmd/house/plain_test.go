@@ -105,12 +105,7 @@ func (h *House) plain(t *testing.T, s *Site, user string) *plain {
 
 // Everything that people come for goes without a script: links, forms as they stand on the pages, and where these lead.
 func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
-	h := settled(t)
-	site, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = site.Close() }()
+	h, site := served(t)
 	dan, carla, bruno, hiro := h.plain(t, site, User), h.plain(t, site, Approver), h.plain(t, site, Admin), h.plain(t, site, "hiro")
 	w := &worker{h: h, id: workerOf("fra-1")}
 

@@ -17,12 +17,7 @@ var raw = regexp.MustCompile(`\b[0-9]{10,}\b|\b\d+(h|m)\d+(\.\d+)?(m|s)\b|\b0s\b
 
 // Pages show values as people write them, and no directories of the server: to admins the place in the catalog, to others not even that.
 func TestPagesShowNothingRaw(t *testing.T) {
-	h := settled(t)
-	site, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = site.Close() }()
+	h, site := served(t)
 	pages, err := h.Pages(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -58,12 +58,7 @@ func TestScreenshots(t *testing.T) {
 	if where == "" {
 		where, all = filepath.Join(t.TempDir(), "screenshots"), false
 	}
-	h := settled(t)
-	site, err := h.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = site.Close() }()
+	h, site := served(t)
 	pages, err := h.Pages(t.Context())
 	if err != nil {
 		t.Fatal(err)

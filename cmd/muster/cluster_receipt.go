@@ -63,16 +63,12 @@ func (c *cli) awaitProof(ctx context.Context, cl *client, id string, timeout tim
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	note := func(text string) { fmt.Fprintln(c.stderr, text) }
-	p := &patient{client: cl, limit: max(c.patience, serverPatience), note: note}
-	said, pause := "", 500*time.Millisecond
-	if c.hurry {
-		pause = time.Millisecond
-	}
+	p, pause := c.asking(cl, 500*time.Millisecond)
+	said := ""
 	for r.Unproven() {
 		if words := r.ProofWords(); words != said {
 			said = words
-			note(words)
+			p.note(words)
 		}
 		select {
 		case <-ctx.Done():

@@ -49,6 +49,14 @@ func (c *cli) decided(ctx context.Context, cl *client, answer app.Answer, w wait
 	return nil, nil
 }
 
+// asking returns what asks a server again and again, with a pause between, and outlasts its restarts. What keeps it waiting is noted on stderr.
+func (c *cli) asking(cl *client, every time.Duration) (*patient, time.Duration) {
+	if c.hurry {
+		every = time.Millisecond
+	}
+	return &patient{client: cl, limit: max(c.patience, serverPatience), note: func(text string) { fmt.Fprintln(c.stderr, text) }}, every
+}
+
 // awaitDecision waits until a request has ended, and gives its cluster where it runs.
 func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
 	whole := ctx
@@ -57,12 +65,8 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	note := func(text string) { fmt.Fprintln(c.stderr, text) }
-	p := &patient{client: cl, limit: max(c.patience, serverPatience), note: note}
-	said, pause := "", askEvery
-	if c.hurry {
-		pause = time.Millisecond
-	}
+	p, pause := c.asking(cl, askEvery)
+	said := ""
 	for {
 		now := fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r))
 		if r.Status == app.RequestOffered {
@@ -71,11 +75,11 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 		}
 		if r.Status.Open() && now != said {
 			said = now
-			note(now)
+			p.note(now)
 		}
 		switch {
 		case r.Status == app.RequestAccepted:
-			note(fmt.Sprintf("request %d is approved", r.ID))
+			p.note(fmt.Sprintf("request %d is approved", r.ID))
 			v, err := cl.Cluster(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():

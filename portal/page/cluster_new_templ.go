@@ -1244,7 +1244,7 @@ func ClusterNewPart(n ClusterNew, options bool) templ.Component {
 	})
 }
 
-// sizeInput is the field of the size. It's swapped where another template was chosen, so nobody is typing in it.
+// sizeInput is the field of the size. It's swapped only after another template was chosen, so it never replaces a field that has the focus.
 //
 //go:noinline
 func sizeInput(n ClusterNew, swap bool) templ.Component {
