@@ -181,6 +181,8 @@ func (s *Shape) describe(steps []app.Step) {
 		what = "machine"
 	}
 	switch {
+	case actions[app.ActionNames] && len(actions) == 1:
+		s.Title = "write names"
 	case len(actions) == 1 && what != "":
 		s.Title = string(first.Action) + " " + what
 	case len(actions) == 1:

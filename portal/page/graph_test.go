@@ -136,6 +136,11 @@ func TestGraphFoldsAlike(t *testing.T) {
 	if now := g.States(steps); now[1].State != app.StepSucceeded || now[1].Done != 20 {
 		t.Errorf("when all is done it is %+v", now[1])
 	}
+	steps = nil
+	add("n1", app.ActionNames, "", app.StepSucceeded)
+	if got := NewGraph(steps).Shapes[0].Title; got != "write names" {
+		t.Errorf("a step that writes names is shown as %q", got)
+	}
 }
 
 func TestGanttShowsTriesAndWhatIsLeft(t *testing.T) {
