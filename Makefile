@@ -48,14 +48,14 @@ test: check ## all tests that need nothing but Go and make; the longest random o
 
 test-real: build ## a short check against each real part, in minutes; see deploy/ci/setup.sh for what it needs
 	$(TEST) -tags real -run '$(REAL_MUSTER)' ./cmd/muster
-	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./backup ./examples ./portal/page ./providers/static
-	$(TEST) -tags small -short ./blob ./kms ./providers
+	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/backup ./examples ./portal/page ./providers/static
+	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size
 
 test-all: build check ## everything, in full and with the race detector: all templates, browsers, long forms; an hour or so
 	$(TEST) $(RACING) -tags real -timeout 60m ./...
-	$(TEST) -tags small -short ./blob ./kms ./providers
+	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size check-deploy
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10

@@ -10,8 +10,8 @@ import (
 	"muster/app"
 	"muster/app/netguard"
 	"muster/app/policy"
-	"muster/buildsystems"
-	"muster/webhook"
+	"muster/jobs/webhook"
+	"muster/portal/buildsystems"
 )
 
 func calls(callback string) []app.BuildRule {

@@ -14,8 +14,8 @@ import (
 
 	"muster/app"
 	"muster/app/policy"
-	"muster/buildsystems"
-	"muster/buildsystems/buildsystemtest"
+	"muster/portal/buildsystems"
+	"muster/portal/buildsystems/buildsystemtest"
 )
 
 // senders sign as each build system does.

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/policy"
-	"muster/buildsystems"
+	"muster/portal/buildsystems"
 )
 
 func newHookBureau(t *testing.T) (*bureau, app.Actor) {
@@ -139,7 +139,7 @@ func TestGitLabPipelinesRunAgain(t *testing.T) {
 	g := newGate(t)
 	pipeline := func(status, created, finished string) app.BuildReceipt {
 		t.Helper()
-		text, err := os.ReadFile("../buildsystems/gitlab/testdata/pipeline.running.tag.json")
+		text, err := os.ReadFile("../portal/buildsystems/gitlab/testdata/pipeline.running.tag.json")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,11 @@ import (
 	"muster/app/spec"
 	"muster/app/store"
 	"muster/automators"
-	"muster/buildsystems"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/planner"
 	"muster/portal"
+	"muster/portal/buildsystems"
 	"muster/providers"
 	"muster/solver"
 )

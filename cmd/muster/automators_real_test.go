@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"muster/app"
-	rest "muster/client"
 	"muster/jobs/remote"
+	rest "muster/portal/client"
 )
 
 // TestRealPuppetAndAnsible takes two services from the catalog to machines of their own: Puppet sets up one with a module, Ansible the other with a role.

@@ -13,8 +13,8 @@ import (
 
 	"muster/app"
 	"muster/app/store"
-	"muster/backup"
-	"muster/blob"
+	"muster/app/store/backup"
+	"muster/app/store/blob"
 )
 
 func backupCommand(c *cli) *cobra.Command {

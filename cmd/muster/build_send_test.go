@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/webhook"
+	"muster/jobs/webhook"
 )
 
 // buildSystem is a small program for scripts: it speaks to a build hook as a build system and its builds do.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // client is that of the REST API, for one user of this host.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // completionTime is how long a shell waits for names before it offers none.

@@ -11,7 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/spec"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 func clusterExportCommand(c *cli) *cobra.Command {

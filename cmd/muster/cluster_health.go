@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 func clusterHealthCommand(c *cli) *cobra.Command {

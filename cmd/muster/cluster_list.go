@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 func clusterListCommand(c *cli) *cobra.Command {

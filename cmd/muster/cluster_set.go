@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // clusterConfigCommand shows what `set` changes.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"muster/app/store"
-	"muster/kms"
+	"muster/app/store/kms"
 )
 
 // keyFile is the key in the data directory, for whoever names no other.

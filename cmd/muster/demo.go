@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // The demo's cluster.

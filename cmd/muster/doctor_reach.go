@@ -17,10 +17,10 @@ import (
 
 	"muster/app"
 	"muster/app/store"
-	"muster/blob"
+	"muster/app/store/blob"
 	"muster/bot/slack"
-	rest "muster/client"
 	"muster/jobs"
+	rest "muster/portal/client"
 )
 
 // How far clocks may be apart: claims hold for 15 s.

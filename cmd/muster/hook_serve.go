@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"muster/app/netguard"
-	"muster/webhook"
+	"muster/jobs/webhook"
 )
 
 // hookConfig says where the hooks of tenants may lead.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 func loginCommand(c *cli) *cobra.Command {

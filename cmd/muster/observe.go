@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
-	"muster/trace"
+	"muster/cmd/muster/observe/trace"
 )
 
 // otlpEnv is OpenTelemetry's own name for where spans go.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/metrics"
+	"muster/cmd/muster/observe/metrics"
 )
 
 // observe begins to count and to trace what this server does. It comes once store and queue are open.

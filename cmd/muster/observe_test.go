@@ -20,8 +20,8 @@ import (
 	"testing"
 
 	"muster/app"
-	rest "muster/client"
-	"muster/trace/otlptest"
+	"muster/cmd/muster/observe/trace/otlptest"
+	rest "muster/portal/client"
 )
 
 // tracedSpan is what a collector was told of one.

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 	"muster/providers/fake"
 )
 

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // profile is a server that this user asks under a name.

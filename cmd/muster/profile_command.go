@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 func profileCommand(c *cli) *cobra.Command {

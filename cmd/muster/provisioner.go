@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
-	"muster/metrics"
+	rest "muster/portal/client"
 )
 
 // provisionerConfig is what a provisioner is told from outside.

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"muster/app"
-	rest "muster/client"
 	"muster/jobs"
+	rest "muster/portal/client"
 	"muster/providers/fake"
 )
 

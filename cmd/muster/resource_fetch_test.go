@@ -22,7 +22,7 @@ import (
 	"testing"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // shears is a way to a server that counts the bytes of its answers, and cuts the first connection that has carried so many.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/blob"
+	"muster/app/store/blob"
 	"muster/jobs"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
-	"muster/backup"
+	"muster/app/store/backup"
 )
 
 // defaultRestoreLease is for how long at least clusters live on after a restore: long enough for people to see what there is and to extend it.

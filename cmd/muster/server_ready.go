@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // readyTime is how long whoever asks waits for an answer.

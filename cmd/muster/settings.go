@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // clientSettings say where the server is and how to prove who asks. `muster serve` leaves them in its data directory,

@@ -11,8 +11,8 @@ import (
 
 	"muster/app"
 	"muster/app/store"
-	"muster/blob"
-	"muster/kms"
+	"muster/app/store/blob"
+	"muster/app/store/kms"
 	"muster/providers"
 )
 

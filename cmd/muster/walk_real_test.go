@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"muster/app"
-	rest "muster/client"
+	rest "muster/portal/client"
 )
 
 // newWalk starts a server on the example of real software. Its machines are namespaces, each with its own OpenSSH.

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app/netguard"
-	rest "muster/client"
+	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
-	"muster/metrics"
+	rest "muster/portal/client"
 )
 
 // workerSettings is the first line that a provisioner writes to a worker's standard input; workerWord is each later one. The

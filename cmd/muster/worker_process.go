@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
-	"muster/metrics"
 )
 
 // crew starts worker processes.

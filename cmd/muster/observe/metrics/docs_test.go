@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+var write = flag.Bool("write-docs", false, "write the list of metrics into docs/metrics.md")
+
+const (
+	docs  = "../../../../docs/metrics.md"
+	begin = "<!-- metrics: written by go test ./metrics -write-docs -->\n"
+	end   = "<!-- end of metrics -->\n"
+)
+
+// everything is all that a server can show, with a level of every kind.
+func everything(t *testing.T) *Metrics {
+	t.Helper()
+	var readings []app.Reading
+	for _, l := range app.Levels {
+		readings = append(readings, app.Reading{Metric: l, Labels: make([]string, len(l.Labels))})
+	}
+	m := New(Config{Gaugings: []app.Gauging{{Name: "all", Metrics: app.Levels, Read: func(context.Context) ([]app.Reading, error) { return readings, nil }}}})
+	for _, one := range app.AllMetrics {
+		m.Add(one, 0, make([]string, len(one.Labels))...)
+		m.Took(one, 0, make([]string, len(one.Labels))...)
+	}
+	return m
+}
+
+// The page lists every metric, as it is.
+func TestDocsListAllMetrics(t *testing.T) {
+	var list strings.Builder
+	list.WriteString(begin + "\n| name | kind | labels | what it says |\n|---|---|---|---|\n")
+	for _, m := range slices.Concat(app.AllMetrics, app.Levels) {
+		fmt.Fprintf(&list, "| `%s` | %s | %s | %s |\n", m.Name, m.Kind, strings.Join(m.Labels, ", "), m.Help)
+	}
+	list.WriteString("\n" + end)
+	page, err := os.ReadFile(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := bytes.Index(page, []byte(begin)), bytes.Index(page, []byte(end))
+	if from < 0 || to < from {
+		t.Fatalf("%s has no place for the list", docs)
+	}
+	fresh := string(page[:from]) + list.String() + string(page[to+len(end):])
+	if *write {
+		if err := os.WriteFile(docs, []byte(fresh), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if fresh != string(page) {
+		t.Errorf("%s does not list the metrics as they are; go test ./metrics -write-docs writes them", docs)
+	}
+}
+
+var named = regexp.MustCompile(`\b(muster|go|process)_[a-z0-9_]+`)
+
+// What dashboards and alerts ask for is shown, under that name.
+func TestDashboardsAndAlertsNameWhatIsShown(t *testing.T) {
+	known := map[string]bool{}
+	families, err := everything(t).registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		name := f.GetName()
+		known[name] = true
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			known[name+suffix] = true
+		}
+	}
+	check := func(where, expr string) {
+		t.Helper()
+		names := named.FindAllString(expr, -1)
+		if len(names) == 0 {
+			t.Errorf("%s asks for nothing: %s", where, expr)
+		}
+		for _, n := range names {
+			if !known[n] {
+				t.Errorf("%s asks for %s, which nothing shows", where, n)
+			}
+		}
+		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
+			t.Errorf("%s: brackets do not fit: %s", where, expr)
+		}
+	}
+	var rules struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For string
+				Labels           map[string]string
+				Annotations      map[string]string
+			}
+		}
+	}
+	b, err := os.ReadFile("../../../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(b, &rules); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, g := range rules.Groups {
+		for _, r := range g.Rules {
+			n++
+			check("alert "+r.Alert, r.Expr)
+			if r.Alert == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+				t.Errorf("alert %s does not say how bad it is, or what to do", r.Alert)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("there are no alerts")
+	}
+	var board struct {
+		Title  string
+		Panels []struct {
+			ID      int
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if b, err = os.ReadFile("../../../../deploy/grafana/muster.json"); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &board); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, p := range board.Panels {
+		if seen[p.ID] || len(p.Targets) == 0 {
+			t.Errorf("panel %q has no question, or the number of another", p.Title)
+		}
+		seen[p.ID] = true
+		for _, q := range p.Targets {
+			check("panel "+p.Title, q.Expr)
+		}
+	}
+	if len(board.Panels) == 0 {
+		t.Error("the dashboard is empty")
+	}
+}

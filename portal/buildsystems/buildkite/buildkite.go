@@ -1,0 +1,96 @@
+package buildkite
+
+import (
+	"strings"
+
+	"muster/app"
+	"muster/portal/buildsystems/internal/payload"
+	"muster/portal/buildsystems/internal/seal"
+)
+
+// Name is what it is called in Muster.
+const Name = "buildkite"
+
+const (
+	headerSignature = "X-Buildkite-Signature"
+	headerToken     = "X-Buildkite-Token"
+	headerEvent     = "X-Buildkite-Event"
+	headerRequest   = "X-Buildkite-Request"
+)
+
+// System is Buildkite.
+type System struct{}
+
+// About tells forms and docs.
+func (System) About() app.BuildSystem {
+	return app.BuildSystem{
+		Name: Name, Title: "Buildkite",
+		About:  "Tells of builds and jobs, signed with the webhook's token, which Buildkite makes.",
+		Events: []string{"build.failing", "build.finished", "build.running", "build.scheduled", "job.finished", "job.scheduled", "job.started", "ping"},
+		Scheme: "HMAC-SHA256 over time and body in X-Buildkite-Signature, or the token itself in X-Buildkite-Token",
+		Steps: []string{
+			"Open Settings, Notification Services of the organization, and add a Webhook.",
+			"Enter the address as Webhook URL.",
+			"Under Token choose to send an HMAC signature in X-Buildkite-Signature, and bring the token here as the secret.",
+			"Choose the events build.scheduled, build.running, build.finished, and job.scheduled, job.started, job.finished where rules ask for jobs.",
+		},
+		OwnSecret: true,
+	}
+}
+
+// Verify looks at the signature over time and body where there is one; only without one may the token itself speak for the delivery.
+func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+	d := app.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a delivery that is sent again has a new time
+	if given := r.Header(headerSignature); given != "" {
+		stamp, mac, err := parts(given)
+		if err != nil {
+			return app.BuildDelivery{}, err
+		}
+		at, err := seal.Time(headerSignature, stamp)
+		if err != nil {
+			return app.BuildDelivery{}, err
+		}
+		if !r.HexFits(mac, []byte(stamp+"."), r.Body) {
+			return app.BuildDelivery{}, seal.Wrong(headerSignature)
+		}
+		if err := r.Fresh(headerSignature, at); err != nil {
+			return app.BuildDelivery{}, err
+		}
+		d.SentAt = at
+	} else {
+		token := r.Header(headerToken)
+		if token == "" {
+			return app.BuildDelivery{}, seal.Missing(headerSignature, "Choose under Token of the webhook to send a signature.")
+		}
+		if !r.Token(token) {
+			return app.BuildDelivery{}, seal.Wrong(headerToken)
+		}
+	}
+	if body, err := payload.Parse(r.Body); err == nil {
+		d.Event, _ = body.All()["event"].(string)
+	}
+	if said := r.Header(headerEvent); said != "" && said != d.Event {
+		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+	}
+	return d, nil
+}
+
+// parts takes timestamp=1700000000,signature=abc apart.
+func parts(header string) (stamp, mac string, err error) {
+	bad := &app.Error{Code: app.EInvalid, Reason: "header", Field: headerSignature, Message: headerSignature + " is not of the form timestamp=…,signature=…."}
+	for _, part := range strings.Split(header, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch {
+		case name == "timestamp" && stamp == "":
+			stamp = value
+		case name == "signature" && mac == "":
+			mac = value
+		default:
+			return "", "", bad
+		}
+	}
+	if stamp == "" || mac == "" {
+		return "", "", bad
+	}
+	return stamp, mac, nil
+}

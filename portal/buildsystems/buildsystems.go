@@ -1,0 +1,117 @@
+package buildsystems
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/buildsystems/buildkite"
+	"muster/portal/buildsystems/circleci"
+	"muster/portal/buildsystems/generic"
+	"muster/portal/buildsystems/github"
+	"muster/portal/buildsystems/gitlab"
+	"muster/portal/buildsystems/internal/payload"
+	"muster/portal/buildsystems/internal/seal"
+	"muster/portal/buildsystems/jenkins"
+)
+
+// list has every member by its name. Keep it alphabetical.
+var list = map[string]member{
+	buildkite.Name: buildkite.System{},
+	circleci.Name:  circleci.System{},
+	generic.Name:   generic.System{},
+	github.Name:    github.System{},
+	gitlab.Name:    gitlab.System{},
+	jenkins.Name:   jenkins.System{},
+}
+
+// member is one build system.
+type member interface {
+	// About gives what forms and docs need; its Events are sorted.
+	About() app.BuildSystem
+	// Verify looks at signature and headers. It sets Event, ID, Unique and SentAt.
+	Verify(r seal.Request) (app.BuildDelivery, error)
+	// Read understands a body. event is what Verify found; what is wrong with the body is noted in it.
+	Read(event string, body *payload.Object) app.BuildEvent
+}
+
+// maxHeader is the longest header that is looked at, in bytes.
+const maxHeader = 4 << 10
+
+// Family is all build systems; the zero value is ready, and any number of callers may use it at once.
+type Family struct{}
+
+var _ app.BuildSystems = Family{}
+
+// Systems gives what each member says of itself, sorted by name.
+func (Family) Systems() []app.BuildSystem {
+	var all []app.BuildSystem
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		all = append(all, list[name].About())
+	}
+	return all
+}
+
+// Verify looks whether a delivery was signed with one of the secrets; see app.BuildSystems.
+func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (app.BuildDelivery, error) {
+	m, err := find(system)
+	if err != nil {
+		return app.BuildDelivery{}, err
+	}
+	if len(body) > app.MaxBuildBody {
+		return app.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", app.MaxBuildBody>>10)
+	}
+	long := ""
+	d, err := m.Verify(seal.Request{Body: body, Secrets: secrets, Now: now, Header: func(name string) string {
+		v := header(name)
+		if len(v) > maxHeader {
+			long = name
+			return ""
+		}
+		return v
+	}})
+	if long != "" {
+		return app.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: long, Message: "The header " + long + " is longer than " + strconv.Itoa(maxHeader) + " bytes."}
+	}
+	if err != nil {
+		return app.BuildDelivery{}, err
+	}
+	d.System, d.Body = system, body
+	d.Event, d.ID = word(d.Event), word(d.ID)
+	return d, nil
+}
+
+// Read understands a delivery that was verified; see app.BuildSystems.
+func (Family) Read(d app.BuildDelivery) (app.BuildEvent, error) {
+	m, err := find(d.System)
+	if err != nil {
+		return app.BuildEvent{}, err
+	}
+	if len(d.Body) > app.MaxBuildBody {
+		return app.BuildEvent{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", app.MaxBuildBody>>10)
+	}
+	body, err := payload.Parse(d.Body)
+	if err != nil {
+		return app.BuildEvent{}, err
+	}
+	e := m.Read(d.Event, body)
+	if err := body.Err(); err != nil {
+		return app.BuildEvent{}, err
+	}
+	e.System, e.Payload = d.System, body.All()
+	if e.Phase == "" {
+		e.Phase = app.BuildOther
+	}
+	return clean(e), nil
+}
+
+func find(system string) (member, error) {
+	m, ok := list[system]
+	if !ok {
+		return nil, &app.Error{Code: app.ENotFound, Reason: "unknown_system", Field: "system", Message: "There is no build system " + strconv.Quote(clip(system, 60)) + ".",
+			Hint: app.Suggest(system, slices.Collect(maps.Keys(list)))}
+	}
+	return m, nil
+}

@@ -1,0 +1,124 @@
+package circleci
+
+import (
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/portal/buildsystems/internal/payload"
+	"muster/portal/buildsystems/internal/seal"
+)
+
+// Name is what it is called in Muster.
+const Name = "circleci"
+
+const (
+	headerSignature = "Circleci-Signature"
+	headerEvent     = "Circleci-Event-Type"
+)
+
+// System is CircleCI.
+type System struct{}
+
+// About tells forms and docs.
+func (System) About() app.BuildSystem {
+	return app.BuildSystem{
+		Name: Name, Title: "CircleCI",
+		About:  "Tells how workflows and jobs ended, and never that they begin: for that a step of the job asks Muster.",
+		Events: []string{"job-completed", "workflow-completed"},
+		Scheme: "HMAC-SHA256 over the body in circleci-signature",
+		Steps: []string{
+			"Open Project Settings, Webhooks, and add a webhook.",
+			"Enter the address as Receiver URL, and the secret as Secret token.",
+			"Choose Workflow Completed, and Job Completed where rules ask for jobs; leave certificate verification on.",
+			"Add the step of deploy/ci-examples/circleci-config.yml to the jobs that want a cluster: CircleCI does not tell when something begins.",
+		},
+	}
+}
+
+// Verify looks at the HMAC over the body. The header may have signatures of several versions; only the first is known.
+func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+	given := r.Header(headerSignature)
+	if given == "" {
+		return app.BuildDelivery{}, seal.Missing(headerSignature, "Enter the secret of this hook as Secret token in the webhook's settings.")
+	}
+	fits := false
+	for i, one := range strings.Split(given, ",") {
+		if mac, v1 := strings.CutPrefix(strings.TrimSpace(one), "v1="); v1 && i < 10 && r.HexFits(mac, r.Body) {
+			fits = true
+		}
+	}
+	if !fits {
+		return app.BuildDelivery{}, seal.Wrong(headerSignature)
+	}
+	d := app.BuildDelivery{Unique: seal.Unique(r.Body)}
+	if body, err := payload.Parse(r.Body); err == nil {
+		d.Event, _ = body.All()["type"].(string)
+		d.ID, _ = body.All()["id"].(string)
+	}
+	if said := r.Header(headerEvent); said != "" && said != d.Event {
+		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+	}
+	return d, nil
+}
+
+// Read understands a body.
+func (System) Read(_ string, b *payload.Object) app.BuildEvent {
+	e := app.BuildEvent{Event: b.Need("type"), Phase: app.BuildOther}
+	if e.Event != "workflow-completed" && e.Event != "job-completed" {
+		return e
+	}
+	w := b.In("workflow")
+	e.Action, e.Phase, e.URL, e.Result = "completed", app.BuildEnded, w.Text("url"), w.Text("status")
+	if e.Repository = name(b.In("project")); e.Repository != "" {
+		e.Build = e.Repository + "/workflows/" + w.Need("id")
+	}
+	if e.Event == "job-completed" {
+		j := b.In("job")
+		e.Job, e.JobID, e.Result = j.Need("name"), j.Need("id"), j.Text("status")
+	}
+	p := b.In("pipeline")
+	if p.Has("vcs") {
+		return source(e, p.In("vcs"))
+	}
+	// Of GitLab, GitHub App and Bitbucket Data Center it is not told where the code comes from.
+	git := p.In("trigger_parameters").In("git")
+	if _, path := payload.Repository(git.Text("checkout_url")); path != "" {
+		e.Repository = path
+	}
+	e.Branch, e.Tag, e.Commit, e.ForkUnknown = git.Text("branch"), git.Text("tag"), git.Text("checkout_sha"), true
+	if e.Tag != "" {
+		e.Branch = ""
+	}
+	e.Actor = p.In("trigger_parameters").In("gitlab").Text("user_username")
+	return e
+}
+
+// name gives organization and project of a slug, gh/acme/web, without where they are kept: a job knows them by that.
+func name(project *payload.Object) string {
+	parts := strings.Split(project.Need("slug"), "/")
+	if len(parts) != 3 {
+		project.Wrong("slug", "It is not of the form gh/acme/web.")
+		return ""
+	}
+	return parts[1] + "/" + parts[2]
+}
+
+// source reads what GitHub OAuth and Bitbucket Cloud tell.
+func source(e app.BuildEvent, vcs *payload.Object) app.BuildEvent {
+	e.Branch, e.Tag, e.Commit = vcs.Text("branch"), vcs.Text("tag"), vcs.Text("revision")
+	from, to := vcs.Text("origin_repository_url"), vcs.Text("target_repository_url")
+	if _, path := payload.Repository(to); path != "" {
+		e.Repository = path
+	}
+	if e.ForkUnknown = from == "" || to == ""; !e.ForkUnknown {
+		e.Fork = !payload.SameRepository(from, to)
+	}
+	// Pull requests of forks are built as the branch pull/12.
+	if of, ok := strings.CutPrefix(e.Branch, "pull/"); ok {
+		if n, err := strconv.ParseInt(of, 10, 64); err == nil && n > 0 {
+			e.PullRequest = n
+		}
+	}
+	return e
+}

@@ -1,0 +1,97 @@
+package github
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/portal/buildsystems/internal/payload"
+	"muster/portal/buildsystems/internal/seal"
+)
+
+// Name is what it is called in Muster.
+const Name = "github"
+
+const (
+	headerSignature = "X-Hub-Signature-256"
+	headerEvent     = "X-GitHub-Event"
+	headerDelivery  = "X-GitHub-Delivery"
+)
+
+// System is GitHub.
+type System struct{}
+
+// About tells forms and docs.
+func (System) About() app.BuildSystem {
+	return app.BuildSystem{
+		Name: Name, Title: "GitHub Actions",
+		About:        "Tells of workflow runs and jobs, pushes, pull requests and deployments, signed with a secret that both sides know.",
+		Events:       []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
+		Scheme:       "HMAC-SHA256 over the body in X-Hub-Signature-256",
+		StatusAPI:    "https://api.github.com",
+		StatusOwn:    "https://github.example.com/api/v3",
+		StatusAccess: "A fine-grained token with the repository permission “Commit statuses: read and write”, or a classic token with the scope repo:status.",
+		Steps: []string{
+			"Open Settings, Webhooks of the repository or organization, and add a webhook.",
+			"Enter the address as Payload URL, and choose application/json as Content type.",
+			"Enter the secret as Secret, and leave SSL verification on.",
+			"Choose individual events: Workflow jobs, Workflow runs, Pushes, Pull requests, Deployments, whichever your rules ask for.",
+		},
+	}
+}
+
+// Verify looks at the HMAC over the body. The number of the delivery and the name of the event are headers that nothing signs: the first is
+// only shown, and the second has to agree with what the body is.
+func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+	given := r.Header(headerSignature)
+	if given == "" {
+		hint := "Enter the secret of this hook in the webhook's settings."
+		if r.Header("X-Hub-Signature") != "" {
+			hint = "X-Hub-Signature is SHA-1, which is not accepted any more."
+		}
+		return app.BuildDelivery{}, seal.Missing(headerSignature, hint)
+	}
+	mac, sha256 := strings.CutPrefix(given, "sha256=")
+	if !sha256 || !r.HexFits(mac, r.Body) {
+		return app.BuildDelivery{}, seal.Wrong(headerSignature)
+	}
+	if bytes.HasPrefix(r.Body, []byte("payload=")) || strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
+		return app.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms.",
+			Hint: "Choose application/json as Content type in the webhook's settings."}
+	}
+	d := app.BuildDelivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
+	if body, err := payload.Parse(r.Body); err == nil {
+		event := eventOf(body)
+		// One that is not understood goes by the name in the header, unless it claims to be one that is.
+		if d.Event != "" && d.Event != event && (event != "" || slices.Contains(System{}.About().Events, d.Event)) {
+			return app.BuildDelivery{}, seal.Disagree(headerEvent, d.Event, event)
+		}
+		if event != "" {
+			d.Event = event
+		}
+	}
+	return d, nil
+}
+
+// eventOf tells from the body alone what event it is, "" for one that is not understood. Many events hold the objects of others: a review
+// has its pull request, a deployment its workflow run. So it is told by what an event alone has.
+func eventOf(b *payload.Object) string {
+	switch {
+	case b.Has("workflow_job"):
+		return "workflow_job"
+	case b.Has("deployment_status"):
+		return "deployment_status"
+	case b.Has("deployment") && !b.Has("deployment_callback_url"):
+		return "deployment"
+	case b.Has("workflow_run") && !b.Has("since") && !b.Has("deployment"):
+		return "workflow_run"
+	case b.Has("pull_request") && b.Has("number") && !b.Has("review") && !b.Has("comment") && !b.Has("thread"):
+		return "pull_request"
+	case b.Has("ref") && b.Has("before") && b.Has("after"):
+		return "push"
+	case b.Has("zen") && b.Has("hook_id"):
+		return "ping"
+	}
+	return ""
+}

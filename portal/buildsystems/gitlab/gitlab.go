@@ -1,0 +1,70 @@
+package gitlab
+
+import (
+	"muster/app"
+	"muster/portal/buildsystems/internal/payload"
+	"muster/portal/buildsystems/internal/seal"
+)
+
+// Name is what it is called in Muster.
+const Name = "gitlab"
+
+const (
+	headerToken = "X-Gitlab-Token"
+	headerEvent = "X-Gitlab-Event"
+	headerUUID  = "X-Gitlab-Event-UUID"
+)
+
+// hooks are GitLab's names of events in its header, beside those in the body.
+var hooks = map[string]string{
+	"Deployment Hook": "deployment", "Job Hook": "build", "Merge Request Hook": "merge_request", "Pipeline Hook": "pipeline", "Push Hook": "push", "Tag Push Hook": "tag_push",
+}
+
+// System is GitLab.
+type System struct{}
+
+// About tells forms and docs.
+func (System) About() app.BuildSystem {
+	return app.BuildSystem{
+		Name: Name, Title: "GitLab CI/CD",
+		About:  "Tells of pipelines, jobs, pushes, merge requests and deployments, signed with a signing token, or on older servers with a secret token that only travels along.",
+		Events: []string{"build", "deployment", "merge_request", "pipeline", "push", "tag_push"},
+		Scheme: "Standard Webhooks in webhook-signature (signing token), or the secret itself in X-Gitlab-Token (secret token)",
+		Steps: []string{
+			"Open Settings, Webhooks of the project or group, and add a webhook.",
+			"Enter the address as URL.",
+			"Enter the secret as Signing token; on a GitLab that has no such field, as Secret token.",
+			"Choose Pipeline events, Job events, Push events, Tag push events, Merge request events or Deployment events, whichever your rules ask for; leave SSL verification on.",
+		},
+		Standard: true, Token: true, StatusAPI: "https://gitlab.com/api/v4", StatusOwn: "https://gitlab.example.com/api/v4",
+		StatusAccess: "A project or group access token with the scope api and the role Developer, or, for protected branches, a role that may push to them (by default Maintainer).",
+	}
+}
+
+// Verify looks at the signature where there is one; only without one may the secret itself speak for the delivery.
+func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+	var d app.BuildDelivery
+	if r.Header(seal.StandardSignature) != "" {
+		id, at, err := r.Standard()
+		if err != nil {
+			return app.BuildDelivery{}, err
+		}
+		d.ID, d.SentAt, d.Unique = id, at, seal.Unique([]byte(id), r.Body)
+	} else {
+		token := r.Header(headerToken)
+		if token == "" {
+			return app.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter the secret of this hook as Signing token in the webhook's settings; on an older GitLab as Secret token.")
+		}
+		if !r.Token(token) {
+			return app.BuildDelivery{}, seal.Wrong(headerToken)
+		}
+		d.ID, d.Unique = r.Header(headerUUID), seal.Unique(r.Body)
+	}
+	if body, err := payload.Parse(r.Body); err == nil {
+		d.Event, _ = body.All()["object_kind"].(string)
+	}
+	if said := r.Header(headerEvent); hooks[said] != "" && hooks[said] != d.Event {
+		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+	}
+	return d, nil
+}
