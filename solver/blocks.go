@@ -77,34 +77,6 @@ func (p *problem) takeConstraints(t *app.Template) {
 	}
 }
 
-// find gives the leader of a service's block.
-func find(leader map[string]string, name string) string {
-	for leader[name] != name {
-		name = leader[name]
-	}
-	return name
-}
-
-// join makes the services of a group that are on this cluster one block, led by the smallest name.
-func join(leader map[string]string, group []string) {
-	top := ""
-	for _, name := range group {
-		if leader[name] == "" {
-			continue
-		}
-		at := find(leader, name)
-		switch {
-		case top == "":
-			top = at
-		case at < top:
-			leader[top] = at
-			top = at
-		case at > top:
-			leader[at] = top
-		}
-	}
-}
-
 func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {

@@ -71,7 +71,7 @@ func changed(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.Layo
 
 // decide gives what may become of nodes, and for how many it does.
 func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
-	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
+	w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 	fates, all := m.fates(manyOptions)
 	if !all {
 		if fates, counts, ok := m.grownBySolver(ctx); ok {
@@ -126,12 +126,12 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 			"%s stand, and template %s allows at most %d", amount(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
-	p, err := narrow(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
+	err := Validate(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
 		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, m.blame(err)
 	}
-	m.provider = p.provider
+	m.provider = cmp.Or(r.Provider, m.t.Defaults.Provider)
 	m.takeUnits()
 	m.takeTypes()
 	m.takeClasses()

@@ -63,7 +63,7 @@ func (m *change) state(met []*fate, fresh []*fate) app.LayoutChange {
 			changed.Added, changed.Removed = without(f.services, n.Services), without(n.Services, f.services)
 			out.CostPerHour += f.on.cost
 		}
-		out.Touched += b2n(f.touched)
+		out.Touched += intIf(f.touched)
 		out.Nodes = append(out.Nodes, changed)
 	}
 	for i, f := range fresh {
@@ -73,7 +73,7 @@ func (m *change) state(met []*fate, fresh []*fate) app.LayoutChange {
 		out.CostPerHour += f.on.cost
 		out.Touched++
 	}
-	out.CostPerHour = money(out.CostPerHour)
+	out.CostPerHour = RoundCost(out.CostPerHour)
 	return out
 }
 

@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
+
+const longest = 5 * time.Minute // reached only where something hangs
 
 // standingOf lets a layout stand.
 func standingOf(l app.Layout) []app.StandingNode {
@@ -35,7 +38,7 @@ var changeProblems = []struct {
 	{"add one that needs new nodes", bigChange(1, func(c *app.Catalog, q *app.ChangeRequest) {
 		t := c.Templates["t"]
 		q.Add = someServices(c, 1)
-		sc := between(2, 5)
+		sc := solvertest.Between(2, 5)
 		t.Constraints.Services[q.Add[0]] = sc
 		for _, s := range t.Defaults.Services[1:] {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{q.Add[0], s})
@@ -47,7 +50,7 @@ var changeProblems = []struct {
 	{"shrink too far", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 1 }), 0},
 	{"raise a minimum", bigChange(0, func(c *app.Catalog, _ *app.ChangeRequest) {
 		limits, s := c.Templates["t"].Constraints, c.Templates["t"].Defaults.Services[3]
-		limits.Services[s] = atLeast(limits.Services[s].Max + 100)
+		limits.Services[s] = solvertest.AtLeast(limits.Services[s].Max + 100)
 	}), 100},
 	{"all at once", bigChange(2, func(c *app.Catalog, q *app.ChangeRequest) {
 		q.Add, q.Remove, q.Size = someServices(c, 2), c.Templates["t"].Defaults.Services[3:5], 1100
@@ -59,7 +62,7 @@ var changeProblems = []struct {
 	{"shrink a thousand different nodes", differentNodes(func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 700 }), 300},
 	{"add to a thousand different nodes", differentNodes(func(c *app.Catalog, q *app.ChangeRequest) {
 		c.Services["new"] = &app.Service{About: app.About{Name: "new"}}
-		c.Templates["t"].Constraints.Services["new"] = atLeast(3)
+		c.Templates["t"].Constraints.Services["new"] = solvertest.AtLeast(3)
 		q.Add = []string{"new"}
 	}), 3},
 }
@@ -70,10 +73,10 @@ func someServices(c *app.Catalog, n int) []string { return c.Templates["t"].Defa
 // bigChange is a layout of 20 services on 1,000 nodes, without the first of them, that is to be changed.
 func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
 	return func(tb testing.TB) (*app.Catalog, app.ChangeRequest) {
-		c, t := big(20)
+		c, t := solvertest.New(20)
 		r := rand.New(rand.NewSource(1))
 		for i, s := range t.Defaults.Services {
-			sc := between(1+r.Intn(3), app.Unlimited)
+			sc := solvertest.Between(1+r.Intn(3), app.Unlimited)
 			if i%3 == 0 {
 				sc.Max = 5 + r.Intn(900)
 			}
@@ -83,7 +86,7 @@ func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(t
 			t.Constraints.Services[s] = sc
 		}
 		for range 6 {
-			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, someOf(r, t.Defaults.Services, 2))
+			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, solvertest.Some(r, t.Defaults.Services, 2))
 		}
 		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 1000,
 			Services: t.Defaults.Services[absent:]})
@@ -99,14 +102,14 @@ func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(t
 // differentNodes is 1,000 nodes of which hardly two have the same services.
 func differentNodes(change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
 	return func(testing.TB) (*app.Catalog, app.ChangeRequest) {
-		c, t := big(20)
+		c, t := solvertest.New(20)
 		r := rand.New(rand.NewSource(2))
 		for _, s := range t.Defaults.Services {
-			t.Constraints.Services[s] = atLeast(200 + r.Intn(200))
+			t.Constraints.Services[s] = solvertest.AtLeast(200 + r.Intn(200))
 		}
 		q := app.ChangeRequest{Template: "t"}
 		for i := range 1000 {
-			services := someOf(r, t.Defaults.Services, 6+r.Intn(8))
+			services := solvertest.Some(r, t.Defaults.Services, 6+r.Intn(8))
 			sort.Strings(services)
 			q.Nodes = append(q.Nodes, app.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
 		}
@@ -134,7 +137,7 @@ func TestBigChanges(t *testing.T) {
 	for _, p := range changeProblems {
 		t.Run(p.name, func(t *testing.T) {
 			c, q := p.request(t)
-			ctx, cancel := context.WithTimeout(context.Background(), hangs)
+			ctx, cancel := context.WithTimeout(context.Background(), longest)
 			defer cancel()
 			start := time.Now()
 			got, err := NewChanger().Change(ctx, c, q)
@@ -180,7 +183,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 	done := 0
 	for seed := range 60 {
 		r := rand.New(rand.NewSource(int64(seed)))
-		c := pairs(14, 4+r.Intn(8), int64(seed), random(1, 3, 6, 20))()
+		c := solvertest.Pairs(14, 4+r.Intn(8), int64(seed), solvertest.Bounds(1, 3, 6, 20))
 		c.Templates["t"].Constraints.MixedHardware = r.Intn(2) == 0
 		services, absent := c.Templates["t"].Defaults.Services, r.Intn(3)
 		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
@@ -195,7 +198,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		if r.Intn(2) == 0 {
 			q.Size = 20 + r.Intn(20)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), hangs)
+		ctx, cancel := context.WithTimeout(context.Background(), longest)
 		start := time.Now()
 		got, err := NewChanger().Change(ctx, c, q)
 		cancel()

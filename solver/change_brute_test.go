@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -160,7 +161,10 @@ func (b *changeBrute) run() {
 }
 
 func (b *changeBrute) everywhere(s string) bool {
-	return slices.Contains((&checker{t: b.t, asked: map[string]bool{s: true}}).unconstrained(), s)
+	limits := b.t.Constraints
+	_, named := limits.Services[s]
+	return !named && !slices.Contains(slices.Concat(slices.Concat(limits.MustCoexist, limits.CantCoexist, limits.CantCoexistPairs)...), s) &&
+		!slices.ContainsFunc(limits.Ratios, func(r app.Ratio) bool { return r.Service == s || r.Of == s })
 }
 
 func (b *changeBrute) newNodes(set int) (out []bruteNew) {
@@ -264,7 +268,7 @@ func (b *changeBrute) each(at int, options [][]int) {
 func (b *changeBrute) more(from int) {
 	n := len(b.fresh)
 	for _, set := range b.fate {
-		n += b2i(set >= 0)
+		n += intIf(set >= 0)
 	}
 	if b.r.Size == 0 || n == b.r.Size {
 		b.judge()
@@ -314,7 +318,7 @@ func (b *changeBrute) liking(l app.Layout) []int {
 		for size := len(b.services); size > 0; size-- {
 			count := 0
 			for _, g := range l.Groups {
-				count += b2i(len(g.Services) == size)
+				count += intIf(len(g.Services) == size)
 			}
 			out = append(out, count)
 		}
@@ -323,7 +327,7 @@ func (b *changeBrute) liking(l app.Layout) []int {
 		hardware, services, _ := strings.Cut(k, " ")
 		count := 0
 		for _, g := range l.Groups {
-			count += b2i(g.Hardware == hardware && strings.Join(g.Services, " ") == services)
+			count += intIf(g.Hardware == hardware && strings.Join(g.Services, " ") == services)
 		}
 		out = append(out, -count)
 	}
@@ -341,9 +345,9 @@ func (b *changeBrute) score() ([]int, app.Layout) {
 		}
 		is := b.named(set)
 		layout.Groups = append(layout.Groups, app.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: is})
-		touched += b2i(!slices.Equal(is, n.Services))
+		touched += intIf(!slices.Equal(is, n.Services))
 		for _, s := range append(without(is, n.Services), without(n.Services, is)...) {
-			odd += b2i(!slices.Contains(b.r.Add, s) && !slices.Contains(b.r.Remove, s) && !b.everywhere(s))
+			odd += intIf(!slices.Contains(b.r.Add, s) && !slices.Contains(b.r.Remove, s) && !b.everywhere(s))
 		}
 	}
 	for _, n := range b.fresh {
@@ -509,8 +513,8 @@ func TestChangeSameAsBruteForce(t *testing.T) {
 			for seed := range rounds {
 				c, q := smallChange(rand.New(rand.NewSource(int64(seed))), moves)
 				done, ok := compareChange(t, seed, c, q)
-				asked += b2i(done)
-				possible += b2i(ok)
+				asked += intIf(done)
+				possible += intIf(ok)
 			}
 			t.Logf("%d of %d could be asked, %d could be done", asked, rounds, possible)
 			if possible < asked/5 || possible > asked*9/10 {
@@ -582,7 +586,7 @@ func inGrid(ch app.LayoutChange) string {
 // checkChange checks what must hold of every answer.
 func checkChange(t *testing.T, c *app.Catalog, q app.ChangeRequest, services []string, got app.LayoutChange) {
 	t.Helper()
-	layout := app.Layout{Provider: first(q.Provider, c.Templates[q.Template].Defaults.Provider)}
+	layout := app.Layout{Provider: cmp.Or(q.Provider, c.Templates[q.Template].Defaults.Provider)}
 	touched := 0
 	for _, n := range got.Nodes {
 		if n.Gone || n.New || len(n.Added)+len(n.Removed) > 0 {

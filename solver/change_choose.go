@@ -21,8 +21,8 @@ type chooser struct {
 	p     *wholeProgram
 }
 
-// choose gives how many nodes meet each fate, or false where there is no way, or where the watch has ended.
-func (m *change) choose(fates []fate, w *watch) ([]int, bool) {
+// choose gives how many nodes meet each fate, or false where there is no way, or where the deadline has passed.
+func (m *change) choose(fates []fate, w *deadline) ([]int, bool) {
 	s := &chooser{m: m, fates: fates, of: make([][]int, len(m.classes)), at: make([]int, len(fates))}
 	var tops []int
 	for i, f := range fates {
@@ -123,6 +123,13 @@ func (f *fate) has(u int) bool { return !f.gone && f.units.has(u) }
 func stands(f *fate) float64 { return oneIf(!f.gone) }
 
 func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func intIf(b bool) int {
 	if b {
 		return 1
 	}

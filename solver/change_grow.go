@@ -40,7 +40,7 @@ func (m *change) polished(ctx context.Context, fates []fate, counts []int) ([]fa
 		}
 		kept, keptCounts = append(kept, f), append(keptCounts, counts[i])
 		for u := range m.units {
-			on[u] += counts[i] * b2n(f.has(u))
+			on[u] += counts[i] * intIf(f.has(u))
 		}
 	}
 	if grow == 0 {

@@ -114,16 +114,9 @@ func (m *change) setsOf(c alike, may set, limit int) ([]set, bool) {
 func apartBy(a, b set) int {
 	both := 0
 	for u := a.next(0); u >= 0; u = a.next(u + 1) {
-		both += b2n(b.has(u))
+		both += intIf(b.has(u))
 	}
 	return a.count() + b.count() - 2*both
-}
-
-func b2n(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (m *change) all() set {

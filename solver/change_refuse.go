@@ -12,7 +12,7 @@ import (
 // refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
 // work by trying. proven is false where not all ways were looked at.
 func (m *change) refusal(ctx context.Context, proven bool) error {
-	w := &watch{ctx: ctx}
+	w := &deadline{ctx: ctx}
 	sentence := m.held(w)
 	if sentence == "" && m.moves {
 		if _, err := New().Solve(ctx, m.c, app.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
@@ -39,7 +39,7 @@ func (m *change) still() string {
 }
 
 // held gives the first reason it finds, "" where it finds none.
-func (m *change) held(w *watch) string {
+func (m *change) held(w *deadline) string {
 	if why := m.misfits(); why != "" {
 		return why
 	}
@@ -151,7 +151,7 @@ func (m *change) homeless() string {
 }
 
 // pinned says what keeps nodes from going.
-func (m *change) pinned(w *watch) string {
+func (m *change) pinned(w *deadline) string {
 	var lines []string
 	for _, u := range m.units {
 		s := u.services[0]
@@ -183,7 +183,7 @@ func joinNonEmpty(by string, parts ...string) string {
 }
 
 // smallest gives the least number of nodes that can be reached.
-func (m *change) smallest(w *watch) (int, bool) {
+func (m *change) smallest(w *deadline) (int, bool) {
 	open, sizes := *m, m.t.Constraints.Size
 	if open.low, open.high = sizes.Least(), len(m.standing)-1; len(sizes.OneOf) == 0 {
 		if size, ok := open.reached(w); ok {
@@ -202,7 +202,7 @@ func (m *change) smallest(w *watch) (int, bool) {
 }
 
 // reached gives the number of nodes of the change found, or false where there is none.
-func (m *change) reached(w *watch) (int, bool) {
+func (m *change) reached(w *deadline) (int, bool) {
 	if m.low > m.high {
 		return 0, false
 	}
@@ -213,7 +213,7 @@ func (m *change) reached(w *watch) (int, bool) {
 	}
 	size := 0
 	for i, f := range fates {
-		size += counts[i] * b2n(!f.gone)
+		size += counts[i] * intIf(!f.gone)
 	}
 	return size, true
 }
@@ -243,14 +243,14 @@ func (m *change) way(ctx context.Context) string {
 		if err != nil {
 			return
 		}
-		w := &watch{ctx: ctx, ended: ctx.Err() != nil}
+		w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 		fates, _ := other.fates(manyOptions)
 		if counts, ok := other.choose(fates, w); ok {
 			ways = append(ways, say(other.carryOut(fates, counts)))
 		}
 	}
 	if r := m.r; r.Size > 0 {
-		w := &watch{ctx: ctx, ended: ctx.Err() != nil}
+		w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 		if size, ok := m.smallest(w); ok && r.Size < len(m.standing) && !m.moves {
 			ways = append(ways, fmt.Sprintf("it can be done with %d nodes instead of %d", size, r.Size))
 		} else if r.Size >= len(m.standing) {
@@ -258,7 +258,7 @@ func (m *change) way(ctx context.Context) string {
 			try(r, func(l app.LayoutChange) string {
 				n := 0
 				for _, node := range l.Nodes {
-					n += b2n(!node.Gone)
+					n += intIf(!node.Gone)
 				}
 				return fmt.Sprintf("it can be done with %d nodes instead of %d", n, m.r.Size)
 			})

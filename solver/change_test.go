@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // webShop is a catalog with a template for a small web shop. log goes everywhere, since no constraint names it.
@@ -27,11 +28,11 @@ func webShop(alter ...func(*app.Catalog, *app.Constraints)) *app.Catalog {
 	c.Services["queue"].Conflicts = []string{"cache"}
 	t := &app.Template{About: app.About{Name: "shop"}, Defaults: app.TemplateDefaults{Provider: "p"}}
 	t.Constraints = app.Constraints{Size: app.SizeRange{Min: 1, Max: 20}, Services: map[string]app.ServiceConstraint{
-		"app":   atLeast(1),
-		"cache": between(1, 2),
-		"db":    between(1, 1),
-		"queue": atLeast(1),
-		"store": between(1, 3),
+		"app":   solvertest.AtLeast(1),
+		"cache": solvertest.Between(1, 2),
+		"db":    solvertest.Between(1, 1),
+		"queue": solvertest.AtLeast(1),
+		"store": solvertest.Between(1, 3),
 	}}
 	for _, f := range alter {
 		f(c, &t.Constraints)
@@ -103,7 +104,7 @@ func TestChangeStories(t *testing.T) {
 			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"log"}},
 			"n1 +log (log goes on every node)\nn2 +log (log goes on every node)"},
 		{"a minimum is met",
-			with(func(l *limits) { l.Services["store"] = between(2, 3) }),
+			with(func(l *limits) { l.Services["store"] = solvertest.Between(2, 3) }),
 			app.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}},
 			"n1 +store (the first of 3 nodes that can take store)\nn2 +store (one of 3 nodes that can take store)"},
 		{"where no node can take it there is a new one",
@@ -130,7 +131,7 @@ func TestChangeStories(t *testing.T) {
 			"n11 new small +app"},
 		{"a ratio asks for more with growth",
 			with(func(l *limits) {
-				l.Services["store"] = atLeast(1)
+				l.Services["store"] = solvertest.AtLeast(1)
 				l.Ratios = []app.Ratio{{Service: "cache", Per: 2, Of: "app"}}
 			}), app.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4, Prefer: app.PreferPacked},
 			"n3 new small +app +cache\nn4 new small +app"},
@@ -237,7 +238,7 @@ func TestChangeRefusals(t *testing.T) {
 			app.ChangeRequest{Nodes: standingNodes("app db/app")},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
 				"n1 cannot stay as it is, since app, db can't coexist. [It can be done with 1 machine touched if services may move.]"},
-		{"a new version allows fewer", with(func(l *limits) { l.Services["app"] = between(1, 1) }),
+		{"a new version allows fewer", with(func(l *limits) { l.Services["app"] = solvertest.Between(1, 1) }),
 			app.ChangeRequest{Nodes: standingNodes("app db/app log")},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
 				"app is on 2 nodes (n1, n2), and may be on at most 1. [It can be done with 1 machine touched if services may move.]"},

@@ -1,13 +1,22 @@
 package solver
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
-// whole is a program in whole numbers: variables between bounds, rows that are sums of them between bounds, and one row
+// deadline remembers that the context has ended.
+type deadline struct {
+	ctx   context.Context
+	ended bool
+}
+
+// wholeProgram is a program in whole numbers: variables between bounds, rows that are sums of them between bounds, and one row
 // after the other that is to be as small as can be. It is solved by branch and bound over a bounded simplex in
 // dictionary form: each basic variable is written as a sum of the others. Bounds may change at any time, the dictionary
 // stays true, so every question starts where the last one ended.
 type wholeProgram struct {
-	w      *watch
+	w      *deadline
 	vars   int         // those asked about; rows have their own variables after them
 	lo, hi []float64   // per variable
 	x      []float64   // per variable
@@ -42,7 +51,7 @@ const (
 	wholeness = 1e-6 // how far from a whole number counts as whole
 )
 
-func newWhole(w *watch, tops []int) *wholeProgram {
+func newWhole(w *deadline, tops []int) *wholeProgram {
 	p := &wholeProgram{w: w, vars: len(tops), slope: make([]float64, len(tops))}
 	for i, hi := range tops {
 		p.lo, p.hi = append(p.lo, 0), append(p.hi, float64(hi))
@@ -125,7 +134,7 @@ func (p *wholeProgram) drop(z int) {
 }
 
 // least finds the answer with the smallest s, starting from the best one so far, which is one of those asked for. It
-// gives false where there is none, or where the watch has ended before one was found.
+// gives false where there is none, or where the deadline has passed before one was found.
 func (p *wholeProgram) least(s weighed, fractions bool) bool {
 	if p.best != nil && len(p.open(s)) == 0 {
 		return true

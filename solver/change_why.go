@@ -20,7 +20,7 @@ func (m *change) explain(out *app.LayoutChange, met []*fate) {
 		for _, s := range n.Services {
 			on[s]++
 		}
-		taking[strings.Join(n.Added, "\x00")] += b2n(!n.New)
+		taking[strings.Join(n.Added, "\x00")] += intIf(!n.New)
 	}
 	able := map[string]ability{}
 	for i := range out.Nodes {

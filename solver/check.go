@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -17,7 +18,7 @@ func Check(c *app.Catalog, r app.LayoutRequest, l app.Layout) []string {
 	if t == nil {
 		return []string{fmt.Sprintf("Template %s does not exist.", r.Template)}
 	}
-	k := &checker{c: c, r: r, l: l, t: t, provider: first(r.Provider, t.Defaults.Provider), asked: map[string]bool{},
+	k := &checker{c: c, r: r, l: l, t: t, provider: cmp.Or(r.Provider, t.Defaults.Provider), asked: map[string]bool{},
 		count: map[string]int{}}
 	services := r.Services
 	if len(services) == 0 {
@@ -81,11 +82,11 @@ func (k *checker) types(g app.NodeGroup) {
 	}
 	hardware, image := k.c.Hardware[g.Hardware], k.c.Images[g.Image]
 	if hardware == nil || hardware.Providers[k.provider].Flavor == "" ||
-		!allowed(g.Hardware, first(k.r.Hardware, k.t.Defaults.Hardware), k.t.Compatibility.Hardware) {
+		!allowed(g.Hardware, cmp.Or(k.r.Hardware, k.t.Defaults.Hardware), k.t.Compatibility.Hardware) {
 		k.say("Hardware %s may not be used here.", g.Hardware)
 	}
 	if image == nil || image.Providers[k.provider].Image == "" ||
-		!allowed(g.Image, first(k.r.Image, k.t.Defaults.Image), k.t.Compatibility.Images) {
+		!allowed(g.Image, cmp.Or(k.r.Image, k.t.Defaults.Image), k.t.Compatibility.Images) {
 		k.say("Image %s may not be used here.", g.Image)
 	}
 	for _, s := range g.Services {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // hardToExplain are problems without a layout, each with the time that is meant to be enough to explain it.
@@ -16,10 +17,10 @@ var hardToExplain = []struct {
 	clauses int // of the conflict
 	within  time.Duration
 }{
-	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 1 + 10 + 45, 50 * time.Millisecond},
-	{"100 services, 200 pairs, one short", oneShort, 10000, 1 + 3 + 3, 100 * time.Millisecond},
-	{"30 exclusive services, 89 nodes", exclusive(30, 3), 89, 1 + 30 + 435, time.Second},
-	{"ring of 9, 2249 nodes", ring(9, 1000), 2249, 1 + 9 + 9, 50 * time.Millisecond},
+	{"10 exclusive services, 29 nodes", func() *app.Catalog { return solvertest.Exclusive(10, 3) }, 29, 1 + 10 + 45, 50 * time.Millisecond},
+	{"100 services, 200 pairs, one short", solvertest.OneShort, 10000, 1 + 3 + 3, 100 * time.Millisecond},
+	{"30 exclusive services, 89 nodes", func() *app.Catalog { return solvertest.Exclusive(30, 3) }, 89, 1 + 30 + 435, time.Second},
+	{"ring of 9, 2249 nodes", func() *app.Catalog { return solvertest.Ring(9, 1000) }, 2249, 1 + 9 + 9, 50 * time.Millisecond},
 }
 
 func BenchmarkExplain(b *testing.B) {

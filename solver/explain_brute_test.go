@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 var (
@@ -22,8 +23,8 @@ var (
 // has been held against it elsewhere: the clauses have no layout, without any one of them they have, and every
 // change that is offered works.
 func TestConflictsAreSmallest(t *testing.T) {
-	t.Run("small", func(t *testing.T) { checkExplanations(t, *explainRounds, *explainBrute, smallProblem) })
-	t.Run("tight", func(t *testing.T) { checkExplanations(t, *explainRounds/20, *explainBrute*4, tightProblem) })
+	t.Run("small", func(t *testing.T) { checkExplanations(t, *explainRounds, *explainBrute, solvertest.Small) })
+	t.Run("tight", func(t *testing.T) { checkExplanations(t, *explainRounds/20, *explainBrute*4, solvertest.Tight) })
 }
 
 func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
@@ -58,8 +59,12 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 		for _, f := range e.Fixes {
 			p.works(f)
 		}
-		withoutFix += b2i(len(e.Fixes) == 0)
-		several += b2i(len(e.Conflict) > 2)
+		if len(e.Fixes) == 0 {
+			withoutFix++
+		}
+		if len(e.Conflict) > 2 {
+			several++
+		}
 	}
 	said := fmt.Sprintf("%d of %d explained, %d with more than two clauses, %d without a fix", explained, rounds, several, withoutFix)
 	t.Log(said)
@@ -85,7 +90,7 @@ func solvable(c *app.Catalog, r app.LayoutRequest) bool {
 }
 
 func bruteForced(c *app.Catalog, r app.LayoutRequest) bool {
-	_, ok := bruteForce(c, r)
+	_, ok := solvertest.BruteForce(c, r)
 	return ok
 }
 

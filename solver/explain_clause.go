@@ -1,10 +1,10 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"muster/app"
 )
@@ -200,8 +200,8 @@ func (q *question) tooMuch(needs app.Resources) string {
 		}
 		return fmt.Sprintf(", and no hardware of provider %s has more than %g", q.provider, most)
 	}
-	return first(compare(needs.CPU, func(f app.Flavor) float64 { return f.CPU }),
-		first(compare(needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }),
+	return cmp.Or(compare(needs.CPU, func(f app.Flavor) float64 { return f.CPU }),
+		cmp.Or(compare(needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }),
 			compare(needs.DiskGB, func(f app.Flavor) float64 { return f.DiskGB })))
 }
 
@@ -252,8 +252,6 @@ func (q *question) addCant(g []string, path string) {
 func (q *question) present(group []string) []string {
 	return slices.DeleteFunc(distinct(group), func(s string) bool { return !slices.Contains(q.services, s) })
 }
-
-func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // touch makes the services of a group ones that some clause speaks of.
 func (d *draft) touch(group []string) []string {
@@ -339,13 +337,13 @@ func (q *question) listHardware() {
 // listAsked lists the hardware and image type that the request, or else the template, wants.
 func (q *question) listAsked() {
 	t, r := q.template, q.request
-	if name := first(r.Hardware, t.Defaults.Hardware); name != "" {
+	if name := cmp.Or(r.Hardware, t.Defaults.Hardware); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
 		k.remedies = otherTypes(hardwareOf, name, q.byPrice())
 		k.Origin = q.defaultOrigin(r.Hardware, "hardware")
 		q.add(k, "hardware %s %s", name, whoAsked(r.Hardware))
 	}
-	if name := first(r.Image, t.Defaults.Image); name != "" {
+	if name := cmp.Or(r.Image, t.Defaults.Image); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindImage}, put: func(d *draft) { d.image = name }}
 		k.remedies = otherTypes(imagesOf, name, q.images)
 		k.Origin = q.defaultOrigin(r.Image, "image")
@@ -381,18 +379,6 @@ func (q *question) listCompatible() {
 		k.remedies = compatibleType(imagesOf, list.Images, q.images)
 		q.add(k, "the template allows image %s and no other", either(list.Images))
 	}
-}
-
-// and lists all names; clauses are about few.
-func and(names []string) string { return listed(names, "and") }
-
-func either(names []string) string { return listed(names, "or") }
-
-func listed(names []string, last string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
 }
 
 // inWhat says what a service takes of its node; "" where it says nothing.

@@ -21,10 +21,19 @@ type Explainer struct {
 	solver app.Solver
 }
 
+// decider is an optional power of solvers: to tell whether there is a layout without looking for the preferred one,
+// which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
+// Without this power the explainer asks for whole layouts.
+type decider interface {
+	Possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
+}
+
+var _ decider = (*Solver)(nil)
+
 // ask gives nil where there is a layout, else the error of the solver.
 func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) error {
 	if d, can := s.(decider); can {
-		return d.possible(ctx, c, r)
+		return d.Possible(ctx, c, r)
 	}
 	_, err := s.Solve(ctx, c, r)
 	return err

@@ -80,8 +80,7 @@ func (q *question) poolInWords() string {
 	room, count := map[string]int{}, map[string]int{}
 	for _, h := range q.request.Pool.Hosts {
 		if hardware := q.catalog.Hardware[h.Hardware]; hardware != nil {
-			n, _ := roomOn(h, hardware.Providers[q.provider])
-			room[h.Hardware] += max(0, n)
+			room[h.Hardware] += max(0, RoomOn(h, hardware.Providers[q.provider]))
 		}
 		count[h.Hardware]++
 	}
@@ -107,7 +106,7 @@ func (q *question) moreHosts() []remedy {
 		if hardware == nil || hardware.Providers[q.provider].Flavor == "" {
 			continue
 		}
-		n, _ := roomOn(h, hardware.Providers[q.provider])
+		n := RoomOn(h, hardware.Providers[q.provider])
 		if best, known := roomiest[h.Hardware]; !known || n > best.Nodes {
 			h.Nodes, h.Free, h.Has = max(1, n), app.HostFree{}, nil
 			roomiest[h.Hardware] = h

@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -28,7 +27,7 @@ type question struct {
 
 func newQuestion(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) *question {
 	t := c.Templates[r.Template]
-	q := &question{ctx: ctx, solver: s, catalog: c, template: t, request: r, provider: first(r.Provider, t.Defaults.Provider),
+	q := &question{ctx: ctx, solver: s, catalog: c, template: t, request: r, provider: cmp.Or(r.Provider, t.Defaults.Provider),
 		services: askedFor(t, r), texts: map[string]bool{}}
 	q.hardware, q.images = offered(c, q.provider)
 	q.list()
@@ -43,21 +42,6 @@ func askedFor(t *app.Template, r app.LayoutRequest) []string {
 	}
 	slices.Sort(services)
 	return slices.Compact(services)
-}
-
-// offered gives the hardware and image types that a provider has, by name.
-func offered(c *app.Catalog, provider string) (hardware, images []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Hardware)) {
-		if c.Hardware[name].Providers[provider].Flavor != "" {
-			hardware = append(hardware, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Images)) {
-		if c.Images[name].Providers[provider].Image != "" {
-			images = append(images, name)
-		}
-	}
-	return hardware, images
 }
 
 // byPrice gives the hardware that the provider has, what costs least first; what has no known price comes last.

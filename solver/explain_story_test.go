@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // testdata/explain.txt holds what people read, story by story; -update-explain writes it anew, to be looked through.
@@ -44,7 +45,7 @@ func shop() (*app.Catalog, *app.Template) {
 	t.Defaults = app.TemplateDefaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
 	t.Constraints = app.Constraints{
 		Size:        app.SizeRange{Min: 2, Max: 12},
-		Services:    map[string]app.ServiceConstraint{"lb": between(1, 1), "app": atLeast(1), "store": between(1, 2)},
+		Services:    map[string]app.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.AtLeast(1), "store": solvertest.Between(1, 2)},
 		CantCoexist: [][]string{{"lb", "app"}, {"lb", "store"}, {"app", "store"}},
 	}
 	c.Templates["web"] = t
@@ -72,7 +73,7 @@ var stories = []story{
 	{"a layout exists", func(_ *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {}},
 	{"too few nodes for three that keep apart", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 2 }},
 	{"too many nodes for the maxima", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		t.Constraints.Services["app"] = between(1, 3)
+		t.Constraints.Services["app"] = solvertest.Between(1, 3)
 		r.Size = 8
 	}},
 	{"as many as are needed, but the template allows fewer", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
@@ -80,19 +81,19 @@ var stories = []story{
 		r.Size = 2
 	}},
 	{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-		t.Constraints.Services["lb"] = between(3, 1)
+		t.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	}},
 	{"together and never together", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 		t.Constraints.MustCoexist = [][]string{{"app", "store"}}
 	}},
 	{"a group of three on too few nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 		only(t, app.Constraints{CantCoexist: [][]string{{"lb", "app", "store"}}, Services: map[string]app.ServiceConstraint{
-			"lb": atLeast(3), "app": atLeast(3), "store": atLeast(3)}})
+			"lb": solvertest.AtLeast(3), "app": solvertest.AtLeast(3), "store": solvertest.AtLeast(3)}})
 		r.Size = 3
 	}},
 	{"two reasons at once", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		t.Constraints.Services["lb"] = between(2, 1)
-		t.Constraints.Services["store"] = between(5, 4)
+		t.Constraints.Services["lb"] = solvertest.Between(2, 1)
+		t.Constraints.Services["store"] = solvertest.Between(5, 4)
 		r.Size = 12
 	}},
 	{"hardware that the provider does not have", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
@@ -120,12 +121,12 @@ var stories = []story{
 	}},
 	{"ratio over a maximum", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 		t.Constraints.Ratios = []app.Ratio{{Service: "lb", Per: 4, Of: "app"}}
-		t.Constraints.Services["app"] = atLeast(6)
+		t.Constraints.Services["app"] = solvertest.AtLeast(6)
 		r.Size = 9
 	}},
 	{"zones, and a provider that has none", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 		only(t, app.Constraints{Zones: &app.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]app.ServiceConstraint{
-			"app": between(1, 6), "lb": atLeast(1), "store": atLeast(1)}})
+			"app": solvertest.Between(1, 6), "lb": solvertest.AtLeast(1), "store": solvertest.AtLeast(1)}})
 		t.Defaults.Provider = "cellar"
 	}},
 	{"more memory than any machine has", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
@@ -231,7 +232,7 @@ func TestStories(t *testing.T) {
 func TestClausesSayWhere(t *testing.T) {
 	c, template := shop()
 	c.Services["store"].Needs = app.Resources{CPU: 99}
-	template.Constraints.Services["lb"] = between(3, 1)
+	template.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	for _, test := range []struct {
 		services []string
 		want     []string
@@ -275,7 +276,7 @@ func (p *patient) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest
 // TestExplainSaysWhatItKnows lets the time be over after ever more questions: what is given is a conflict at any time,
 // and it gets no larger.
 func TestExplainSaysWhatItKnows(t *testing.T) {
-	c := exclusive(4, 2)()
+	c := solvertest.Exclusive(4, 2)
 	r := app.LayoutRequest{Template: "t", Size: 7}
 	last := 1 << 30
 	for questions := 1; ; questions++ {

@@ -55,7 +55,13 @@ func bullet(b *strings.Builder, text, beside string) {
 
 // merged gives the clauses, save that pairs which all exclude each other are told in one.
 func merged(clauses []app.Clause) []app.Clause {
-	cliques := exclusiveGroups(clauses)
+	var pairs [][]string
+	for _, c := range clauses {
+		if c.Kind == kindCant && len(c.Services) == 2 {
+			pairs = append(pairs, c.Services)
+		}
+	}
+	cliques := exclusiveGroups(pairs)
 	told := map[int]bool{}
 	var out []app.Clause
 	for _, c := range clauses {
@@ -67,47 +73,6 @@ func merged(clauses []app.Clause) []app.Clause {
 			told[g.number] = true
 			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", and(g.services)), slices.Clone(g.services)
 			out = append(out, c)
-		}
-	}
-	return out
-}
-
-type exclusiveGroup struct {
-	number   int
-	services []string
-}
-
-// exclusiveGroups finds three or more services of which the clauses keep apart every two, and none from any other. The
-// keys are the pairs.
-func exclusiveGroups(clauses []app.Clause) map[string]exclusiveGroup {
-	near := map[string][]string{} // with the service itself
-	var all []string
-	for _, c := range clauses {
-		if c.Kind == kindCant && len(c.Services) == 2 {
-			for i, s := range c.Services {
-				if near[s] == nil {
-					near[s] = []string{s}
-					all = append(all, s)
-				}
-				near[s] = append(near[s], c.Services[1-i])
-			}
-		}
-	}
-	for s := range near {
-		near[s] = distinct(near[s])
-	}
-	out := map[string]exclusiveGroup{}
-	for i, s := range all {
-		group := near[s]
-		if len(group) < 3 || slices.ContainsFunc(group, func(o string) bool { return !slices.Equal(near[o], group) }) {
-			continue
-		}
-		for j, a := range group {
-			for _, b := range group[j+1:] {
-				if _, known := out[a+" "+b]; !known {
-					out[a+" "+b] = exclusiveGroup{i, group}
-				}
-			}
 		}
 	}
 	return out

@@ -96,6 +96,12 @@ func roomOn(h app.Host, f app.Flavor) (nodes int, free load) {
 	return nodes, free
 }
 
+// RoomOn gives how many more nodes of a flavor a host can take.
+func RoomOn(h app.Host, f app.Flavor) int {
+	nodes, _ := roomOn(h, f)
+	return nodes
+}
+
 // mayHost tells whether a service may be on a host, for all that stands there.
 func mayHost(rule app.HostRule, h app.Host, service string) bool {
 	if len(h.Has) > 0 && slices.Contains(rule.Alone, service) {
@@ -263,4 +269,11 @@ func (m *mixer) freeRows(c int, class hostClass) {
 		}
 		m.rows = append(m.rows, r)
 	}
+}
+
+func b2n(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -185,22 +185,22 @@ func (n *noter) apart() {
 // together leaves groups out that do not count here, since one of them is nowhere, and makes of pairs that exclude each
 // other one group.
 func (n *noter) together(groups [][]string) (out [][]string) {
-	var pairs []app.Clause
+	var pairs [][]string
 	for _, g := range groups {
 		g = distinct(g)
 		switch {
 		case slices.ContainsFunc(g, func(s string) bool { return n.nodes[s] == 0 }):
 		case len(g) == 2:
-			pairs = append(pairs, app.Clause{Kind: kindCant, Services: g})
+			pairs = append(pairs, g)
 		default:
 			out = append(out, g)
 		}
 	}
 	cliques, told := exclusiveGroups(pairs), map[int]bool{}
-	for _, c := range pairs {
-		g, in := cliques[strings.Join(c.Services, " ")]
+	for _, pair := range pairs {
+		g, in := cliques[strings.Join(pair, " ")]
 		if !in {
-			out = append(out, c.Services)
+			out = append(out, pair)
 		} else if !told[g.number] {
 			told[g.number] = true
 			out = append(out, g.services)

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -46,25 +47,6 @@ type block struct {
 // ratio asks for at least one node with a block for every per nodes with another.
 type ratio struct{ service, per, of int }
 
-// reason kinds, as app.Solver states them.
-const (
-	badRequest           = "bad_request"
-	missingTemplate      = "missing_template"
-	missingProvider      = "missing_provider"
-	wrongSize            = "size"
-	noHardwareTypes      = "no_hardware_types"
-	noImageTypes         = "no_image_types"
-	incompatibleServices = "incompatible_services"
-	missingService       = "missing_service"
-	missingDependency    = "missing_dependency"
-	conflictingServices  = "conflict"
-	noSolution           = "no_solution"
-)
-
-func refuse(code app.Code, reason, field, format string, args ...any) *app.Error {
-	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
-}
-
 // mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
 const mostNodes = 4 * app.MaxNodes
 
@@ -83,7 +65,7 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if size := t.Constraints.Size; !size.Allows(r.Size) {
 		return nil, refuse(app.EInvalid, wrongSize, "size", "%s", size.Refusal(r.Size))
 	}
-	p := &problem{size: r.Size, provider: first(r.Provider, t.Defaults.Provider), catalog: c}
+	p := &problem{size: r.Size, provider: cmp.Or(r.Provider, t.Defaults.Provider), catalog: c}
 	if p.provider == "" {
 		return nil, refuse(app.EInvalid, missingProvider, "provider",
 			"template %s has no default provider, so the request must name one.", t.Name)
@@ -103,14 +85,6 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	p.takeConstraints(t)
 	p.takeHosts(t, r)
 	return p, nil
-}
-
-// preferred is what a request prefers, or else its template.
-func preferred(asked app.Preference, t *app.Template) app.Preference {
-	if asked == "" {
-		return t.Defaults.Prefer
-	}
-	return asked
 }
 
 // takeRules takes the preference and the rules that are about no single service.
@@ -146,16 +120,9 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 	return nil
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // takeTypes finds the hardware and image types that template, provider and request leave.
 func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
-	want := first(r.Hardware, t.Defaults.Hardware)
+	want := cmp.Or(r.Hardware, t.Defaults.Hardware)
 	for name, h := range c.Hardware {
 		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
 			continue
@@ -168,7 +135,7 @@ func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest
 		return refuse(app.EInvalid, noHardwareTypes, "hardware",
 			"no hardware types are available to use with template %s and provider %s", r.Template, p.provider)
 	}
-	want = first(r.Image, t.Defaults.Image)
+	want = cmp.Or(r.Image, t.Defaults.Image)
 	for name, i := range c.Images {
 		if allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
 			p.images = append(p.images, name)
@@ -181,10 +148,6 @@ func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest
 	sort.Strings(p.hardware)
 	sort.Strings(p.images)
 	return nil
-}
-
-func allowed(name, want string, compatible []string) bool {
-	return (want == "" || name == want) && (len(compatible) == 0 || slices.Contains(compatible, name))
 }
 
 // takeServices checks that the services exist, may be used, and have what they require.

@@ -37,13 +37,19 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 	}
 	for i, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
-		layout.Groups[i].CostPerHour = money(g.CostPerHour)
+		layout.Groups[i].CostPerHour = RoundCost(g.CostPerHour)
 	}
-	layout.CostPerHour = money(layout.CostPerHour)
+	layout.CostPerHour = RoundCost(layout.CostPerHour)
 	if late && layout.Gap == 0 {
 		layout.Notes = []string{"cheapest: no layout costs less per hour, but the time was over before the packed one of these was found"}
 	}
 	return layout, nil
+}
+
+// Validate says why a request cannot be asked at all, as Solve would but without hints; nil where it can be asked.
+func Validate(catalog *app.Catalog, r app.LayoutRequest) error {
+	_, err := narrow(catalog, r)
+	return err
 }
 
 // find finds the preferred layout. The counter is tried first where its answer can be the one that is asked for; it knows
@@ -151,5 +157,5 @@ func (p *problem) group(k kind, count int) app.NodeGroup {
 	}
 }
 
-// money takes off what adding up in binary leaves far behind the point, so that 0.1 three times is 0.3.
-func money(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+// RoundCost takes off what adding up in binary leaves far behind the point, so that 0.1 three times is 0.3.
+func RoundCost(x float64) float64 { return math.Round(x*1e6) / 1e6 }

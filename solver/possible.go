@@ -7,17 +7,9 @@ import (
 	"muster/app"
 )
 
-// decider is an optional power of solvers: to tell whether there is a layout without looking for the preferred one,
-// which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
-// Without this power the explainer asks for whole layouts.
-type decider interface {
-	possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
-}
-
-var _ decider = (*Solver)(nil)
-
-// possible gives nil where Solve finds a layout.
-func (s *Solver) possible(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) error {
+// Possible gives nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
+// what Solve would give, save that the words of a refusal may be other ones.
+func (s *Solver) Possible(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) error {
 	p, err := narrow(catalog, r)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package solver
 
 import (
 	"fmt"
-	"strings"
 
 	"muster/app"
 )
@@ -17,13 +16,6 @@ type obstacle struct {
 func (p *problem) refusal(o obstacle) *app.Error {
 	return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s: %s.",
 		amount(len(p.services), "service"), amount(p.size, "node"), o.sentence)
-}
-
-func amount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // obstacle looks for what makes the whole problem impossible. It gives false where a layout exists.
@@ -90,15 +82,6 @@ func (c *counter) coreObstacle(core set) obstacle {
 	}
 	return obstacle{services, fmt.Sprintf("those that can't share nodes among %s need more than %s for their minima",
 		names(services), amount(c.n, "node"))}
-}
-
-// names lists some names; of a long list only the beginning.
-func names(list []string) string {
-	const some = 8
-	if len(list) > some {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:some], ", "), len(list)-some)
-	}
-	return strings.Join(list, ", ")
 }
 
 // rules names the rules that the counter does not know, where they are what makes a problem impossible.

@@ -1,0 +1,70 @@
+package solver
+
+import "slices"
+
+// find gives the leader of a service's block.
+func find(leader map[string]string, name string) string {
+	for leader[name] != name {
+		name = leader[name]
+	}
+	return name
+}
+
+// join makes the services of a group that are on this cluster one block, led by the smallest name.
+func join(leader map[string]string, group []string) {
+	top := ""
+	for _, name := range group {
+		if leader[name] == "" {
+			continue
+		}
+		at := find(leader, name)
+		switch {
+		case top == "":
+			top = at
+		case at < top:
+			leader[top] = at
+			top = at
+		case at > top:
+			leader[at] = top
+		}
+	}
+}
+
+type exclusiveGroup struct {
+	number   int
+	services []string
+}
+
+// exclusiveGroups finds three or more services of which the pairs keep apart every two, and none from any other. The keys
+// are the pairs.
+func exclusiveGroups(pairs [][]string) map[string]exclusiveGroup {
+	near := map[string][]string{} // with the service itself
+	var all []string
+	for _, pair := range pairs {
+		for i, s := range pair {
+			if near[s] == nil {
+				near[s] = []string{s}
+				all = append(all, s)
+			}
+			near[s] = append(near[s], pair[1-i])
+		}
+	}
+	for s := range near {
+		near[s] = distinct(near[s])
+	}
+	out := map[string]exclusiveGroup{}
+	for i, s := range all {
+		group := near[s]
+		if len(group) < 3 || slices.ContainsFunc(group, func(o string) bool { return !slices.Equal(near[o], group) }) {
+			continue
+		}
+		for j, a := range group {
+			for _, b := range group[j+1:] {
+				if _, known := out[a+" "+b]; !known {
+					out[a+" "+b] = exclusiveGroup{i, group}
+				}
+			}
+		}
+	}
+	return out
+}
