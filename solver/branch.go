@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
 )
 
 // branch and price: a linear program bounds what can be had; where its solution has fractions of nodes, the number of
@@ -210,25 +212,25 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 	}
 	words := len(shares[0].v.blocks)
 	for p := range palettes {
-		try(&pattern{newSet(words), p})
+		try(&pattern{bitset.New(words), p})
 	}
 	if best != nil {
 		return best, bestSum
 	}
-	all := newSet(words)
+	all := bitset.New(words)
 	for _, s := range shares {
-		all.union(s.v.blocks)
+		all.Union(s.v.blocks)
 	}
 	of := func(pal int, blocks ...int) *pattern {
-		p := &pattern{newSet(words), pal}
+		p := &pattern{bitset.New(words), pal}
 		for _, b := range blocks {
-			p.blocks.add(b)
+			p.blocks.Add(b)
 		}
 		return p
 	}
 	for _, pals := range [][]int{{-1}, upTo(palettes)} {
 		for _, pal := range pals {
-			for b := all.next(0); b >= 0; b = all.next(b + 1) {
+			for b := all.Next(0); b >= 0; b = all.Next(b + 1) {
 				try(of(pal, b))
 			}
 		}
@@ -236,8 +238,8 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 			return best, bestSum
 		}
 		for _, pal := range pals {
-			for b := all.next(0); b >= 0; b = all.next(b + 1) {
-				for c := all.next(b + 1); c >= 0; c = all.next(c + 1) {
+			for b := all.Next(0); b >= 0; b = all.Next(b + 1) {
+				for c := all.Next(b + 1); c >= 0; c = all.Next(c + 1) {
 					try(of(pal, b, c))
 				}
 			}
@@ -248,7 +250,7 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 	}
 	for _, s := range shares { // of the varieties with a fraction, one without more special ones
 		if off(s.amount) <= 1e-6 || slices.ContainsFunc(shares, func(o share) bool {
-			return o.at != s.at && o.v.pal == s.v.pal && off(o.amount) > 1e-6 && s.v.blocks.subsetOf(o.v.blocks)
+			return o.at != s.at && o.v.pal == s.v.pal && off(o.amount) > 1e-6 && s.v.blocks.SubsetOf(o.v.blocks)
 		}) {
 			continue
 		}

@@ -118,7 +118,7 @@ func (s *chooser) spread(rule *app.ZoneRule, keep func(f func(*fate) float64, lo
 	}
 }
 
-func (f *fate) has(u int) bool { return !f.gone && f.units.has(u) }
+func (f *fate) has(u int) bool { return !f.gone && f.units.Has(u) }
 
 func stands(f *fate) float64 { return oneIf(!f.gone) }
 

@@ -108,7 +108,7 @@ func (m *change) untouched() ([]int, bool) {
 		if c.misfit != "" || c.less > 0 || c.lacks > 0 || !m.allowed(c.stays, c.machine) {
 			return nil, false
 		}
-		for u := c.stays.next(0); u >= 0; u = c.stays.next(u + 1) {
+		for u := c.stays.Next(0); u >= 0; u = c.stays.Next(u + 1) {
 			count[u] += len(c.nodes)
 		}
 	}

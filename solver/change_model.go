@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // change is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
@@ -24,8 +25,8 @@ type change struct {
 	wide       app.Resources
 	units      []unit
 	unitOf     map[string]int
-	apart      []set         // per unit: those it can never share a node with
-	never      []set         // units never all on one node
+	apart      []bitset.Set  // per unit: those it can never share a node with
+	never      []bitset.Set  // units never all on one node
 	zones      []string      // for new nodes
 	types      []machineType // for new nodes, in order of preference
 	standing   []standingNode
@@ -69,14 +70,14 @@ type alike struct {
 	nodes   []int // indexes into standing, ascending
 	machine machineType
 	zone    string
-	misfit  string   // why it may not stay as a machine, "" if it may
-	was     []string // its services
-	stays   set      // units of which it has a service
-	lacks   int      // services it must get because others of a unit are there, or because they go everywhere
-	less    int      // services it has that are to be removed
+	misfit  string     // why it may not stay as a machine, "" if it may
+	was     []string   // its services
+	stays   bitset.Set // units of which it has a service
+	lacks   int        // services it must get because others of a unit are there, or because they go everywhere
+	less    int        // services it has that are to be removed
 }
 
-func (m *change) words() int { return max(1, wordsFor(len(m.units))) }
+func (m *change) words() int { return max(1, bitset.Words(len(m.units))) }
 
 // takeUnits parts the services into those that go everywhere and units, as problem does with blocks.
 func (m *change) takeUnits() {
@@ -151,17 +152,17 @@ func resourcesFit(needs, has app.Resources) bool {
 }
 
 func (m *change) takeApart(limits app.Constraints, has map[string]bool) {
-	m.apart = make([]set, len(m.units))
+	m.apart = make([]bitset.Set, len(m.units))
 	for u := range m.apart {
-		m.apart[u] = newSet(m.words())
+		m.apart[u] = bitset.New(m.words())
 	}
 	part := func(a, b int) {
 		if a == b {
 			m.units[a].cant = true
 			return
 		}
-		m.apart[a].add(b)
-		m.apart[b].add(a)
+		m.apart[a].Add(b)
+		m.apart[b].Add(a)
 	}
 	for _, group := range limits.CantCoexistPairs {
 		for i, a := range group {
@@ -176,15 +177,15 @@ func (m *change) takeApart(limits app.Constraints, has map[string]bool) {
 		if len(group) == 0 || slices.ContainsFunc(group, func(s string) bool { return !has[s] }) {
 			continue // it can never be complete
 		}
-		all := newSet(m.words())
+		all := bitset.New(m.words())
 		for _, s := range group {
-			all.add(m.unitOf[s])
+			all.Add(m.unitOf[s])
 		}
-		switch all.count() {
+		switch all.Count() {
 		case 1:
-			m.units[all.next(0)].cant = true
+			m.units[all.Next(0)].cant = true
 		case 2:
-			part(all.next(0), all.next(all.next(0)+1))
+			part(all.Next(0), all.Next(all.Next(0)+1))
 		default:
 			m.never = append(m.never, all)
 		}
@@ -192,20 +193,20 @@ func (m *change) takeApart(limits app.Constraints, has map[string]bool) {
 }
 
 // mayShare tells whether unit u may join the units of s, as far as company goes.
-func (m *change) mayShare(s set, u int) bool {
-	if m.units[u].cant || m.apart[u].intersects(s) {
+func (m *change) mayShare(s bitset.Set, u int) bool {
+	if m.units[u].cant || m.apart[u].Intersects(s) {
 		return false
 	}
-	s.add(u)
-	bad := slices.ContainsFunc(m.never, func(g set) bool { return g.has(u) && g.subsetOf(s) })
-	s.del(u)
+	s.Add(u)
+	bad := slices.ContainsFunc(m.never, func(g bitset.Set) bool { return g.Has(u) && g.SubsetOf(s) })
+	s.Del(u)
 	return !bad
 }
 
 // mayBe tells whether a node with the units of s may be such a machine.
-func (m *change) mayBe(s set, on machineType) bool {
+func (m *change) mayBe(s bitset.Set, on machineType) bool {
 	needs := m.wide
-	for u := s.next(0); u >= 0; u = s.next(u + 1) {
+	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		needs = resourcesPlus(needs, m.units[u].needs)
 		if !accepted(m.units[u].hardware, on.hardware) || !accepted(m.units[u].images, on.image) {
 			return false
@@ -215,21 +216,21 @@ func (m *change) mayBe(s set, on machineType) bool {
 }
 
 // allowed tells whether the units of s may be together on a machine.
-func (m *change) allowed(s set, on machineType) bool {
-	sofar := newSet(m.words())
-	for u := s.next(0); u >= 0; u = s.next(u + 1) {
+func (m *change) allowed(s bitset.Set, on machineType) bool {
+	sofar := bitset.New(m.words())
+	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		if !m.mayShare(sofar, u) {
 			return false
 		}
-		sofar.add(u)
+		sofar.Add(u)
 	}
 	return m.mayBe(s, on)
 }
 
 // names gives the services of a node with the units of s, by name.
-func (m *change) names(s set) []string {
+func (m *change) names(s bitset.Set) []string {
 	out := slices.Clone(m.everywhere)
-	for u := s.next(0); u >= 0; u = s.next(u + 1) {
+	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		out = append(out, m.units[u].services...)
 	}
 	slices.Sort(out)
@@ -277,7 +278,7 @@ func (m *change) takeClasses() {
 }
 
 func (m *change) newClass(n app.StandingNode, zone string) alike {
-	c := alike{zone: zone, was: n.Services, stays: newSet(m.words())}
+	c := alike{zone: zone, was: n.Services, stays: bitset.New(m.words())}
 	c.machine, c.misfit = m.machineOf(n.Hardware, n.Image)
 	if rule := m.t.Constraints.Zones; c.misfit == "" && rule != nil && !slices.Contains(m.zones, zone) {
 		c.misfit = "is in zone " + zone + ", which provider " + m.provider + " does not have"
@@ -289,7 +290,7 @@ func (m *change) newClass(n app.StandingNode, zone string) alike {
 		if m.removed[s] {
 			c.less++
 		} else if u, ok := m.unitOf[s]; ok {
-			c.stays.add(u)
+			c.stays.Add(u)
 		}
 	}
 	for _, s := range m.names(c.stays) {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // fate is what may become of a node of a class, or what a new node may be (class -1).
 type fate struct {
 	class    int
 	gone     bool
-	units    set
+	units    bitset.Set
 	on       machineType
 	zone     string
 	services []string
@@ -64,16 +65,16 @@ func (m *change) mayGrow() bool {
 		m.high < len(m.standing) && slices.ContainsFunc(m.units, func(u unit) bool { return u.fresh })
 }
 
-func (m *change) stay(at int, s set) fate {
+func (m *change) stay(at int, s bitset.Set) fate {
 	c := m.classes[at]
 	o := fate{class: at, units: s, on: c.machine, zone: c.zone, services: m.names(s)}
 	o.touched = !slices.Equal(o.services, c.was)
 	for u := range m.units {
-		if s.has(u) == c.stays.has(u) && (c.lacks == 0 || !s.has(u)) {
+		if s.Has(u) == c.stays.Has(u) && (c.lacks == 0 || !s.Has(u)) {
 			continue
 		}
 		for _, name := range m.units[u].services {
-			if slices.Contains(c.was, name) != s.has(u) && !m.added[name] {
+			if slices.Contains(c.was, name) != s.Has(u) && !m.added[name] {
 				o.odd++
 			}
 		}
@@ -83,92 +84,92 @@ func (m *change) stay(at int, s set) fate {
 
 // setsOf gives the sets of units that a standing node may come to have. What may not share a node now stays out of
 // each other's way only where services may move.
-func (m *change) setsOf(c alike, may set, limit int) ([]set, bool) {
+func (m *change) setsOf(c alike, may bitset.Set, limit int) ([]bitset.Set, bool) {
 	base, free := c.stays, may
 	if m.moves {
-		base, free = newSet(m.words()), m.all()
+		base, free = bitset.New(m.words()), m.all()
 	} else if !m.allowed(base, c.machine) {
 		return nil, true
 	}
-	fine := func(s set, u int) bool {
+	fine := func(s bitset.Set, u int) bool {
 		if !m.mayShare(s, u) {
 			return false
 		}
-		s.add(u)
+		s.Add(u)
 		ok := m.mayBe(s, c.machine)
-		s.del(u)
+		s.Del(u)
 		return ok
 	}
 	sets, complete := setsWithin(base, free, limit, fine)
 	if !complete {
 		sets = m.few(c, base, free, fine)
 	}
-	sets = slices.DeleteFunc(sets, func(s set) bool {
-		return s.empty() && len(m.everywhere) == 0 && !c.stays.empty() || !resourcesFit(m.wide, c.machine.has)
+	sets = slices.DeleteFunc(sets, func(s bitset.Set) bool {
+		return s.Empty() && len(m.everywhere) == 0 && !c.stays.Empty() || !resourcesFit(m.wide, c.machine.has)
 	})
 	// What changes least comes first.
-	slices.SortStableFunc(sets, func(a, b set) int { return apartBy(a, c.stays) - apartBy(b, c.stays) })
+	slices.SortStableFunc(sets, func(a, b bitset.Set) int { return apartBy(a, c.stays) - apartBy(b, c.stays) })
 	return sets, complete
 }
 
-func apartBy(a, b set) int {
+func apartBy(a, b bitset.Set) int {
 	both := 0
-	for u := a.next(0); u >= 0; u = a.next(u + 1) {
-		both += intIf(b.has(u))
+	for u := a.Next(0); u >= 0; u = a.Next(u + 1) {
+		both += intIf(b.Has(u))
 	}
-	return a.count() + b.count() - 2*both
+	return a.Count() + b.Count() - 2*both
 }
 
-func (m *change) all() set {
-	s := newSet(m.words())
+func (m *change) all() bitset.Set {
+	s := bitset.New(m.words())
 	for u := range m.units {
-		s.add(u)
+		s.Add(u)
 	}
 	return s
 }
 
 // setsWithin gives base with all that may join it out of free. Sets that may share stay so when a unit is taken away, so
 // none is missed. It gives false where there are more than limit.
-func setsWithin(base, free set, limit int, fine func(s set, u int) bool) ([]set, bool) {
-	var out []set
-	var grow func(s set, from int) bool
-	grow = func(s set, from int) bool {
+func setsWithin(base, free bitset.Set, limit int, fine func(s bitset.Set, u int) bool) ([]bitset.Set, bool) {
+	var out []bitset.Set
+	var grow func(s bitset.Set, from int) bool
+	grow = func(s bitset.Set, from int) bool {
 		if len(out) == limit {
 			return false
 		}
-		out = append(out, s.clone())
-		for u := free.next(from); u >= 0; u = free.next(u + 1) {
-			if s.has(u) || !fine(s, u) {
+		out = append(out, s.Clone())
+		for u := free.Next(from); u >= 0; u = free.Next(u + 1) {
+			if s.Has(u) || !fine(s, u) {
 				continue
 			}
-			s.add(u)
+			s.Add(u)
 			more := grow(s, u+1)
-			s.del(u)
+			s.Del(u)
 			if !more {
 				return false
 			}
 		}
 		return true
 	}
-	complete := grow(base.clone(), 0)
+	complete := grow(base.Clone(), 0)
 	return out, complete
 }
 
 // few gives the sets that matter most where there are too many: as it is, with one more or one less, and filled up.
-func (m *change) few(c alike, base, free set, fine func(s set, u int) bool) []set {
+func (m *change) few(c alike, base, free bitset.Set, fine func(s bitset.Set, u int) bool) []bitset.Set {
 	known := map[string]bool{}
-	var out []set
-	note := func(s set) {
+	var out []bitset.Set
+	note := func(s bitset.Set) {
 		if key := setKey(s); !known[key] {
 			known[key] = true
-			out = append(out, s.clone())
+			out = append(out, s.Clone())
 		}
 	}
-	fill := func(s, with set, from int) set {
-		s = s.clone()
+	fill := func(s, with bitset.Set, from int) bitset.Set {
+		s = s.Clone()
 		for i := range m.units {
-			if u := (from + i) % len(m.units); with.has(u) && !s.has(u) && fine(s, u) {
-				s.add(u)
+			if u := (from + i) % len(m.units); with.Has(u) && !s.Has(u) && fine(s, u) {
+				s.Add(u)
 			}
 		}
 		return s
@@ -176,20 +177,20 @@ func (m *change) few(c alike, base, free set, fine func(s set, u int) bool) []se
 	note(base)
 	for from := range m.units {
 		most := fill(base, c.stays, from) // where services may move: as much of what stands as can be
-		for _, s := range []set{most, fill(most, free, from)} {
+		for _, s := range []bitset.Set{most, fill(most, free, from)} {
 			note(s)
 		}
-		if free.has(from) {
-			if !most.has(from) && fine(most, from) {
-				most.add(from)
+		if free.Has(from) {
+			if !most.Has(from) && fine(most, from) {
+				most.Add(from)
 				note(most)
-			} else if m.moves && most.has(from) {
-				most.del(from)
+			} else if m.moves && most.Has(from) {
+				most.Del(from)
 				note(most)
 			}
-			if !base.has(from) && fine(base, from) {
-				one := base.clone()
-				one.add(from)
+			if !base.Has(from) && fine(base, from) {
+				one := base.Clone()
+				one.Add(from)
 				note(one)
 				note(fill(one, free, from))
 			}
@@ -198,7 +199,7 @@ func (m *change) few(c alike, base, free set, fine func(s set, u int) bool) []se
 	return out
 }
 
-func setKey(s set) string {
+func setKey(s bitset.Set) string {
 	b := make([]byte, 0, 8*len(s))
 	for _, w := range s {
 		for ; len(b)%8 != 0 || w != 0; w >>= 8 {
@@ -213,17 +214,17 @@ func setKey(s set) string {
 
 // mayCome gives the units that may be put on standing nodes: those asked for; and, where no node goes, those that a
 // minimum, a ratio or a zone rule may need on more nodes. There is no reason for others to.
-func (m *change) mayCome() set {
-	s := newSet(m.words())
+func (m *change) mayCome() bitset.Set {
+	s := bitset.New(m.words())
 	count := make([]int, len(m.units))
 	for _, c := range m.classes {
-		for u := c.stays.next(0); u >= 0; u = c.stays.next(u + 1) {
+		for u := c.stays.Next(0); u >= 0; u = c.stays.Next(u + 1) {
 			count[u] += len(c.nodes)
 		}
 	}
 	for u := range m.units {
 		if m.units[u].fresh || !m.mayGo() && count[u] < m.units[u].min {
-			s.add(u)
+			s.Add(u)
 		}
 	}
 	if m.mayGo() {
@@ -231,13 +232,13 @@ func (m *change) mayCome() set {
 	}
 	for _, ratio := range m.t.Constraints.Ratios {
 		if u, ok := m.unitOf[ratio.Service]; ok {
-			s.add(u)
+			s.Add(u)
 		}
 	}
 	if rule := m.t.Constraints.Zones; rule != nil {
 		for _, name := range rule.Services {
 			if u, ok := m.unitOf[name]; ok {
-				s.add(u)
+				s.Add(u)
 			}
 		}
 	}
@@ -246,23 +247,23 @@ func (m *change) mayCome() set {
 
 // newNodes lists what a new node can be. Where standing nodes go, and nothing may move, it is only what is added.
 func (m *change) newNodes(many int) (list []fate, all bool) {
-	free, base := m.all(), newSet(m.words())
+	free, base := m.all(), bitset.New(m.words())
 	if m.mayGo() && !m.moves {
 		for u := range m.units {
 			if !m.units[u].fresh {
-				free.del(u)
+				free.Del(u)
 			}
 		}
 	} else if m.r.Prefer == "" || m.r.Prefer == app.PreferPacked {
 		base = m.carefree()
 	}
-	fine := func(s set, u int) bool {
+	fine := func(s bitset.Set, u int) bool {
 		if !m.mayShare(s, u) {
 			return false
 		}
-		s.add(u)
+		s.Add(u)
 		ok := slices.ContainsFunc(m.types, func(on machineType) bool { return m.mayBe(s, on) })
-		s.del(u)
+		s.Del(u)
 		return ok
 	}
 	limit := many / max(1, len(m.zones))
@@ -275,7 +276,7 @@ func (m *change) newNodes(many int) (list []fate, all bool) {
 	}
 	for _, s := range sets {
 		services := m.names(s)
-		if len(services) == 0 || s.empty() && m.mayGo() && !m.moves {
+		if len(services) == 0 || s.Empty() && m.mayGo() && !m.moves {
 			continue
 		}
 		for _, on := range m.machinesFor(s) {
@@ -288,28 +289,28 @@ func (m *change) newNodes(many int) (list []fate, all bool) {
 }
 
 // carefree gives the units that every new node has, since each is preferred with them and nothing stands against it.
-func (m *change) carefree() set {
-	s := newSet(m.words())
+func (m *change) carefree() bitset.Set {
+	s := bitset.New(m.words())
 	for i, u := range m.units {
 		none := app.Resources{}
-		if u.cant || u.max < app.Unlimited || u.needs != none || !m.apart[i].empty() ||
-			slices.ContainsFunc(m.never, func(g set) bool { return g.has(i) }) ||
+		if u.cant || u.max < app.Unlimited || u.needs != none || !m.apart[i].Empty() ||
+			slices.ContainsFunc(m.never, func(g bitset.Set) bool { return g.Has(i) }) ||
 			slices.ContainsFunc(m.types, func(on machineType) bool {
 				return !accepted(u.hardware, on.hardware) || !accepted(u.images, on.image)
 			}) {
 			continue
 		}
-		s.add(i)
+		s.Add(i)
 	}
 	for _, ratio := range m.t.Constraints.Ratios {
 		if u, ok := m.unitOf[ratio.Of]; ok {
-			s.del(u)
+			s.Del(u)
 		}
 	}
 	if rule := m.t.Constraints.Zones; rule != nil {
 		for _, name := range rule.Services {
 			if u, ok := m.unitOf[name]; ok {
-				s.del(u)
+				s.Del(u)
 			}
 		}
 	}
@@ -318,7 +319,7 @@ func (m *change) carefree() set {
 
 // machinesFor gives the types that a new node with the units of s may be: all of them where hardware may be mixed, else
 // the first, which is the cheapest one where that is preferred.
-func (m *change) machinesFor(s set) []machineType {
+func (m *change) machinesFor(s bitset.Set) []machineType {
 	var fit []machineType
 	for _, on := range m.types {
 		if m.mayBe(s, on) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
@@ -118,17 +119,17 @@ func (m *change) homeless() string {
 		if u.min == 0 {
 			continue
 		}
-		alone := newSet(m.words())
-		alone.add(i)
+		alone := bitset.New(m.words())
+		alone.Add(i)
 		isNew := m.mayGrow() && !u.cant && len(m.machinesFor(alone)) > 0
 		can := 0
 		for _, c := range m.classes {
 			s := alone
 			if !m.moves {
-				s = c.stays.clone()
-				s.add(i)
+				s = c.stays.Clone()
+				s.Add(i)
 			}
-			if c.misfit == "" && m.allowed(s, c.machine) && (u.fresh || m.moves || c.stays.has(i) || !m.mayGo()) {
+			if c.misfit == "" && m.allowed(s, c.machine) && (u.fresh || m.moves || c.stays.Has(i) || !m.mayGo()) {
 				can += len(c.nodes)
 			}
 		}

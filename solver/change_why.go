@@ -137,10 +137,10 @@ type ability struct {
 func (m *change) whoCan(services []string) ability {
 	a := ability{first: -1}
 	for _, c := range m.classes {
-		s := c.stays.clone()
+		s := c.stays.Clone()
 		for _, name := range services {
 			if u, ok := m.unitOf[name]; ok {
-				s.add(u)
+				s.Add(u)
 			}
 		}
 		if c.misfit != "" || !m.allowed(s, c.machine) {
@@ -183,7 +183,7 @@ func (m *change) clash(c alike) string {
 		return ""
 	}
 	needs := m.wide
-	for u := c.stays.next(0); u >= 0; u = c.stays.next(u + 1) {
+	for u := c.stays.Next(0); u >= 0; u = c.stays.Next(u + 1) {
 		b := m.units[u]
 		needs = resourcesPlus(needs, b.needs)
 		who := names(b.services)
@@ -197,14 +197,14 @@ func (m *change) clash(c alike) string {
 		case !accepted(b.images, c.machine.image):
 			return who + " " + verb(b.services, "does", "do") + " not accept image " + c.machine.image
 		}
-		if o := m.apart[u].firstCommon(c.stays); o >= 0 {
+		if o := m.apart[u].FirstCommon(c.stays); o >= 0 {
 			return names(slices.Concat(b.services, m.units[o].services)) + " can't coexist"
 		}
 	}
 	for _, g := range m.never {
-		if g.subsetOf(c.stays) {
+		if g.SubsetOf(c.stays) {
 			var who []string
-			for u := g.next(0); u >= 0; u = g.next(u + 1) {
+			for u := g.Next(0); u >= 0; u = g.Next(u + 1) {
 				who = append(who, m.units[u].services...)
 			}
 			return names(who) + " can't coexist"

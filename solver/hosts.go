@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // host is one of the hosts that nodes may go on. Hosts that can take no node at all are left out.
@@ -148,14 +149,14 @@ func (f *family) takeHostedPalettes(p *problem) {
 				if class.hardware != h {
 					continue
 				}
-				x := palette{hardware: h, image: i.index, class: c, blocks: newSet(f.words), room: p.offers[h]}
+				x := palette{hardware: h, image: i.index, class: c, blocks: bitset.New(f.words), room: p.offers[h]}
 				for d := range x.room {
 					x.room[d] = min(x.room[d], class.free[d])
 				}
 				x.room = x.room.minus(p.base)
 				for b, block := range p.blocks {
-					if f.usable.has(b) && class.blocks[b] && i.blocks.has(b) && slices.Contains(block.hardware, h) && block.needs.within(x.room) {
-						x.blocks.add(b)
+					if f.usable.Has(b) && class.blocks[b] && i.blocks.Has(b) && slices.Contains(block.hardware, h) && block.needs.within(x.room) {
+						x.blocks.Add(b)
 					}
 				}
 				if (load{}).within(x.room) {
@@ -188,9 +189,9 @@ func (m *mixer) hostRows() {
 			case w == 0:
 			case block < 0:
 				r.pal[i] = w
-			case pal.blocks.has(block):
-				w := weighedPattern{pattern{newSet(m.f.words), i}, w}
-				w.blocks.add(block)
+			case pal.blocks.Has(block):
+				w := weighedPattern{pattern{bitset.New(m.f.words), i}, w}
+				w.blocks.Add(block)
 				r.patterns = append(r.patterns, w)
 			}
 		}
@@ -250,10 +251,10 @@ func (m *mixer) freeRows(c int, class hostClass) {
 			}
 			r.pal[i] = m.p.base[d]
 			unit = divisor(unit, m.p.base[d])
-			for b := pal.blocks.next(0); b >= 0; b = pal.blocks.next(b + 1) {
+			for b := pal.blocks.Next(0); b >= 0; b = pal.blocks.Next(b + 1) {
 				if need := m.f.needs[b][d]; need > 0 {
-					w := weighedPattern{pattern{newSet(m.f.words), i}, need}
-					w.blocks.add(b)
+					w := weighedPattern{pattern{bitset.New(m.f.words), i}, need}
+					w.blocks.Add(b)
 					r.patterns = append(r.patterns, w)
 					unit = divisor(unit, need)
 				}

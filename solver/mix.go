@@ -3,6 +3,8 @@ package solver
 import (
 	"encoding/binary"
 	"slices"
+
+	"muster/solver/internal/bitset"
 )
 
 // mixer answers what counts.go cannot: questions in which less is not always possible too, since services are counted
@@ -31,7 +33,7 @@ type mixer struct {
 
 // variety is a kind of node: blocks on a palette. size counts its services, also those that go everywhere.
 type variety struct {
-	blocks set
+	blocks bitset.Set
 	pal    int
 	kind   int // those with the same blocks and types have the same, also where their hosts are of different classes
 	size   int64
@@ -58,18 +60,18 @@ type weighedPattern struct {
 
 // pattern is nodes with at least these blocks, on the palette, or on any where pal is -1.
 type pattern struct {
-	blocks set
+	blocks bitset.Set
 	pal    int
 }
 
 func (p *pattern) has(v *variety) bool {
-	return (p.pal < 0 || p.pal == v.pal) && p.blocks.subsetOf(v.blocks)
+	return (p.pal < 0 || p.pal == v.pal) && p.blocks.SubsetOf(v.blocks)
 }
 
 func (r *row) of(v *variety) int64 {
 	sum := int64(0)
 	if r.block != nil {
-		for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+		for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 			sum += r.block[b]
 		}
 	}
@@ -190,7 +192,7 @@ func (m *mixer) addRow(r row) {
 	}
 }
 
-func keyOf(n int, blocks set) string {
+func keyOf(n int, blocks bitset.Set) string {
 	key := binary.AppendUvarint(nil, uint64(n))
 	for _, w := range blocks {
 		key = binary.LittleEndian.AppendUint64(key, w)
@@ -198,7 +200,7 @@ func keyOf(n int, blocks set) string {
 	return string(key)
 }
 
-func (m *mixer) kindOf(blocks set, pal int) int {
+func (m *mixer) kindOf(blocks bitset.Set, pal int) int {
 	key := keyOf(m.typesOf[pal], blocks)
 	kind, known := m.kinds[key]
 	if !known {
@@ -209,12 +211,12 @@ func (m *mixer) kindOf(blocks set, pal int) int {
 }
 
 // variety gives the one value for these blocks on this palette.
-func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
+func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 	key := keyOf(pal, blocks)
 	if v = m.known[key]; v != nil {
 		return v, false
 	}
-	v = &variety{blocks: blocks.clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+	v = &variety{blocks: blocks.Clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
 	v.kind = m.kindOf(blocks, pal)
 	for i := range m.rows {
 		v.coef = append(v.coef, float64(m.rows[i].of(v)))
@@ -225,9 +227,9 @@ func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
 }
 
 // fits tells whether a node may have these blocks on a palette.
-func (m *mixer) fits(blocks set, pal int) bool {
+func (m *mixer) fits(blocks bitset.Set, pal int) bool {
 	p := &m.f.palettes[pal]
-	return blocks.subsetOf(p.blocks) && m.f.sum(blocks).within(p.room)
+	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).within(p.room)
 }
 
 // rivals gives a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
@@ -254,7 +256,7 @@ func (m *mixer) clash(n int, at func(i int) *variety) (a, b *variety) {
 	}
 	for i := range n {
 		for j := range i {
-			if a, b = at(j), at(i); a.kind != b.kind && a.blocks.equal(b.blocks) {
+			if a, b = at(j), at(i); a.kind != b.kind && a.blocks.Equal(b.blocks) {
 				return a, b
 			}
 		}
@@ -276,7 +278,7 @@ func (m *mixer) roomOf(pal int, most int64) load {
 
 // names gives the services of a variety's blocks, by name.
 func (m *mixer) names(v *variety) (out []string) {
-	for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+	for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 		out = append(out, m.p.blocks[b].services...)
 	}
 	slices.Sort(out)
@@ -284,9 +286,9 @@ func (m *mixer) names(v *variety) (out []string) {
 }
 
 // mustHave is the clause that no node stays empty.
-func (m *mixer) mustHave(open set) []set {
+func (m *mixer) mustHave(open bitset.Set) []bitset.Set {
 	if len(m.p.everywhere) > 0 {
 		return nil
 	}
-	return []set{open}
+	return []bitset.Set{open}
 }

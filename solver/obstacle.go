@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // obstacle says why there is no layout: a sentence for people, and the services it is about.
@@ -55,7 +56,7 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 		return say("no hardware type that may be used here (%s) is accepted by %s", names(c.p.hardware), who)
 	case len(b.images) == 0:
 		return say("no image type that may be used here (%s) is accepted by %s", names(c.p.images), who)
-	case b.max > 0 && !c.f.usable.has(i):
+	case b.max > 0 && !c.f.usable.Has(i):
 		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, names(c.p.hardware))
 	case b.min > b.max:
 		return say("%s must be on at least %s, but may be on at most %d", who, amount(b.min, "node"), b.max)
@@ -66,14 +67,14 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 }
 
 // coreObstacle names the blocks that together need more nodes than there are.
-func (c *counter) coreObstacle(core set) obstacle {
+func (c *counter) coreObstacle(core bitset.Set) obstacle {
 	var services []string
 	sum, exclusive := 0, true
-	for b := core.next(0); b >= 0; b = core.next(b + 1) {
+	for b := core.Next(0); b >= 0; b = core.Next(b + 1) {
 		services = append(services, c.p.blocks[b].services...)
 		sum += c.need[b]
-		for u := core.next(b + 1); u >= 0; u = core.next(u + 1) {
-			exclusive = exclusive && c.f.adj[b].has(u)
+		for u := core.Next(b + 1); u >= 0; u = core.Next(u + 1) {
+			exclusive = exclusive && c.f.adj[b].Has(u)
 		}
 	}
 	if exclusive {

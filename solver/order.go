@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
 )
 
 // order finds the packed layout under a mixer's rows: the same steps as in counts.go, with other means. A variety for
@@ -203,7 +205,7 @@ func (o *order) on(at spot, pal int, size int64) *variety {
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for !m.w.ended {
 		need := size - m.p.base[bySize]
-		_, picks := m.s.best(o.prepare(pal, size), newSet(m.f.words), need, need, m.f.blocks)
+		_, picks := m.s.best(o.prepare(pal, size), bitset.New(m.f.words), need, need, m.f.blocks)
 		if picks == nil {
 			return nil
 		}
@@ -292,9 +294,9 @@ func (o *order) worthMost(c *cutWorth, v *variety) float64 {
 	return most
 }
 
-func kept(c cut, blocks set) bool {
+func kept(c cut, blocks bitset.Set) bool {
 	sum := int64(0)
-	for b := blocks.next(0); b >= 0; b = blocks.next(b + 1) {
+	for b := blocks.Next(0); b >= 0; b = blocks.Next(b + 1) {
 		sum += c.weight[b]
 	}
 	return sum >= c.least
@@ -306,7 +308,7 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 	if len(c.pattern) > 0 {
 		worth = slices.Clone(worth)
 		for _, p := range c.pattern { // of one block, or of none
-			if b := p.blocks.next(0); p.pal == pal && b >= 0 {
+			if b := p.blocks.Next(0); p.pal == pal && b >= 0 {
 				worth[b] += p.worth
 			} else if p.pal == pal {
 				least -= p.worth
@@ -336,7 +338,7 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 }
 
 // prepare sets the search up for varieties on a palette with at most size services, and gives the blocks to choose from.
-func (o *order) prepare(pal int, size int64) set {
+func (o *order) prepare(pal int, size int64) bitset.Set {
 	m := o.m
 	x := &extras{}
 	for i := range o.cuts {
@@ -358,9 +360,9 @@ func (o *order) prepare(pal int, size int64) set {
 }
 
 // heaviest finds the greatest number of services, at most size, and the first palette that reaches it.
-func (o *order) heaviest(size int64) (pal int, blocks set, top int64) {
+func (o *order) heaviest(size int64) (pal int, blocks bitset.Set, top int64) {
 	m := o.m
-	none, base := newSet(m.f.words), m.p.base[bySize]
+	none, base := bitset.New(m.f.words), m.p.base[bySize]
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for ; size >= max(1, base) && !m.w.ended; size-- {
 		got := base - 1
@@ -392,35 +394,35 @@ func (o *order) heaviest(size int64) (pal int, blocks set, top int64) {
 func (o *order) firstByName(at spot, v *variety) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
-	kept, left := newSet(m.f.words), v.size-m.p.base[bySize]
-	open, avail := m.f.palettes[v.pal].blocks.clone(), newSet(m.f.words)
-	for b := open.next(0); b >= 0 && left > 0; b = open.next(b + 1) {
-		open.del(b)
+	kept, left := bitset.New(m.f.words), v.size-m.p.base[bySize]
+	open, avail := m.f.palettes[v.pal].blocks.Clone(), bitset.New(m.f.words)
+	for b := open.Next(0); b >= 0 && left > 0; b = open.Next(b + 1) {
+		open.Del(b)
 		if m.f.needs[b][bySize] > left || !m.f.joins(kept, m.f.palsOf[b], b) ||
 			!m.f.sum(kept).plus(m.f.needs[b]).within(m.roomOf(v.pal, v.size)) {
 			continue
 		}
-		kept.add(b)
+		kept.Add(b)
 		rest := left - m.f.needs[b][bySize]
-		for !v.blocks.has(b) && !m.w.ended {
+		for !v.blocks.Has(b) && !m.w.ended {
 			o.prepare(v.pal, v.size)
-			avail.copyFrom(open)
-			avail.remove(m.f.adj[b])
+			avail.CopyFrom(open)
+			avail.Remove(m.f.adj[b])
 			_, picks := m.s.best(avail, kept, rest, rest, m.f.blocks)
 			if picks == nil {
 				break
 			}
-			picks.union(kept)
+			picks.Union(kept)
 			if w, _ := m.variety(picks, v.pal); o.judge(at, w) {
 				v = w
 			}
 		}
-		if !v.blocks.has(b) {
-			kept.del(b)
+		if !v.blocks.Has(b) {
+			kept.Del(b)
 			continue
 		}
 		left = rest
-		open.remove(m.f.adj[b])
+		open.Remove(m.f.adj[b])
 	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
 )
 
 // arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and gives
@@ -47,7 +48,7 @@ type hoster struct {
 type guest struct {
 	count  int
 	needs  load
-	apart  set // its services that are to be separate, by number; the last is never set
+	apart  bitset.Set // its services that are to be separate, by number; the last is never set
 	things []int
 	on     []bool // per class of seats
 }
@@ -58,7 +59,7 @@ type seat struct {
 	class int // those that may take the same guests
 	left  int
 	free  load
-	has   set // services that are to be separate and are here
+	has   bitset.Set // services that are to be separate and are here
 }
 
 type hosting struct {
@@ -110,7 +111,7 @@ func (s *hosting) stop() bool {
 func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	p, l := h.p, h.p.pool
 	s := &hosting{hoster: h, late: h.w.ended, skew: app.Unlimited, failed: map[string]bool{}}
-	words := max(1, wordsFor(len(l.separate)))
+	words := max(1, bitset.Words(len(l.separate)))
 	classes := map[string]int{}
 	for i := range l.hosts {
 		at := &l.hosts[i]
@@ -133,7 +134,7 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 				s.guests[g].on = append(s.guests[g].on, key[g] == 1)
 			}
 		}
-		s.seats = append(s.seats, seat{at, c, at.nodes, at.free, newSet(words)})
+		s.seats = append(s.seats, seat{at, c, at.nodes, at.free, bitset.New(words)})
 		s.zones = append(s.zones, slices.Index(p.zones, at.zone))
 	}
 	s.classes = len(classes)
@@ -143,10 +144,10 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	s.spread()
 	for g, group := range groups {
 		k := &s.guests[g]
-		k.count, k.needs, k.apart = group.Count, p.needsOf(group.Services), newSet(words)
+		k.count, k.needs, k.apart = group.Count, p.needsOf(group.Services), bitset.New(words)
 		for i, name := range l.separate {
 			if slices.Contains(group.Services, name) {
-				k.apart.add(i)
+				k.apart.Add(i)
 			}
 		}
 		s.tag(k, group)
@@ -278,7 +279,7 @@ func (s *hosting) count(j, ahead, sign int) {
 	}
 	s.room[0][ahead][at.class] += sign * at.left
 	for m := 1; m < len(s.room); m++ {
-		if !at.has.has(m - 1) {
+		if !at.has.Has(m - 1) {
 			s.room[m][ahead][at.class] += sign
 		}
 	}
@@ -338,8 +339,8 @@ func (s *hosting) seat(i int, alike []int, j, left int) bool {
 // most is how many nodes of a guest a seat has room for.
 func (s *hosting) most(k *guest, at *seat) int {
 	n := at.left
-	if !k.apart.empty() {
-		n = min(n, 1-b2n(k.apart.intersects(at.has)))
+	if !k.apart.Empty() {
+		n = min(n, 1-b2n(k.apart.Intersects(at.has)))
 	}
 	for d := range bySize {
 		if k.needs[d] > 0 {
@@ -359,9 +360,9 @@ func (s *hosting) put(i, j, n int) {
 		}
 	}
 	if n > 0 {
-		at.has.union(k.apart)
+		at.has.Union(k.apart)
 	} else if n < 0 {
-		at.has.remove(k.apart)
+		at.has.Remove(k.apart)
 	}
 	for _, t := range k.things {
 		s.left[t] -= n
@@ -397,7 +398,7 @@ func (s *hosting) fits(i, left int) bool {
 
 // flows tells whether the nodes that a measure counts, which are all or those with a service, have room by that measure.
 func (s *hosting) flows(i, left, m int) bool {
-	counts := func(g int) bool { return m == 0 || s.guests[g].apart.has(m-1) }
+	counts := func(g int) bool { return m == 0 || s.guests[g].apart.Has(m-1) }
 	room := slices.Concat(s.room[m][0], s.room[m][1])
 	takes := func(g, sink int) bool {
 		if g == i && sink < s.classes {

@@ -34,7 +34,7 @@ func (p *problem) mixerFor(w *watch) *mixer {
 	}
 	f := newFamily(p, func(x, o palette) bool {
 		return before(o, x) < 0 && (!limited(o.hardware) || o.hardware == x.hardware) &&
-			x.blocks.subsetOf(o.blocks) && x.room.within(o.room)
+			x.blocks.SubsetOf(o.blocks) && x.room.within(o.room)
 	})
 	m := newMixer(p, f, w)
 	if p.pool != nil {

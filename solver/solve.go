@@ -143,7 +143,7 @@ func outOfTime(p *problem, cause error) *app.Error {
 // group states count nodes of a kind in the words of the catalog.
 func (p *problem) group(k kind, count int) app.NodeGroup {
 	services := slices.Clone(p.everywhere)
-	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+	for b := k.blocks.Next(0); b >= 0; b = k.blocks.Next(b + 1) {
 		services = append(services, p.blocks[b].services...)
 	}
 	slices.Sort(services)
