@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // Changer finds how a standing cluster becomes the one that is wanted. It keeps nothing between questions, so one value
@@ -86,7 +87,7 @@ func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
 	switch {
 	case w.ended:
 		return nil, nil, &app.Error{Code: app.ETimeout, Err: ctx.Err(), Message: fmt.Sprintf(
-			"no answer was found in time for %s on %s", amount(len(m.services), "service"), amount(len(m.standing), "node"))}
+			"no answer was found in time for %s on %s", humanize.Count(len(m.services), "service"), humanize.Count(len(m.standing), "node"))}
 	case !ok:
 		return nil, nil, m.refusal(ctx, all)
 	}
@@ -123,7 +124,7 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 	}
 	if r.Size == 0 && len(m.standing) > size.Max {
 		return nil, hinted(refuse(app.EInvalid, wrongSize, "size",
-			"%s stand, and template %s allows at most %d", amount(len(m.standing), "node"), m.t.Name, size.Max),
+			"%s stand, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
 	err := Validate(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
@@ -210,7 +211,7 @@ func (m *change) takeServices() error {
 			return hinted(refuse(app.EInvalid, badRequest, "remove", "%s is to be added and to be removed", s), "Ask for one of them.")
 		case !stands[s]:
 			return hinted(refuse(app.EInvalid, badRequest, "remove", "%s is not on the cluster", s),
-				"On it are "+names(sortedKeys(stands))+".")
+				"On it are "+humanize.Names(sortedKeys(stands))+".")
 		}
 		m.removed[s] = true
 	}

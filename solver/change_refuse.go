@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/humanize"
 )
 
 // refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
@@ -70,7 +71,7 @@ func (m *change) misfits() string {
 		}
 		if why != "" {
 			total += len(c.nodes)
-			lines = append(lines, names(m.nodeNames(c))+" "+why)
+			lines = append(lines, humanize.Names(m.nodeNames(c))+" "+why)
 		}
 	}
 	if total <= max(0, len(m.standing)-m.high) {
@@ -106,7 +107,7 @@ func (m *change) tooMany() string {
 	for _, u := range m.units {
 		for _, s := range u.services {
 			if on := m.nodesWith(s); len(on) > u.max {
-				return fmt.Sprintf("%s is on %s (%s), and may be on at most %d", s, amount(len(on), "node"), names(on), u.max)
+				return fmt.Sprintf("%s is on %s (%s), and may be on at most %d", s, humanize.Count(len(on), "node"), humanize.Names(on), u.max)
 			}
 		}
 	}
@@ -137,14 +138,14 @@ func (m *change) homeless() string {
 			can += max(0, min(m.high, app.Unlimited/2)-len(m.standing))
 		}
 		can = min(can, m.high)
-		who := names(u.services)
+		who := humanize.Names(u.services)
 		switch {
 		case u.min > u.max:
-			return fmt.Sprintf("%s must be on at least %s, but may be on at most %d", who, amount(u.min, "node"), u.max)
+			return fmt.Sprintf("%s must be on at least %s, but may be on at most %d", who, humanize.Count(u.min, "node"), u.max)
 		case can == 0:
 			return "no node can take " + who
 		case can < u.min:
-			return fmt.Sprintf("%s must be on at least %s, and only %d can take %s", who, amount(u.min, "node"), can,
+			return fmt.Sprintf("%s must be on at least %s, and only %d can take %s", who, humanize.Count(u.min, "node"), can,
 				verb(u.services, "it", "them"))
 		}
 	}
@@ -160,10 +161,10 @@ func (m *change) pinned(w *deadline) string {
 		switch {
 		case u.fresh || len(on) == 0 || len(on) > u.min:
 		case u.min == 1:
-			lines = append(lines, fmt.Sprintf("%s is only on %s and may not move", names(u.services), on[0]))
+			lines = append(lines, fmt.Sprintf("%s is only on %s and may not move", humanize.Names(u.services), on[0]))
 		default:
-			lines = append(lines, fmt.Sprintf("%s must be on at least %s and %s only on %s", names(u.services),
-				amount(u.min, "node"), verb(u.services, "is", "are"), names(on)))
+			lines = append(lines, fmt.Sprintf("%s must be on at least %s and %s only on %s", humanize.Names(u.services),
+				humanize.Count(u.min, "node"), verb(u.services, "is", "are"), humanize.Names(on)))
 		}
 	}
 	if len(lines) > 4 {
@@ -171,7 +172,7 @@ func (m *change) pinned(w *deadline) string {
 	}
 	most := ""
 	if size, ok := m.smallest(w); ok {
-		most = fmt.Sprintf("at most %d of the %s can go", len(m.standing)-size, amount(len(m.standing), "node"))
+		most = fmt.Sprintf("at most %d of the %s can go", len(m.standing)-size, humanize.Count(len(m.standing), "node"))
 		if size == len(m.standing) {
 			most = "no node can go"
 		}
@@ -231,9 +232,9 @@ func (m *change) scarce() string {
 		return ""
 	}
 	if m.r.Size == 0 {
-		return fmt.Sprintf("the nodes cannot take %s as often as %s must be", names(fresh), verb(fresh, "it", "they"))
+		return fmt.Sprintf("the nodes cannot take %s as often as %s must be", humanize.Names(fresh), verb(fresh, "it", "they"))
 	}
-	return fmt.Sprintf("%s cannot take %s as often as %s must be", amount(m.r.Size, "node"), names(fresh), verb(fresh, "it", "they"))
+	return fmt.Sprintf("%s cannot take %s as often as %s must be", humanize.Count(m.r.Size, "node"), humanize.Names(fresh), verb(fresh, "it", "they"))
 }
 
 // way looks for something near that can be done.
@@ -268,7 +269,7 @@ func (m *change) way(ctx context.Context) string {
 	if r := m.r; !r.AllowMoves {
 		r.AllowMoves = true
 		try(r, func(l app.LayoutChange) string {
-			return fmt.Sprintf("it can be done with %s touched if services may move", amount(l.Touched, "machine"))
+			return fmt.Sprintf("it can be done with %s touched if services may move", humanize.Count(l.Touched, "machine"))
 		})
 	}
 	if len(ways) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // ChangeText writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.
@@ -36,7 +37,7 @@ func ChangeText(w io.Writer, ch app.LayoutChange) {
 		table = append(table, r.cells(head))
 	}
 	writeTable(w, table)
-	fmt.Fprintf(w, "\n%s afterwards, %s touched", amount(stay, "node"), amount(ch.Touched, "machine"))
+	fmt.Fprintf(w, "\n%s afterwards, %s touched", humanize.Count(stay, "node"), humanize.Count(ch.Touched, "machine"))
 	if ch.CostPerHour > 0 {
 		fmt.Fprintf(w, ", %.4g per hour", ch.CostPerHour)
 	}

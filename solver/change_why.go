@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // explain says of each node that something happens to why it is this one.
@@ -55,10 +56,10 @@ func (m *change) whyNew(n *app.ChangedNode) string {
 		}
 	}
 	if len(asked) > 0 {
-		return fmt.Sprintf("the standing nodes cannot take %s as often as it must be", names(asked))
+		return fmt.Sprintf("the standing nodes cannot take %s as often as it must be", humanize.Names(asked))
 	}
 	if len(m.standing) < m.t.Constraints.Size.Min {
-		return fmt.Sprintf("template %s asks for at least %s", m.t.Name, amount(m.t.Constraints.Size.Min, "node"))
+		return fmt.Sprintf("template %s asks for at least %s", m.t.Name, humanize.Count(m.t.Constraints.Size.Min, "node"))
 	}
 	return "the standing nodes alone cannot keep the constraints of template " + m.t.Name
 }
@@ -79,11 +80,11 @@ func (m *change) whyGone(at, going int, on map[string]int) string {
 	case len(left) == 0:
 		return "nothing is left on it"
 	case going == len(c.nodes):
-		return "with " + names(left) + ", which " + stay
+		return "with " + humanize.Names(left) + ", which " + stay
 	case going == 1:
-		return fmt.Sprintf("the youngest of %s with only %s", amount(len(c.nodes), "node"), names(left))
+		return fmt.Sprintf("the youngest of %s with only %s", humanize.Count(len(c.nodes), "node"), humanize.Names(left))
 	default:
-		return fmt.Sprintf("one of the %d youngest of %s with only %s", going, amount(len(c.nodes), "node"), names(left))
+		return fmt.Sprintf("one of the %d youngest of %s with only %s", going, humanize.Count(len(c.nodes), "node"), humanize.Names(left))
 	}
 }
 
@@ -99,9 +100,9 @@ func (m *change) staying(services []string, on map[string]int) string {
 	case least == 0:
 		return "may be left out"
 	case len(services) == 1:
-		return fmt.Sprintf("stays on %s", amount(least, "node"))
+		return fmt.Sprintf("stays on %s", humanize.Count(least, "node"))
 	default:
-		return fmt.Sprintf("stay on at least %s each", amount(least, "node"))
+		return fmt.Sprintf("stay on at least %s each", humanize.Count(least, "node"))
 	}
 }
 
@@ -112,14 +113,14 @@ func (m *change) whyMoved(at int, n *app.ChangedNode) string {
 	}
 	moved := without(n.Removed, m.r.Remove)
 	if len(n.Added) > 0 {
-		return fmt.Sprintf("%s %s room for %s", names(moved), verb(moved, "makes", "make"), names(n.Added))
+		return fmt.Sprintf("%s %s room for %s", humanize.Names(moved), verb(moved, "makes", "make"), humanize.Names(n.Added))
 	}
 	for _, s := range moved {
 		if u, ok := m.unitOf[s]; ok && m.units[u].max < len(m.standing) {
-			return fmt.Sprintf("%s may be on at most %s", s, amount(m.units[u].max, "node"))
+			return fmt.Sprintf("%s may be on at most %s", s, humanize.Count(m.units[u].max, "node"))
 		}
 	}
-	return names(moved) + " " + verb(moved, "goes", "go") + " elsewhere"
+	return humanize.Names(moved) + " " + verb(moved, "goes", "go") + " elsewhere"
 }
 
 func verb(list []string, one, more string) string {
@@ -156,11 +157,11 @@ func (m *change) whoCan(services []string) ability {
 }
 
 func (m *change) whyAdded(at int, n *app.ChangedNode, can ability, took int) string {
-	what := names(n.Added)
+	what := humanize.Names(n.Added)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
 		return what + " " + verb(n.Added, "goes", "go") + " on every node"
 	}
-	others := amount(can.nodes, "node")
+	others := humanize.Count(can.nodes, "node")
 	switch {
 	case can.nodes == 1:
 		return "the only standing node that can take " + what
@@ -186,7 +187,7 @@ func (m *change) clash(c alike) string {
 	for u := c.stays.Next(0); u >= 0; u = c.stays.Next(u + 1) {
 		b := m.units[u]
 		needs = resourcesPlus(needs, b.needs)
-		who := names(b.services)
+		who := humanize.Names(b.services)
 		switch {
 		case b.cant && len(b.services) == 1:
 			return who + " may not be on any node"
@@ -198,7 +199,7 @@ func (m *change) clash(c alike) string {
 			return who + " " + verb(b.services, "does", "do") + " not accept image " + c.machine.image
 		}
 		if o := m.apart[u].FirstCommon(c.stays); o >= 0 {
-			return names(slices.Concat(b.services, m.units[o].services)) + " can't coexist"
+			return humanize.Names(slices.Concat(b.services, m.units[o].services)) + " can't coexist"
 		}
 	}
 	for _, g := range m.never {
@@ -207,7 +208,7 @@ func (m *change) clash(c alike) string {
 			for u := g.Next(0); u >= 0; u = g.Next(u + 1) {
 				who = append(who, m.units[u].services...)
 			}
-			return names(who) + " can't coexist"
+			return humanize.Names(who) + " can't coexist"
 		}
 	}
 	if has := c.machine.has; has.MemoryGB > 0 && needs.MemoryGB > has.MemoryGB {

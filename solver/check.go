@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // Check says in sentences what of a request and its template a layout does not keep; nothing where it keeps all. It
@@ -66,16 +67,16 @@ func (k *checker) whole() {
 	}
 	n := k.l.Size()
 	if k.r.Size > 0 && n != k.r.Size {
-		k.say("There are %s instead of %d.", amount(n, "node"), k.r.Size)
+		k.say("There are %s instead of %d.", humanize.Count(n, "node"), k.r.Size)
 	}
 	if !k.t.Constraints.Size.Allows(n) {
-		k.say("There are %s, which the template does not allow.", amount(n, "node"))
+		k.say("There are %s, which the template does not allow.", humanize.Count(n, "node"))
 	}
 }
 
 func (k *checker) types(g app.NodeGroup) {
 	if g.Count < 1 || len(g.Services) == 0 {
-		k.say("A group of %s has %s.", amount(g.Count, "node"), amount(len(g.Services), "service"))
+		k.say("A group of %s has %s.", humanize.Count(g.Count, "node"), humanize.Count(len(g.Services), "service"))
 	}
 	if !slices.IsSorted(g.Services) || len(slices.Compact(slices.Clone(g.Services))) != len(g.Services) {
 		k.say("The services %s of a node are not in order.", strings.Join(g.Services, ", "))
@@ -197,16 +198,16 @@ func (k *checker) counts() {
 		}
 		// A block of services that must coexist is as wanted as the most wanted of them, which company sees to.
 		if k.count[s] < least {
-			k.say("Service %s is on %s, and must be on at least %d.", s, amount(k.count[s], "node"), least)
+			k.say("Service %s is on %s, and must be on at least %d.", s, humanize.Count(k.count[s], "node"), least)
 		}
 		if written && k.count[s] > max(0, sc.Max) {
-			k.say("Service %s is on %s, and may be on at most %d.", s, amount(k.count[s], "node"), sc.Max)
+			k.say("Service %s is on %s, and may be on at most %d.", s, humanize.Count(k.count[s], "node"), sc.Max)
 		}
 	}
 	for _, ratio := range k.t.Constraints.Ratios {
 		if k.asked[ratio.Service] && k.asked[ratio.Of] && k.count[ratio.Service]*max(1, ratio.Per) < k.count[ratio.Of] {
 			k.say("Service %s is on %s, though there must be one for every %d of the %d with %s.", ratio.Service,
-				amount(k.count[ratio.Service], "node"), ratio.Per, k.count[ratio.Of], ratio.Of)
+				humanize.Count(k.count[ratio.Service], "node"), ratio.Per, k.count[ratio.Of], ratio.Of)
 		}
 	}
 }
@@ -226,7 +227,7 @@ func (k *checker) hardware() {
 	}
 	for name, limit := range k.t.Constraints.Hardware {
 		if nodes[name] > max(0, limit) {
-			k.say("There are %s of hardware %s, and may be at most %d.", amount(nodes[name], "node"), name, limit)
+			k.say("There are %s of hardware %s, and may be at most %d.", humanize.Count(nodes[name], "node"), name, limit)
 		}
 	}
 }
@@ -258,7 +259,7 @@ func (k *checker) zones() {
 			}
 		}
 		if inZone[high]-inZone[low] > max(1, rule.MaxSkew) {
-			k.say("Zone %s has %s%s and zone %s has %d, which is more than %d apart.", high, amount(inZone[high], "node"), who,
+			k.say("Zone %s has %s%s and zone %s has %d, which is more than %d apart.", high, humanize.Count(inZone[high], "node"), who,
 				low, inZone[low], max(1, rule.MaxSkew))
 		}
 	}

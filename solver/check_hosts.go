@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // hosts looks at what stands on each host of the pool, node by node.
@@ -71,10 +72,10 @@ func (k *checker) host(h app.Host, rule app.HostRule, groups []app.NodeGroup) {
 		}
 	}
 	if nodes > 0 && nodes > h.Nodes {
-		k.say("Host %s has %s, and can take %d.", h.Name, amount(nodes, "node"), max(0, h.Nodes))
+		k.say("Host %s has %s, and can take %d.", h.Name, humanize.Count(nodes, "node"), max(0, h.Nodes))
 	}
 	if rule.MaxNodes > 0 && nodes > rule.MaxNodes {
-		k.say("Host %s has %s of the cluster, and may have %d.", h.Name, amount(nodes, "node"), rule.MaxNodes)
+		k.say("Host %s has %s of the cluster, and may have %d.", h.Name, humanize.Count(nodes, "node"), rule.MaxNodes)
 	}
 	for _, s := range rule.Separate {
 		if with[s] > 1 {

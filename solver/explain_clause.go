@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // The kinds of clauses, as app.Clause states them.
@@ -98,9 +99,16 @@ func (q *question) unnamed() map[string]bool {
 
 func (q *question) listSize() {
 	n := q.request.Size
-	q.add(clause{Clause: app.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s asked for", amount(n, "node"), was(n))
+	q.add(clause{Clause: app.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s asked for", humanize.Count(n, "node"), was(n))
 	k := clause{Clause: app.Clause{Kind: kindPlaced}, put: func(d *draft) { d.filled = true }}
 	q.add(k, "no node may stay empty")
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 func (q *question) listMinimum(s string, c app.ServiceConstraint, everywhere bool) {
@@ -114,7 +122,7 @@ func (q *question) listMinimum(s string, c app.ServiceConstraint, everywhere boo
 		k := q.limited(kindMin, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = c.Min }
 		k.remedies = []remedy{lowerMin(s, c.Min)}
-		q.add(k, "%s must be on at least %s (min %d)", s, amount(c.Min, "node"), c.Min)
+		q.add(k, "%s must be on at least %s (min %d)", s, humanize.Count(c.Min, "node"), c.Min)
 	case !c.MinSet:
 		k := q.limited(kindPlaced, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = 1 }
@@ -134,7 +142,7 @@ func (q *question) listMaximum(s string, c app.ServiceConstraint) {
 		q.add(k, "%s may be on no node (max %d)", s, c.Max)
 		return
 	}
-	q.add(k, "%s may be on at most %s (max %d)", s, amount(c.Max, "node"), c.Max)
+	q.add(k, "%s may be on at most %s (max %d)", s, humanize.Count(c.Max, "node"), c.Max)
 }
 
 // most is a number of nodes that no change has to go beyond.
@@ -151,13 +159,13 @@ func (q *question) listTypes(s string, c app.ServiceConstraint) {
 		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
 		k.remedies = allowType(hardwareOf, s, c.Hardware, q.byPrice())
-		q.add(k, "%s may only be on hardware %s%s", s, either(c.Hardware), q.lacking(c.Hardware, q.hardware))
+		q.add(k, "%s may only be on hardware %s%s", s, humanize.Or(c.Hardware), q.lacking(c.Hardware, q.hardware))
 	}
 	if len(c.Images) > 0 {
 		k := q.limited(kindImage, s, "images")
 		k.put = func(d *draft) { d.limit(s).Images = c.Images }
 		k.remedies = allowType(imagesOf, s, c.Images, q.images)
-		q.add(k, "%s may only be on image %s%s", s, either(c.Images), q.lacking(c.Images, q.images))
+		q.add(k, "%s may only be on image %s%s", s, humanize.Or(c.Images), q.lacking(c.Images, q.images))
 	}
 }
 
@@ -212,7 +220,7 @@ func (q *question) listGroups() {
 			k := q.written(kindMust, groupPath("must_coexist", i), g...)
 			k.put = func(d *draft) { d.limits.MustCoexist = append(d.limits.MustCoexist, d.touch(g)) }
 			k.remedies = []remedy{dropMust(g, q.present)}
-			q.add(k, "%s must share their nodes", and(g))
+			q.add(k, "%s must share their nodes", humanize.And(g))
 		}
 	}
 	for i, written := range c.CantCoexist { // complete on no node where a service is not asked for
@@ -227,7 +235,7 @@ func (q *question) listGroups() {
 			k := q.written(kindCant, groupPath("cant_coexist_pairs", i), g...)
 			k.put = func(d *draft) { d.limits.CantCoexistPairs = append(d.limits.CantCoexistPairs, d.touch(g)) }
 			k.remedies = append(allowPairs(g, q.present), dropPairs(g, q.present))
-			q.add(k, "no two of %s may share a node", and(g))
+			q.add(k, "no two of %s may share a node", humanize.And(g))
 		}
 	}
 }
@@ -242,9 +250,9 @@ func (q *question) addCant(g []string, path string) {
 	case 1:
 		q.add(k, "%s alone is a group that can't coexist, so it may be on no node", g[0])
 	case 2:
-		q.add(k, "%s may not share a node", and(g))
+		q.add(k, "%s may not share a node", humanize.And(g))
 	default:
-		q.add(k, "%s may not all be on one node", and(g))
+		q.add(k, "%s may not all be on one node", humanize.And(g))
 	}
 }
 
@@ -300,13 +308,13 @@ func (q *question) listZones() {
 	k.remedies = []remedy{raiseSkew(max(1, z.MaxSkew), q.most()), dropZones()}
 	who := ""
 	if len(rule.Services) > 0 {
-		who = " with " + and(rule.Services)
+		who = " with " + humanize.And(rule.Services)
 	}
 	if len(rule.Services) > 1 {
-		who = " with each of " + and(rule.Services)
+		who = " with each of " + humanize.And(rule.Services)
 	}
 	q.add(k, "the zones of provider %s may differ by at most %s%s (max skew %d)", q.provider,
-		amount(max(1, z.MaxSkew), "node"), who, z.MaxSkew)
+		humanize.Count(max(1, z.MaxSkew), "node"), who, z.MaxSkew)
 }
 
 func (q *question) listHardware() {
@@ -324,7 +332,7 @@ func (q *question) listHardware() {
 			d.limits.Hardware[name] = n
 		}
 		k.remedies = []remedy{raiseHardware(name, n, q.most())}
-		q.add(k, "at most %s may be of hardware %s", amount(n, "node"), name)
+		q.add(k, "at most %s may be of hardware %s", humanize.Count(n, "node"), name)
 	}
 	if (len(limits) > 0 || q.pooled()) && !q.template.Constraints.MixedHardware {
 		k := q.written(kindHardware, "constraints.mixed_hardware")
@@ -371,13 +379,13 @@ func (q *question) listCompatible() {
 		k := q.written(kindCompatibility, "compatibility.hardware")
 		k.put = func(d *draft) { d.compatibility.Hardware = list.Hardware }
 		k.remedies = compatibleType(hardwareOf, list.Hardware, q.byPrice())
-		q.add(k, "the template allows hardware %s and no other", either(list.Hardware))
+		q.add(k, "the template allows hardware %s and no other", humanize.Or(list.Hardware))
 	}
 	if len(list.Images) > 0 {
 		k := q.written(kindCompatibility, "compatibility.images")
 		k.put = func(d *draft) { d.compatibility.Images = list.Images }
 		k.remedies = compatibleType(imagesOf, list.Images, q.images)
-		q.add(k, "the template allows image %s and no other", either(list.Images))
+		q.add(k, "the template allows image %s and no other", humanize.Or(list.Images))
 	}
 }
 
@@ -393,5 +401,5 @@ func inWhat(r app.Resources) string {
 	if r.DiskGB > 0 {
 		out = append(out, fmt.Sprintf("%g GB of disk", r.DiskGB))
 	}
-	return and(out)
+	return humanize.And(out)
 }

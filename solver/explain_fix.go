@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // mender looks for changes that make a layout possible.
@@ -199,13 +200,13 @@ func (q *question) otherSize(steps, sign int) remedy {
 		n := asked + sign*step
 		switch {
 		case n > high:
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (at most %d)", amount(n, "node"), asked, high)
+			return fmt.Sprintf("%s instead of %d, which the template must allow first (at most %d)", humanize.Count(n, "node"), asked, high)
 		case n < allowed.Min:
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (at least %d)", amount(n, "node"), asked, allowed.Min)
+			return fmt.Sprintf("%s instead of %d, which the template must allow first (at least %d)", humanize.Count(n, "node"), asked, allowed.Min)
 		case !allowed.Allows(n):
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (%s)", amount(n, "node"), asked, allowed.Words())
+			return fmt.Sprintf("%s instead of %d, which the template must allow first (%s)", humanize.Count(n, "node"), asked, allowed.Words())
 		}
-		return fmt.Sprintf("%s instead of %d", amount(n, "node"), asked)
+		return fmt.Sprintf("%s instead of %d", humanize.Count(n, "node"), asked)
 	}, apply: func(w *world, step int) {
 		if w.r.Size = asked + sign*step; !allowed.Allows(w.r.Size) {
 			w.template().Constraints.Size.OneOf = nil
@@ -229,7 +230,7 @@ func (q *question) without(service string) []remedy {
 }
 
 func withoutThese(gone, left []string) remedy {
-	return remedy{rank: rankWithout, steps: 1, text: says("without %s", and(gone)), apply: func(w *world, _ int) { w.r.Services = left }}
+	return remedy{rank: rankWithout, steps: 1, text: says("without %s", humanize.And(gone)), apply: func(w *world, _ int) { w.r.Services = left }}
 }
 
 func (q *question) drop(service string, from []string) (gone, left []string) {
@@ -420,6 +421,6 @@ func (m *mender) together(given, kept []*clause) {
 		rank = max(rank, changes[i].rank)
 	}
 	if !m.q.ended && works() {
-		m.keep(apply(), rank, 0, and(texts))
+		m.keep(apply(), rank, 0, humanize.And(texts))
 	}
 }

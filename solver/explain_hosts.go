@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // pooled tells whether nodes go on hosts.
@@ -43,13 +44,13 @@ func (q *question) listHosts() {
 			}))
 		}
 		if len(a.From) > 1 {
-			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with any of %s of other clusters", a.Service, and(distinct(a.From))),
+			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with any of %s of other clusters", a.Service, humanize.And(distinct(a.From))),
 				func(r *app.HostRule) {
 					r.Apart = slices.DeleteFunc(r.Apart, func(o app.HostApart) bool { return o.Service == a.Service })
 				}))
 		}
 		q.hostClause(fmt.Sprintf("constraints.hosts.apart[%d]", i), []string{a.Service}, func(r *app.HostRule) { r.Apart = append(r.Apart, a) }, remedies,
-			"%s shares a host with no %s of another cluster (apart)", a.Service, either(distinct(a.From)))
+			"%s shares a host with no %s of another cluster (apart)", a.Service, humanize.Or(distinct(a.From)))
 	}
 	for i, s := range rule.Separate {
 		q.hostClause(fmt.Sprintf("constraints.hosts.separate[%d]", i), []string{s}, func(r *app.HostRule) { r.Separate = append(r.Separate, s) },
@@ -58,7 +59,7 @@ func (q *question) listHosts() {
 	}
 	if n := rule.MaxNodes; n > 0 {
 		q.hostClause("constraints.hosts.max_nodes", nil, func(r *app.HostRule) { r.MaxNodes = n }, []remedy{raiseMaxNodes(n, q.most())},
-			"a host has at most %s of the cluster (max_nodes %d)", amount(n, "node"), n)
+			"a host has at most %s of the cluster (max_nodes %d)", humanize.Count(n, "node"), n)
 	}
 }
 
@@ -86,7 +87,7 @@ func (q *question) poolInWords() string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		part := fmt.Sprintf("%s of hardware %s", amount(room[name], "more node"), name)
+		part := fmt.Sprintf("%s of hardware %s", humanize.Count(room[name], "more node"), name)
 		if room[name] == 0 {
 			part = fmt.Sprintf("no more node of hardware %s", name)
 		}
@@ -95,7 +96,7 @@ func (q *question) poolInWords() string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("the pool of provider %s has no hosts", q.provider)
 	}
-	return fmt.Sprintf("the %s of provider %s can take %s", amount(len(q.request.Pool.Hosts), "host"), q.provider, and(parts))
+	return fmt.Sprintf("the %s of provider %s can take %s", humanize.Count(len(q.request.Pool.Hosts), "host"), q.provider, humanize.And(parts))
 }
 
 // moreHosts adds empty hosts to the pool, like the roomiest one that there is of some hardware.
@@ -116,7 +117,7 @@ func (q *question) moreHosts() []remedy {
 	for _, name := range slices.Sorted(maps.Keys(roomiest)) {
 		like := roomiest[name]
 		out = append(out, remedy{rank: rankProvider, steps: q.most(), text: func(step int) string {
-			return fmt.Sprintf("%s of hardware %s, with room for %s%s", amount(step, "more empty host"), name, amount(like.Nodes, "node"), map[bool]string{true: " each"}[step > 1])
+			return fmt.Sprintf("%s of hardware %s, with room for %s%s", humanize.Count(step, "more empty host"), name, humanize.Count(like.Nodes, "node"), map[bool]string{true: " each"}[step > 1])
 		}, apply: func(w *world, step int) {
 			w.template()
 			w.r.Pool = &app.HostPool{Provider: w.r.Pool.Provider, Hosts: slices.Clone(w.r.Pool.Hosts)}
@@ -149,7 +150,7 @@ func loosen(text string, change func(r *app.HostRule)) remedy {
 
 func raiseMaxNodes(from, most int) remedy {
 	return remedy{rank: rankNumber, steps: max(1, most-from), text: func(step int) string {
-		return fmt.Sprintf("allow %s of the cluster on a host", amount(from+step, "node"))
+		return fmt.Sprintf("allow %s of the cluster on a host", humanize.Count(from+step, "node"))
 	}, apply: func(w *world, step int) { w.hosts(func(r *app.HostRule) { r.MaxNodes = from + step }) }}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // remedy is a change of the request or the template, in steps: the more steps, the more it allows.
@@ -120,14 +121,14 @@ func raiseMax(s string, from, most int) remedy {
 
 // dropMust, dropCant and dropPairs drop every group that, of the services of the request, has just those of g.
 func dropMust(g []string, present func([]string) []string) remedy {
-	return remedy{rank: rankRule, steps: 1, text: says("let %s be on different nodes", and(g)), apply: func(w *world, _ int) {
+	return remedy{rank: rankRule, steps: 1, text: says("let %s be on different nodes", humanize.And(g)), apply: func(w *world, _ int) {
 		t := w.template()
 		t.Constraints.MustCoexist = lessGroup(t.Constraints.MustCoexist, g, present)
 	}}
 }
 
 func dropCant(g []string, present func([]string) []string) remedy {
-	text := says("allow %s on one node", and(g))
+	text := says("allow %s on one node", humanize.And(g))
 	switch len(g) {
 	case 1:
 		text = says("drop the group of %s alone that can't coexist", g[0])
@@ -144,7 +145,7 @@ func dropCant(g []string, present func([]string) []string) remedy {
 }
 
 func dropPairs(g []string, present func([]string) []string) remedy {
-	return remedy{rank: rankLast, steps: 1, text: says("allow %s beside each other", and(g)), apply: func(w *world, _ int) {
+	return remedy{rank: rankLast, steps: 1, text: says("allow %s beside each other", humanize.And(g)), apply: func(w *world, _ int) {
 		t := w.template()
 		t.Constraints.CantCoexistPairs = lessGroup(t.Constraints.CantCoexistPairs, g, present)
 	}}
@@ -227,7 +228,7 @@ func raiseHardware(name string, from, most int) remedy {
 		if step == steps {
 			return fmt.Sprintf("allow any number of nodes of hardware %s", name)
 		}
-		return fmt.Sprintf("allow %s of hardware %s", amount(from+step, "node"), name)
+		return fmt.Sprintf("allow %s of hardware %s", humanize.Count(from+step, "node"), name)
 	}, apply: func(w *world, step int) {
 		if w.template().Constraints.Hardware[name] = from + step; step == steps {
 			delete(w.template().Constraints.Hardware, name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // attempt is a request on the way to one that can be asked.
@@ -90,14 +91,14 @@ func (a attempt) told(from, to app.LayoutRequest, more string) string {
 	switch {
 	case to.Size == from.Size:
 	case from.Size <= 0:
-		texts = append(texts, amount(to.Size, "node"))
+		texts = append(texts, humanize.Count(to.Size, "node"))
 	default:
-		texts = append(texts, fmt.Sprintf("%s instead of %d", amount(to.Size, "node"), from.Size))
+		texts = append(texts, fmt.Sprintf("%s instead of %d", humanize.Count(to.Size, "node"), from.Size))
 	}
 	if more != "" {
 		texts = append(texts, more)
 	}
-	return and(texts)
+	return humanize.And(texts)
 }
 
 // best gives the attempt with the least doubt, among those the one that is farthest, among those the oldest.

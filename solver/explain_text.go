@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // ExplainText writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
@@ -71,7 +72,7 @@ func merged(clauses []app.Clause) []app.Clause {
 			out = append(out, c)
 		case !told[g.number]:
 			told[g.number] = true
-			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", and(g.services)), slices.Clone(g.services)
+			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", humanize.And(g.services)), slices.Clone(g.services)
 			out = append(out, c)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/humanize"
 )
 
 // obstacle says why there is no layout: a sentence for people, and the services it is about.
@@ -16,14 +17,14 @@ type obstacle struct {
 // refusal is the error for a problem without a layout.
 func (p *problem) refusal(o obstacle) *app.Error {
 	return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s: %s.",
-		amount(len(p.services), "service"), amount(p.size, "node"), o.sentence)
+		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"), o.sentence)
 }
 
 // obstacle looks for what makes the whole problem impossible. It gives false where a layout exists.
 func (c *counter) obstacle() (obstacle, bool) {
 	if len(c.f.palettes) == 0 {
 		return obstacle{c.p.everywhere, fmt.Sprintf("no hardware type that may be used here (%s) is large enough for %s, which "+
-			"no constraint keeps off any node", names(c.p.hardware), names(c.p.everywhere))}, true
+			"no constraint keeps off any node", humanize.Names(c.p.hardware), humanize.Names(c.p.everywhere))}, true
 	}
 	for i, b := range c.p.blocks {
 		if o, found := c.blockObstacle(i, b); found {
@@ -32,7 +33,7 @@ func (c *counter) obstacle() (obstacle, bool) {
 	}
 	if total := c.total(); len(c.p.everywhere) == 0 && total < c.n {
 		return obstacle{c.p.services, fmt.Sprintf("the maxima of all services add up to %s, and no node may stay empty",
-			amount(total, "node"))}, true
+			humanize.Count(total, "node"))}, true
 	}
 	ok, core := c.oracle.coverable(c.need, c.n)
 	if ok || c.w.ended {
@@ -43,7 +44,7 @@ func (c *counter) obstacle() (obstacle, bool) {
 
 // blockObstacle says why one block alone cannot be placed as often as it must be.
 func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
-	who := names(b.services)
+	who := humanize.Names(b.services)
 	say := func(format string, args ...any) (obstacle, bool) {
 		return obstacle{b.services, fmt.Sprintf(format, args...)}, true
 	}
@@ -53,15 +54,15 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 	case b.cant:
 		return say("%s must coexist and can't coexist", who)
 	case len(b.hardware) == 0:
-		return say("no hardware type that may be used here (%s) is accepted by %s", names(c.p.hardware), who)
+		return say("no hardware type that may be used here (%s) is accepted by %s", humanize.Names(c.p.hardware), who)
 	case len(b.images) == 0:
-		return say("no image type that may be used here (%s) is accepted by %s", names(c.p.images), who)
+		return say("no image type that may be used here (%s) is accepted by %s", humanize.Names(c.p.images), who)
 	case b.max > 0 && !c.f.usable.Has(i):
-		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, names(c.p.hardware))
+		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, humanize.Names(c.p.hardware))
 	case b.min > b.max:
-		return say("%s must be on at least %s, but may be on at most %d", who, amount(b.min, "node"), b.max)
+		return say("%s must be on at least %s, but may be on at most %d", who, humanize.Count(b.min, "node"), b.max)
 	case b.min > c.n:
-		return say("%s must be on at least %s", who, amount(b.min, "node"))
+		return say("%s must be on at least %s", who, humanize.Count(b.min, "node"))
 	}
 	return obstacle{}, false
 }
@@ -78,11 +79,11 @@ func (c *counter) coreObstacle(core bitset.Set) obstacle {
 		}
 	}
 	if exclusive {
-		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", names(services),
-			amount(sum, "node"))}
+		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", humanize.Names(services),
+			humanize.Count(sum, "node"))}
 	}
 	return obstacle{services, fmt.Sprintf("those that can't share nodes among %s need more than %s for their minima",
-		names(services), amount(c.n, "node"))}
+		humanize.Names(services), humanize.Count(c.n, "node"))}
 }
 
 // rules names the rules that the counter does not know, where they are what makes a problem impossible.
@@ -93,7 +94,7 @@ func (p *problem) rules() obstacle {
 	}
 	for i, limit := range p.limits {
 		if limit < p.size {
-			what = append(what, fmt.Sprintf("at most %s of hardware %s", amount(limit, "node"), p.hardware[i]))
+			what = append(what, fmt.Sprintf("at most %s of hardware %s", humanize.Count(limit, "node"), p.hardware[i]))
 		}
 	}
 	if p.zoneRule != nil {
@@ -102,5 +103,5 @@ func (p *problem) rules() obstacle {
 	if p.pool != nil {
 		what = append(what, "the hosts of provider "+p.provider)
 	}
-	return obstacle{p.services, "it would do without " + and(what) + ", but not with"}
+	return obstacle{p.services, "it would do without " + humanize.And(what) + ", but not with"}
 }

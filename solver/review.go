@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // flaw is one thing for which a request cannot be asked, with how it might be mended; the best guess comes first.
@@ -56,11 +57,11 @@ func (v *reviewer) say(code app.Code, reason, field, hint string, repairs []repa
 func didYouMean(near, all []string) string {
 	switch {
 	case len(near) > 0:
-		return fmt.Sprintf("Did you mean %s?", either(near))
+		return fmt.Sprintf("Did you mean %s?", humanize.Or(near))
 	case len(all) == 1:
 		return fmt.Sprintf("There is %s.", all[0])
 	case len(all) > 1:
-		return fmt.Sprintf("There are %s.", names(all))
+		return fmt.Sprintf("There are %s.", humanize.Names(all))
 	}
 	return "There is none."
 }
@@ -98,7 +99,7 @@ func (v *reviewer) size() {
 		allowed = v.t.Constraints.Size
 	}
 	resize := func(to int) (string, []repair) {
-		return fmt.Sprintf("Ask for %s.", amount(to, "node")), []repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
+		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
@@ -159,7 +160,7 @@ func (v *reviewer) zones() {
 	some := slices.DeleteFunc(sortedNames(v.c.Providers), func(name string) bool { return !zoned(name) })
 	hint := "No provider has any."
 	if len(some) > 0 {
-		hint = fmt.Sprintf("%s would do.", capital("provider "+either(some)))
+		hint = fmt.Sprintf("%s would do.", capital("provider "+humanize.Or(some)))
 	}
 	at := func(r *app.LayoutRequest) *string { return &r.Provider }
 	v.say(app.EInvalid, badRequest, "provider", hint, instead("provider", v.provider, some, at),
@@ -188,7 +189,7 @@ func (v *reviewer) types(of typeSort, reason string) {
 	near := nearNames(want, may)
 	repairs := instead(of.name, want, append(near, others(near, may)...), of.asked)
 	repairs = append(repairs, v.elsewhere(of, want, list)...)
-	what, other := capital(of.name), "It has "+names(offers)+"."
+	what, other := capital(of.name), "It has "+humanize.Names(offers)+"."
 	if len(offers) == 0 {
 		other = "It has none."
 	}
@@ -200,11 +201,11 @@ func (v *reviewer) types(of typeSort, reason string) {
 		v.say(app.EInvalid, reason, of.name, "", repairs, "Provider %s has no %s.", v.provider, of.name)
 	case want == "":
 		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s has no %s that template %s allows (%s).", v.provider,
-			of.name, v.r.Template, names(list))
+			of.name, v.r.Template, humanize.Names(list))
 	case !slices.Contains(all, want):
 		v.say(app.EInvalid, reason, of.name, didYouMean(near, may), repairs, "%s %s does not exist.", what, want)
 	case len(list) > 0 && !slices.Contains(list, want):
-		v.say(app.EInvalid, reason, of.name, "It allows "+names(list)+".", repairs, "Template %s does not allow %s %s.",
+		v.say(app.EInvalid, reason, of.name, "It allows "+humanize.Names(list)+".", repairs, "Template %s does not allow %s %s.",
 			v.r.Template, of.name, want)
 	case v.barred(of, want):
 		v.say(app.EInvalid, reason, of.name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",

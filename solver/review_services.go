@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // names looks at each service that was asked for by itself: whether there is such a service, and whether it may be used.
@@ -37,7 +38,7 @@ func (v *reviewer) names() {
 			v.say(app.ENotFound, missingService, "services", didYouMean(near, usable), repairs, "Service %s does not exist.", s)
 			continue
 		}
-		v.say(app.EInvalid, incompatibleServices, "services", fmt.Sprintf("It allows %s.", names(usable)), repairs,
+		v.say(app.EInvalid, incompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Names(usable)), repairs,
 			"Template %s does not allow service %s.", v.r.Template, s)
 	}
 }
@@ -113,9 +114,9 @@ func (v *reviewer) missing(s, need string) {
 	case len(would) == 1 && would[0] == need:
 		hint = fmt.Sprintf("Add %s.", need)
 	case len(would) > 0:
-		hint = fmt.Sprintf("%s would provide it.", either(would))
+		hint = fmt.Sprintf("%s would provide it.", humanize.Or(would))
 	case len(barred) > 0:
-		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, names(barred))
+		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, humanize.Names(barred))
 	}
 	v.say(app.EInvalid, missingDependency, "services", hint, repairs,
 		"%s requires %s, which is not on the cluster or in the list of services to add.", s, need)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
 )
 
 // Solver finds layouts. It keeps nothing between questions, so one value serves everyone at once.
@@ -137,7 +138,7 @@ func (p *problem) keeps(groups []app.NodeGroup) bool {
 
 func outOfTime(p *problem, cause error) *app.Error {
 	return &app.Error{Code: app.ETimeout, Err: cause, Message: fmt.Sprintf("no answer was found in time for %s on %s",
-		amount(len(p.services), "service"), amount(p.size, "node"))}
+		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))}
 }
 
 // group states count nodes of a kind in the words of the catalog.

@@ -1,19 +1,20 @@
-package solver
+package humanize
 
 import (
 	"fmt"
 	"strings"
 )
 
-func amount(n int, noun string) string {
+// Count says how many of something there are: "1 node", "3 nodes".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// names lists some names; of a long list only the beginning.
-func names(list []string) string {
+// Names lists some names; of a long list only the beginning.
+func Names(list []string) string {
 	const some = 8
 	if len(list) > some {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:some], ", "), len(list)-some)
@@ -21,21 +22,15 @@ func names(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// and lists all names; clauses are about few.
-func and(names []string) string { return listed(names, "and") }
+// And lists all names, the last with "and"; of few things only.
+func And(names []string) string { return listed(names, "and") }
 
-func either(names []string) string { return listed(names, "or") }
+// Or lists all names, the last with "or".
+func Or(names []string) string { return listed(names, "or") }
 
 func listed(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
-}
-
-func was(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }
