@@ -11,7 +11,7 @@ import (
 // over blocks. Groups are first cut down to the services of this cluster; a can't-coexist group that names any other
 // service can never be complete on a node, so it is dropped.
 func (p *problem) takeConstraints(t *app.Template) {
-	leader := map[string]string{} // of constrained services: the smallest name of its block
+	leader := leaders{} // of constrained services: the smallest name of its block
 	for name := range t.Constraints.Services {
 		if p.named[name] {
 			leader[name] = name
@@ -32,7 +32,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		}
 	}
 	for _, group := range t.Constraints.MustCoexist {
-		join(leader, group)
+		leader.join(group)
 	}
 	number := map[string]int{}
 	for _, name := range p.services { // by name, so a block's leader comes before its other services
@@ -41,7 +41,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 			p.base = p.base.plus(loadOf(p.catalog.Services[name].Needs))
 			continue
 		}
-		top := find(leader, name)
+		top := leader.find(name)
 		i, known := number[top]
 		if !known {
 			i = len(p.blocks)
@@ -67,7 +67,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		if !p.named[r.Service] || !p.named[r.Of] {
 			continue
 		}
-		a, b := number[find(leader, r.Service)], number[find(leader, r.Of)]
+		a, b := number[leader.find(r.Service)], number[leader.find(r.Of)]
 		if a != b { // else there are as many of one as of the other
 			p.ratios = append(p.ratios, ratio{a, max(1, r.Per), b})
 		}
@@ -117,13 +117,13 @@ func keep(candidates []int, names, list []string) []int {
 }
 
 // takeCant states a can't-coexist group over blocks.
-func (p *problem) takeCant(group []string, leader map[string]string, number map[string]int) {
+func (p *problem) takeCant(group []string, leader leaders, number map[string]int) {
 	var blocks []int
 	for _, name := range group {
 		if !p.named[name] {
 			return
 		}
-		blocks = append(blocks, number[find(leader, name)])
+		blocks = append(blocks, number[leader.find(name)])
 	}
 	sort.Ints(blocks)
 	switch blocks = slices.Compact(blocks); len(blocks) {

@@ -86,7 +86,7 @@ func (m *change) takeUnits() {
 	for _, s := range m.services {
 		has[s] = true
 	}
-	leader := map[string]string{}
+	leader := leaders{}
 	name := func(s string) {
 		if has[s] {
 			leader[s] = s
@@ -103,7 +103,7 @@ func (m *change) takeUnits() {
 		name(ratio.Of)
 	}
 	for _, group := range limits.MustCoexist {
-		join(leader, group)
+		leader.join(group)
 	}
 	m.unitOf = map[string]int{}
 	led := map[string]int{}
@@ -113,7 +113,7 @@ func (m *change) takeUnits() {
 			m.wide = resourcesPlus(m.wide, m.c.Services[s].Needs)
 			continue
 		}
-		top := find(leader, s)
+		top := leader.find(s)
 		u, known := led[top]
 		if !known {
 			u = len(m.units)

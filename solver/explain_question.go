@@ -114,16 +114,16 @@ func (d *draft) sizes() []int {
 // alone is the number of nodes if nothing shared one: the minima of all that must coexist, added up, where a ratio may
 // raise a minimum.
 func (d *draft) alone() int {
-	leader := map[string]string{}
+	leader := leaders{}
 	for s := range d.written {
 		leader[s] = s
 	}
 	for _, g := range d.limits.MustCoexist {
-		join(leader, g)
+		leader.join(g)
 	}
 	need := map[string]int{}
 	least := func(s string, n int) bool {
-		if top := find(leader, s); need[top] < n {
+		if top := leader.find(s); need[top] < n {
 			need[top] = n
 			return true
 		}
@@ -135,7 +135,7 @@ func (d *draft) alone() int {
 	for again, round := true, 0; again && round < 64; round++ { // ratios can run in a circle
 		again = false
 		for _, r := range d.limits.Ratios {
-			of := need[find(leader, r.Of)]
+			of := need[leader.find(r.Of)]
 			again = least(r.Service, (of+max(1, r.Per)-1)/max(1, r.Per)) || again
 		}
 	}

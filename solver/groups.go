@@ -2,34 +2,39 @@ package solver
 
 import "slices"
 
+// leaders maps each of some services to another one of its block: services that must coexist make a block, whose leader is
+// the one that is mapped to itself.
+type leaders map[string]string
+
 // find gives the leader of a service's block.
-func find(leader map[string]string, name string) string {
-	for leader[name] != name {
-		name = leader[name]
+func (l leaders) find(name string) string {
+	for l[name] != name {
+		name = l[name]
 	}
 	return name
 }
 
-// join makes the services of a group that are on this cluster one block, led by the smallest name.
-func join(leader map[string]string, group []string) {
+// join makes those services of a group that are mapped one block, led by the smallest name.
+func (l leaders) join(group []string) {
 	top := ""
 	for _, name := range group {
-		if leader[name] == "" {
+		if l[name] == "" {
 			continue
 		}
-		at := find(leader, name)
+		at := l.find(name)
 		switch {
 		case top == "":
 			top = at
 		case at < top:
-			leader[top] = at
+			l[top] = at
 			top = at
 		case at > top:
-			leader[at] = top
+			l[at] = top
 		}
 	}
 }
 
+// exclusiveGroup is services of which every two exclude each other; each group has another number.
 type exclusiveGroup struct {
 	number   int
 	services []string

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// reason kinds, as app.Solver states them.
+// Reasons of refusals, as app.Solver states them.
 const (
 	badRequest           = "bad_request"
 	missingTemplate      = "missing_template"
@@ -23,10 +23,12 @@ const (
 	noSolution           = "no_solution"
 )
 
+// refuse is an error with a reason and the field of the request that it is about.
 func refuse(code app.Code, reason, field, format string, args ...any) *app.Error {
 	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
+// allowed tells whether a type is the one that is wanted, if any is, and among those that are compatible, if they are listed.
 func allowed(name, want string, compatible []string) bool {
 	return (want == "" || name == want) && (len(compatible) == 0 || slices.Contains(compatible, name))
 }
@@ -39,6 +41,7 @@ func preferred(asked app.Preference, t *app.Template) app.Preference {
 	return asked
 }
 
+// distinct gives names in order, and each once.
 func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // offered gives the hardware and image types that a provider has, by name.

@@ -16,6 +16,7 @@ type flaw struct {
 	repairs []repair
 }
 
+// repair is a change of the request, with what it is in words.
 type repair struct {
 	text  string // "" for another size, which is told last and once
 	apply func(r *app.LayoutRequest)

@@ -15,6 +15,7 @@ type typeSort struct {
 	accepted   func(c *app.ServiceConstraint) *[]string
 }
 
+// hardwareOf is the sort of hardware types.
 var hardwareOf = typeSort{"hardware",
 	func(r *app.LayoutRequest) *string { return &r.Hardware },
 	func(t *app.Template) *string { return &t.Defaults.Hardware },
@@ -22,6 +23,7 @@ var hardwareOf = typeSort{"hardware",
 	func(c *app.ServiceConstraint) *[]string { return &c.Hardware },
 }
 
+// imagesOf is the sort of image types.
 var imagesOf = typeSort{"image",
 	func(r *app.LayoutRequest) *string { return &r.Image },
 	func(t *app.Template) *string { return &t.Defaults.Image },
