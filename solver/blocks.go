@@ -5,13 +5,14 @@ import (
 	"sort"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // takeConstraints parts the services into those that go everywhere and blocks, and states the template's constraints
 // over blocks. Groups are first cut down to the services of this cluster; a can't-coexist group that names any other
 // service can never be complete on a node, so it is dropped.
 func (p *problem) takeConstraints(t *app.Template) {
-	leader := leaders{} // of constrained services: the smallest name of its block
+	leader := request.Leaders{} // of constrained services: the smallest name of its block
 	for name := range t.Constraints.Services {
 		if p.named[name] {
 			leader[name] = name
@@ -32,7 +33,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		}
 	}
 	for _, group := range t.Constraints.MustCoexist {
-		leader.join(group)
+		leader.Join(group)
 	}
 	number := map[string]int{}
 	for _, name := range p.services { // by name, so a block's leader comes before its other services
@@ -41,7 +42,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 			p.base = p.base.plus(loadOf(p.catalog.Services[name].Needs))
 			continue
 		}
-		top := leader.find(name)
+		top := leader.Find(name)
 		i, known := number[top]
 		if !known {
 			i = len(p.blocks)
@@ -67,7 +68,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		if !p.named[r.Service] || !p.named[r.Of] {
 			continue
 		}
-		a, b := number[leader.find(r.Service)], number[leader.find(r.Of)]
+		a, b := number[leader.Find(r.Service)], number[leader.Find(r.Of)]
 		if a != b { // else there are as many of one as of the other
 			p.ratios = append(p.ratios, ratio{a, max(1, r.Per), b})
 		}
@@ -117,13 +118,13 @@ func keep(candidates []int, names, list []string) []int {
 }
 
 // takeCant states a can't-coexist group over blocks.
-func (p *problem) takeCant(group []string, leader leaders, number map[string]int) {
+func (p *problem) takeCant(group []string, leader request.Leaders, number map[string]int) {
 	var blocks []int
 	for _, name := range group {
 		if !p.named[name] {
 			return
 		}
-		blocks = append(blocks, number[leader.find(name)])
+		blocks = append(blocks, number[leader.Find(name)])
 	}
 	sort.Ints(blocks)
 	switch blocks = slices.Compact(blocks); len(blocks) {

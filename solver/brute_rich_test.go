@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
@@ -319,7 +320,7 @@ func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (
 				c.Templates["t"].Constraints, r, poolInWords(r.Pool, c), err, inWords(got.Groups), inWords(want))
 		}
 		if want == nil {
-			if e := app.AsError(err); err == nil || e.Reason != noSolution || !strings.HasPrefix(e.Message, "No layout") {
+			if e := app.AsError(err); err == nil || e.Reason != request.NoSolution || !strings.HasPrefix(e.Message, "No layout") {
 				say("a layout where there is none")
 			}
 			continue

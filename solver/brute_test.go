@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
@@ -35,7 +36,7 @@ func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*app.C
 		want, ok := solvertest.BruteForce(c, r)
 		got, err := New().Solve(context.Background(), c, r)
 		if !ok {
-			if e := app.AsError(err); err == nil || e.Reason != noSolution || !strings.HasPrefix(e.Message, "No layout") {
+			if e := app.AsError(err); err == nil || e.Reason != request.NoSolution || !strings.HasPrefix(e.Message, "No layout") {
 				t.Fatalf("seed %d: got %v, %v, want no solution\n%+v\n%+v", seed, got, err, c.Templates["t"].Constraints, r)
 			}
 			continue

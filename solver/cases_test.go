@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 func TestReferenceCases(t *testing.T) {
@@ -61,9 +62,9 @@ func (e *example) checkRefusal(t *testing.T, got app.Layout, err error) {
 	}
 	code := app.EInvalid
 	switch e.kind {
-	case missingTemplate, missingProvider, missingService:
+	case request.MissingTemplate, request.MissingProvider, request.MissingService:
 		code = app.ENotFound
-	case noSolution:
+	case request.NoSolution:
 		code = app.ENoLayout
 	}
 	if is.Code != code {

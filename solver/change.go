@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // Changer finds how a standing cluster becomes the one that is wanted. It keeps nothing between questions, so one value
@@ -108,11 +109,11 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 	}
 	m.t = c.Templates[r.Template]
 	if m.t == nil {
-		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
+		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s does not exist.", r.Template)
 	}
-	m.r.Prefer = preferred(r.Prefer, m.t)
+	m.r.Prefer = request.Preferred(r.Prefer, m.t)
 	if r.Size < 0 {
-		return nil, hinted(refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0"),
+		return nil, hinted(request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0"),
 			"Leave the size out to keep as many nodes as there are.")
 	}
 	size := m.t.Constraints.Size
@@ -123,7 +124,7 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 		m.low, m.high = max(len(m.standing), size.Min), size.Max
 	}
 	if r.Size == 0 && len(m.standing) > size.Max {
-		return nil, hinted(refuse(app.EInvalid, wrongSize, "size",
+		return nil, hinted(request.Refuse(app.EInvalid, request.WrongSize, "size",
 			"%s stand, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
@@ -147,15 +148,15 @@ func hinted(e *app.Error, hint string) *app.Error {
 // takeNodes checks what stands and puts it in the order of numbers.
 func (m *change) takeNodes() error {
 	if len(m.r.Nodes) == 0 {
-		return hinted(refuse(app.EInvalid, badRequest, "nodes", "nothing stands that could be changed"), "Create a cluster instead.")
+		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "nothing stands that could be changed"), "Create a cluster instead.")
 	}
 	seen := map[string]bool{}
 	for _, n := range m.r.Nodes {
 		switch {
 		case n.Name == "":
-			return hinted(refuse(app.EInvalid, badRequest, "nodes", "a standing node has no name"), "Give each node its name.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "a standing node has no name"), "Give each node its name.")
 		case seen[n.Name]:
-			return hinted(refuse(app.EInvalid, badRequest, "nodes", "there are two standing nodes with the name %s", n.Name),
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "there are two standing nodes with the name %s", n.Name),
 				"Give each node once.")
 		}
 		seen[n.Name] = true
@@ -163,11 +164,11 @@ func (m *change) takeNodes() error {
 		sort.Strings(n.Services)
 		for i, s := range n.Services {
 			if i > 0 && n.Services[i-1] == s {
-				return hinted(refuse(app.EInvalid, badRequest, "nodes", "node %s has service %s twice", n.Name, s),
+				return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "node %s has service %s twice", n.Name, s),
 					"Give each service of a node once.")
 			}
 			if m.c.Services[s] == nil && !slices.Contains(m.r.Remove, s) {
-				return hinted(refuse(app.EInvalid, missingService, "nodes", "node %s has service %s, which does not exist",
+				return hinted(request.Refuse(app.EInvalid, request.MissingService, "nodes", "node %s has service %s, which does not exist",
 					n.Name, s), fmt.Sprintf("Remove %s, or put it back into the catalog.", s))
 			}
 		}
@@ -200,7 +201,7 @@ func (m *change) takeServices() error {
 	}
 	for _, s := range m.r.Add {
 		if stands[s] {
-			return hinted(refuse(app.EInvalid, badRequest, "add", "%s is on the cluster already", s),
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "add", "%s is on the cluster already", s),
 				"Add only services that are not there; ask for a larger size to have more nodes.")
 		}
 		m.added[s] = true
@@ -208,9 +209,9 @@ func (m *change) takeServices() error {
 	for _, s := range m.r.Remove {
 		switch {
 		case m.added[s]:
-			return hinted(refuse(app.EInvalid, badRequest, "remove", "%s is to be added and to be removed", s), "Ask for one of them.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is to be added and to be removed", s), "Ask for one of them.")
 		case !stands[s]:
-			return hinted(refuse(app.EInvalid, badRequest, "remove", "%s is not on the cluster", s),
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is not on the cluster", s),
 				"On it are "+humanize.Names(sortedKeys(stands))+".")
 		}
 		m.removed[s] = true
@@ -226,9 +227,9 @@ func (m *change) takeServices() error {
 	sort.Strings(m.services)
 	if len(m.services) == 0 {
 		if len(m.removed) == 0 {
-			return hinted(refuse(app.EInvalid, badRequest, "nodes", "the standing nodes have no services"), "Add one.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "the standing nodes have no services"), "Add one.")
 		}
-		return hinted(refuse(app.EInvalid, badRequest, "remove", "a cluster needs at least one service"),
+		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "a cluster needs at least one service"),
 			"Delete the cluster instead.")
 	}
 	return nil
@@ -246,7 +247,7 @@ func sortedKeys(s map[string]bool) []string {
 // blame tells a refusal that is due to what is removed from one that is due to what is added.
 func (m *change) blame(err error) error {
 	e := *app.AsError(err)
-	if e.Reason == missingDependency && len(m.removed) > 0 {
+	if e.Reason == request.MissingDependency && len(m.removed) > 0 {
 		if lines := m.orphans(); len(lines) > 0 {
 			return &app.Error{Code: e.Code, Reason: e.Reason, Field: "remove", Message: strings.Join(lines, "\n"),
 				Hint: "Remove those that require it too, or add what provides it."}

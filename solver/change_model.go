@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/request"
 )
 
 // change is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
@@ -86,7 +87,7 @@ func (m *change) takeUnits() {
 	for _, s := range m.services {
 		has[s] = true
 	}
-	leader := leaders{}
+	leader := request.Leaders{}
 	name := func(s string) {
 		if has[s] {
 			leader[s] = s
@@ -103,7 +104,7 @@ func (m *change) takeUnits() {
 		name(ratio.Of)
 	}
 	for _, group := range limits.MustCoexist {
-		leader.join(group)
+		leader.Join(group)
 	}
 	m.unitOf = map[string]int{}
 	led := map[string]int{}
@@ -113,7 +114,7 @@ func (m *change) takeUnits() {
 			m.wide = resourcesPlus(m.wide, m.c.Services[s].Needs)
 			continue
 		}
-		top := leader.find(s)
+		top := leader.Find(s)
 		u, known := led[top]
 		if !known {
 			u = len(m.units)
@@ -248,11 +249,11 @@ func (m *change) machineOf(hardware, image string) (machineType, string) {
 	switch can := m.t.Compatibility; {
 	case h == nil || h.Providers[m.provider].Flavor == "":
 		return on, "has hardware " + hardware + ", which provider " + m.provider + " does not offer"
-	case !allowed(hardware, "", can.Hardware):
+	case !request.Allowed(hardware, "", can.Hardware):
 		return on, "has hardware " + hardware + ", which template " + m.t.Name + " does not allow"
 	case i == nil || i.Providers[m.provider].Image == "":
 		return on, "has image " + image + ", which provider " + m.provider + " does not offer"
-	case !allowed(image, "", can.Images):
+	case !request.Allowed(image, "", can.Images):
 		return on, "has image " + image + ", which template " + m.t.Name + " does not allow"
 	}
 	return on, ""
@@ -328,7 +329,7 @@ func (m *change) takeTypes() {
 	for _, h := range hardware {
 		for _, i := range images {
 			one, why := m.machineOf(h, i)
-			if why == "" && allowed(h, wantHardware, nil) && allowed(i, wantImage, nil) && resourcesFit(m.wide, one.has) {
+			if why == "" && request.Allowed(h, wantHardware, nil) && request.Allowed(i, wantImage, nil) && resourcesFit(m.wide, one.has) {
 				m.types = append(m.types, one)
 			}
 		}

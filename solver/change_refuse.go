@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
@@ -25,7 +26,7 @@ func (m *change) refusal(ctx context.Context, proven bool) error {
 	if sentence == "" {
 		sentence = "the constraints of template " + m.t.Name + " cannot all be kept"
 	}
-	e := refuse(app.ENoLayout, noSolution, "", "This change cannot be made%s: %s.", m.still(), sentence)
+	e := request.Refuse(app.ENoLayout, request.NoSolution, "", "This change cannot be made%s: %s.", m.still(), sentence)
 	if !proven {
 		e.Message = fmt.Sprintf("No way was found to make this change%s: %s.", m.still(), sentence)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // Check says in sentences what of a request and its template a layout does not keep; nothing where it keeps all. It
@@ -83,11 +84,11 @@ func (k *checker) types(g app.NodeGroup) {
 	}
 	hardware, image := k.c.Hardware[g.Hardware], k.c.Images[g.Image]
 	if hardware == nil || hardware.Providers[k.provider].Flavor == "" ||
-		!allowed(g.Hardware, cmp.Or(k.r.Hardware, k.t.Defaults.Hardware), k.t.Compatibility.Hardware) {
+		!request.Allowed(g.Hardware, cmp.Or(k.r.Hardware, k.t.Defaults.Hardware), k.t.Compatibility.Hardware) {
 		k.say("Hardware %s may not be used here.", g.Hardware)
 	}
 	if image == nil || image.Providers[k.provider].Image == "" ||
-		!allowed(g.Image, cmp.Or(k.r.Image, k.t.Defaults.Image), k.t.Compatibility.Images) {
+		!request.Allowed(g.Image, cmp.Or(k.r.Image, k.t.Defaults.Image), k.t.Compatibility.Images) {
 		k.say("Image %s may not be used here.", g.Image)
 	}
 	for _, s := range g.Services {

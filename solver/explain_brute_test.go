@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
@@ -43,7 +44,7 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 			ask = bruteForced
 		}
 		possible := ask(c, r)
-		if len(flaws(c, r)) > 0 {
+		if len(request.Flaws(c, r)) > 0 {
 			continue // which no brute force knows
 		}
 		e, err := NewExplainer(New()).explain(context.Background(), c, r)
@@ -184,7 +185,7 @@ func besides(c *app.Constraints, pair []string) {
 		}
 	}
 	c.CantCoexistPairs = nil
-	c.CantCoexist = slices.DeleteFunc(c.CantCoexist, func(g []string) bool { return slices.Equal(distinct(g), pair) })
+	c.CantCoexist = slices.DeleteFunc(c.CantCoexist, func(g []string) bool { return slices.Equal(request.Distinct(g), pair) })
 }
 
 func bounded(c *app.Constraints, what, service string, to int) {
@@ -229,7 +230,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 			q.Services = append(q.Services, pick("app", "audit", "cache", "lb", "mail", "mysql", "stor"))
 		}
 		_, err := New().Solve(context.Background(), c, q)
-		found := flaws(c, q)
+		found := request.Flaws(c, q)
 		asked := err == nil || app.CodeOf(err) == app.ENoLayout
 		if asked != (len(found) == 0) {
 			t.Fatalf("%+v: %v, and flaws %v", q, err, found)
@@ -238,7 +239,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 			continue
 		}
 		bad++
-		if !slices.ContainsFunc(found, func(f flaw) bool { return f.Field == app.AsError(err).Field }) {
+		if !slices.ContainsFunc(found, func(f request.Flaw) bool { return f.Field == app.AsError(err).Field }) {
 			t.Fatalf("%+v: %v is not among %v", q, err, found)
 		}
 		e, err := NewExplainer(New()).Explain(context.Background(), c, q)

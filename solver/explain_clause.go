@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // The kinds of clauses, as app.Clause states them.
@@ -158,13 +159,13 @@ func (q *question) listTypes(s string, c app.ServiceConstraint) {
 	if len(c.Hardware) > 0 {
 		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
-		k.remedies = allowType(hardwareOf, s, c.Hardware, q.byPrice())
+		k.remedies = allowType(request.Hardware, s, c.Hardware, q.byPrice())
 		q.add(k, "%s may only be on hardware %s%s", s, humanize.Or(c.Hardware), q.lacking(c.Hardware, q.hardware))
 	}
 	if len(c.Images) > 0 {
 		k := q.limited(kindImage, s, "images")
 		k.put = func(d *draft) { d.limit(s).Images = c.Images }
-		k.remedies = allowType(imagesOf, s, c.Images, q.images)
+		k.remedies = allowType(request.Images, s, c.Images, q.images)
 		q.add(k, "%s may only be on image %s%s", s, humanize.Or(c.Images), q.lacking(c.Images, q.images))
 	}
 }
@@ -224,7 +225,7 @@ func (q *question) listGroups() {
 		}
 	}
 	for i, written := range c.CantCoexist { // complete on no node where a service is not asked for
-		if g := q.present(written); len(g) > 0 && len(g) == len(distinct(written)) {
+		if g := q.present(written); len(g) > 0 && len(g) == len(request.Distinct(written)) {
 			q.addCant(g, groupPath("cant_coexist", i))
 		}
 	}
@@ -258,7 +259,7 @@ func (q *question) addCant(g []string, path string) {
 
 // present cuts a group down to the services of the request, by name.
 func (q *question) present(group []string) []string {
-	return slices.DeleteFunc(distinct(group), func(s string) bool { return !slices.Contains(q.services, s) })
+	return slices.DeleteFunc(request.Distinct(group), func(s string) bool { return !slices.Contains(q.services, s) })
 }
 
 // touch makes the services of a group ones that some clause speaks of.
@@ -347,13 +348,13 @@ func (q *question) listAsked() {
 	t, r := q.template, q.request
 	if name := cmp.Or(r.Hardware, t.Defaults.Hardware); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
-		k.remedies = otherTypes(hardwareOf, name, q.byPrice())
+		k.remedies = otherTypes(request.Hardware, name, q.byPrice())
 		k.Origin = q.defaultOrigin(r.Hardware, "hardware")
 		q.add(k, "hardware %s %s", name, whoAsked(r.Hardware))
 	}
 	if name := cmp.Or(r.Image, t.Defaults.Image); name != "" {
 		k := clause{Clause: app.Clause{Kind: kindImage}, put: func(d *draft) { d.image = name }}
-		k.remedies = otherTypes(imagesOf, name, q.images)
+		k.remedies = otherTypes(request.Images, name, q.images)
 		k.Origin = q.defaultOrigin(r.Image, "image")
 		q.add(k, "image %s %s", name, whoAsked(r.Image))
 	}
@@ -378,13 +379,13 @@ func (q *question) listCompatible() {
 	if len(list.Hardware) > 0 {
 		k := q.written(kindCompatibility, "compatibility.hardware")
 		k.put = func(d *draft) { d.compatibility.Hardware = list.Hardware }
-		k.remedies = compatibleType(hardwareOf, list.Hardware, q.byPrice())
+		k.remedies = compatibleType(request.Hardware, list.Hardware, q.byPrice())
 		q.add(k, "the template allows hardware %s and no other", humanize.Or(list.Hardware))
 	}
 	if len(list.Images) > 0 {
 		k := q.written(kindCompatibility, "compatibility.images")
 		k.put = func(d *draft) { d.compatibility.Images = list.Images }
-		k.remedies = compatibleType(imagesOf, list.Images, q.images)
+		k.remedies = compatibleType(request.Images, list.Images, q.images)
 		q.add(k, "the template allows image %s and no other", humanize.Or(list.Images))
 	}
 }

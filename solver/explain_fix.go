@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // mender looks for changes that make a layout possible.
@@ -237,7 +238,7 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 	left = slices.DeleteFunc(slices.Clone(from), func(s string) bool { return s == service })
 	gone = []string{service}
 	lacks := func(need string) bool {
-		return !slices.ContainsFunc(left, func(o string) bool { return provides(q.catalog, o, need) })
+		return !slices.ContainsFunc(left, func(o string) bool { return request.Provides(q.catalog, o, need) })
 	}
 	for i := 0; i < len(left); i++ {
 		s := left[i]
@@ -338,7 +339,7 @@ func (m *mender) withoutSome(core []*clause) {
 	}
 	for _, s := range slices.Clone(gone) {
 		r := m.q.request
-		r.Services = distinct(append(slices.Clone(left), s))
+		r.Services = request.Distinct(append(slices.Clone(left), s))
 		if found, _ := m.q.ask(m.q.catalog, r); found {
 			left = r.Services
 			gone = slices.DeleteFunc(gone, func(o string) bool { return o == s })

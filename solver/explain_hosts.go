@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // pooled tells whether nodes go on hosts.
@@ -34,7 +35,7 @@ func (q *question) listHosts() {
 	}
 	for i, a := range rule.Apart {
 		var remedies []remedy
-		for _, from := range distinct(a.From) {
+		for _, from := range request.Distinct(a.From) {
 			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with %s of other clusters", a.Service, from), func(r *app.HostRule) {
 				for x := range r.Apart {
 					if r.Apart[x].Service == a.Service {
@@ -44,13 +45,13 @@ func (q *question) listHosts() {
 			}))
 		}
 		if len(a.From) > 1 {
-			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with any of %s of other clusters", a.Service, humanize.And(distinct(a.From))),
+			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with any of %s of other clusters", a.Service, humanize.And(request.Distinct(a.From))),
 				func(r *app.HostRule) {
 					r.Apart = slices.DeleteFunc(r.Apart, func(o app.HostApart) bool { return o.Service == a.Service })
 				}))
 		}
 		q.hostClause(fmt.Sprintf("constraints.hosts.apart[%d]", i), []string{a.Service}, func(r *app.HostRule) { r.Apart = append(r.Apart, a) }, remedies,
-			"%s shares a host with no %s of another cluster (apart)", a.Service, humanize.Or(distinct(a.From)))
+			"%s shares a host with no %s of another cluster (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
 	}
 	for i, s := range rule.Separate {
 		q.hostClause(fmt.Sprintf("constraints.hosts.separate[%d]", i), []string{s}, func(r *app.HostRule) { r.Separate = append(r.Separate, s) },

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // problems explains a request that cannot be asked.
@@ -11,7 +12,7 @@ func (x *Explainer) problems(ctx context.Context, c *app.Catalog, r app.LayoutRe
 	var e app.Explanation
 	is := app.AsError(refused)
 	told := false
-	for _, f := range flaws(c, r) {
+	for _, f := range request.Flaws(c, r) {
 		e.Problems = append(e.Problems, f.Error)
 		told = told || f.Reason == is.Reason || f.Field == is.Field
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // question is a request without a layout, taken apart into clauses.
@@ -29,7 +30,7 @@ func newQuestion(ctx context.Context, s app.Solver, c *app.Catalog, r app.Layout
 	t := c.Templates[r.Template]
 	q := &question{ctx: ctx, solver: s, catalog: c, template: t, request: r, provider: cmp.Or(r.Provider, t.Defaults.Provider),
 		services: askedFor(t, r), texts: map[string]bool{}}
-	q.hardware, q.images = offered(c, q.provider)
+	q.hardware, q.images = request.Offered(c, q.provider)
 	q.list()
 	return q
 }
@@ -114,16 +115,16 @@ func (d *draft) sizes() []int {
 // alone is the number of nodes if nothing shared one: the minima of all that must coexist, added up, where a ratio may
 // raise a minimum.
 func (d *draft) alone() int {
-	leader := leaders{}
+	leader := request.Leaders{}
 	for s := range d.written {
 		leader[s] = s
 	}
 	for _, g := range d.limits.MustCoexist {
-		leader.join(g)
+		leader.Join(g)
 	}
 	need := map[string]int{}
 	least := func(s string, n int) bool {
-		if top := leader.find(s); need[top] < n {
+		if top := leader.Find(s); need[top] < n {
 			need[top] = n
 			return true
 		}
@@ -135,7 +136,7 @@ func (d *draft) alone() int {
 	for again, round := true, 0; again && round < 64; round++ { // ratios can run in a circle
 		again = false
 		for _, r := range d.limits.Ratios {
-			of := need[leader.find(r.Of)]
+			of := need[leader.Find(r.Of)]
 			again = least(r.Service, (of+max(1, r.Per)-1)/max(1, r.Per)) || again
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // attempt is a request on the way to one that can be asked.
@@ -29,7 +30,7 @@ const (
 // asked but has none gets a chance with what would help there.
 func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutRequest) []app.Fix {
 	most := mostFixes
-	if len(flaws(c, r)) > 1 {
+	if len(request.Flaws(c, r)) > 1 {
 		most = fewFixes // as each of them is a long story, and not much different
 	}
 	open := []attempt{{request: r}}
@@ -41,7 +42,7 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 		at := best(open)
 		a := open[at]
 		open = slices.Delete(open, at, at+1)
-		list := flaws(c, a.request)
+		list := request.Flaws(c, a.request)
 		if len(list) > 0 {
 			open = append(open, a.next(list[0], seen)...)
 			continue
@@ -113,16 +114,16 @@ func best(open []attempt) int {
 }
 
 // next repairs one flaw in every way. Requests that were met before are left out.
-func (a attempt) next(f flaw, seen map[string]bool) []attempt {
+func (a attempt) next(f request.Flaw, seen map[string]bool) []attempt {
 	var out []attempt
-	for i, fix := range f.repairs {
+	for i, fix := range f.Repairs {
 		b := attempt{request: a.request, texts: slices.Clone(a.texts), depth: a.depth + 1, doubt: a.doubt + i}
-		if fix.text != "" {
-			b.texts = append(b.texts, fix.text)
+		if fix.Text != "" {
+			b.texts = append(b.texts, fix.Text)
 		}
-		fix.apply(&b.request)
+		fix.Apply(&b.request)
 		r := b.request
-		key := fmt.Sprintf("%q %d %q %q %q %q %q", r.Template, r.Size, r.Provider, r.Hardware, r.Image, r.Prefer, distinct(r.Services))
+		key := fmt.Sprintf("%q %d %q %q %q %q %q", r.Template, r.Size, r.Provider, r.Hardware, r.Image, r.Prefer, request.Distinct(r.Services))
 		if !seen[key] {
 			seen[key] = true
 			out = append(out, b)

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // ExplainText writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
@@ -62,7 +63,7 @@ func merged(clauses []app.Clause) []app.Clause {
 			pairs = append(pairs, c.Services)
 		}
 	}
-	cliques := exclusiveGroups(pairs)
+	cliques := request.ExclusiveGroups(pairs)
 	told := map[int]bool{}
 	var out []app.Clause
 	for _, c := range clauses {
@@ -70,9 +71,9 @@ func merged(clauses []app.Clause) []app.Clause {
 		switch {
 		case c.Kind != kindCant || !in:
 			out = append(out, c)
-		case !told[g.number]:
-			told[g.number] = true
-			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", humanize.And(g.services)), slices.Clone(g.services)
+		case !told[g.Number]:
+			told[g.Number] = true
+			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", humanize.And(g.Services)), slices.Clone(g.Services)
 			out = append(out, c)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // with gives a list with one more; an empty list, which allows everything, stays as it is.
@@ -16,49 +17,49 @@ func with(list []string, name string) []string {
 }
 
 // otherTypes asks for another type than the one that the request or the template wants, or else for none.
-func otherTypes(of typeSort, name string, offered []string) []remedy {
+func otherTypes(of request.TypeSort, name string, offered []string) []remedy {
 	var out []remedy
-	for _, other := range others([]string{name}, offered) {
-		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.name, other, name),
-			apply: func(w *world, _ int) { *of.asked(&w.r) = other }})
+	for _, other := range request.Others([]string{name}, offered) {
+		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.Name, other, name),
+			apply: func(w *world, _ int) { *of.Asked(&w.r) = other }})
 	}
 	// Whoever asked for a type himself can as well ask for none; else the template has to.
-	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.name, name),
+	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.Name, name),
 		apply: func(w *world, _ int) {
-			*of.asked(&w.r) = ""
-			if *of.usual(w.c.Templates[w.r.Template]) != "" {
-				*of.usual(w.template()) = ""
+			*of.Asked(&w.r) = ""
+			if *of.Usual(w.c.Templates[w.r.Template]) != "" {
+				*of.Usual(w.template()) = ""
 			}
 		}})
 }
 
 // allowType lets a service be on one more type, or else on any.
-func allowType(of typeSort, s string, list, offered []string) []remedy {
+func allowType(of request.TypeSort, s string, list, offered []string) []remedy {
 	var out []remedy
-	for _, other := range others(list, offered) {
-		out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s on %s %s", s, of.name, other),
+	for _, other := range request.Others(list, offered) {
+		out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s on %s %s", s, of.Name, other),
 			apply: func(w *world, _ int) {
-				w.service(s, func(c *app.ServiceConstraint) { *of.accepted(c) = with(*of.accepted(c), other) })
+				w.service(s, func(c *app.ServiceConstraint) { *of.Accepted(c) = with(*of.Accepted(c), other) })
 			}})
 	}
-	return append(out, remedy{rank: rankLast, steps: 1, text: says("allow %s on any %s", s, of.name),
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("allow %s on any %s", s, of.Name),
 		apply: func(w *world, _ int) {
-			w.service(s, func(c *app.ServiceConstraint) { *of.accepted(c) = nil })
+			w.service(s, func(c *app.ServiceConstraint) { *of.Accepted(c) = nil })
 		}})
 }
 
 // compatibleType lets the template allow one more type, or else any.
-func compatibleType(of typeSort, list, offered []string) []remedy {
+func compatibleType(of request.TypeSort, list, offered []string) []remedy {
 	var out []remedy
-	for _, other := range others(list, offered) {
-		out = append(out, remedy{rank: rankRule, steps: 1, text: says("let the template allow %s %s", of.name, other),
+	for _, other := range request.Others(list, offered) {
+		out = append(out, remedy{rank: rankRule, steps: 1, text: says("let the template allow %s %s", of.Name, other),
 			apply: func(w *world, _ int) {
 				t := w.template()
-				*of.compatible(t) = with(*of.compatible(t), other)
+				*of.Compatible(t) = with(*of.Compatible(t), other)
 			}})
 	}
-	return append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow any %s", of.name),
-		apply: func(w *world, _ int) { *of.compatible(w.template()) = nil }})
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow any %s", of.Name),
+		apply: func(w *world, _ int) { *of.Compatible(w.template()) = nil }})
 }
 
 // biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // mostHints is how many hints are put together at most.
@@ -15,7 +16,7 @@ const mostHints = 4
 func advised(c *app.Catalog, r app.LayoutRequest, err error) error {
 	e := app.AsError(err)
 	var mend, also []string
-	for _, f := range flaws(c, r) {
+	for _, f := range request.Flaws(c, r) {
 		switch {
 		case f.Reason != e.Reason || f.Field != e.Field:
 			also = append(also, f.Message)

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/request"
 )
 
 // host is one of the hosts that nodes may go on. Hosts that can take no node at all are left out.
@@ -46,7 +47,7 @@ func (p *problem) takeHosts(t *app.Template, r app.LayoutRequest) {
 	if t.Constraints.Hosts != nil {
 		rule = *t.Constraints.Hosts
 	}
-	p.pool = &hostPool{separate: slices.DeleteFunc(distinct(rule.Separate), func(s string) bool { return !p.named[s] })}
+	p.pool = &hostPool{separate: slices.DeleteFunc(request.Distinct(rule.Separate), func(s string) bool { return !p.named[s] })}
 	seen := map[string]bool{}
 	for _, h := range slices.SortedStableFunc(slices.Values(r.Pool.Hosts), func(a, b app.Host) int { return cmp.Compare(a.Name, b.Name) }) {
 		if !seen[h.Name] {
@@ -216,7 +217,7 @@ func (m *mixer) hostRows() {
 	if p.zoneRule == nil {
 		return
 	}
-	spread := slices.DeleteFunc(distinct(p.zoneRule.Services), func(s string) bool { return !p.named[s] })
+	spread := slices.DeleteFunc(request.Distinct(p.zoneRule.Services), func(s string) bool { return !p.named[s] })
 	if len(p.zoneRule.Services) == 0 {
 		spread = []string{""}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // WithNotes gives a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
@@ -170,7 +171,7 @@ func (n *noter) apart() {
 	var groups []string
 	all := slices.Concat(n.together(n.t.Constraints.CantCoexist), n.t.Constraints.CantCoexistPairs)
 	for _, g := range all {
-		here := distinct(slices.DeleteFunc(slices.Clone(g), func(s string) bool { return n.nodes[s] == 0 }))
+		here := request.Distinct(slices.DeleteFunc(slices.Clone(g), func(s string) bool { return n.nodes[s] == 0 }))
 		if len(here) > 1 {
 			groups = append(groups, humanize.And(here))
 		}
@@ -188,7 +189,7 @@ func (n *noter) apart() {
 func (n *noter) together(groups [][]string) (out [][]string) {
 	var pairs [][]string
 	for _, g := range groups {
-		g = distinct(g)
+		g = request.Distinct(g)
 		switch {
 		case slices.ContainsFunc(g, func(s string) bool { return n.nodes[s] == 0 }):
 		case len(g) == 2:
@@ -197,14 +198,14 @@ func (n *noter) together(groups [][]string) (out [][]string) {
 			out = append(out, g)
 		}
 	}
-	cliques, told := exclusiveGroups(pairs), map[int]bool{}
+	cliques, told := request.ExclusiveGroups(pairs), map[int]bool{}
 	for _, pair := range pairs {
 		g, in := cliques[strings.Join(pair, " ")]
 		if !in {
 			out = append(out, pair)
-		} else if !told[g.number] {
-			told[g.number] = true
-			out = append(out, g.services)
+		} else if !told[g.Number] {
+			told[g.Number] = true
+			out = append(out, g.Services)
 		}
 	}
 	return out
@@ -286,14 +287,14 @@ func (n *noter) hosts() {
 		return
 	}
 	here := func(names []string) []string {
-		return slices.DeleteFunc(distinct(names), func(s string) bool { return n.nodes[s] == 0 })
+		return slices.DeleteFunc(request.Distinct(names), func(s string) bool { return n.nodes[s] == 0 })
 	}
 	if alone := here(rule.Alone); len(alone) > 0 {
 		n.say("%s shares no host with other clusters (alone)", humanize.And(alone))
 	}
 	for _, a := range rule.Apart {
 		if n.nodes[a.Service] > 0 {
-			n.say("%s shares no host with %s of other clusters (apart)", a.Service, humanize.Or(distinct(a.From)))
+			n.say("%s shares no host with %s of other clusters (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
 		}
 	}
 	if separate := here(rule.Separate); len(separate) > 0 {

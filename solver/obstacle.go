@@ -6,6 +6,7 @@ import (
 	"muster/app"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // obstacle says why there is no layout: a sentence for people, and the services it is about.
@@ -16,7 +17,7 @@ type obstacle struct {
 
 // refusal is the error for a problem without a layout.
 func (p *problem) refusal(o obstacle) *app.Error {
-	return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s: %s.",
+	return request.Refuse(app.ENoLayout, request.NoSolution, "", "No layout puts %s on %s: %s.",
 		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"), o.sentence)
 }
 

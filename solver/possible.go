@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // Possible gives nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
@@ -32,7 +33,7 @@ func (s *Solver) Possible(ctx context.Context, catalog *app.Catalog, r app.Layou
 	case w.ended:
 		return outOfTime(p, ctx.Err())
 	case some.best == nil && !m.unsure:
-		return refuse(app.ENoLayout, noSolution, "", "No layout puts %s on %s.", humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))
+		return request.Refuse(app.ENoLayout, request.NoSolution, "", "No layout puts %s on %s.", humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))
 	case some.best != nil:
 		if groups := m.groups(some.best); places == nil || places.place(&groups) {
 			return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // problem is a request narrowed to what decides the layout: every name it holds is known, allowed and sorted.
@@ -53,25 +54,25 @@ const mostNodes = 4 * app.MaxNodes
 // narrow checks the request in the order in which Coopr does, and gives the problem that is left.
 func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
-		return nil, refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0")
+		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
 	}
 	if r.Size > mostNodes {
-		return nil, refuse(app.EInvalid, wrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
+		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
 	}
 	t := c.Templates[r.Template]
 	if t == nil {
-		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
+		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s does not exist.", r.Template)
 	}
 	if size := t.Constraints.Size; !size.Allows(r.Size) {
-		return nil, refuse(app.EInvalid, wrongSize, "size", "%s", size.Refusal(r.Size))
+		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "%s", size.Refusal(r.Size))
 	}
 	p := &problem{size: r.Size, provider: cmp.Or(r.Provider, t.Defaults.Provider), catalog: c}
 	if p.provider == "" {
-		return nil, refuse(app.EInvalid, missingProvider, "provider",
+		return nil, request.Refuse(app.EInvalid, request.MissingProvider, "provider",
 			"template %s has no default provider, so the request must name one.", t.Name)
 	}
 	if c.Providers[p.provider] == nil {
-		return nil, refuse(app.ENotFound, missingProvider, "provider", "provider %s does not exist.", p.provider)
+		return nil, request.Refuse(app.ENotFound, request.MissingProvider, "provider", "provider %s does not exist.", p.provider)
 	}
 	if err := p.takeTypes(c, t, r); err != nil {
 		return nil, err
@@ -89,13 +90,13 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 
 // takeRules takes the preference and the rules that are about no single service.
 func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
-	p.prefer, p.mixed = preferred(r.Prefer, t), t.Constraints.MixedHardware
+	p.prefer, p.mixed = request.Preferred(r.Prefer, t), t.Constraints.MixedHardware
 	switch p.prefer {
 	case "":
 		p.prefer = app.PreferPacked
 	case app.PreferPacked, app.PreferCheapest, app.PreferSpread:
 	default:
-		return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "prefer",
+		return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "prefer",
 			Message: fmt.Sprintf("preference %s is not known.", r.Prefer), Hint: "Preferences are packed, cheapest and spread."}
 	}
 	if t.Constraints.Zones != nil {
@@ -105,7 +106,7 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 			}
 		}
 		if p.zoneRule = t.Constraints.Zones; len(p.zones) == 0 {
-			return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "provider",
+			return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "provider",
 				Message: fmt.Sprintf("template %s spreads nodes over zones, and provider %s has none.", t.Name, p.provider),
 				Hint:    "List the zones of the provider in the catalog, or take the zones out of the template's constraints."}
 		}
@@ -127,22 +128,22 @@ func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest
 		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
 			continue
 		}
-		if allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
+		if request.Allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
 			p.hardware = append(p.hardware, name)
 		}
 	}
 	if len(p.hardware) == 0 {
-		return refuse(app.EInvalid, noHardwareTypes, "hardware",
+		return request.Refuse(app.EInvalid, request.NoHardwareTypes, "hardware",
 			"no hardware types are available to use with template %s and provider %s", r.Template, p.provider)
 	}
 	want = cmp.Or(r.Image, t.Defaults.Image)
 	for name, i := range c.Images {
-		if allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
+		if request.Allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
 			p.images = append(p.images, name)
 		}
 	}
 	if len(p.images) == 0 {
-		return refuse(app.EInvalid, noImageTypes, "image",
+		return request.Refuse(app.EInvalid, request.NoImageTypes, "image",
 			"no image types are available to use with template %s and provider %s", r.Template, p.provider)
 	}
 	sort.Strings(p.hardware)
@@ -157,7 +158,7 @@ func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequ
 		asked = t.Defaults.Services
 	}
 	if len(asked) == 0 {
-		return refuse(app.EInvalid, badRequest, "services", "a cluster needs at least one service")
+		return request.Refuse(app.EInvalid, request.BadRequest, "services", "a cluster needs at least one service")
 	}
 	p.named = make(map[string]bool, len(asked))
 	var unfit []string
@@ -172,20 +173,20 @@ func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequ
 		}
 	}
 	if len(unfit) > 0 {
-		return refuse(app.EInvalid, incompatibleServices, "services", "%s are incompatible with the cluster",
+		return request.Refuse(app.EInvalid, request.IncompatibleServices, "services", "%s are incompatible with the cluster",
 			strings.Join(unfit, ","))
 	}
 	sort.Strings(p.services)
 	for _, name := range p.services {
 		if c.Services[name] == nil {
-			return refuse(app.ENotFound, missingService, "services", "service %s does not exist", name)
+			return request.Refuse(app.ENotFound, request.MissingService, "services", "service %s does not exist", name)
 		}
 	}
 	if lines := p.missing(c); len(lines) > 0 {
-		return refuse(app.EInvalid, missingDependency, "services", "%s", strings.Join(lines, "\n"))
+		return request.Refuse(app.EInvalid, request.MissingDependency, "services", "%s", strings.Join(lines, "\n"))
 	}
 	if lines := p.conflicts(c); len(lines) > 0 {
-		return refuse(app.EInvalid, conflictingServices, "services", "%s", strings.Join(lines, "\n"))
+		return request.Refuse(app.EInvalid, request.ConflictingServices, "services", "%s", strings.Join(lines, "\n"))
 	}
 	return nil
 }

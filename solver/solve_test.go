@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
@@ -29,36 +30,36 @@ func TestRefusals(t *testing.T) {
 		message string
 	}{
 		{"unknown provider", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Provider = "x" },
-			app.ENotFound, missingProvider, "provider x does not exist."},
+			app.ENotFound, request.MissingProvider, "provider x does not exist."},
 		{"no provider", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Provider = "" },
-			app.EInvalid, missingProvider, "template t has no default provider, so the request must name one."},
+			app.EInvalid, request.MissingProvider, "template t has no default provider, so the request must name one."},
 		{"no services", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Services = nil },
-			app.EInvalid, badRequest, "a cluster needs at least one service"},
+			app.EInvalid, request.BadRequest, "a cluster needs at least one service"},
 		{"unknown service", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Services = []string{"s000", "x"} },
-			app.ENotFound, missingService, "service x does not exist"},
+			app.ENotFound, request.MissingService, "service x does not exist"},
 		{"conflict", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
 			c.Services["s001"].Conflicts = []string{"s000", "x"}
 		},
-			app.EInvalid, conflictingServices, "s001 conflicts with s000."},
+			app.EInvalid, request.ConflictingServices, "s001 conflicts with s000."},
 		{"provided dependency is there, another is not", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db", "web"}
 			c.Services["s001"].Provides = []string{"db"}
-		}, app.EInvalid, missingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
-		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, noSolution,
+		}, app.EInvalid, request.MissingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
+		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
 			"No layout puts 2 services on 1 node: s000, s001 can't share nodes and their minima add up to 2 nodes."},
 		{"too many nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
 			r.Size = 8
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
 		{"no hardware for a service", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.Services["s001"] = app.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
 		{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.Services["s001"] = between(2, 1)
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
 		{"must and can't", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.MustCoexist = t.Constraints.CantCoexist
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package solver
+package request
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 	"muster/solver/internal/humanize"
 )
 
-// flaw is one thing for which a request cannot be asked, with how it might be mended; the best guess comes first.
-type flaw struct {
+// Flaw is one thing for which a request cannot be asked, with how it might be mended; the best guess comes first.
+type Flaw struct {
 	*app.Error
-	repairs []repair
+	Repairs []Repair
 }
 
-// repair is a change of the request, with what it is in words.
-type repair struct {
-	text  string // "" for another size, which is told last and once
-	apply func(r *app.LayoutRequest)
+// Repair is a change of the request, with what it is in words.
+type Repair struct {
+	Text  string // "" for another size, which is told last and once
+	Apply func(r *app.LayoutRequest)
 }
 
 // reviewer looks through a request. template and provider are nil and "" where they are not known.
@@ -29,29 +29,29 @@ type reviewer struct {
 	t        *app.Template
 	provider string
 	services []string // in the order of the request, each once
-	found    []flaw
+	found    []Flaw
 }
 
-// flaws gives everything that is wrong with a request, whatever else is.
-func flaws(c *app.Catalog, r app.LayoutRequest) []flaw {
+// Flaws gives everything that is wrong with a request, whatever else is.
+func Flaws(c *app.Catalog, r app.LayoutRequest) []Flaw {
 	v := &reviewer{c: c, r: r, t: c.Templates[r.Template]}
 	v.template()
 	v.size()
 	v.prefer()
 	v.providers()
 	v.zones()
-	v.types(hardwareOf, noHardwareTypes)
-	v.types(imagesOf, noImageTypes)
+	v.types(Hardware, NoHardwareTypes)
+	v.types(Images, NoImageTypes)
 	v.names()
 	v.dependencies()
 	v.enemies()
 	return v.found
 }
 
-func (v *reviewer) say(code app.Code, reason, field, hint string, repairs []repair, format string, args ...any) {
-	e := refuse(code, reason, field, format, args...)
+func (v *reviewer) say(code app.Code, reason, field, hint string, repairs []Repair, format string, args ...any) {
+	e := Refuse(code, reason, field, format, args...)
 	e.Hint = hint
-	v.found = append(v.found, flaw{e, repairs})
+	v.found = append(v.found, Flaw{e, repairs})
 }
 
 // didYouMean is a hint for a name that is not known: near ones, or else what there is.
@@ -68,14 +68,14 @@ func didYouMean(near, all []string) string {
 }
 
 // instead gives a repair for each of some names, to be used instead of another one.
-func instead(what, wrong string, some []string, at func(r *app.LayoutRequest) *string) []repair {
-	var out []repair
+func instead(what, wrong string, some []string, at func(r *app.LayoutRequest) *string) []Repair {
+	var out []Repair
 	for _, name := range some {
 		text := what + " " + name
 		if wrong != "" {
 			text += " instead of " + wrong
 		}
-		out = append(out, repair{text, func(r *app.LayoutRequest) { *at(r) = name }})
+		out = append(out, Repair{text, func(r *app.LayoutRequest) { *at(r) = name }})
 	}
 	return out
 }
@@ -87,7 +87,7 @@ func (v *reviewer) template() {
 	all := sortedNames(v.c.Templates)
 	near := nearNames(v.r.Template, all)
 	at := func(r *app.LayoutRequest) *string { return &r.Template }
-	v.say(app.ENotFound, missingTemplate, "template", didYouMean(near, all), instead("template", v.r.Template, near, at),
+	v.say(app.ENotFound, MissingTemplate, "template", didYouMean(near, all), instead("template", v.r.Template, near, at),
 		"Cluster template %s does not exist.", v.r.Template)
 }
 
@@ -99,16 +99,16 @@ func (v *reviewer) size() {
 	if v.t != nil {
 		allowed = v.t.Constraints.Size
 	}
-	resize := func(to int) (string, []repair) {
-		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
+	resize := func(to int) (string, []Repair) {
+		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []Repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
 		hint, repairs := resize(allowed.Least())
-		v.say(app.EInvalid, badRequest, "size", hint, repairs, "A cluster has at least 1 node, and %d were asked for.", n)
+		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "A cluster has at least 1 node, and %d were asked for.", n)
 	case !allowed.Allows(n):
 		hint, repairs := resize(allowed.Nearest(n))
-		v.say(app.EInvalid, wrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
+		v.say(app.EInvalid, WrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
 	}
 }
 
@@ -120,7 +120,7 @@ func (v *reviewer) prefer() {
 	}
 	near := nearNames(wrong, known)
 	at := func(r *app.LayoutRequest) *string { return (*string)(&r.Prefer) }
-	v.say(app.EInvalid, badRequest, "prefer", didYouMean(near, known), instead("preference", wrong, orElse(near, known), at),
+	v.say(app.EInvalid, BadRequest, "prefer", didYouMean(near, known), instead("preference", wrong, orElse(near, known), at),
 		"Preference %s does not exist.", wrong)
 }
 
@@ -141,11 +141,11 @@ func (v *reviewer) providers() {
 	at := func(r *app.LayoutRequest) *string { return &r.Provider }
 	switch {
 	case name == "" && v.t != nil:
-		v.say(app.EInvalid, missingProvider, "provider", didYouMean(nil, all), instead("provider", "", all, at),
+		v.say(app.EInvalid, MissingProvider, "provider", didYouMean(nil, all), instead("provider", "", all, at),
 			"Template %s has no default provider, so the request must name one.", v.r.Template)
 	case name != "" && v.c.Providers[name] == nil:
 		near := nearNames(name, all)
-		v.say(app.ENotFound, missingProvider, "provider", didYouMean(near, all), instead("provider", name, orElse(near, all), at),
+		v.say(app.ENotFound, MissingProvider, "provider", didYouMean(near, all), instead("provider", name, orElse(near, all), at),
 			"Provider %s does not exist.", name)
 	default:
 		v.provider = name
@@ -164,61 +164,61 @@ func (v *reviewer) zones() {
 		hint = fmt.Sprintf("%s would do.", capital("provider "+humanize.Or(some)))
 	}
 	at := func(r *app.LayoutRequest) *string { return &r.Provider }
-	v.say(app.EInvalid, badRequest, "provider", hint, instead("provider", v.provider, some, at),
+	v.say(app.EInvalid, BadRequest, "provider", hint, instead("provider", v.provider, some, at),
 		"Template %s spreads nodes over zones, and provider %s has none.", v.r.Template, v.provider)
 }
 
 // types looks for hardware or image types that may be used.
-func (v *reviewer) types(of typeSort, reason string) {
-	want := *of.asked(&v.r)
+func (v *reviewer) types(of TypeSort, reason string) {
+	want := *of.Asked(&v.r)
 	var list []string
 	if v.t != nil {
-		want, list = cmp.Or(want, *of.usual(v.t)), *of.compatible(v.t)
+		want, list = cmp.Or(want, *of.Usual(v.t)), *of.Compatible(v.t)
 	}
 	all := sortedNames(v.c.Images)
-	hardware, offers := offered(v.c, v.provider)
-	if of.name == hardwareOf.name {
+	hardware, offers := Offered(v.c, v.provider)
+	if of.Name == Hardware.Name {
 		all, offers = sortedNames(v.c.Hardware), hardware
 	}
 	fits := func(name string) bool {
-		return allowed(name, "", list) && !v.barred(of, name) && (v.provider == "" || slices.Contains(offers, name))
+		return Allowed(name, "", list) && !v.barred(of, name) && (v.provider == "" || slices.Contains(offers, name))
 	}
 	may := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !fits(name) })
 	if want != "" && fits(want) && slices.Contains(all, want) || want == "" && len(may) > 0 {
 		return
 	}
 	near := nearNames(want, may)
-	repairs := instead(of.name, want, append(near, others(near, may)...), of.asked)
+	repairs := instead(of.Name, want, append(near, Others(near, may)...), of.Asked)
 	repairs = append(repairs, v.elsewhere(of, want, list)...)
-	what, other := capital(of.name), "It has "+humanize.Names(offers)+"."
+	what, other := capital(of.Name), "It has "+humanize.Names(offers)+"."
 	if len(offers) == 0 {
 		other = "It has none."
 	}
 	switch {
 	case want == "" && slices.ContainsFunc(offers, func(name string) bool { return v.barred(of, name) }):
-		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s has no %s that template %s allows any node of.",
-			v.provider, of.name, v.r.Template)
+		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s allows any node of.",
+			v.provider, of.Name, v.r.Template)
 	case want == "" && len(list) == 0:
-		v.say(app.EInvalid, reason, of.name, "", repairs, "Provider %s has no %s.", v.provider, of.name)
+		v.say(app.EInvalid, reason, of.Name, "", repairs, "Provider %s has no %s.", v.provider, of.Name)
 	case want == "":
-		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s has no %s that template %s allows (%s).", v.provider,
-			of.name, v.r.Template, humanize.Names(list))
+		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s allows (%s).", v.provider,
+			of.Name, v.r.Template, humanize.Names(list))
 	case !slices.Contains(all, want):
-		v.say(app.EInvalid, reason, of.name, didYouMean(near, may), repairs, "%s %s does not exist.", what, want)
+		v.say(app.EInvalid, reason, of.Name, didYouMean(near, may), repairs, "%s %s does not exist.", what, want)
 	case len(list) > 0 && !slices.Contains(list, want):
-		v.say(app.EInvalid, reason, of.name, "It allows "+humanize.Names(list)+".", repairs, "Template %s does not allow %s %s.",
-			v.r.Template, of.name, want)
+		v.say(app.EInvalid, reason, of.Name, "It allows "+humanize.Names(list)+".", repairs, "Template %s does not allow %s %s.",
+			v.r.Template, of.Name, want)
 	case v.barred(of, want):
-		v.say(app.EInvalid, reason, of.name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",
-			v.r.Template, of.name, want)
+		v.say(app.EInvalid, reason, of.Name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",
+			v.r.Template, of.Name, want)
 	default:
-		v.say(app.EInvalid, reason, of.name, other, repairs, "Provider %s does not have %s %s.", v.provider, of.name, want)
+		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s does not have %s %s.", v.provider, of.Name, want)
 	}
 }
 
 // barred tells whether a template allows no node of a hardware type.
-func (v *reviewer) barred(of typeSort, name string) bool {
-	if v.t == nil || of.name != hardwareOf.name {
+func (v *reviewer) barred(of TypeSort, name string) bool {
+	if v.t == nil || of.Name != Hardware.Name {
 		return false
 	}
 	limit, limited := v.t.Constraints.Hardware[name]
@@ -228,14 +228,14 @@ func (v *reviewer) barred(of typeSort, name string) bool {
 func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
 
 // elsewhere gives the other providers, since what one does not have another may.
-func (v *reviewer) elsewhere(of typeSort, want string, list []string) []repair {
+func (v *reviewer) elsewhere(of TypeSort, want string, list []string) []Repair {
 	var some []string
 	for _, name := range sortedNames(v.c.Providers) {
-		hardware, offers := offered(v.c, name)
-		if of.name == hardwareOf.name {
+		hardware, offers := Offered(v.c, name)
+		if of.Name == Hardware.Name {
 			offers = hardware
 		}
-		if name != v.provider && slices.ContainsFunc(offers, func(t string) bool { return allowed(t, want, list) && !v.barred(of, t) }) {
+		if name != v.provider && slices.ContainsFunc(offers, func(t string) bool { return Allowed(t, want, list) && !v.barred(of, t) }) {
 			some = append(some, name)
 		}
 	}

@@ -1,27 +1,27 @@
-package solver
+package request
 
 import "slices"
 
-// leaders maps each of some services to another one of its block: services that must coexist make a block, whose leader is
+// Leaders maps each of some services to another one of its block: services that must coexist make a block, whose leader is
 // the one that is mapped to itself.
-type leaders map[string]string
+type Leaders map[string]string
 
-// find gives the leader of a service's block.
-func (l leaders) find(name string) string {
+// Find gives the leader of a service's block.
+func (l Leaders) Find(name string) string {
 	for l[name] != name {
 		name = l[name]
 	}
 	return name
 }
 
-// join makes those services of a group that are mapped one block, led by the smallest name.
-func (l leaders) join(group []string) {
+// Join makes those services of a group that are mapped one block, led by the smallest name.
+func (l Leaders) Join(group []string) {
 	top := ""
 	for _, name := range group {
 		if l[name] == "" {
 			continue
 		}
-		at := l.find(name)
+		at := l.Find(name)
 		switch {
 		case top == "":
 			top = at
@@ -34,15 +34,15 @@ func (l leaders) join(group []string) {
 	}
 }
 
-// exclusiveGroup is services of which every two exclude each other; each group has another number.
-type exclusiveGroup struct {
-	number   int
-	services []string
+// ExclusiveGroup is services of which every two exclude each other; each group has another number.
+type ExclusiveGroup struct {
+	Number   int
+	Services []string
 }
 
-// exclusiveGroups finds three or more services of which the pairs keep apart every two, and none from any other. The keys
+// ExclusiveGroups finds three or more services of which the pairs keep apart every two, and none from any other. The keys
 // are the pairs.
-func exclusiveGroups(pairs [][]string) map[string]exclusiveGroup {
+func ExclusiveGroups(pairs [][]string) map[string]ExclusiveGroup {
 	near := map[string][]string{} // with the service itself
 	var all []string
 	for _, pair := range pairs {
@@ -55,9 +55,9 @@ func exclusiveGroups(pairs [][]string) map[string]exclusiveGroup {
 		}
 	}
 	for s := range near {
-		near[s] = distinct(near[s])
+		near[s] = Distinct(near[s])
 	}
-	out := map[string]exclusiveGroup{}
+	out := map[string]ExclusiveGroup{}
 	for i, s := range all {
 		group := near[s]
 		if len(group) < 3 || slices.ContainsFunc(group, func(o string) bool { return !slices.Equal(near[o], group) }) {
@@ -66,7 +66,7 @@ func exclusiveGroups(pairs [][]string) map[string]exclusiveGroup {
 		for j, a := range group {
 			for _, b := range group[j+1:] {
 				if _, known := out[a+" "+b]; !known {
-					out[a+" "+b] = exclusiveGroup{i, group}
+					out[a+" "+b] = ExclusiveGroup{i, group}
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package solver
+package request
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func nearNames(written string, names []string) []string {
 	}
 	var found []near
 	w := app.FoldName(written)
-	for _, name := range distinct(names) {
+	for _, name := range Distinct(names) {
 		n := app.FoldName(name)
 		if d := app.EditDistance(w, n); d <= max(1, max(len(w), len(n))/3) {
 			found = append(found, near{name, d})

@@ -1,4 +1,4 @@
-package solver
+package request
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func (v *reviewer) names() {
 		}
 	}
 	if len(v.services) == 0 && v.t != nil {
-		v.say(app.EInvalid, badRequest, "services", didYouMean(nil, v.usable()), nil, "A cluster has at least one service, and none was asked for.")
+		v.say(app.EInvalid, BadRequest, "services", didYouMean(nil, v.usable()), nil, "A cluster has at least one service, and none was asked for.")
 	}
 	usable := v.usable()
 	free := slices.DeleteFunc(slices.Clone(usable), func(s string) bool { return slices.Contains(v.services, s) })
@@ -29,16 +29,16 @@ func (v *reviewer) names() {
 			continue
 		}
 		near := nearNames(s, free)
-		var repairs []repair
+		var repairs []Repair
 		for _, name := range near {
-			repairs = append(repairs, repair{fmt.Sprintf("service %s instead of %s", name, s), v.replace(s, name)})
+			repairs = append(repairs, Repair{fmt.Sprintf("service %s instead of %s", name, s), v.replace(s, name)})
 		}
 		repairs = append(repairs, v.leaveOut(s)...)
 		if v.c.Services[s] == nil {
-			v.say(app.ENotFound, missingService, "services", didYouMean(near, usable), repairs, "Service %s does not exist.", s)
+			v.say(app.ENotFound, MissingService, "services", didYouMean(near, usable), repairs, "Service %s does not exist.", s)
 			continue
 		}
-		v.say(app.EInvalid, incompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Names(usable)), repairs,
+		v.say(app.EInvalid, IncompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Names(usable)), repairs,
 			"Template %s does not allow service %s.", v.r.Template, s)
 	}
 }
@@ -63,15 +63,15 @@ func (v *reviewer) replace(s string, by ...string) func(*app.LayoutRequest) {
 	return func(r *app.LayoutRequest) { r.Services = services }
 }
 
-func (v *reviewer) leaveOut(s string) []repair {
+func (v *reviewer) leaveOut(s string) []Repair {
 	if len(v.services) < 2 {
 		return nil // an empty list means the template's own
 	}
-	return []repair{{"without " + s, v.replace(s)}}
+	return []Repair{{"without " + s, v.replace(s)}}
 }
 
-// provides tells whether a service is what another one requires.
-func provides(c *app.Catalog, service, need string) bool {
+// Provides tells whether a service is what another one requires.
+func Provides(c *app.Catalog, service, need string) bool {
 	return service == need || slices.Contains(c.Services[service].Provides, need)
 }
 
@@ -81,8 +81,8 @@ func (v *reviewer) dependencies() {
 			continue
 		}
 		is := v.c.Services[s]
-		for _, need := range distinct(slices.Concat(is.Install.Requires, is.Runtime.Requires)) {
-			if slices.ContainsFunc(v.services, func(o string) bool { return v.c.Services[o] != nil && provides(v.c, o, need) }) {
+		for _, need := range Distinct(slices.Concat(is.Install.Requires, is.Runtime.Requires)) {
+			if slices.ContainsFunc(v.services, func(o string) bool { return v.c.Services[o] != nil && Provides(v.c, o, need) }) {
 				continue
 			}
 			v.missing(s, need)
@@ -95,7 +95,7 @@ func (v *reviewer) missing(s, need string) {
 	var would, barred []string
 	usable := v.usable()
 	for _, o := range sortedNames(v.c.Services) {
-		if !provides(v.c, o, need) {
+		if !Provides(v.c, o, need) {
 			continue
 		}
 		if slices.Contains(usable, o) {
@@ -104,9 +104,9 @@ func (v *reviewer) missing(s, need string) {
 			barred = append(barred, o)
 		}
 	}
-	var repairs []repair
+	var repairs []Repair
 	for _, o := range would {
-		repairs = append(repairs, repair{"with " + o, v.replace(s, s, o)})
+		repairs = append(repairs, Repair{"with " + o, v.replace(s, s, o)})
 	}
 	repairs = append(repairs, v.leaveOut(s)...)
 	hint := "No service provides it."
@@ -118,7 +118,7 @@ func (v *reviewer) missing(s, need string) {
 	case len(barred) > 0:
 		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, humanize.Names(barred))
 	}
-	v.say(app.EInvalid, missingDependency, "services", hint, repairs,
+	v.say(app.EInvalid, MissingDependency, "services", hint, repairs,
 		"%s requires %s, which is not on the cluster or in the list of services to add.", s, need)
 }
 
@@ -132,7 +132,7 @@ func (v *reviewer) enemies() {
 				who, whom = b, a
 			}
 			if against(who, whom) {
-				v.say(app.EInvalid, conflictingServices, "services", "Leave out one of them.",
+				v.say(app.EInvalid, ConflictingServices, "services", "Leave out one of them.",
 					append(v.leaveOut(a), v.leaveOut(b)...), "%s conflicts with %s.", who, whom)
 			}
 		}
