@@ -27,6 +27,7 @@ import (
 	"muster/portal/apitest"
 	"muster/providers/fake"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.InspectAPI)) }
@@ -149,7 +150,7 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	if change != nil {
 		change(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: e.keys,
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)

@@ -33,7 +33,7 @@
 //
 // Neither kinds nor counts are enumerated; both can be more than there are atoms. Instead (solve.go, counts.go):
 //
-//  1. Ask whether any layout exists. If not, explain (explain.go).
+//  1. Ask whether any layout exists. If not, say why (obstacle.go); package explain finds out more.
 //  2. Find the most preferred kind of which some layout has a node.
 //  3. Find the greatest number of such nodes after which the rest can still be made, by bisection.
 //  4. Take them off, and go on at 2 until no node is left.

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/solver"
+	"muster/solver/explain"
 	"muster/solver/solvertest"
 )
 
@@ -82,7 +83,7 @@ func TestHosts(t *testing.T) {
 				}
 				return
 			}
-			e, err := solver.NewExplainer(solver.New()).Explain(context.Background(), c, r)
+			e, err := explain.New(solver.New()).Explain(context.Background(), c, r)
 			if err != nil || !e.Minimal || len(e.Fixes) == 0 {
 				t.Errorf("%+v, %v", e, err)
 			}

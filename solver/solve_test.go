@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 	two := app.LayoutRequest{Template: "t", Size: 2}
 	tests := []struct {
 		name    string
-		change  func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		model   func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
 		code    app.Code
 		kind    string
 		message string
@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
 			r := two
-			test.change(c, template, &r)
+			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			if err == nil {
 				t.Fatal("no error")
@@ -172,10 +172,10 @@ func TestSameAnswerForEveryone(t *testing.T) {
 // TestHints looks at what a refused request is told beside what is wrong first.
 func TestHints(t *testing.T) {
 	tests := []struct {
-		name   string
-		change func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
-		field  string
-		hints  []string
+		name  string
+		model func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		field string
+		hints []string
 	}{
 		{"a near name, and what else is wrong", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
 			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
@@ -195,7 +195,7 @@ func TestHints(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
 			r := app.LayoutRequest{Template: "t", Size: 2}
-			test.change(c, template, &r)
+			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			e := app.AsError(err)
 			if err == nil || e.Field != test.field {

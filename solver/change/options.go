@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"slices"
@@ -31,7 +31,7 @@ const (
 
 // fates lists what can become of each class, for each the one that changes least first, then what new nodes can be.
 // all is false where there were more than about many to list.
-func (m *change) fates(many int) (list []fate, all bool) {
+func (m *model) fates(many int) (list []fate, all bool) {
 	all = true
 	each := max(someSets, many/2/max(1, len(m.classes)))
 	may := m.mayCome()
@@ -57,15 +57,15 @@ func (m *change) fates(many int) (list []fate, all bool) {
 }
 
 // mayGo tells whether nodes may go: where fewer are asked for, or services may move.
-func (m *change) mayGo() bool { return m.moves || m.high < len(m.standing) }
+func (m *model) mayGo() bool { return m.moves || m.high < len(m.standing) }
 
 // mayGrow tells whether there may be new nodes.
-func (m *change) mayGrow() bool {
+func (m *model) mayGrow() bool {
 	return m.moves || m.high > len(m.standing) ||
 		m.high < len(m.standing) && slices.ContainsFunc(m.units, func(u unit) bool { return u.fresh })
 }
 
-func (m *change) stay(at int, s bitset.Set) fate {
+func (m *model) stay(at int, s bitset.Set) fate {
 	c := m.classes[at]
 	o := fate{class: at, units: s, on: c.machine, zone: c.zone, services: m.names(s)}
 	o.touched = !slices.Equal(o.services, c.was)
@@ -84,7 +84,7 @@ func (m *change) stay(at int, s bitset.Set) fate {
 
 // setsOf gives the sets of units that a standing node may come to have. What may not share a node now stays out of
 // each other's way only where services may move.
-func (m *change) setsOf(c alike, may bitset.Set, limit int) ([]bitset.Set, bool) {
+func (m *model) setsOf(c alike, may bitset.Set, limit int) ([]bitset.Set, bool) {
 	base, free := c.stays, may
 	if m.moves {
 		base, free = bitset.New(m.words()), m.all()
@@ -120,7 +120,7 @@ func apartBy(a, b bitset.Set) int {
 	return a.Count() + b.Count() - 2*both
 }
 
-func (m *change) all() bitset.Set {
+func (m *model) all() bitset.Set {
 	s := bitset.New(m.words())
 	for u := range m.units {
 		s.Add(u)
@@ -156,7 +156,7 @@ func setsWithin(base, free bitset.Set, limit int, fine func(s bitset.Set, u int)
 }
 
 // few gives the sets that matter most where there are too many: as it is, with one more or one less, and filled up.
-func (m *change) few(c alike, base, free bitset.Set, fine func(s bitset.Set, u int) bool) []bitset.Set {
+func (m *model) few(c alike, base, free bitset.Set, fine func(s bitset.Set, u int) bool) []bitset.Set {
 	known := map[string]bool{}
 	var out []bitset.Set
 	note := func(s bitset.Set) {
@@ -214,7 +214,7 @@ func setKey(s bitset.Set) string {
 
 // mayCome gives the units that may be put on standing nodes: those asked for; and, where no node goes, those that a
 // minimum, a ratio or a zone rule may need on more nodes. There is no reason for others to.
-func (m *change) mayCome() bitset.Set {
+func (m *model) mayCome() bitset.Set {
 	s := bitset.New(m.words())
 	count := make([]int, len(m.units))
 	for _, c := range m.classes {
@@ -246,7 +246,7 @@ func (m *change) mayCome() bitset.Set {
 }
 
 // newNodes lists what a new node can be. Where standing nodes go, and nothing may move, it is only what is added.
-func (m *change) newNodes(many int) (list []fate, all bool) {
+func (m *model) newNodes(many int) (list []fate, all bool) {
 	free, base := m.all(), bitset.New(m.words())
 	if m.mayGo() && !m.moves {
 		for u := range m.units {
@@ -289,7 +289,7 @@ func (m *change) newNodes(many int) (list []fate, all bool) {
 }
 
 // carefree gives the units that every new node has, since each is preferred with them and nothing stands against it.
-func (m *change) carefree() bitset.Set {
+func (m *model) carefree() bitset.Set {
 	s := bitset.New(m.words())
 	for i, u := range m.units {
 		none := app.Resources{}
@@ -319,7 +319,7 @@ func (m *change) carefree() bitset.Set {
 
 // machinesFor gives the types that a new node with the units of s may be: all of them where hardware may be mixed, else
 // the first, which is the cheapest one where that is preferred.
-func (m *change) machinesFor(s bitset.Set) []machineType {
+func (m *model) machinesFor(s bitset.Set) []machineType {
 	var fit []machineType
 	for _, on := range m.types {
 		if m.mayBe(s, on) {
@@ -339,7 +339,7 @@ func (m *change) machinesFor(s bitset.Set) []machineType {
 }
 
 // rank numbers the kinds of node in order of preference.
-func (m *change) rank(list []fate) {
+func (m *model) rank(list []fate) {
 	kinds := map[string]*fate{}
 	keys := make([]string, len(list))
 	for i := range list {

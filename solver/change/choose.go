@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"maps"
@@ -14,7 +14,7 @@ import (
 // Counts are the unknowns, so a thousand equal nodes cost no more than one. The first fate of a class is what is left
 // of it, so it needs no unknown.
 type chooser struct {
-	m     *change
+	m     *model
 	fates []fate
 	of    [][]int // per class: its fates
 	at    []int   // per fate: its variable, -1 for the first of a class
@@ -22,7 +22,7 @@ type chooser struct {
 }
 
 // choose gives how many nodes meet each fate, or false where there is no way, or where the deadline has passed.
-func (m *change) choose(fates []fate, w *deadline) ([]int, bool) {
+func (m *model) choose(fates []fate, w *deadline) ([]int, bool) {
 	s := &chooser{m: m, fates: fates, of: make([][]int, len(m.classes)), at: make([]int, len(fates))}
 	var tops []int
 	for i, f := range fates {
@@ -47,7 +47,7 @@ func (m *change) choose(fates []fate, w *deadline) ([]int, bool) {
 }
 
 // mostNew is more new nodes than any sensible answer has.
-func (m *change) mostNew() int {
+func (m *model) mostNew() int {
 	n := max(len(m.standing), m.low)
 	for _, u := range m.units {
 		n += u.min

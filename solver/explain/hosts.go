@@ -1,4 +1,4 @@
-package solver
+package explain
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -82,7 +83,7 @@ func (q *question) poolInWords() string {
 	room, count := map[string]int{}, map[string]int{}
 	for _, h := range q.request.Pool.Hosts {
 		if hardware := q.catalog.Hardware[h.Hardware]; hardware != nil {
-			room[h.Hardware] += max(0, RoomOn(h, hardware.Providers[q.provider]))
+			room[h.Hardware] += max(0, solver.RoomOn(h, hardware.Providers[q.provider]))
 		}
 		count[h.Hardware]++
 	}
@@ -108,7 +109,7 @@ func (q *question) moreHosts() []remedy {
 		if hardware == nil || hardware.Providers[q.provider].Flavor == "" {
 			continue
 		}
-		n := RoomOn(h, hardware.Providers[q.provider])
+		n := solver.RoomOn(h, hardware.Providers[q.provider])
 		if best, known := roomiest[h.Hardware]; !known || n > best.Nodes {
 			h.Nodes, h.Free, h.Has = max(1, n), app.HostFree{}, nil
 			roomiest[h.Hardware] = h

@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
@@ -14,11 +15,11 @@ import (
 
 // refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
 // work by trying. proven is false where not all ways were looked at.
-func (m *change) refusal(ctx context.Context, proven bool) error {
+func (m *model) refusal(ctx context.Context, proven bool) error {
 	w := &deadline{ctx: ctx}
 	sentence := m.held(w)
 	if sentence == "" && m.moves {
-		if _, err := New().Solve(ctx, m.c, app.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
+		if _, err := solver.New().Solve(ctx, m.c, app.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
 			Services: m.services, Hardware: m.r.Hardware, Image: m.r.Image}); app.CodeOf(err) == app.ENoLayout {
 			sentence = strings.TrimSuffix(app.AsError(err).Message, ".")
 		}
@@ -34,7 +35,7 @@ func (m *change) refusal(ctx context.Context, proven bool) error {
 	return e
 }
 
-func (m *change) still() string {
+func (m *model) still() string {
 	if m.moves {
 		return ""
 	}
@@ -42,7 +43,7 @@ func (m *change) still() string {
 }
 
 // held gives the first reason it finds, "" where it finds none.
-func (m *change) held(w *deadline) string {
+func (m *model) held(w *deadline) string {
 	if why := m.misfits(); why != "" {
 		return why
 	}
@@ -59,7 +60,7 @@ func (m *change) held(w *deadline) string {
 }
 
 // misfits names the nodes that may not stay as they are, where more of them than may go.
-func (m *change) misfits() string {
+func (m *model) misfits() string {
 	if m.moves {
 		return ""
 	}
@@ -81,7 +82,7 @@ func (m *change) misfits() string {
 	return strings.Join(lines[:min(len(lines), 4)], "; ")
 }
 
-func (m *change) nodeNames(c alike) []string {
+func (m *model) nodeNames(c alike) []string {
 	var out []string
 	for _, i := range c.nodes {
 		out = append(out, m.standing[i].Name)
@@ -90,7 +91,7 @@ func (m *change) nodeNames(c alike) []string {
 }
 
 // nodesWith gives the names of the standing nodes with a service.
-func (m *change) nodesWith(service string) []string {
+func (m *model) nodesWith(service string) []string {
 	var out []string
 	for _, n := range m.standing {
 		if slices.Contains(n.Services, service) {
@@ -101,7 +102,7 @@ func (m *change) nodesWith(service string) []string {
 }
 
 // tooMany names a service that is on more nodes than it may be.
-func (m *change) tooMany() string {
+func (m *model) tooMany() string {
 	if m.moves || m.mayGo() {
 		return ""
 	}
@@ -116,7 +117,7 @@ func (m *change) tooMany() string {
 }
 
 // homeless names a service that must be on more nodes than can take it.
-func (m *change) homeless() string {
+func (m *model) homeless() string {
 	for i, u := range m.units {
 		if u.min == 0 {
 			continue
@@ -154,7 +155,7 @@ func (m *change) homeless() string {
 }
 
 // pinned says what keeps nodes from going.
-func (m *change) pinned(w *deadline) string {
+func (m *model) pinned(w *deadline) string {
 	var lines []string
 	for _, u := range m.units {
 		s := u.services[0]
@@ -186,7 +187,7 @@ func joinNonEmpty(by string, parts ...string) string {
 }
 
 // smallest gives the least number of nodes that can be reached.
-func (m *change) smallest(w *deadline) (int, bool) {
+func (m *model) smallest(w *deadline) (int, bool) {
 	open, sizes := *m, m.t.Constraints.Size
 	if open.low, open.high = sizes.Least(), len(m.standing)-1; len(sizes.OneOf) == 0 {
 		if size, ok := open.reached(w); ok {
@@ -205,7 +206,7 @@ func (m *change) smallest(w *deadline) (int, bool) {
 }
 
 // reached gives the number of nodes of the change found, or false where there is none.
-func (m *change) reached(w *deadline) (int, bool) {
+func (m *model) reached(w *deadline) (int, bool) {
 	if m.low > m.high {
 		return 0, false
 	}
@@ -222,7 +223,7 @@ func (m *change) reached(w *deadline) (int, bool) {
 }
 
 // scarce says which added services are too much together.
-func (m *change) scarce() string {
+func (m *model) scarce() string {
 	var fresh []string
 	for _, s := range m.services {
 		if m.added[s] {
@@ -239,10 +240,10 @@ func (m *change) scarce() string {
 }
 
 // way looks for something near that can be done.
-func (m *change) way(ctx context.Context) string {
+func (m *model) way(ctx context.Context) string {
 	var ways []string
 	try := func(r app.ChangeRequest, say func(app.LayoutChange) string) {
-		other, err := newChange(m.c, r)
+		other, err := newModel(m.c, r)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"context"
@@ -170,7 +170,7 @@ func TestChangeStories(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.request.Template = "shop"
-			got, err := NewChanger().Change(context.Background(), s.catalog, s.request)
+			got, err := New().Change(context.Background(), s.catalog, s.request)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, app.AsError(err).Hint)
 			}
@@ -178,7 +178,7 @@ func TestChangeStories(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", told(got), s.want)
 			}
 			checkChange(t, s.catalog, s.request, servicesAfter(s.request), got)
-			again, _ := NewChanger().Change(context.Background(), s.catalog, s.request)
+			again, _ := New().Change(context.Background(), s.catalog, s.request)
 			if !reflect.DeepEqual(got, again) {
 				t.Error("another answer the second time")
 			}
@@ -248,7 +248,7 @@ func TestChangeRefusals(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.request.Template = "shop"
-			ch, err := NewChanger().Change(context.Background(), s.catalog, s.request)
+			ch, err := New().Change(context.Background(), s.catalog, s.request)
 			if err == nil {
 				t.Fatalf("got\n%s", inGrid(ch))
 			}
@@ -267,7 +267,7 @@ func TestChangeGrowsFar(t *testing.T) {
 			c.Templates["shop"].Constraints.Size.Min = 3000
 		}
 		r := app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Size: size}
-		got, err := NewChanger().Change(context.Background(), c, r)
+		got, err := New().Change(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,14 +281,14 @@ func TestChangeGrowsFar(t *testing.T) {
 func TestChangeStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := NewChanger().Change(ctx, webShop(), app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Add: []string{"cache"}})
+	_, err := New().Change(ctx, webShop(), app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Add: []string{"cache"}})
 	if app.CodeOf(err) != app.ETimeout {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestChangeText(t *testing.T) {
-	got, err := NewChanger().Change(context.Background(), webShop(), app.ChangeRequest{Template: "shop",
+	got, err := New().Change(context.Background(), webShop(), app.ChangeRequest{Template: "shop",
 		Nodes: standingNodes("app db/app cache/app/app/app/app"), Remove: []string{"cache"}, Add: []string{"store"}, Size: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package solver
+package explain
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"muster/solver/internal/request"
 )
 
-// ExplainText writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
+// Text writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
 // would work. It writes nothing for an empty one. The error is that of w.
-func ExplainText(w io.Writer, e app.Explanation) error {
+func Text(w io.Writer, e app.Explanation) error {
 	var b strings.Builder
 	if len(e.Problems) > 0 {
 		b.WriteString("This cannot be asked:\n")

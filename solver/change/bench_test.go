@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/solvertest"
 )
 
@@ -88,7 +89,7 @@ func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(t
 		for range 6 {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, solvertest.Some(r, t.Defaults.Services, 2))
 		}
-		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 1000,
+		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 1000,
 			Services: t.Defaults.Services[absent:]})
 		if err != nil {
 			tb.Fatal(err)
@@ -124,7 +125,7 @@ func BenchmarkChange(b *testing.B) {
 			c, q := p.request(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := NewChanger().Change(context.Background(), c, q); err != nil && app.CodeOf(err) != app.ENoLayout {
+				if _, err := New().Change(context.Background(), c, q); err != nil && app.CodeOf(err) != app.ENoLayout {
 					b.Fatal(err)
 				}
 			}
@@ -140,7 +141,7 @@ func TestBigChanges(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), longest)
 			defer cancel()
 			start := time.Now()
-			got, err := NewChanger().Change(ctx, c, q)
+			got, err := New().Change(ctx, c, q)
 			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("took %v", took)
 			}
@@ -186,7 +187,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		c := solvertest.Pairs(14, 4+r.Intn(8), int64(seed), solvertest.Bounds(1, 3, 6, 20))
 		c.Templates["t"].Constraints.MixedHardware = r.Intn(2) == 0
 		services, absent := c.Templates["t"].Defaults.Services, r.Intn(3)
-		l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
+		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
 		if err != nil {
 			continue
 		}
@@ -200,7 +201,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), longest)
 		start := time.Now()
-		got, err := NewChanger().Change(ctx, c, q)
+		got, err := New().Change(ctx, c, q)
 		cancel()
 		if took := time.Since(start); took > 2*time.Minute {
 			t.Errorf("seed %d took %v", seed, took)

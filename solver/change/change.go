@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -20,8 +21,8 @@ type Changer struct{}
 
 var _ app.Changer = (*Changer)(nil)
 
-// NewChanger makes a changer.
-func NewChanger() *Changer { return &Changer{} }
+// New makes a changer.
+func New() *Changer { return &Changer{} }
 
 // Change gives the change that touches the fewest machines; among those with the fewest new ones; among those that put
 // or drop the fewest services where nobody asked for it; then the preferred one. Where the size is left open, as few
@@ -58,7 +59,7 @@ func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest)
 }
 
 func changed(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.LayoutChange, error) {
-	m, err := newChange(c, r)
+	m, err := newModel(c, r)
 	if err != nil {
 		return app.LayoutChange{}, err
 	}
@@ -72,7 +73,7 @@ func changed(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.Layo
 }
 
 // decide gives what may become of nodes, and for how many it does.
-func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
+func (m *model) decide(ctx context.Context) ([]fate, []int, error) {
 	w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 	fates, all := m.fates(manyOptions)
 	if !all {
@@ -98,9 +99,9 @@ func (m *change) decide(ctx context.Context) ([]fate, []int, error) {
 	return fates, counts, nil
 }
 
-// newChange checks the request and narrows it.
-func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
-	m := &change{c: c, r: r, moves: r.AllowMoves}
+// newModel checks the request and narrows it.
+func newModel(c *app.Catalog, r app.ChangeRequest) (*model, error) {
+	m := &model{c: c, r: r, moves: r.AllowMoves}
 	if err := m.takeNodes(); err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func newChange(c *app.Catalog, r app.ChangeRequest) (*change, error) {
 			"%s stand, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
-	err := Validate(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
+	err := solver.Validate(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
 		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, m.blame(err)
@@ -146,7 +147,7 @@ func hinted(e *app.Error, hint string) *app.Error {
 }
 
 // takeNodes checks what stands and puts it in the order of numbers.
-func (m *change) takeNodes() error {
+func (m *model) takeNodes() error {
 	if len(m.r.Nodes) == 0 {
 		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "nothing stands that could be changed"), "Create a cluster instead.")
 	}
@@ -191,7 +192,7 @@ func numberOf(name string) int {
 }
 
 // takeServices finds which services the cluster has afterwards.
-func (m *change) takeServices() error {
+func (m *model) takeServices() error {
 	m.added, m.removed = map[string]bool{}, map[string]bool{}
 	stands := map[string]bool{}
 	for _, n := range m.standing {
@@ -245,7 +246,7 @@ func sortedKeys(s map[string]bool) []string {
 }
 
 // blame tells a refusal that is due to what is removed from one that is due to what is added.
-func (m *change) blame(err error) error {
+func (m *model) blame(err error) error {
 	e := *app.AsError(err)
 	if e.Reason == request.MissingDependency && len(m.removed) > 0 {
 		if lines := m.orphans(); len(lines) > 0 {
@@ -263,7 +264,7 @@ func (m *change) blame(err error) error {
 }
 
 // orphans gives a line for each service that requires something which only removed services gave.
-func (m *change) orphans() []string {
+func (m *model) orphans() []string {
 	gives := func(s, need string) bool {
 		service := m.c.Services[s]
 		return s == need || service != nil && slices.Contains(service.Provides, need)

@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"slices"
@@ -10,9 +10,9 @@ import (
 	"muster/solver/internal/request"
 )
 
-// change is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
+// model is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
 // may use types and company that a new layout would not.
-type change struct {
+type model struct {
 	c          *app.Catalog
 	t          *app.Template
 	r          app.ChangeRequest
@@ -78,10 +78,10 @@ type alike struct {
 	less    int        // services it has that are to be removed
 }
 
-func (m *change) words() int { return max(1, bitset.Words(len(m.units))) }
+func (m *model) words() int { return max(1, bitset.Words(len(m.units))) }
 
 // takeUnits parts the services into those that go everywhere and units, as problem does with blocks.
-func (m *change) takeUnits() {
+func (m *model) takeUnits() {
 	limits := m.t.Constraints
 	has := map[string]bool{}
 	for _, s := range m.services {
@@ -152,7 +152,7 @@ func resourcesFit(needs, has app.Resources) bool {
 	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB)
 }
 
-func (m *change) takeApart(limits app.Constraints, has map[string]bool) {
+func (m *model) takeApart(limits app.Constraints, has map[string]bool) {
 	m.apart = make([]bitset.Set, len(m.units))
 	for u := range m.apart {
 		m.apart[u] = bitset.New(m.words())
@@ -194,7 +194,7 @@ func (m *change) takeApart(limits app.Constraints, has map[string]bool) {
 }
 
 // mayShare tells whether unit u may join the units of s, as far as company goes.
-func (m *change) mayShare(s bitset.Set, u int) bool {
+func (m *model) mayShare(s bitset.Set, u int) bool {
 	if m.units[u].cant || m.apart[u].Intersects(s) {
 		return false
 	}
@@ -205,7 +205,7 @@ func (m *change) mayShare(s bitset.Set, u int) bool {
 }
 
 // mayBe tells whether a node with the units of s may be such a machine.
-func (m *change) mayBe(s bitset.Set, on machineType) bool {
+func (m *model) mayBe(s bitset.Set, on machineType) bool {
 	needs := m.wide
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		needs = resourcesPlus(needs, m.units[u].needs)
@@ -217,7 +217,7 @@ func (m *change) mayBe(s bitset.Set, on machineType) bool {
 }
 
 // allowed tells whether the units of s may be together on a machine.
-func (m *change) allowed(s bitset.Set, on machineType) bool {
+func (m *model) allowed(s bitset.Set, on machineType) bool {
 	sofar := bitset.New(m.words())
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		if !m.mayShare(sofar, u) {
@@ -229,7 +229,7 @@ func (m *change) allowed(s bitset.Set, on machineType) bool {
 }
 
 // names gives the services of a node with the units of s, by name.
-func (m *change) names(s bitset.Set) []string {
+func (m *model) names(s bitset.Set) []string {
 	out := slices.Clone(m.everywhere)
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
 		out = append(out, m.units[u].services...)
@@ -239,7 +239,7 @@ func (m *change) names(s bitset.Set) []string {
 }
 
 // machineOf describes types by name, and says what keeps them from being used here now.
-func (m *change) machineOf(hardware, image string) (machineType, string) {
+func (m *model) machineOf(hardware, image string) (machineType, string) {
 	on := machineType{hardware: hardware, image: image}
 	h, i := m.c.Hardware[hardware], m.c.Images[image]
 	if h != nil {
@@ -260,7 +260,7 @@ func (m *change) machineOf(hardware, image string) (machineType, string) {
 }
 
 // takeClasses groups the standing nodes. Zones only matter where the template has a rule for them.
-func (m *change) takeClasses() {
+func (m *model) takeClasses() {
 	number := map[string]int{}
 	for i, n := range m.standing {
 		zone := n.Zone
@@ -278,7 +278,7 @@ func (m *change) takeClasses() {
 	}
 }
 
-func (m *change) newClass(n app.StandingNode, zone string) alike {
+func (m *model) newClass(n app.StandingNode, zone string) alike {
 	c := alike{zone: zone, was: n.Services, stays: bitset.New(m.words())}
 	c.machine, c.misfit = m.machineOf(n.Hardware, n.Image)
 	if rule := m.t.Constraints.Zones; c.misfit == "" && rule != nil && !slices.Contains(m.zones, zone) {
@@ -304,7 +304,7 @@ func (m *change) newClass(n app.StandingNode, zone string) alike {
 
 // takeTypes finds what new nodes may be. Where neither the request nor anything else forbids it they are as those
 // that stand.
-func (m *change) takeTypes() {
+func (m *model) takeTypes() {
 	on := app.ProviderSpec{}
 	if p := m.c.Providers[m.provider]; p != nil {
 		on = *p
@@ -338,7 +338,7 @@ func (m *change) takeTypes() {
 
 // wanted gives the type that the request names; else that of all standing nodes, if all services accept it; else the
 // template's own choice, "" for any.
-func (m *change) wanted(asked, usual string, of func(app.StandingNode) string, lists func(unit) []nameList) string {
+func (m *model) wanted(asked, usual string, of func(app.StandingNode) string, lists func(unit) []nameList) string {
 	if asked != "" {
 		return asked
 	}
@@ -361,4 +361,4 @@ func (m *change) wanted(asked, usual string, of func(app.StandingNode) string, l
 }
 
 // onCluster tells whether a service is on the cluster afterwards.
-func (m *change) onCluster(name string) bool { return slices.Contains(m.services, name) }
+func (m *model) onCluster(name string) bool { return slices.Contains(m.services, name) }

@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"muster/solver/internal/humanize"
 )
 
-// ChangeText writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.
+// Text writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.
 // Neighbours to which nothing happens, and which are alike, share a line.
-func ChangeText(w io.Writer, ch app.LayoutChange) {
+func Text(w io.Writer, ch app.LayoutChange) {
 	services := map[string]bool{}
 	var rows []changeRow
 	stay := 0

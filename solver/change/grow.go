@@ -1,15 +1,16 @@
-package solver
+package change
 
 import (
 	"context"
 	"maps"
 
 	"muster/app"
+	"muster/solver"
 )
 
 // grownBySolver finds the new nodes of a change that leaves those that stand alone. It gives false where the change is
 // of another sort.
-func (m *change) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
+func (m *model) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
 	count, ok := m.untouched()
 	if grow := m.low - len(m.standing); ok && grow > 0 && m.low == m.high {
 		fresh, counts, ok := m.newBySolver(ctx, count, grow)
@@ -26,7 +27,7 @@ func (m *change) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
 }
 
 // polished chooses the new nodes of an answer anew, among all that they can be.
-func (m *change) polished(ctx context.Context, fates []fate, counts []int) ([]fate, []int) {
+func (m *model) polished(ctx context.Context, fates []fate, counts []int) ([]fate, []int) {
 	if m.mayGo() && !m.moves {
 		return fates, counts
 	}
@@ -58,7 +59,7 @@ func (m *change) polished(ctx context.Context, fates []fate, counts []int) ([]fa
 // newBySolver finds the preferred new nodes beside standing ones that have each unit so often, with the solver that
 // makes whole layouts: it is exact however many kinds of node there can be. What stands is taken off the minima and
 // maxima. It gives false where constraints would have to count old and new nodes together.
-func (m *change) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
+func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
 	limits := m.t.Constraints
 	if limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 || m.r.Prefer == app.PreferCheapest {
 		return nil, nil, false
@@ -86,7 +87,7 @@ func (m *change) newBySolver(ctx context.Context, count []int, grow int) ([]fate
 			derived.Services[s] = sc
 		}
 	}
-	layout, err := New().Solve(ctx, m.catalogWith(derived), app.LayoutRequest{Template: m.r.Template, Size: grow,
+	layout, err := solver.New().Solve(ctx, m.catalogWith(derived), app.LayoutRequest{Template: m.r.Template, Size: grow,
 		Provider: m.provider, Services: m.services, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, nil, false
@@ -102,7 +103,7 @@ func (m *change) newBySolver(ctx context.Context, count []int, grow int) ([]fate
 }
 
 // untouched gives on how many nodes each unit stands, or false where some node cannot stay just as it is.
-func (m *change) untouched() ([]int, bool) {
+func (m *model) untouched() ([]int, bool) {
 	count := make([]int, len(m.units))
 	for _, c := range m.classes {
 		if c.misfit != "" || c.less > 0 || c.lacks > 0 || !m.allowed(c.stays, c.machine) {
@@ -116,7 +117,7 @@ func (m *change) untouched() ([]int, bool) {
 }
 
 // catalogWith is the catalog with other constraints in the template, and no types but those that new nodes may be.
-func (m *change) catalogWith(limits app.Constraints) *app.Catalog {
+func (m *model) catalogWith(limits app.Constraints) *app.Catalog {
 	c := *m.c
 	t := &app.Template{About: m.t.About, Constraints: limits}
 	for _, on := range m.types {

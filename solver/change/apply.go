@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 	"sort"
 
 	"muster/app"
+	"muster/solver"
 )
 
 // carryOut names the nodes that meet each fate. Among equals the highest numbers go and the lowest are changed.
-func (m *change) carryOut(fates []fate, counts []int) app.LayoutChange {
+func (m *model) carryOut(fates []fate, counts []int) app.LayoutChange {
 	met := make([]*fate, len(m.standing))
 	order := make([]int, len(fates))
 	for i := range order {
@@ -50,7 +51,7 @@ func (m *change) carryOut(fates []fate, counts []int) app.LayoutChange {
 }
 
 // state writes down what becomes of every node.
-func (m *change) state(met []*fate, fresh []*fate) app.LayoutChange {
+func (m *model) state(met []*fate, fresh []*fate) app.LayoutChange {
 	var out app.LayoutChange
 	highest := 0
 	for i, n := range m.standing {
@@ -73,7 +74,7 @@ func (m *change) state(met []*fate, fresh []*fate) app.LayoutChange {
 		out.CostPerHour += f.on.cost
 		out.Touched++
 	}
-	out.CostPerHour = RoundCost(out.CostPerHour)
+	out.CostPerHour = solver.RoundCost(out.CostPerHour)
 	return out
 }
 

@@ -1,22 +1,14 @@
-package solver
+package explain
 
 import (
 	"context"
 
 	"muster/app"
+	"muster/solver"
 )
 
-// Explainer says why there is no layout, and what would make one possible. It knows the words of templates and asks a
-// solver; how that finds layouts is not its business. It keeps nothing between questions, so one value serves everyone
-// at once.
-//
-// All it needs is app.Solver. One that can tell faster whether there is a layout at all is asked that (explain_possible.go).
-//
-// Every constraint of the template and of the request is a clause that can be left out (explain_clause.go). Clauses are
-// left out in chunks as long as there is still no layout (explain_conflict.go); what stays is a smallest conflict. Then
-// changes are tried, nearest first (explain_remedy.go, explain_fix.go). A request that cannot be asked at all is looked
-// through for everything that is wrong with it (explain_problem.go), and mended as far as can be guessed
-// (explain_repair.go).
+// Explainer says why there is no layout, and what would make one possible. It keeps nothing between questions, so one value
+// serves everyone at once.
 type Explainer struct {
 	solver app.Solver
 }
@@ -28,7 +20,7 @@ type decider interface {
 	Possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
 }
 
-var _ decider = (*Solver)(nil)
+var _ decider = (*solver.Solver)(nil)
 
 // ask gives nil where there is a layout, else the error of the solver.
 func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) error {
@@ -41,8 +33,8 @@ func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest)
 
 var _ app.Explainer = (*Explainer)(nil)
 
-// NewExplainer makes an explainer that asks s.
-func NewExplainer(s app.Solver) *Explainer { return &Explainer{solver: s} }
+// New makes an explainer that asks s.
+func New(s app.Solver) *Explainer { return &Explainer{solver: s} }
 
 // mostFixes is how many changes are offered at most.
 const mostFixes = 5

@@ -1,4 +1,4 @@
-package solver
+package explain
 
 import (
 	"context"
@@ -11,21 +11,22 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
 var (
-	explainRounds = flag.Int("explain-rounds", 2000, "how many random explanations to check")
-	explainBrute  = flag.Int("explain-brute", 12, "each how many of them are checked by brute force; 0 is none; the others by solving")
+	rounds = flag.Int("rounds", 2000, "how many random explanations to check")
+	brute  = flag.Int("brute", 12, "each how many of them are checked by brute force; 0 is none; the others by solving")
 )
 
 // TestConflictsAreSmallest holds explanations of random small problems against brute force, or against the solver, which
 // has been held against it elsewhere: the clauses have no layout, without any one of them they have, and every
 // change that is offered works.
 func TestConflictsAreSmallest(t *testing.T) {
-	t.Run("small", func(t *testing.T) { checkExplanations(t, *explainRounds, *explainBrute, solvertest.Small) })
-	t.Run("tight", func(t *testing.T) { checkExplanations(t, *explainRounds/20, *explainBrute*4, solvertest.Tight) })
+	t.Run("small", func(t *testing.T) { checkExplanations(t, *rounds, *brute, solvertest.Small) })
+	t.Run("tight", func(t *testing.T) { checkExplanations(t, *rounds/20, *brute*4, solvertest.Tight) })
 }
 
 func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
@@ -47,7 +48,7 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 		if len(request.Flaws(c, r)) > 0 {
 			continue // which no brute force knows
 		}
-		e, err := NewExplainer(New()).explain(context.Background(), c, r)
+		e, err := New(solver.New()).explain(context.Background(), c, r)
 		if err != nil || len(e.Problems) > 0 || possible != (len(e.Conflict) == 0) || possible == e.Minimal {
 			t.Fatalf("seed %d: possible %v, %+v, %v", seed, possible, e, err)
 		}
@@ -55,7 +56,7 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 			continue
 		}
 		explained++
-		p := &probe{t: t, seed: seed, c: c, r: r, possible: ask, q: newQuestion(context.Background(), New(), c, r)}
+		p := &probe{t: t, seed: seed, c: c, r: r, possible: ask, q: newQuestion(context.Background(), solver.New(), c, r)}
 		p.smallest(e)
 		for _, f := range e.Fixes {
 			p.works(f)
@@ -86,7 +87,7 @@ type probe struct {
 }
 
 func solvable(c *app.Catalog, r app.LayoutRequest) bool {
-	_, err := New().Solve(context.Background(), c, r)
+	_, err := solver.New().Solve(context.Background(), c, r)
 	return err == nil
 }
 
@@ -229,7 +230,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 		for range r.Intn(5) {
 			q.Services = append(q.Services, pick("app", "audit", "cache", "lb", "mail", "mysql", "stor"))
 		}
-		_, err := New().Solve(context.Background(), c, q)
+		_, err := solver.New().Solve(context.Background(), c, q)
 		found := request.Flaws(c, q)
 		asked := err == nil || app.CodeOf(err) == app.ENoLayout
 		if asked != (len(found) == 0) {
@@ -242,7 +243,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 		if !slices.ContainsFunc(found, func(f request.Flaw) bool { return f.Field == app.AsError(err).Field }) {
 			t.Fatalf("%+v: %v is not among %v", q, err, found)
 		}
-		e, err := NewExplainer(New()).Explain(context.Background(), c, q)
+		e, err := New(solver.New()).Explain(context.Background(), c, q)
 		if err != nil || len(e.Problems) != len(found) {
 			t.Fatalf("%+v: %v, %v", q, e, err)
 		}
@@ -250,7 +251,7 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 			if f.Request == nil {
 				continue
 			}
-			if _, err := New().Solve(context.Background(), c, *f.Request); err != nil {
+			if _, err := solver.New().Solve(context.Background(), c, *f.Request); err != nil {
 				t.Fatalf("%+v: %q does not work: %v", q, f.Text, err)
 			}
 		}

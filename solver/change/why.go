@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // explain says of each node that something happens to why it is this one.
-func (m *change) explain(out *app.LayoutChange, met []*fate) {
+func (m *model) explain(out *app.LayoutChange, met []*fate) {
 	on := map[string]int{} // nodes with each service afterwards
 	going, taking := make([]int, len(m.classes)), map[string]int{}
 	for i, n := range out.Nodes {
@@ -45,7 +45,7 @@ func (m *change) explain(out *app.LayoutChange, met []*fate) {
 	}
 }
 
-func (m *change) whyNew(n *app.ChangedNode) string {
+func (m *model) whyNew(n *app.ChangedNode) string {
 	if m.r.Size > len(m.standing) {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (m *change) whyNew(n *app.ChangedNode) string {
 	return "the standing nodes alone cannot keep the constraints of template " + m.t.Name
 }
 
-func (m *change) whyGone(at, going int, on map[string]int) string {
+func (m *model) whyGone(at, going int, on map[string]int) string {
 	c := m.classes[at]
 	if c.misfit != "" {
 		return "it " + c.misfit
@@ -89,7 +89,7 @@ func (m *change) whyGone(at, going int, on map[string]int) string {
 }
 
 // staying says where services that a node takes with it still are.
-func (m *change) staying(services []string, on map[string]int) string {
+func (m *model) staying(services []string, on map[string]int) string {
 	least := -1
 	for _, s := range services {
 		if least < 0 || on[s] < least {
@@ -106,7 +106,7 @@ func (m *change) staying(services []string, on map[string]int) string {
 	}
 }
 
-func (m *change) whyMoved(at int, n *app.ChangedNode) string {
+func (m *model) whyMoved(at int, n *app.ChangedNode) string {
 	c := m.classes[at]
 	if why := m.clash(c); why != "" {
 		return why
@@ -135,7 +135,7 @@ type ability struct {
 	nodes, first, most int // how many, the index of the first, the most services on one of them
 }
 
-func (m *change) whoCan(services []string) ability {
+func (m *model) whoCan(services []string) ability {
 	a := ability{first: -1}
 	for _, c := range m.classes {
 		s := c.stays.Clone()
@@ -156,7 +156,7 @@ func (m *change) whoCan(services []string) ability {
 	return a
 }
 
-func (m *change) whyAdded(at int, n *app.ChangedNode, can ability, took int) string {
+func (m *model) whyAdded(at int, n *app.ChangedNode, can ability, took int) string {
 	what := humanize.Names(n.Added)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
 		return what + " " + verb(n.Added, "goes", "go") + " on every node"
@@ -179,7 +179,7 @@ func (m *change) whyAdded(at int, n *app.ChangedNode, can ability, took int) str
 }
 
 // clash says why the services that a node of the class keeps cannot share it any more; "" where they can.
-func (m *change) clash(c alike) string {
+func (m *model) clash(c alike) string {
 	if m.allowed(c.stays, c.machine) {
 		return ""
 	}

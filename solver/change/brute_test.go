@@ -1,4 +1,4 @@
-package solver
+package change
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver"
 )
 
 // changeBrute goes through all that could become of every node, and all new nodes up to a number. It reads the template
@@ -71,7 +72,7 @@ func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	t.Constraints.Size = app.SizeRange{Min: 1, Max: 99}
 	c := *b.c
 	c.Templates = map[string]*app.Template{"t": &t}
-	wrong := Check(&c, app.LayoutRequest{Template: "t", Services: b.services}, app.Layout{Provider: "p",
+	wrong := solver.Check(&c, app.LayoutRequest{Template: "t", Services: b.services}, app.Layout{Provider: "p",
 		Groups: []app.NodeGroup{{Count: 1, Hardware: hardware, Image: image, Zone: zone, Services: b.named(set)}}})
 	for _, w := range wrong {
 		if strings.HasPrefix(w, "Service ") && strings.Contains(w, " is on 0 nodes") || // written nowhere, so at least one
@@ -364,7 +365,7 @@ func (b *changeBrute) score() ([]int, app.Layout) {
 // changeBreaks gives what Check finds wrong, but for what is allowed where something stands: nodes that were left
 // empty, and equal services on other types.
 func changeBreaks(c *app.Catalog, r app.ChangeRequest, services []string, l app.Layout) []string {
-	wrong := Check(c, app.LayoutRequest{Template: r.Template, Services: services}, l)
+	wrong := solver.Check(c, app.LayoutRequest{Template: r.Template, Services: services}, l)
 	return slices.DeleteFunc(wrong, func(s string) bool {
 		return strings.Contains(s, "as well as") || strings.HasPrefix(s, "A group of 1 node has 0 services")
 	})
@@ -500,12 +501,12 @@ func smallConstraints(r *rand.Rand, all []string, standing int) app.Constraints 
 	return limits
 }
 
-var changeRounds = flag.Int("change-rounds", 200, "how many random changes to compare with brute force")
+var rounds = flag.Int("rounds", 200, "how many random changes to compare with brute force")
 
 func TestChangeSameAsBruteForce(t *testing.T) {
 	for _, moves := range []bool{false, true} {
 		t.Run(fmt.Sprintf("moves %t", moves), func(t *testing.T) {
-			rounds := *changeRounds
+			rounds := *rounds
 			if testing.Short() {
 				rounds /= 8
 			}
@@ -526,7 +527,7 @@ func TestChangeSameAsBruteForce(t *testing.T) {
 
 func compareChange(t *testing.T, seed int, c *app.Catalog, q app.ChangeRequest) (asked, possible bool) {
 	t.Helper()
-	got, err := NewChanger().Change(context.Background(), c, q)
+	got, err := New().Change(context.Background(), c, q)
 	if code := app.CodeOf(err); code == app.EInvalid || code == app.ENotFound {
 		return false, false
 	}
@@ -579,7 +580,7 @@ func scoreOf(b *changeBrute, got app.LayoutChange) []int {
 
 func inGrid(ch app.LayoutChange) string {
 	var b strings.Builder
-	ChangeText(&b, ch)
+	Text(&b, ch)
 	return b.String()
 }
 

@@ -1,4 +1,4 @@
-package solver
+package explain
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/solvertest"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkExplain(b *testing.B) {
 	for _, p := range hardToExplain {
 		b.Run(p.name, func(b *testing.B) {
 			c := p.catalog()
-			x := NewExplainer(New())
+			x := New(solver.New())
 			b.ReportAllocs()
 			for b.Loop() {
 				e, err := x.explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
@@ -45,7 +46,7 @@ func TestHardToExplain(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			start := time.Now()
-			e, err := NewExplainer(New()).explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+			e, err := New(solver.New()).explain(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
 			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("took %v, which is far more than %v", took, p.within)
 			}

@@ -1,4 +1,4 @@
-package solver
+package explain
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver"
 	"muster/solver/solvertest"
 )
 
-// testdata/explain.txt holds what people read, story by story; -update-explain writes it anew, to be looked through.
-const storiesFile = "testdata/explain.txt"
+// testdata/stories.txt holds what people read, story by story; -update writes it, to be looked through.
+const storiesFile = "testdata/stories.txt"
 
-var updateExplain = flag.Bool("update-explain", false, "write "+storiesFile+" anew")
+var update = flag.Bool("update", false, "write "+storiesFile)
 
 // shop is the catalog of the stories: a web shop on two providers.
 func shop() (*app.Catalog, *app.Template) {
@@ -187,7 +188,7 @@ func TestStories(t *testing.T) {
 			name, body, _ := strings.Cut(part, "\n")
 			want[name] = strings.TrimSpace(body)
 		}
-	} else if !*updateExplain {
+	} else if !*update {
 		t.Fatal(err)
 	}
 	for _, s := range stories {
@@ -196,7 +197,7 @@ func TestStories(t *testing.T) {
 			r := app.LayoutRequest{Template: "web", Size: 5}
 			s.tell(c, template, &r)
 			before := fmt.Sprintf("%+v", *template)
-			e, err := NewExplainer(New()).Explain(context.Background(), c, r)
+			e, err := New(solver.New()).Explain(context.Background(), c, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,24 +205,24 @@ func TestStories(t *testing.T) {
 				t.Error("the template was changed")
 			}
 			var b bytes.Buffer
-			if err := ExplainText(&b, e); err != nil {
+			if err := Text(&b, e); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range e.Fixes {
 				if f.Request == nil {
 					continue
 				}
-				if _, err := New().Solve(context.Background(), c, *f.Request); err != nil {
+				if _, err := solver.New().Solve(context.Background(), c, *f.Request); err != nil {
 					t.Errorf("%s does not work: %v", f.Text, err)
 				}
 			}
 			fmt.Fprintf(&all, "# %s\n%s\n", s.name, b.String())
-			if got := strings.TrimSpace(b.String()); !*updateExplain && got != want[s.name] {
+			if got := strings.TrimSpace(b.String()); !*update && got != want[s.name] {
 				t.Errorf("got\n%s\nwant\n%s", got, want[s.name])
 			}
 		})
 	}
-	if *updateExplain {
+	if *update {
 		if err := os.WriteFile(storiesFile, []byte(all.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func TestClausesSayWhere(t *testing.T) {
 		{[]string{"lb", "app"}, []string{"min lb web.yaml:3", "max lb web.yaml:3"}},
 		{[]string{"store", "app"}, []string{"min store web.yaml:3", "resources store store.yaml:2"}},
 	} {
-		e, err := NewExplainer(New()).Explain(context.Background(), c, app.LayoutRequest{Template: "web", Size: 6, Services: test.services})
+		e, err := New(solver.New()).Explain(context.Background(), c, app.LayoutRequest{Template: "web", Size: 6, Services: test.services})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestExplainStopsInTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c, _ := shop()
-	if _, err := NewExplainer(New()).Explain(ctx, c, app.LayoutRequest{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
+	if _, err := New(solver.New()).Explain(ctx, c, app.LayoutRequest{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
 		t.Errorf("got %v, want a timeout", err)
 	}
 }
@@ -270,7 +271,7 @@ func (p *patient) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest
 	if p.questions--; p.questions < 0 {
 		return app.Layout{}, app.Errorf(app.ETimeout, "too late: %w", context.DeadlineExceeded)
 	}
-	return New().Solve(ctx, c, r)
+	return solver.New().Solve(ctx, c, r)
 }
 
 // TestExplainSaysWhatItKnows lets the time be over after ever more questions: what is given is a conflict at any time,
@@ -280,7 +281,7 @@ func TestExplainSaysWhatItKnows(t *testing.T) {
 	r := app.LayoutRequest{Template: "t", Size: 7}
 	last := 1 << 30
 	for questions := 1; ; questions++ {
-		e, err := NewExplainer(&patient{questions}).explain(context.Background(), c, r)
+		e, err := New(&patient{questions}).explain(context.Background(), c, r)
 		if err != nil || len(e.Conflict) == 0 || len(e.Conflict) > last {
 			t.Fatalf("after %d questions: %d clauses, then %d, %v", questions, last, len(e.Conflict), err)
 		}
@@ -300,7 +301,7 @@ func TestExplainSaysWhatItKnows(t *testing.T) {
 // TestSameExplanationForEveryone asks one explainer from several goroutines.
 func TestSameExplanationForEveryone(t *testing.T) {
 	c, _ := shop()
-	x := NewExplainer(New())
+	x := New(solver.New())
 	texts := make(chan string)
 	for range 8 {
 		go func() {
