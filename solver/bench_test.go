@@ -159,7 +159,7 @@ func TestBigPreferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
+			if wrong := solvertest.Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
 				t.Fatalf("gap %v, %s", got.Gap, wrong)
 			}
 			if took := time.Since(start); took > 2*time.Minute {

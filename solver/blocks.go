@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"muster/app"
+	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
 
@@ -39,7 +40,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 	for _, name := range p.services { // by name, so a block's leader comes before its other services
 		if leader[name] == "" {
 			p.everywhere = append(p.everywhere, name)
-			p.base = p.base.plus(loadOf(p.catalog.Services[name].Needs))
+			p.base = p.base.Plus(load.Of(p.catalog.Services[name].Needs))
 			continue
 		}
 		top := leader.Find(name)
@@ -74,7 +75,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		}
 	}
 	for _, name := range p.hardware {
-		p.offers = append(p.offers, offer(p.catalog.Hardware[name].Providers[p.provider]))
+		p.offers = append(p.offers, load.Offer(p.catalog.Hardware[name].Providers[p.provider]))
 	}
 }
 
@@ -90,7 +91,7 @@ func upTo(n int) []int {
 // writing that none will do.
 func (b *block) take(p *problem, name string, c app.ServiceConstraint, written bool) {
 	b.services = append(b.services, name)
-	b.needs = b.needs.plus(loadOf(p.catalog.Services[name].Needs))
+	b.needs = b.needs.Plus(load.Of(p.catalog.Services[name].Needs))
 	if !written {
 		b.min = max(b.min, 1)
 		return
@@ -135,3 +136,5 @@ func (p *problem) takeCant(group []string, leader request.Leaders, number map[st
 		p.cant = append(p.cant, blocks)
 	}
 }
+
+func ceil(a, b int) int { return (a + max(1, b) - 1) / max(1, b) }

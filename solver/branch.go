@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // branch and price: a linear program bounds what can be had; where its solution has fractions of nodes, the number of
@@ -142,7 +143,7 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 		return open // whole numbers that the rows do not bear out: rounding has spoiled them
 	}
 	for i := range 2 { // the nearer one last, so that it is looked into first
-		r := row{pattern: p, low: -endless, high: endless}
+		r := row{pattern: p, low: -load.Endless, high: load.Endless}
 		if up := sum-math.Floor(sum) >= 0.5; up == (i == 1) {
 			r.low = int64(math.Ceil(sum))
 		} else {
@@ -302,10 +303,10 @@ func (b *bestOf) off(st rest, extra []row, v *variety, count int64) rest {
 	out := b.m.after(st, v, count)
 	for i := range extra {
 		a, at := extra[i].of(v)*count, len(b.m.rows)+i
-		if out.low[at] > -endless {
+		if out.low[at] > -load.Endless {
 			out.low[at] -= a
 		}
-		if out.high[at] < endless {
+		if out.high[at] < load.Endless {
 			out.high[at] -= a
 		}
 	}

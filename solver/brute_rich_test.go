@@ -329,7 +329,7 @@ func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (
 		if err != nil {
 			say("no layout")
 		}
-		if wrong := Check(c, r, got); len(wrong) > 0 {
+		if wrong := solvertest.Check(c, r, got); len(wrong) > 0 {
 			say("%s", wrong)
 		}
 		if inWords(withoutPlaces(got.Groups)) != inWords(want) {

@@ -186,7 +186,7 @@ func (o *oracle) easy(b int, left bitset.Set, need []int, n int, typed bool) boo
 }
 
 func (o *oracle) follows(b int, left bitset.Set, need []int) bool {
-	if o.f.heavy && !o.f.needs[b].free() {
+	if o.f.heavy && !o.f.needs[b].Free() {
 		return false
 	}
 	for _, g := range o.f.groupsOf[b] {

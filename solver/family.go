@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // family says which sets of blocks may share a node. It is closed downwards: what may share a node with company may
@@ -19,7 +20,7 @@ type family struct {
 	groupsOf [][]int      // per block: indexes into groups
 	palettes []palette    // in order of preference
 	palsOf   []bitset.Set // per block: indexes into palettes
-	needs    []load       // per block
+	needs    []load.Load  // per block
 	heavy    bool         // whether some hardware could be too small for the blocks that accept it
 }
 
@@ -29,7 +30,7 @@ type palette struct {
 	hardware, image int
 	class           int // of hosts, where there is a pool
 	blocks          bitset.Set
-	room            load // what the services that go everywhere leave
+	room            load.Load // what the services that go everywhere leave
 }
 
 // newFamily states what may share a node. worse tells that a palette is never chosen because of another; where it is nil
@@ -67,12 +68,12 @@ func newFamily(p *problem, worse func(x, o palette) bool) *family {
 type typed struct {
 	index  int
 	blocks bitset.Set
-	room   load
+	room   load.Load
 }
 
 // typesInUse gives the types in order of name, without those that would never be chosen because an earlier one is
 // accepted by the same blocks and perhaps more.
-func (f *family) typesInUse(types int, room func(t int) load, accepts func(block int) []int) []typed {
+func (f *family) typesInUse(types int, room func(t int) load.Load, accepts func(block int) []int) []typed {
 	all := make([]typed, types)
 	for i := range all {
 		all[i] = typed{i, bitset.New(f.words), room(i)}
@@ -87,14 +88,14 @@ func (f *family) typesInUse(types int, room func(t int) load, accepts func(block
 	var out []typed
 	for _, t := range all {
 		for b := t.blocks.Next(0); b >= 0; b = t.blocks.Next(b + 1) {
-			if !f.needs[b].within(t.room) {
+			if !f.needs[b].Within(t.room) {
 				t.blocks.Del(b)
 			}
 		}
-		if !(load{}).within(t.room) {
+		if !(load.Load{}).Within(t.room) {
 			continue
 		}
-		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.SubsetOf(o.blocks) && t.room.within(o.room) }) {
+		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.SubsetOf(o.blocks) && t.room.Within(o.room) }) {
 			out = append(out, t)
 		}
 	}
@@ -102,17 +103,17 @@ func (f *family) typesInUse(types int, room func(t int) load, accepts func(block
 }
 
 func (f *family) takePalettes(p *problem) {
-	hardware := f.typesInUse(len(p.hardware), func(h int) load { return p.offers[h].minus(p.base) }, func(b int) []int { return p.blocks[b].hardware })
-	images := f.typesInUse(len(p.images), func(int) load { return boundless }, func(b int) []int { return p.blocks[b].images })
+	hardware := f.typesInUse(len(p.hardware), func(h int) load.Load { return p.offers[h].Minus(p.base) }, func(b int) []int { return p.blocks[b].hardware })
+	images := f.typesInUse(len(p.images), func(int) load.Load { return load.Boundless }, func(b int) []int { return p.blocks[b].images })
 	for _, h := range hardware {
 		for _, i := range images {
 			both := h.blocks.Clone()
 			both.Intersect(i.blocks)
 			if !slices.ContainsFunc(f.palettes, func(o palette) bool {
-				return both.SubsetOf(o.blocks) && h.room.within(o.room)
+				return both.SubsetOf(o.blocks) && h.room.Within(o.room)
 			}) {
 				f.palettes = append(f.palettes, palette{hardware: h.index, image: i.index, blocks: both, room: h.room})
-				f.heavy = f.heavy || !f.sum(both).within(h.room)
+				f.heavy = f.heavy || !f.sum(both).Within(h.room)
 			}
 		}
 	}
@@ -123,13 +124,13 @@ func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
 	var all []palette
 	for h := range p.hardware {
 		for i := range p.images {
-			x := palette{hardware: h, image: i, blocks: bitset.New(f.words), room: p.offers[h].minus(p.base)}
+			x := palette{hardware: h, image: i, blocks: bitset.New(f.words), room: p.offers[h].Minus(p.base)}
 			for b, block := range p.blocks {
-				if f.usable.Has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.within(x.room) {
+				if f.usable.Has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.Within(x.room) {
 					x.blocks.Add(b)
 				}
 			}
-			if (load{}).within(x.room) {
+			if (load.Load{}).Within(x.room) {
 				all = append(all, x)
 			}
 		}
@@ -137,7 +138,7 @@ func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
 	for _, x := range all {
 		if !slices.ContainsFunc(all, func(o palette) bool { return worse(x, o) }) {
 			f.palettes = append(f.palettes, x)
-			f.heavy = f.heavy || !f.sum(x.blocks).within(x.room)
+			f.heavy = f.heavy || !f.sum(x.blocks).Within(x.room)
 		}
 	}
 }
@@ -155,7 +156,7 @@ func (f *family) takeTypes() {
 	}
 	for a := f.usable.Next(0); a >= 0; a = f.usable.Next(a + 1) {
 		for b := f.usable.Next(a + 1); b >= 0; b = f.usable.Next(b + 1) {
-			if !f.fitsOne(f.palsOf[a], f.palsOf[b], f.needs[a].plus(f.needs[b])) {
+			if !f.fitsOne(f.palsOf[a], f.palsOf[b], f.needs[a].Plus(f.needs[b])) {
 				f.part(a, b)
 			}
 		}
@@ -211,7 +212,7 @@ func (f *family) joins(s, pals bitset.Set, b int) bool {
 	if f.adj[b].Intersects(s) || !f.palsOf[b].Intersects(pals) {
 		return false
 	}
-	if f.heavy && !f.fitsOne(f.palsOf[b], pals, f.sum(s).plus(f.needs[b])) {
+	if f.heavy && !f.fitsOne(f.palsOf[b], pals, f.sum(s).Plus(f.needs[b])) {
 		return false
 	}
 	for _, g := range f.groupsOf[b] {
@@ -233,18 +234,18 @@ func (f *family) joins(s, pals bitset.Set, b int) bool {
 // onePalette tells whether some palette has all the blocks of s, and room for them, so that types forbid nothing among
 // them.
 func (f *family) onePalette(s bitset.Set) bool {
-	sum := load{}
+	sum := load.Load{}
 	if f.heavy {
 		sum = f.sum(s)
 	}
-	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.SubsetOf(p.blocks) && sum.within(p.room) })
+	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.SubsetOf(p.blocks) && sum.Within(p.room) })
 }
 
 // fitsOne tells whether a palette of both sets has so much room.
-func (f *family) fitsOne(pals, others bitset.Set, sum load) bool {
+func (f *family) fitsOne(pals, others bitset.Set, sum load.Load) bool {
 	for i := range pals {
 		for w := pals[i] & others[i]; w != 0; w &= w - 1 {
-			if sum.within(f.palettes[i<<6+bits.TrailingZeros64(w)].room) {
+			if sum.Within(f.palettes[i<<6+bits.TrailingZeros64(w)].room) {
 				return true
 			}
 		}
@@ -253,15 +254,15 @@ func (f *family) fitsOne(pals, others bitset.Set, sum load) bool {
 }
 
 // sum is what the blocks of s take together.
-func (f *family) sum(s bitset.Set) load {
-	var l load
+func (f *family) sum(s bitset.Set) load.Load {
+	var l load.Load
 	for b := s.Next(0); b >= 0; b = s.Next(b + 1) {
-		l = l.plus(f.needs[b])
+		l = l.Plus(f.needs[b])
 	}
 	return l
 }
 
 // indifferent tells whether block b goes with every palette and takes nothing of a node.
 func (f *family) indifferent(b int) bool {
-	return f.palsOf[b].Count() == len(f.palettes) && (!f.heavy || f.needs[b].free())
+	return f.palsOf[b].Count() == len(f.palettes) && (!f.heavy || f.needs[b].Free())
 }

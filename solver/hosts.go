@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
 
@@ -15,7 +16,7 @@ type host struct {
 	name, zone string
 	hardware   int             // candidate
 	nodes      int             // that it can take
-	free       load            // of what its hardware does not state; endless where nothing is limited
+	free       load.Load       // of what its hardware does not state; endless where nothing is limited
 	banned     map[string]bool // services of this cluster that may not be on it
 	class      int
 }
@@ -25,7 +26,7 @@ type host struct {
 type hostClass struct {
 	hardware int
 	zone     string
-	free     load
+	free     load.Load
 	blocks   []bool // per block: whether it may be there
 	nodes    int    // on all of them together
 	hosts    int
@@ -63,7 +64,7 @@ func (p *problem) takeHost(rule app.HostRule, from app.Host) {
 		slices.ContainsFunc(from.Has, func(n app.HostedNode) bool { return n.Alone }) {
 		return
 	}
-	h.nodes, h.free = roomOn(from, p.catalog.Hardware[from.Hardware].Providers[p.provider])
+	h.nodes, h.free = load.RoomOn(from, p.catalog.Hardware[from.Hardware].Providers[p.provider])
 	if rule.MaxNodes > 0 {
 		h.nodes = min(h.nodes, rule.MaxNodes)
 	}
@@ -77,31 +78,6 @@ func (p *problem) takeHost(rule app.HostRule, from app.Host) {
 	}
 	h.class = p.pool.classOf(p, h)
 	p.pool.hosts = append(p.pool.hosts, h)
-}
-
-// roomOn gives how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.
-func roomOn(h app.Host, f app.Flavor) (nodes int, free load) {
-	nodes, free = h.Nodes, boundless
-	for i, d := range []struct {
-		free   *float64
-		stated float64
-	}{{h.Free.CPU, f.CPU}, {h.Free.MemoryGB, f.MemoryGB}, {h.Free.DiskGB, f.DiskGB}} {
-		takes := millionths(d.stated)
-		switch {
-		case d.free == nil:
-		case takes > 0:
-			nodes = int(min(int64(nodes), millionths(*d.free)/takes))
-		default:
-			free[i] = millionths(*d.free)
-		}
-	}
-	return nodes, free
-}
-
-// RoomOn gives how many more nodes of a flavor a host can take.
-func RoomOn(h app.Host, f app.Flavor) int {
-	nodes, _ := roomOn(h, f)
-	return nodes
 }
 
 // mayHost tells whether a service may be on a host, for all that stands there.
@@ -143,7 +119,7 @@ func (l *hostPool) classOf(p *problem, h host) int {
 // takeHostedPalettes takes a palette for each pair of types and class of hosts, save images that all blocks accept which
 // accept another one.
 func (f *family) takeHostedPalettes(p *problem) {
-	images := f.typesInUse(len(p.images), func(int) load { return boundless }, func(b int) []int { return p.blocks[b].images })
+	images := f.typesInUse(len(p.images), func(int) load.Load { return load.Boundless }, func(b int) []int { return p.blocks[b].images })
 	for h := range p.hardware {
 		for _, i := range images {
 			for c, class := range p.pool.classes {
@@ -154,15 +130,15 @@ func (f *family) takeHostedPalettes(p *problem) {
 				for d := range x.room {
 					x.room[d] = min(x.room[d], class.free[d])
 				}
-				x.room = x.room.minus(p.base)
+				x.room = x.room.Minus(p.base)
 				for b, block := range p.blocks {
-					if f.usable.Has(b) && class.blocks[b] && i.blocks.Has(b) && slices.Contains(block.hardware, h) && block.needs.within(x.room) {
+					if f.usable.Has(b) && class.blocks[b] && i.blocks.Has(b) && slices.Contains(block.hardware, h) && block.needs.Within(x.room) {
 						x.blocks.Add(b)
 					}
 				}
-				if (load{}).within(x.room) {
+				if (load.Load{}).Within(x.room) {
 					f.palettes = append(f.palettes, x)
-					f.heavy = f.heavy || !f.sum(x.blocks).within(x.room)
+					f.heavy = f.heavy || !f.sum(x.blocks).Within(x.room)
 				}
 			}
 		}
@@ -175,7 +151,7 @@ func (m *mixer) hostRows() {
 	p, pals := m.p, upTo(len(m.f.palettes))
 	// on weighs nodes by their palette, or those with a service, where one is named.
 	on := func(service string, weight func(pal palette) int64) row {
-		r := row{low: -endless, high: endless}
+		r := row{low: -load.Endless, high: load.Endless}
 		block := -1
 		for b := range p.blocks {
 			if slices.Contains(p.blocks[b].services, service) {
@@ -240,11 +216,11 @@ func (m *mixer) hostRows() {
 
 // freeRows states that the nodes on a class take no more together than its hosts have, of what hardware does not state.
 func (m *mixer) freeRows(c int, class hostClass) {
-	for d := range bySize {
-		if class.free[d] >= endless {
+	for d := range load.BySize {
+		if class.free[d] >= load.Endless {
 			continue
 		}
-		r := row{low: -endless, high: class.free[d] * int64(class.hosts), pal: make([]int64, len(m.f.palettes))}
+		r := row{low: -load.Endless, high: class.free[d] * int64(class.hosts), pal: make([]int64, len(m.f.palettes))}
 		unit := r.high
 		for i, pal := range m.f.palettes {
 			if pal.class != c {

@@ -78,7 +78,7 @@ func TestHosts(t *testing.T) {
 				t.Errorf("got %v\n%swant\n%s", err, onHosts(got), test.want)
 			}
 			if err == nil {
-				if wrong := solver.Check(c, r, got); len(wrong) > 0 {
+				if wrong := solvertest.Check(c, r, got); len(wrong) > 0 {
 					t.Error(wrong)
 				}
 				return
@@ -149,7 +149,7 @@ func TestBigPools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if wrong := solver.Check(c, r, got); len(wrong) > 0 {
+			if wrong := solvertest.Check(c, r, got); len(wrong) > 0 {
 				t.Fatal(wrong)
 			}
 			t.Logf("took %v", took)

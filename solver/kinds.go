@@ -85,7 +85,7 @@ func (d *finder) firstByName(c choice, blocks, fit bitset.Set, weight int64) bit
 	limit := c.limit
 	for b := open.Next(0); b >= 0 && limit > 0; b = open.Next(b + 1) {
 		open.Del(b)
-		if !d.f.joins(kept, d.f.palsOf[b], b) || d.f.heavy && !d.f.sum(kept).plus(d.f.needs[b]).within(d.s.room) || weight < d.s.weight[b] {
+		if !d.f.joins(kept, d.f.palsOf[b], b) || d.f.heavy && !d.f.sum(kept).Plus(d.f.needs[b]).Within(d.s.room) || weight < d.s.weight[b] {
 			continue
 		}
 		left := weight - d.s.weight[b]

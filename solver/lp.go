@@ -193,7 +193,7 @@ func (o *oracle) dearest(part bitset.Set, l *program, prices []float64) (blocks 
 		if got, picks := o.price.best(fit, none, worth+1, math.MaxInt64, o.f.blocks); picks != nil {
 			worth, blocks = got, picks
 		}
-		if core.SubsetOf(p.blocks) && (!o.f.heavy || o.f.sum(core).within(p.room)) {
+		if core.SubsetOf(p.blocks) && (!o.f.heavy || o.f.sum(core).Within(p.room)) {
 			break
 		}
 	}

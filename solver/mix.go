@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // mixer answers what counts.go cannot: questions in which less is not always possible too, since services are counted
@@ -107,10 +108,10 @@ func (m *mixer) after(st rest, v *variety, count int64) rest {
 	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high), st.shut}
 	for i := range m.rows {
 		a := int64(v.coef[i]) * count
-		if out.low[i] > -endless {
+		if out.low[i] > -load.Endless {
 			out.low[i] -= a
 		}
-		if out.high[i] < endless {
+		if out.high[i] < load.Endless {
 			out.high[i] -= a
 		}
 	}
@@ -144,14 +145,14 @@ type use struct {
 // newMixer states the problem in rows. Palettes come in order of preference; f must have all that may be chosen.
 func newMixer(p *problem, f *family, w *watch) *mixer {
 	m := &mixer{p: p, f: f, w: w, s: newSearch(f, w, make([]int64, f.blocks)), known: map[string]*variety{},
-		kinds: map[string]int{}, costs: make([]int64, len(f.palettes)), most: endless}
+		kinds: map[string]int{}, costs: make([]int64, len(f.palettes)), most: load.Endless}
 	m.typesOf = make([]int, len(f.palettes))
 	for i, pal := range f.palettes {
 		m.typesOf[i] = slices.IndexFunc(f.palettes, func(o palette) bool { return o.hardware == pal.hardware && o.image == pal.image })
 	}
 	m.s.weighed = true
 	for b, block := range p.blocks {
-		r := row{block: make([]int64, f.blocks), low: -endless, high: endless}
+		r := row{block: make([]int64, f.blocks), low: -load.Endless, high: load.Endless}
 		r.block[b] = 1
 		if block.min > 0 {
 			r.low = int64(block.min)
@@ -159,12 +160,12 @@ func newMixer(p *problem, f *family, w *watch) *mixer {
 		if block.max < p.size {
 			r.high = int64(max(0, block.max))
 		}
-		if r.low > -endless || r.high < endless {
+		if r.low > -load.Endless || r.high < load.Endless {
 			m.rows = append(m.rows, r)
 		}
 	}
 	for _, ratio := range p.ratios {
-		r := row{block: make([]int64, f.blocks), low: 0, high: endless}
+		r := row{block: make([]int64, f.blocks), low: 0, high: load.Endless}
 		r.block[ratio.service] = int64(ratio.per)
 		r.block[ratio.of]--
 		m.rows = append(m.rows, r)
@@ -173,7 +174,7 @@ func newMixer(p *problem, f *family, w *watch) *mixer {
 		if limit >= p.size {
 			continue
 		}
-		r := row{pal: make([]int64, len(f.palettes)), low: -endless, high: int64(limit)}
+		r := row{pal: make([]int64, len(f.palettes)), low: -load.Endless, high: int64(limit)}
 		for i, pal := range f.palettes {
 			if pal.hardware == h {
 				r.pal[i] = 1
@@ -216,7 +217,7 @@ func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 	if v = m.known[key]; v != nil {
 		return v, false
 	}
-	v = &variety{blocks: blocks.Clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+	v = &variety{blocks: blocks.Clone(), pal: pal, size: m.p.base[load.BySize] + m.f.sum(blocks)[load.BySize]}
 	v.kind = m.kindOf(blocks, pal)
 	for i := range m.rows {
 		v.coef = append(v.coef, float64(m.rows[i].of(v)))
@@ -229,7 +230,7 @@ func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 // fits tells whether a node may have these blocks on a palette.
 func (m *mixer) fits(blocks bitset.Set, pal int) bool {
 	p := &m.f.palettes[pal]
-	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).within(p.room)
+	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).Within(p.room)
 }
 
 // rivals gives a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
@@ -270,9 +271,9 @@ func (m *mixer) clashing(uses []use) bool {
 }
 
 // roomOf is the room of a palette, for at most so many services in all.
-func (m *mixer) roomOf(pal int, most int64) load {
+func (m *mixer) roomOf(pal int, most int64) load.Load {
 	room := m.f.palettes[pal].room
-	room[bySize] = min(room[bySize], max(0, min(m.most, most)-m.p.base[bySize]))
+	room[load.BySize] = min(room[load.BySize], max(0, min(m.most, most)-m.p.base[load.BySize]))
 	return room
 }
 

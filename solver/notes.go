@@ -218,7 +218,7 @@ func (n *noter) hardware() {
 	}
 	var reasons []string
 	for _, b := range n.p.blocks {
-		fits := slices.DeleteFunc(slices.Clone(b.hardware), func(h int) bool { return !b.needs.plus(n.p.base).within(n.p.offers[h]) })
+		fits := slices.DeleteFunc(slices.Clone(b.hardware), func(h int) bool { return !b.needs.Plus(n.p.base).Within(n.p.offers[h]) })
 		if len(fits) == 1 && n.nodes[b.services[0]] > 0 {
 			reasons = append(reasons, fmt.Sprintf("%s can only be on hardware %s", humanize.And(b.services), n.p.hardware[fits[0]]))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // order finds the packed layout under a mixer's rows: the same steps as in counts.go, with other means. A variety for
@@ -46,7 +47,7 @@ func (o *order) with(at spot, v *variety, count int64, exactly bool) spot {
 	if !m.classed {
 		return spot{m.after(at.st, v, count), at.extra, at.left - count}
 	}
-	r := row{only: v, low: count, high: endless}
+	r := row{only: v, low: count, high: load.Endless}
 	if exactly {
 		r.high = count
 	}
@@ -67,7 +68,7 @@ func (m *mixer) layout(st rest, final func([]use) bool) []use {
 	}
 	size := make([]int64, m.f.blocks)
 	for b := range size {
-		size[b] = m.f.needs[b][bySize]
+		size[b] = m.f.needs[b][load.BySize]
 	}
 	o.sizes = m.f.byRoom(size)
 	return o.fill(spot{st, nil, st.n}, nil)
@@ -204,7 +205,7 @@ func (o *order) on(at spot, pal int, size int64) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for !m.w.ended {
-		need := size - m.p.base[bySize]
+		need := size - m.p.base[load.BySize]
 		_, picks := m.s.best(o.prepare(pal, size), bitset.New(m.f.words), need, need, m.f.blocks)
 		if picks == nil {
 			return nil
@@ -332,7 +333,7 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 			least -= w
 		}
 	}
-	least = min(max(least*scale, -float64(endless)/4), float64(endless)/4)
+	least = min(max(least*scale, -float64(load.Endless)/4), float64(load.Endless)/4)
 	out.least = int64(least) - int64(len(c.block)) - 1
 	return out
 }
@@ -353,7 +354,7 @@ func (o *order) prepare(pal int, size int64) bitset.Set {
 	avail := m.f.palettes[pal].blocks
 	m.s.clauses = m.mustHave(avail)
 	for b := range m.s.weight {
-		m.s.weight[b] = m.f.needs[b][bySize]
+		m.s.weight[b] = m.f.needs[b][load.BySize]
 	}
 	m.s.order = o.sizes
 	return avail
@@ -362,7 +363,7 @@ func (o *order) prepare(pal int, size int64) bitset.Set {
 // heaviest finds the greatest number of services, at most size, and the first palette that reaches it.
 func (o *order) heaviest(size int64) (pal int, blocks bitset.Set, top int64) {
 	m := o.m
-	none, base := bitset.New(m.f.words), m.p.base[bySize]
+	none, base := bitset.New(m.f.words), m.p.base[load.BySize]
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for ; size >= max(1, base) && !m.w.ended; size-- {
 		got := base - 1
@@ -394,16 +395,16 @@ func (o *order) heaviest(size int64) (pal int, blocks bitset.Set, top int64) {
 func (o *order) firstByName(at spot, v *variety) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
-	kept, left := bitset.New(m.f.words), v.size-m.p.base[bySize]
+	kept, left := bitset.New(m.f.words), v.size-m.p.base[load.BySize]
 	open, avail := m.f.palettes[v.pal].blocks.Clone(), bitset.New(m.f.words)
 	for b := open.Next(0); b >= 0 && left > 0; b = open.Next(b + 1) {
 		open.Del(b)
-		if m.f.needs[b][bySize] > left || !m.f.joins(kept, m.f.palsOf[b], b) ||
-			!m.f.sum(kept).plus(m.f.needs[b]).within(m.roomOf(v.pal, v.size)) {
+		if m.f.needs[b][load.BySize] > left || !m.f.joins(kept, m.f.palsOf[b], b) ||
+			!m.f.sum(kept).Plus(m.f.needs[b]).Within(m.roomOf(v.pal, v.size)) {
 			continue
 		}
 		kept.Add(b)
-		rest := left - m.f.needs[b][bySize]
+		rest := left - m.f.needs[b][load.BySize]
 		for !v.blocks.Has(b) && !m.w.ended {
 			o.prepare(v.pal, v.size)
 			avail.CopyFrom(open)

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and gives
@@ -47,7 +48,7 @@ type hoster struct {
 // guest is a group of nodes that look for hosts.
 type guest struct {
 	count  int
-	needs  load
+	needs  load.Load
 	apart  bitset.Set // its services that are to be separate, by number; the last is never set
 	things []int
 	on     []bool // per class of seats
@@ -58,7 +59,7 @@ type seat struct {
 	host  *host
 	class int // those that may take the same guests
 	left  int
-	free  load
+	free  load.Load
 	has   bitset.Set // services that are to be separate and are here
 }
 
@@ -118,7 +119,7 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 		key := make([]byte, len(groups))
 		for g, group := range groups {
 			ok := p.hardware[at.hardware] == group.Hardware && !slices.ContainsFunc(group.Services, func(s string) bool { return at.banned[s] }) &&
-				p.needsOf(group.Services).within(at.free)
+				p.needsOf(group.Services).Within(at.free)
 			key[g] = byte(b2n(ok))
 		}
 		c, known := classes[string(key)]
@@ -159,10 +160,10 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	return s
 }
 
-func (p *problem) needsOf(services []string) load {
-	var sum load
+func (p *problem) needsOf(services []string) load.Load {
+	var sum load.Load
 	for _, s := range services {
-		sum = sum.plus(loadOf(p.catalog.Services[s].Needs))
+		sum = sum.Plus(load.Of(p.catalog.Services[s].Needs))
 	}
 	return sum
 }
@@ -342,7 +343,7 @@ func (s *hosting) most(k *guest, at *seat) int {
 	if !k.apart.Empty() {
 		n = min(n, 1-b2n(k.apart.Intersects(at.has)))
 	}
-	for d := range bySize {
+	for d := range load.BySize {
 		if k.needs[d] > 0 {
 			n = int(min(int64(n), at.free[d]/k.needs[d]))
 		}
@@ -354,8 +355,8 @@ func (s *hosting) put(i, j, n int) {
 	k, at := &s.guests[i], &s.seats[j]
 	s.out[i][j] += n
 	at.left -= n
-	for d := range bySize {
-		if at.free[d] < endless {
+	for d := range load.BySize {
+		if at.free[d] < load.Endless {
 			at.free[d] -= int64(n) * k.needs[d]
 		}
 	}

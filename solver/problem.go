@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
 
@@ -15,14 +16,14 @@ import (
 type problem struct {
 	provider   string
 	size       int
-	hardware   []string // candidates, by name
-	images     []string // candidates, by name
-	services   []string // all that were asked for, by name
-	everywhere []string // those without any constraint: they go on every node
-	blocks     []block  // the others, by the name of their first service
-	base       load     // what those that go everywhere take of each node
-	offers     []load   // what each hardware candidate has to give
-	cant       [][]int  // blocks (by number) never all on one node
+	hardware   []string    // candidates, by name
+	images     []string    // candidates, by name
+	services   []string    // all that were asked for, by name
+	everywhere []string    // those without any constraint: they go on every node
+	blocks     []block     // the others, by the name of their first service
+	base       load.Load   // what those that go everywhere take of each node
+	offers     []load.Load // what each hardware candidate has to give
+	cant       [][]int     // blocks (by number) never all on one node
 	ratios     []ratio
 	limits     []int // per hardware candidate: how many nodes may be of it
 	mixed      bool
@@ -41,7 +42,7 @@ type block struct {
 	min, max int      // nodes: the tightest of its services
 	hardware []int    // candidates that all its services accept, ascending
 	images   []int
-	needs    load
+	needs    load.Load
 	cant     bool // its own services may not coexist, so it goes nowhere
 }
 

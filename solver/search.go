@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // watch remembers that the context has ended. The searches ask it often, so it looks at the context only now and then.
@@ -33,7 +34,7 @@ type search struct {
 	w       *watch
 	weight  []int64
 	clauses []bitset.Set
-	room    load
+	room    load.Load
 	weighed bool // whether room matters at all
 	extras  *extras
 	order   *byRoom // of weight; nil where it has to be made
@@ -41,7 +42,7 @@ type search struct {
 }
 
 func newSearch(f *family, w *watch, weight []int64) *search {
-	return &search{f: f, w: w, weight: weight, room: boundless, weighed: f.heavy, pool: bitset.Pool{Words: f.words}}
+	return &search{f: f, w: w, weight: weight, room: load.Boundless, weighed: f.heavy, pool: bitset.Pool{Words: f.words}}
 }
 
 // node is one node of the search tree: what may still be taken, what has been taken (also before), what was taken here.
@@ -49,9 +50,9 @@ type node struct {
 	avail, chosen, picks bitset.Set
 	wanted, grouped      bitset.Set // blocks of clauses not fulfilled yet, and of groups that could still become complete
 	gained               int64
-	limit                int  // how many more blocks may be taken
-	room                 load // what the node still offers
-	tight                bool // whether that is too little for all that may still be taken
+	limit                int       // how many more blocks may be taken
+	room                 load.Load // what the node still offers
+	tight                bool      // whether that is too little for all that may still be taken
 }
 
 // best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
@@ -64,7 +65,7 @@ func (s *search) best(avail, chosen bitset.Set, need, enough int64, limit int) (
 	n := &node{avail: s.pool.Copy(avail), chosen: s.pool.Copy(chosen), picks: s.pool.Get(), limit: limit,
 		wanted: s.pool.Get(), grouped: s.pool.Get()}
 	if s.weighed {
-		n.room = s.room.minus(s.f.sum(chosen))
+		n.room = s.room.Minus(s.f.sum(chosen))
 	}
 	got, ok := s.settle(n, need, enough)
 	s.pool.Put(n.avail, n.chosen, n.wanted, n.grouped)
@@ -110,10 +111,10 @@ func (s *search) take(n *node, b int) bool {
 		return false
 	}
 	if s.weighed {
-		if !s.f.needs[b].within(n.room) {
+		if !s.f.needs[b].Within(n.room) {
 			return false
 		}
-		n.room = n.room.minus(s.f.needs[b])
+		n.room = n.room.Minus(s.f.needs[b])
 	}
 	n.limit--
 	n.gained += s.weight[b]
@@ -180,15 +181,15 @@ func (s *search) heed(n *node) (again, ok bool) {
 
 // weigh drops what finds no room any more, and notes whether all the rest would.
 func (s *search) weigh(n *node) {
-	sum := load{}
+	sum := load.Load{}
 	for b := n.avail.Next(0); b >= 0; b = n.avail.Next(b + 1) {
-		if s.f.needs[b].within(n.room) {
-			sum = sum.plus(s.f.needs[b])
+		if s.f.needs[b].Within(n.room) {
+			sum = sum.Plus(s.f.needs[b])
 		} else {
 			n.avail.Del(b)
 		}
 	}
-	n.tight = !sum.within(n.room)
+	n.tight = !sum.Within(n.room)
 }
 
 // reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. No group speaks
@@ -219,7 +220,7 @@ func (s *search) reduceAt(n *node, b int) bool {
 	near.Add(b)
 	dropped := false
 	for u := near.Next(0); u >= 0; u = near.Next(u + 1) {
-		if u == b || s.weight[u] > s.weight[b] || n.wanted.Has(u) || n.tight && !s.f.needs[b].within(s.f.needs[u]) ||
+		if u == b || s.weight[u] > s.weight[b] || n.wanted.Has(u) || n.tight && !s.f.needs[b].Within(s.f.needs[u]) ||
 			s.extras != nil && !s.extras.atLeast(b, u) {
 			continue
 		}
@@ -255,7 +256,7 @@ func (s *search) roomBound(n *node) int64 {
 func (s *search) reweigh() { s.order = nil }
 
 // byRoom is, for each measure of room that matters, the blocks by what they weigh for each unit of it.
-type byRoom [len(load{})][]int32
+type byRoom [len(load.Load{})][]int32
 
 func (f *family) byRoom(weight []int64) *byRoom {
 	out := &byRoom{}
@@ -281,7 +282,7 @@ func (f *family) byRoom(weight []int64) *byRoom {
 
 // bound is how much what is available can weigh at most in the room that is left, if parts of blocks could be had.
 func (o *byRoom) bound(f *family, n *node, weight []int64) int64 {
-	most := endless
+	most := load.Endless
 	for i, order := range o {
 		if order == nil {
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // goal is what a linear program minimises: the cost of nodes by their palette, the number of nodes with at least over
@@ -90,14 +91,14 @@ func (l *simplex) rebase(st rest, g goal) bool {
 	}
 	at := 1
 	for i := range st.low {
-		if st.low[i] > -endless {
+		if st.low[i] > -load.Endless {
 			if at >= len(l.sides) || l.sides[at].row != i || l.sides[at].high {
 				return false
 			}
 			l.rhs[at] = l.sides[at].sign * float64(st.low[i])
 			at++
 		}
-		if st.high[i] < endless {
+		if st.high[i] < load.Endless {
 			if at >= len(l.sides) || l.sides[at].row != i || !l.sides[at].high {
 				return false
 			}
@@ -270,10 +271,10 @@ func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 	}
 	add(-1, false, 1, float64(st.n), 0)
 	for i := range st.low {
-		if st.low[i] > -endless {
+		if st.low[i] > -load.Endless {
 			add(i, false, 1, float64(st.low[i]), -1)
 		}
-		if st.high[i] < endless {
+		if st.high[i] < load.Endless {
 			add(i, true, 1, float64(st.high[i]), 1)
 		}
 	}
@@ -645,7 +646,7 @@ func (l *simplex) priceFor(t worth) bool {
 func (m *mixer) sizes(t *worth) [][2]int64 {
 	var steps []int64
 	for over := range t.over {
-		if over > m.p.base[bySize] && over <= m.most {
+		if over > m.p.base[load.BySize] && over <= m.most {
 			steps = append(steps, over)
 		}
 	}
@@ -692,15 +693,15 @@ func (l *simplex) priceGreedily(t *worth, most int64) (fresh bool) {
 			left := m.roomOf(p, most)
 			for _, o := range by {
 				b := int(o)
-				if pal.blocks.Has(b) && m.f.needs[b].within(left) && m.f.joins(blocks, m.f.palsOf[b], b) {
+				if pal.blocks.Has(b) && m.f.needs[b].Within(left) && m.f.joins(blocks, m.f.palsOf[b], b) {
 					blocks.Add(b)
-					left = left.minus(m.f.needs[b])
+					left = left.Minus(m.f.needs[b])
 				}
 			}
 			if len(m.p.everywhere) == 0 && blocks.Empty() {
 				continue
 			}
-			probe := variety{blocks: blocks, pal: p, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+			probe := variety{blocks: blocks, pal: p, size: m.p.base[load.BySize] + m.f.sum(blocks)[load.BySize]}
 			if t.of(&probe) > small {
 				v, new := m.variety(blocks, p)
 				fresh = fresh || new && !l.isShut(v)
@@ -736,16 +737,16 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 		for _, d := range done {
 			// what was best where more was possible is best here, if it is possible here
 			if m.s.extras == nil && m.f.palettes[p].blocks.SubsetOf(m.f.palettes[d.pal].blocks) &&
-				m.f.palettes[p].room.within(m.f.palettes[d.pal].room) && d.blocks.SubsetOf(m.f.palettes[p].blocks) &&
-				m.f.sum(d.blocks).within(m.s.room) {
+				m.f.palettes[p].room.Within(m.f.palettes[d.pal].room) && d.blocks.SubsetOf(m.f.palettes[p].blocks) &&
+				m.f.sum(d.blocks).Within(m.s.room) {
 				best = d.blocks
 				break
 			}
 		}
 		if best == nil {
 			m.s.clauses = m.mustHave(avail)
-			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(endless)/4), float64(endless)/4))
-			_, best = m.s.best(avail, none, least-int64(m.f.blocks), endless, m.f.blocks)
+			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(load.Endless)/4), float64(load.Endless)/4))
+			_, best = m.s.best(avail, none, least-int64(m.f.blocks), load.Endless, m.f.blocks)
 		}
 		m.s.extras, m.s.clauses = nil, nil
 		if m.w.ended {
@@ -757,7 +758,7 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 		if size[0] == 0 && len(t.pattern) == 0 && len(l.barred(p)) == 0 {
 			done = append(done, answer{p, best.Clone()})
 		}
-		probe := variety{blocks: best, pal: p, size: m.p.base[bySize] + m.f.sum(best)[bySize]}
+		probe := variety{blocks: best, pal: p, size: m.p.base[load.BySize] + m.f.sum(best)[load.BySize]}
 		if t.of(&probe) > small {
 			if _, new := m.variety(best, p); new {
 				fresh = true
@@ -774,7 +775,7 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 func (m *mixer) open(t *worth, p int, avail bitset.Set, least int64, x *extras) {
 	avail.CopyFrom(m.f.palettes[p].blocks)
 	for b := avail.Next(0); b >= 0; b = avail.Next(b + 1) {
-		if !m.f.needs[b].within(m.s.room) {
+		if !m.f.needs[b].Within(m.s.room) {
 			avail.Del(b)
 		}
 	}
@@ -814,9 +815,9 @@ func (m *mixer) open(t *worth, p int, avail bitset.Set, least int64, x *extras) 
 func (m *mixer) patternsOf(t *worth, p int, scale float64, barred []bitset.Set, least int64) *extras {
 	x := &extras{banned: barred}
 	if least > 0 {
-		c := cut{least: least - m.p.base[bySize]}
+		c := cut{least: least - m.p.base[load.BySize]}
 		for b := range m.p.blocks {
-			c.weight = append(c.weight, m.f.needs[b][bySize])
+			c.weight = append(c.weight, m.f.needs[b][load.BySize])
 		}
 		x.cuts = append(x.cuts, c)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // Solver finds layouts. It keeps nothing between questions, so one value serves everyone at once.
@@ -25,7 +26,7 @@ func New() *Solver { return &Solver{} }
 func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
 	p, err := narrow(catalog, r)
 	if err != nil {
-		return app.Layout{}, advised(catalog, r, err)
+		return app.Layout{}, request.Advised(catalog, r, err)
 	}
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
 	c := newCounter(p, w)

@@ -130,7 +130,7 @@ func TestDeadlineOfPreferences(t *testing.T) {
 			}
 			continue
 		}
-		if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap < 0 || got.Gap >= 1 {
+		if wrong := solvertest.Check(c, r, got); len(wrong) > 0 || got.Gap < 0 || got.Gap >= 1 {
 			t.Errorf("%v: gap %v, %s", limit, got.Gap, wrong)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/solver"
+	"muster/solver/solvertest"
 )
 
 // changeBrute goes through all that could become of every node, and all new nodes up to a number. It reads the template
@@ -72,7 +72,7 @@ func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	t.Constraints.Size = app.SizeRange{Min: 1, Max: 99}
 	c := *b.c
 	c.Templates = map[string]*app.Template{"t": &t}
-	wrong := solver.Check(&c, app.LayoutRequest{Template: "t", Services: b.services}, app.Layout{Provider: "p",
+	wrong := solvertest.Check(&c, app.LayoutRequest{Template: "t", Services: b.services}, app.Layout{Provider: "p",
 		Groups: []app.NodeGroup{{Count: 1, Hardware: hardware, Image: image, Zone: zone, Services: b.named(set)}}})
 	for _, w := range wrong {
 		if strings.HasPrefix(w, "Service ") && strings.Contains(w, " is on 0 nodes") || // written nowhere, so at least one
@@ -365,7 +365,7 @@ func (b *changeBrute) score() ([]int, app.Layout) {
 // changeBreaks gives what Check finds wrong, but for what is allowed where something stands: nodes that were left
 // empty, and equal services on other types.
 func changeBreaks(c *app.Catalog, r app.ChangeRequest, services []string, l app.Layout) []string {
-	wrong := solver.Check(c, app.LayoutRequest{Template: r.Template, Services: services}, l)
+	wrong := solvertest.Check(c, app.LayoutRequest{Template: r.Template, Services: services}, l)
 	return slices.DeleteFunc(wrong, func(s string) bool {
 		return strings.Contains(s, "as well as") || strings.HasPrefix(s, "A group of 1 node has 0 services")
 	})

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/solver"
 	"muster/solver/internal/humanize"
+	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
 
@@ -83,7 +83,8 @@ func (q *question) poolInWords() string {
 	room, count := map[string]int{}, map[string]int{}
 	for _, h := range q.request.Pool.Hosts {
 		if hardware := q.catalog.Hardware[h.Hardware]; hardware != nil {
-			room[h.Hardware] += max(0, solver.RoomOn(h, hardware.Providers[q.provider]))
+			n, _ := load.RoomOn(h, hardware.Providers[q.provider])
+			room[h.Hardware] += max(0, n)
 		}
 		count[h.Hardware]++
 	}
@@ -109,7 +110,7 @@ func (q *question) moreHosts() []remedy {
 		if hardware == nil || hardware.Providers[q.provider].Flavor == "" {
 			continue
 		}
-		n := solver.RoomOn(h, hardware.Providers[q.provider])
+		n, _ := load.RoomOn(h, hardware.Providers[q.provider])
 		if best, known := roomiest[h.Hardware]; !known || n > best.Nodes {
 			h.Nodes, h.Free, h.Has = max(1, n), app.HostFree{}, nil
 			roomiest[h.Hardware] = h

@@ -1,22 +1,21 @@
-package solver
+package request
 
 import (
 	"slices"
 	"strings"
 
 	"muster/app"
-	"muster/solver/internal/request"
 )
 
 // mostHints is how many hints are put together at most.
 const mostHints = 4
 
-// advised completes a refusal: the hint says what would mend it, with near names, and what else is wrong with the
+// Advised completes a refusal: the hint says what would mend it, with near names, and what else is wrong with the
 // request, so that one need not find that out one by one.
-func advised(c *app.Catalog, r app.LayoutRequest, err error) error {
+func Advised(c *app.Catalog, r app.LayoutRequest, err error) error {
 	e := app.AsError(err)
 	var mend, also []string
-	for _, f := range request.Flaws(c, r) {
+	for _, f := range Flaws(c, r) {
 		switch {
 		case f.Reason != e.Reason || f.Field != e.Field:
 			also = append(also, f.Message)
