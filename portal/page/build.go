@@ -163,14 +163,6 @@ func aboutBuild(e app.BuildEvent) string {
 	return strings.Join(words, " · ")
 }
 
-// safeLink is a build's own address where a browser may be led there.
-func safeLink(url string) string {
-	if strings.HasPrefix(url, "https://") {
-		return url
-	}
-	return ""
-}
-
 func buildHookPath(name string) string { return "/admin/builds/" + name }
 
 func buildDeliveryPath(hook string, id int64) string {

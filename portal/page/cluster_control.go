@@ -37,22 +37,6 @@ func (b ClusterRollBack) Sentence() string {
 	return s + " The rest of the cluster is restored to how it was before."
 }
 
-// deletes says what a delete takes.
-func (c ClusterShow) deletes() string {
-	n := len(c.Machines())
-	if n == 0 {
-		return "No machine was created. This can't be undone."
-	}
-	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", Count(n, "machine"), itOrThem(n))
-}
-
-func itOrThem(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
-}
-
 // Steps are the first steps of the plan, in words. Where machines are deleted and nothing else, the sentence says it.
 func (b ClusterRollBack) Steps() []string {
 	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
@@ -73,36 +57,4 @@ func (b ClusterRollBack) More() int {
 		return 0
 	}
 	return max(0, b.Preview.Plan.Acts()-stepsShown)
-}
-
-// undoable tells whether the operation that would be cancelled can be rolled back then.
-func (c ClusterShow) undoable() bool {
-	stopped := *c.Current()
-	stopped.Status = app.OperationCancelled
-	for _, a := range stopped.Acts(true) {
-		if a == app.ActRollBack {
-			return true
-		}
-	}
-	return false
-}
-
-// undoneWords says what a roll-back of the operation leaves.
-func (c ClusterShow) undoneWords() string {
-	if c.Current().Kind == app.OperationCreate {
-		return "Deletes the machines created so far. Nothing of the cluster remains."
-	}
-	return "Restores configuration, services and nodes to how they were before."
-}
-
-// machinesSentence says what is there by now.
-func (c ClusterShow) machinesSentence() string {
-	names := c.Machines()
-	switch op := c.Current(); {
-	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
-		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", CountOf(len(names), "machine is", "machines are"))
-	case len(names) == 0:
-		return "No machine has been requested yet."
-	}
-	return fmt.Sprintf("%s requested so far: %s.", CountOf(len(names), "machine was", "machines were"), Few(names, 8))
 }

@@ -50,14 +50,6 @@ func HealthWords(now time.Time, h app.ClusterHealth) string {
 	return text
 }
 
-// healthOf is the health of a node; the zero value where nobody looks.
-func (c ClusterShow) healthOf(n app.Node) app.NodeHealth {
-	if c.View.Health == nil || n.Status != app.NodeReady {
-		return app.NodeHealth{}
-	}
-	return c.View.Health.Of(n.Name)
-}
-
 // counts says how many nodes are how.
 func (c ClusterHealth) counts() string {
 	var parts []string

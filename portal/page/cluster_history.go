@@ -2,7 +2,6 @@ package page
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -31,11 +30,4 @@ func (h ClusterHistory) pages() Pages {
 func (h ClusterHistory) shown() []app.Operation {
 	from, to := h.pages().Cut()
 	return h.View.Operations[from:to]
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

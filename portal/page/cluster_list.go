@@ -185,3 +185,11 @@ func (d ClustersDelete) title() string {
 	}
 	return "Delete " + Count(len(d.Clusters), "cluster") + "?"
 }
+
+// MonthLine says what the actor has spent this month.
+func (l ClusterList) MonthLine() string {
+	if l.Month.NodeHours == 0 {
+		return "This month your machines have cost nothing so far."
+	}
+	return fmt.Sprintf("This month your machines have cost %s in %s node hours.", Amount2(l.Month.Cost), Amount2(l.Month.NodeHours))
+}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"net/url"
 	"strconv"
 	"time"
 
@@ -66,4 +67,35 @@ func streamWord(s app.Stream) string {
 		return "Muster"
 	}
 	return "output"
+}
+
+// LogQuery is what a log is narrowed to.
+type LogQuery struct {
+	Operation  int64
+	Node, Step string
+	Stream     string
+	Text       string
+}
+
+// Values are those that an address carries.
+func (q LogQuery) Values() url.Values {
+	v := url.Values{}
+	for name, s := range map[string]string{"node": q.Node, "step": q.Step, "stream": q.Stream, "q": q.Text} {
+		if s != "" {
+			v.Set(name, s)
+		}
+	}
+	if q.Operation != 0 {
+		v.Set("operation", strconv.FormatInt(q.Operation, 10))
+	}
+	return v
+}
+
+// URL is the page of a cluster's log.
+func (q LogQuery) URL(cluster string) string {
+	u := "/clusters/" + cluster + "/logs"
+	if v := q.Values(); len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
 }

@@ -68,29 +68,6 @@ func (c ClusterShow) ganttPages() Pages {
 	}}
 }
 
-// NewMatrixCounts counts steps by state, for a legend.
-func NewMatrixCounts(steps []app.Step) []StateCount {
-	counts := map[app.StepState]int{}
-	for _, s := range steps {
-		if !s.Join {
-			counts[s.State]++
-		}
-	}
-	var out []StateCount
-	for _, st := range States {
-		out = append(out, StateCount{st, counts[st]})
-	}
-	return out
-}
-
-// shorten cuts a text that has no room.
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
-
 func tookWords(now time.Time, o app.Operation) string {
 	if o.EndedAt.IsZero() {
 		return Span(now.Sub(o.StartedAt)) + " so far"

@@ -463,3 +463,38 @@ func StreamClass(s app.Stream) string {
 func (c ClusterShow) canWake() bool {
 	return c.Tabs.Manage && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }
+
+// healthOf is the health of a node; the zero value where nobody looks.
+func (c ClusterShow) healthOf(n app.Node) app.NodeHealth {
+	if c.View.Health == nil || n.Status != app.NodeReady {
+		return app.NodeHealth{}
+	}
+	return c.View.Health.Of(n.Name)
+}
+
+// nodesShown is how many rows the table of nodes has.
+const nodesShown = 25
+
+func (c ClusterShow) nodePages() Pages {
+	return Pages{From: c.NodesFrom, Size: nodesShown, All: len(c.View.Nodes), Noun: "node", URL: func(from int) string {
+		return "/clusters/" + c.View.ID + "?from=" + strconv.Itoa(from) + "#nodes"
+	}}
+}
+
+// NodeRows are the nodes that are shown: where there are more than a page holds, those in trouble come first.
+func (c ClusterShow) NodeRows() []app.Node {
+	all := c.View.Nodes
+	if len(all) > nodesShown {
+		var ill, well []app.Node
+		for _, n := range all {
+			if c.healthOf(n).Ill() || n.Status == app.NodeReady && len(n.Stopped) > 0 {
+				ill = append(ill, n)
+			} else {
+				well = append(well, n)
+			}
+		}
+		all = append(ill, well...)
+	}
+	from, to := c.nodePages().Cut()
+	return all[from:to]
+}

@@ -49,15 +49,6 @@ func (g ClusterGoOn) CostWords() string {
 	return Cost(p.Before.CostPerHour) + " → " + Cost(p.After.CostPerHour)
 }
 
-// goesOnSoon tells that the latest operation failed and is about to be gone on with by itself, or to be found not to.
-func (c ClusterShow) goesOnSoon() bool {
-	op := c.Operation()
-	return op != nil && op.Status == app.OperationFailed && op.OnFailure.GoesOn() && c.Now.Sub(op.EndedAt) < 5*time.Second
-}
-
-// topUpWords say how what the cluster lacks stands.
-func (c ClusterShow) topUpWords(u app.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }
-
 // missing words how many nodes are missing.
 func missing(g ClusterGoOn) string {
 	return fmt.Sprintf("%s not created", CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))

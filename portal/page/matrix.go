@@ -211,3 +211,18 @@ func slipped(now time.Time, op app.Operation, left time.Duration) time.Duration 
 	}
 	return slip
 }
+
+// NewMatrixCounts counts steps by state, for a legend.
+func NewMatrixCounts(steps []app.Step) []StateCount {
+	counts := map[app.StepState]int{}
+	for _, s := range steps {
+		if !s.Join {
+			counts[s.State]++
+		}
+	}
+	var out []StateCount
+	for _, st := range States {
+		out = append(out, StateCount{st, counts[st]})
+	}
+	return out
+}

@@ -39,14 +39,6 @@ func checkWords(c app.ProviderCheck) string {
 	return "All is well: machines can be made here."
 }
 
-// counted puts a number before its noun.
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
 // sizeWords tells what a flavor is, as far as it is known.
 func sizeWords(f app.Flavor) string {
 	var words []string

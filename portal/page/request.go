@@ -222,7 +222,3 @@ func (s RequestShow) typed(text string, acts ...string) string {
 	}
 	return ""
 }
-
-// refused tells whether a policy would refuse it, and waits whether people would have to approve it.
-func (p Preview) refused() bool { return p.Decision != nil && p.Decision.Outcome == app.OutcomeRefuse }
-func (p Preview) waits() bool   { return p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,9 +76,6 @@ func (u Usage) Link(key, value string) string {
 
 // mostBars is how many parts of the time a chart has room for; the latest are drawn.
 const mostBars = 92
-
-// mostHues is how many keys a chart tells apart; the rest is drawn as one.
-const mostHues = 7
 
 // Chart is usage over time as stacked bars.
 type Chart struct {
@@ -245,16 +241,6 @@ func sortedKeys(m map[string]float64) []string {
 	return keys
 }
 
-// Amount2 writes a number with two digits, or more where it is small.
-func Amount2(x float64) string {
-	if x > 0 && x < 0.1 {
-		return strconv.FormatFloat(x, 'f', 4, 64)
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
-
 // UsageByWords names what usage is added up by.
 func UsageByWords(b app.UsageBy) string {
 	switch b {
@@ -276,11 +262,3 @@ func UsageStepWords(s app.UsageStep) string {
 
 func usageCost(s app.UsageSum) float64  { return s.Cost }
 func usageNodes(s app.UsageSum) float64 { return s.NodeHours }
-
-// MonthLine says what the actor has spent this month.
-func (l ClusterList) MonthLine() string {
-	if l.Month.NodeHours == 0 {
-		return "This month your machines have cost nothing so far."
-	}
-	return fmt.Sprintf("This month your machines have cost %s in %s node hours.", Amount2(l.Month.Cost), Amount2(l.Month.NodeHours))
-}
