@@ -30,8 +30,8 @@ func (t ClusterTabs) list() []tab {
 	return all
 }
 
-// operationURL is the page of one operation, for good.
-func operationURL(cluster string, operation int64) string {
+// OperationURL is the page of one operation, for good.
+func OperationURL(cluster string, operation int64) string {
 	return "/clusters/" + cluster + "/operations/" + strconv.FormatInt(operation, 10)
 }
 

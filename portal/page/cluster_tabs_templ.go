@@ -104,10 +104,10 @@ func ClusterTabBar(t ClusterTabs) templ.Component {
 	})
 }
 
-// clusterTop stands above every page of a cluster but its overview.
+// ClusterTop stands above every page of a cluster but its overview.
 //
 //go:noinline
-func clusterTop(v app.Cluster, t ClusterTabs, here string) templ.Component {
+func ClusterTop(v app.Cluster, t ClusterTabs, here string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -128,7 +128,7 @@ func clusterTop(v app.Cluster, t ClusterTabs, here string) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = crumbsTo(v, here).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = CrumbsTo(v, here).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -194,10 +194,10 @@ func clusterTop(v app.Cluster, t ClusterTabs, here string) templ.Component {
 	})
 }
 
-// crumbsTo says where one is; here is "" on the cluster's own page.
+// CrumbsTo says where one is; here is "" on the cluster's own page.
 //
 //go:noinline
-func crumbsTo(v app.Cluster, here string) templ.Component {
+func CrumbsTo(v app.Cluster, here string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -293,10 +293,10 @@ func crumbsTo(v app.Cluster, here string) templ.Component {
 	})
 }
 
-// pager leads to the pages before and after.
+// Pager leads to the pages before and after.
 //
 //go:noinline
-func pager(p Pages) templ.Component {
+func Pager(p Pages) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -413,7 +413,7 @@ func pager(p Pages) templ.Component {
 }
 
 //go:noinline
-func crumbs(v app.ClusterView) templ.Component {
+func Crumbs(v app.ClusterView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

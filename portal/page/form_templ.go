@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 //go:noinline
-func selectField(name, label string, choices []Choice, c Complaint) templ.Component {
+func SelectField(name, label string, choices []Choice, c Complaint) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -157,10 +157,10 @@ func selectField(name, label string, choices []Choice, c Complaint) templ.Compon
 	})
 }
 
-// atLeastField asks with how many nodes it is gone on at the least, where not all machines come.
+// AtLeastField asks with how many nodes it is gone on at the least, where not all machines come.
 //
 //go:noinline
-func atLeastField(value string, c Complaint) templ.Component {
+func AtLeastField(value string, c Complaint) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -210,10 +210,10 @@ func atLeastField(value string, c Complaint) templ.Component {
 	})
 }
 
-// stepper is a number with a minus and a plus. Without a script they lead to the preview of one fewer or one more.
+// Stepper is a number with a minus and a plus. Without a script they lead to the preview of one fewer or one more.
 //
 //go:noinline
-func stepper(value string) templ.Component {
+func Stepper(value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -256,7 +256,7 @@ func stepper(value string) templ.Component {
 }
 
 //go:noinline
-func amendTicks(name string, choices []Choice) templ.Component {
+func Ticks(name string, choices []Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -6,8 +6,8 @@ type Hue struct {
 	Index int
 }
 
-// hues is how many colours services have in the style sheet; more services than that share them.
-const hues = 8
+// Hues is how many colours services have in the style sheet; more services than that share them.
+const Hues = 8
 
-// mostHues is how many keys a chart tells apart; the rest is drawn as one.
-const mostHues = 7
+// MostHues is how many keys a chart tells apart; the rest is drawn as one.
+const MostHues = 7

@@ -135,31 +135,31 @@ func NodeMark(n app.Node) string {
 	return string(app.StepWaiting)
 }
 
-// safeLink is a build's own address where a browser may be led there.
-func safeLink(url string) string {
+// SafeLink is a build's own address where a browser may be led there.
+func SafeLink(url string) string {
 	if strings.HasPrefix(url, "https://") {
 		return url
 	}
 	return ""
 }
 
-func upperFirst(s string) string {
+func UpperFirst(s string) string {
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// shorten cuts a text that has no room.
-func shorten(s string, most int) string {
+// Shorten cuts a text that has no room.
+func Shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
 	return s
 }
 
-// counted puts a number before its noun.
-func counted(n int, one, more string) string {
+// Counted puts a number before its noun.
+func Counted(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -174,4 +174,4 @@ func Amount2(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+func Decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
