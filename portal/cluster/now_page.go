@@ -8,7 +8,7 @@ import (
 	"muster/portal/page"
 )
 
-// deletes says what a delete takes.
+// Deletes says what a delete takes.
 func (c Show) Deletes() string {
 	n := len(c.Machines())
 	if n == 0 {
@@ -17,7 +17,7 @@ func (c Show) Deletes() string {
 	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", page.Count(n, "machine"), ItOrThem(n))
 }
 
-// machinesSentence says what is there by now.
+// MachinesSentence says what is there by now.
 func (c Show) MachinesSentence() string {
 	names := c.Machines()
 	switch op := c.Current(); {
@@ -29,7 +29,7 @@ func (c Show) MachinesSentence() string {
 	return fmt.Sprintf("%s requested so far: %s.", page.CountOf(len(names), "machine was", "machines were"), page.Few(names, 8))
 }
 
-// undoable tells whether the operation that would be cancelled can be rolled back then.
+// Undoable tells whether the operation that would be cancelled can be rolled back then.
 func (c Show) Undoable() bool {
 	stopped := *c.Current()
 	stopped.Status = app.OperationCancelled
@@ -41,7 +41,7 @@ func (c Show) Undoable() bool {
 	return false
 }
 
-// undoneWords says what a roll-back of the operation leaves.
+// UndoneWords says what a roll-back of the operation leaves.
 func (c Show) UndoneWords() string {
 	if c.Current().Kind == app.OperationCreate {
 		return "Deletes the machines created so far. Nothing of the cluster remains."

@@ -37,7 +37,7 @@ func (f QuestionForm) ID() string { return fmt.Sprintf("q%d-%d-%d", f.Operation,
 
 func (f QuestionForm) reasonField() string { return f.ID() + "-reason" }
 
-// about says at which step it is asked.
+// About says at which step it is asked.
 func (f QuestionForm) About() string {
 	if f.Action == app.ActionAsk {
 		return "before the next batch of the " + f.Kind.Words()

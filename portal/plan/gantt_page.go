@@ -198,7 +198,7 @@ func (g Gantt) bar(kind string, a app.Action, from, to time.Time, words string) 
 	return GanttBar{Kind: kind, Action: a, X: x, W: max(2, min(g.x(to), ganttWidth)-x), Words: words}
 }
 
-// fill is what the bar is filled with: what went wrong counts more than what was done.
+// Fill is what the bar is filled with: what went wrong counts more than what was done.
 func (b GanttBar) Fill() string {
 	if b.Kind == "failed" {
 		return BarFill(BarFailed)
@@ -217,7 +217,7 @@ func (r GanttRow) Name() string { return cmp.Or(r.Node, "between") }
 
 type ganttTick struct{ At, Anchor, Word string }
 
-// ticks are the words above: from the start on.
+// Ticks are the words above: from the start on.
 func (g Gantt) Ticks() []ganttTick {
 	var out []ganttTick
 	for k := range 5 {

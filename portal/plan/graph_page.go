@@ -306,7 +306,7 @@ func (s ShapeState) Fill() int {
 	return ShapeWidth * s.Done / s.Total
 }
 
-// path is the line of an edge.
+// Path is the line of an edge.
 func (g Graph) Path(e GraphEdge) string {
 	a, b := g.Shapes[e.From], g.Shapes[e.To]
 	x1, y1, x2, y2 := a.X+ShapeWidth, a.Y+ShapeHeight/2, b.X, b.Y+ShapeHeight/2

@@ -58,8 +58,8 @@ func (f ParameterField) origin() string {
 
 func (f ParameterField) DescribedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
 
-// hint is the help that the template gives, and what values are right.
-func (f ParameterField) Hint() string {
+// HintText is the help that the template gives, and what values are right.
+func (f ParameterField) HintText() string {
 	switch {
 	case f.Type == app.ParameterBoolean, f.Type == app.ParameterChoice, f.Type == app.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":
 		return f.Help
@@ -96,7 +96,7 @@ func (f ParameterField) maxLength() string {
 	return "40"
 }
 
-// choices are the options, before them nothing where nothing may be chosen.
+// Choices are the options, before them nothing where nothing may be chosen.
 func (f ParameterField) Choices() []page.Choice {
 	var out []page.Choice
 	if f.Value == "" && f.Default == nil || !f.Required && f.Default == nil {
