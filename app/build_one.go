@@ -174,7 +174,7 @@ func (a *App) AwaitBuild(ctx context.Context, actor Actor, id int64, wait time.D
 const MaxBuildAwait = 25 * time.Second
 
 func (a *App) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
-	changed, stop := a.Store.Watch(WatchBuilds)
+	changed, stop := a.Store.Watch(BuildsTopic())
 	defer stop()
 	wait = min(wait, MaxBuildAwait)
 	timer := time.NewTimer(max(wait, 0))
@@ -193,9 +193,6 @@ func (a *App) awaitBuild(ctx context.Context, wait time.Duration, look func() (B
 		}
 	}
 }
-
-// WatchBuilds is what Feed.Watch is asked for to be woken when something has happened to a build.
-const WatchBuilds = "*builds"
 
 func (a *App) buildView(ctx context.Context, actor Actor, id int64, below string) (BuildView, error) {
 	b, err := a.Store.Build(ctx, actor.Tenant, id)
