@@ -60,7 +60,7 @@ var rooms = []room{
 	{"portal/buildsystems/buildsystemtest", []string{"app"}, "the suite is handed the family that it tries"},
 	{"portal/buildsystems/internal/*", []string{"app"}, "what members share knows none of them"},
 	{"portal/buildsystems/*", []string{"app", "portal/buildsystems/internal/*"}, "a member knows its system and the contract, and no other member"},
-	{"jobs", []string{"app", "app/archive", "jobs/remote"}, "jobs carry out what app says, over contracts and the shell next door; cmd hands it the families"},
+	{"jobs", []string{"app", "app/archive", "jobs/remote", "portal/wire"}, "jobs carry out what app says, over contracts and the shell next door; workers elsewhere write to the portal; cmd hands it the families"},
 	{"jobs/remote/*", []string{"app", "jobs/remote"}, "what serves shells knows only them"},
 	{"jobs/remote", []string{"app"}, "a shell on one machine knows only the contract of shells"},
 	{"bot", []string{"app"}, "a face asks app and shapes the answer"},
