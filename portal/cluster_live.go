@@ -28,7 +28,7 @@ func (p *Portal) clusterLive(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	defer free()
 	// Watching begins before the first look, so that nothing falls between the two.
-	changed, stop := p.rooms.enter(l.id, func() (<-chan struct{}, func()) { return p.muster.Watch(a, l.id) })
+	changed, stop := p.rooms.enter(l.id, func() (<-chan struct{}, func()) { return p.muster.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
 	c, err := l.read(r.Context())
 	if err != nil {

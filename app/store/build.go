@@ -121,7 +121,7 @@ func (t *tx) build(id int64) (app.Build, error) {
 func (t *tx) wakeBuilds(at time.Time, where string, args ...any) error {
 	n, err := t.count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{micros(at)}, args...)...)
 	if n > 0 {
-		t.clusters[app.WatchBuilds] = true
+		t.topics[app.BuildsTopic()] = true
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (t *tx) claimBuild(at time.Time, c *app.BuildClaim, state app.BuildState, c
 	if err != nil {
 		return wrapped(err)
 	}
-	t.clusters[app.WatchBuilds] = true
+	t.topics[app.BuildsTopic()] = true
 	return t.wakeNextBuild(at, hook, rule) // there may be room for more than one
 }
 
@@ -160,7 +160,7 @@ func (t *tx) buildRequestMoved(at time.Time, r app.Request) error {
 		n, err := t.count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
 			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, micros(at), micros(at), r.ID)
 		if n > 0 {
-			t.clusters[app.WatchBuilds] = true
+			t.topics[app.BuildsTopic()] = true
 		}
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words 
 		if err != nil || n == 0 {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.topics[app.BuildsTopic()] = true
 		return t.deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
 	})
 }
@@ -228,7 +228,7 @@ func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, 
 		if done = n > 0; err != nil || !done {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.topics[app.BuildsTopic()] = true
 		if !live {
 			if err := t.wakeNextBuild(now, b.HookID, b.Rule); err != nil {
 				return err

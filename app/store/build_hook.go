@@ -242,7 +242,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 			micros(now), micros(now), h.ID); err != nil {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.topics[app.BuildsTopic()] = true
 		if err := t.exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', status_token = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
 			micros(now), h.ID); err != nil {
 			return err

@@ -86,7 +86,7 @@ func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLi
 		var cluster string
 		return t.eachOf(func(row scanner) error {
 			err := row.Scan(&cluster)
-			t.clusters[cluster] = true
+			t.topics[app.ClusterTopic(cluster)] = true
 			return err
 		}, len(lines), `WITH v(n, at, st, te, o, i, a) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?)`,
 			`) INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)

@@ -15,7 +15,7 @@ func (t *tx) keepHealth(at time.Time, c app.Cluster, p *app.HealthPolicy) error 
 	if p == nil {
 		return t.dropHealth(c.ID)
 	}
-	t.clusters[app.WatchHealth] = true
+	t.topics[app.HealthTopic()] = true
 	return t.exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
 		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
@@ -37,7 +37,7 @@ func (t *tx) keepHealthOf(at time.Time, cluster string, definition []byte) error
 
 // checkSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
 func (t *tx) checkSoon(tenant, cluster string, now time.Time) error {
-	t.clusters[app.WatchHealth] = true
+	t.topics[app.HealthTopic()] = true
 	return t.exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
 		micros(now), cluster, tenant, micros(now))
 }

@@ -68,7 +68,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 			return err
 		}
 		if due.Sub(o.Now) < app.HealthTick { // a short interval would else be as long as the tick
-			t.clusters[app.WatchHealth] = true
+			t.topics[app.HealthTopic()] = true
 		}
 		before, err := t.nodeHealth(o.Cluster)
 		if err != nil {

@@ -108,7 +108,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 			VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '') RETURNING id`, h.ID, h.Tenant, micros(now), micros(now)).Scan(&id); err != nil {
 			return err
 		}
-		t.clusters[app.WatchNotices] = true
+		t.topics[app.NoticesTopic()] = true
 		return t.deed(now, who, "hook.test", name, nil, nil)
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 			micros(now), micros(now), id); err != nil {
 			return err
 		}
-		t.clusters[app.WatchNotices] = true
+		t.topics[app.NoticesTopic()] = true
 		return t.deed(now, who, "hook.resend", fmt.Sprintf("%s/%d", hook, id), nil, nil)
 	})
 	if err != nil {

@@ -231,7 +231,7 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		if err != nil {
 			return err
 		}
-		t.clusters[app.WatchTenant(tenant)] = true
+		t.topics[app.TenantTopic(tenant)] = true
 		if err := t.exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err

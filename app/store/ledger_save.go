@@ -222,7 +222,7 @@ func (t *tx) tell(all []*many) error {
 	}
 	var rows []row
 	for _, m := range all {
-		t.clusters[m.Cluster], t.clusters[app.WatchTenant(m.Tenant)] = true, true
+		t.topics[app.ClusterTopic(m.Cluster)], t.topics[app.TenantTopic(m.Tenant)] = true, true
 		for changes := range slices.Chunk(m.changes, maxTold) {
 			b, err := json.Marshal(changes)
 			if err != nil {

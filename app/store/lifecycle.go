@@ -198,7 +198,7 @@ func (t *tx) tellHook(n app.OperationNews, h asked) error {
 	if !n.Until.IsZero() {
 		verdict, deadline = holdOpen, micros(n.Until)
 	}
-	t.clusters[app.WatchNotices] = true
+	t.topics[app.NoticesTopic()] = true
 	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Words(), n.Cluster.Name)
 	return t.exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)

@@ -14,7 +14,7 @@ import (
 
 // notice writes what people are to be told, in the transaction of what it tells.
 func (t *tx) notice(n app.Notice) error {
-	t.clusters[app.WatchNotices], t.clusters[app.WatchTenant(n.Tenant)] = true, true
+	t.topics[app.NoticesTopic()], t.topics[app.TenantTopic(n.Tenant)] = true, true
 	if n.Cluster != "" && len(n.Groups) == 0 && slices.Contains(app.OwnerNoticeKinds, n.Kind) {
 		var group string
 		err := t.row(`SELECT owner_group FROM clusters WHERE tenant = ? AND id = ?`, n.Tenant, n.Cluster).Scan(&group)

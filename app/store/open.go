@@ -152,9 +152,9 @@ func (s *Store) installationID(ctx context.Context) (string, error) {
 }
 
 // publish runs after each commit.
-func (s *Store) publish(clusters map[string]bool, queued bool) {
-	for c := range clusters {
-		s.hub.notify(c)
+func (s *Store) publish(topics map[app.Topic]bool, queued bool) {
+	for t := range topics {
+		s.hub.notify(t)
 	}
 	if queued {
 		s.wake()
@@ -162,7 +162,7 @@ func (s *Store) publish(clusters map[string]bool, queued bool) {
 }
 
 func (s *Store) wake() {
-	s.hub.notify(app.WatchQueued)
+	s.hub.notify(app.QueuedTopic())
 	select {
 	case s.committed <- struct{}{}:
 	default:
@@ -172,10 +172,10 @@ func (s *Store) wake() {
 // hear passes on what another server has committed.
 func (s *Store) hear(words []string) {
 	for _, w := range words {
-		cluster, one := strings.CutPrefix(w, noteCluster)
+		topic, one := strings.CutPrefix(w, noteTopic)
 		switch {
 		case one:
-			s.hub.notify(cluster)
+			s.hub.notify(app.ParseTopic(topic))
 		case w == noteAll:
 			s.hub.notifyAll()
 		case w == noteQueued:

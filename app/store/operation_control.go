@@ -70,7 +70,7 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 		return app.Operation{}, err
 	}
 	if c.Act == app.ControlCancel {
-		t.clusters[app.WatchStops(o.Tenant)] = true
+		t.topics[app.StopsTopic(o.Tenant)] = true
 	}
 	if was.Ended() && !o.Status.Ended() {
 		if err := t.setCluster(c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {

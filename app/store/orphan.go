@@ -109,7 +109,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
 	if err == nil && len(list)+len(seen) > 0 {
-		s.hub.notify(app.WatchEverything)
+		s.hub.notify(app.EverythingTopic())
 	}
 	return list, err
 }

@@ -176,7 +176,7 @@ func (s *postgresSession) committed() (bool, error) {
 
 // note words what the other servers are to know, after this server's own id.
 func (s *postgresSession) note(n *note) string {
-	if len(n.clusters) == 0 && !n.queued {
+	if len(n.topics) == 0 && !n.queued {
 		return ""
 	}
 	var b strings.Builder
@@ -184,11 +184,12 @@ func (s *postgresSession) note(n *note) string {
 	if n.queued {
 		b.WriteString(" " + noteQueued)
 	}
-	for c := range n.clusters {
+	for topic := range n.topics {
+		c := topic.String()
 		if b.Len()+len(c) > longestNote {
 			return s.id + " " + noteQueued + " " + noteAll
 		}
-		b.WriteString(" " + noteCluster + c)
+		b.WriteString(" " + noteTopic + c)
 	}
 	return b.String()
 }

@@ -34,7 +34,7 @@ func scanProvisioner(row scanner) (app.Provisioner, error) {
 
 // sharesChanged notes, within a write, that provisioners or shares are others now.
 func (t *tx) sharesChanged() error {
-	t.clusters[app.WatchShares] = true
+	t.topics[app.SharesTopic()] = true
 	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }
 

@@ -83,7 +83,7 @@ func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err
 		if noted = count > 0; err != nil || !noted || u.Note == n.Note {
 			return err
 		}
-		t.clusters[n.Cluster] = true
+		t.topics[app.ClusterTopic(n.Cluster)] = true
 		if n.Tell == nil {
 			return nil
 		}
@@ -128,7 +128,7 @@ func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 		if err := t.exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ? WHERE cluster = ?`, off, due, tries, cluster.ID); err != nil {
 			return err
 		}
-		t.clusters[cluster.ID] = true
+		t.topics[app.ClusterTopic(cluster.ID)] = true
 		return t.deed(c.At, c.Who, "cluster.top_up", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
 	})
 }

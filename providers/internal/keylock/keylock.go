@@ -1,12 +1,12 @@
-package static
+package keylock
 
 import (
 	"context"
 	"sync"
 )
 
-// locks are held by name, so that what is made once is asked for once within this process. The zero value is ready.
-type locks struct {
+// Locks are locks by name. The zero value is ready, and names that nobody holds or waits for take no memory.
+type Locks struct {
 	mu   sync.Mutex
 	held map[string]*held
 }
@@ -16,8 +16,8 @@ type held struct {
 	users int
 }
 
-// take waits for a name's turn; what it gives ends it.
-func (l *locks) take(ctx context.Context, name string) (release func(), err error) {
+// Lock waits until the caller holds the lock of a name, or ctx ends. Call unlock once.
+func (l *Locks) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	l.mu.Lock()
 	if l.held == nil {
 		l.held = make(map[string]*held)

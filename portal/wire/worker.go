@@ -1,4 +1,4 @@
-package app
+package wire
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"muster/app"
 )
 
 // What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
@@ -13,7 +15,7 @@ import (
 
 // ErrorMessage is an Error with all that its own JSON, which is for people, leaves out.
 type ErrorMessage struct {
-	Code       Code          `json:"code"`
+	Code       app.Code      `json:"code"`
 	Reason     string        `json:"kind,omitempty"`
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
@@ -23,23 +25,19 @@ type ErrorMessage struct {
 }
 
 // MessageOf puts an error into a message; nil stays nil.
-func MessageOf(e *Error) *ErrorMessage {
+func MessageOf(e *app.Error) *ErrorMessage {
 	if e == nil {
 		return nil
 	}
-	m := &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter}
-	if _, told := e.Err.(quiet); e.Err != nil && !told {
-		m.Cause = e.Err.Error()
-	}
-	return m
+	return &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter, Cause: e.Cause()}
 }
 
 // Error gives the error back; nil stays nil. Of causes only the text is left.
-func (m *ErrorMessage) Error() *Error {
+func (m *ErrorMessage) Error() *app.Error {
 	if m == nil {
 		return nil
 	}
-	e := &Error{Code: m.Code, Reason: m.Reason, Message: m.Message, Hint: m.Hint, Field: m.Field, RetryAfter: m.RetryAfter}
+	e := &app.Error{Code: m.Code, Reason: m.Reason, Message: m.Message, Hint: m.Hint, Field: m.Field, RetryAfter: m.RetryAfter}
 	if m.Cause != "" {
 		e.Err = errors.New(m.Cause)
 	}
@@ -48,9 +46,9 @@ func (m *ErrorMessage) Error() *Error {
 
 // ClaimMessage asks for steps. The same Nonce gets the same steps again, for as long as an answer may be on its way.
 type ClaimMessage struct {
-	Worker WorkerID `json:"worker"`
-	Most   int      `json:"most"`
-	Nonce  string   `json:"nonce"`
+	Worker app.WorkerID `json:"worker"`
+	Most   int          `json:"most"`
+	Nonce  string       `json:"nonce"`
 }
 
 // ClaimAnswer is the answer.
@@ -60,14 +58,14 @@ type ClaimAnswer struct {
 
 // AssignmentMessage is an Assignment with the settings of its provider, which no other JSON holds.
 type AssignmentMessage struct {
-	Assignment
+	app.Assignment
 	Settings json.RawMessage `json:"settings,omitempty"`
 	// Untrusted is that of the provider: it is opened within the bounds of tenants' own.
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // MessageOfAssignment puts an assignment into a message; nil stays nil.
-func MessageOfAssignment(as *Assignment) (*AssignmentMessage, error) {
+func MessageOfAssignment(as *app.Assignment) (*AssignmentMessage, error) {
 	if as == nil {
 		return nil, nil
 	}
@@ -75,14 +73,14 @@ func MessageOfAssignment(as *Assignment) (*AssignmentMessage, error) {
 	if len(as.Provider.Settings) > 0 {
 		var err error
 		if m.Settings, err = json.Marshal(as.Provider.Settings); err != nil {
-			return nil, Errorf(EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+			return nil, app.Errorf(app.EInternal, "settings of provider %s: %w", as.Provider.Name, err)
 		}
 	}
 	return m, nil
 }
 
 // Unpack gives the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
-func (m *AssignmentMessage) Unpack() (*Assignment, error) {
+func (m *AssignmentMessage) Unpack() (*app.Assignment, error) {
 	if m == nil {
 		return nil, nil
 	}
@@ -92,7 +90,7 @@ func (m *AssignmentMessage) Unpack() (*Assignment, error) {
 		d := json.NewDecoder(bytes.NewReader(m.Settings))
 		d.UseNumber()
 		if err := d.Decode(&as.Provider.Settings); err != nil {
-			return nil, Errorf(EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+			return nil, app.Errorf(app.EInternal, "settings of provider %s: %w", as.Provider.Name, err)
 		}
 		for k, v := range as.Provider.Settings {
 			as.Provider.Settings[k] = numbers(v)
@@ -123,24 +121,24 @@ func numbers(v any) any {
 
 // HeartbeatMessage extends claims.
 type HeartbeatMessage struct {
-	Worker WorkerID `json:"worker"`
-	Held   []Fence  `json:"held"`
+	Worker app.WorkerID `json:"worker"`
+	Held   []app.Fence  `json:"held"`
 }
 
 // HeartbeatAnswer is the answer.
 type HeartbeatAnswer struct {
-	Directives []Directive `json:"directives"`
+	Directives []app.Directive `json:"directives"`
 }
 
 // ReportsMessage ends attempts.
 type ReportsMessage struct {
-	Worker  WorkerID        `json:"worker"`
+	Worker  app.WorkerID    `json:"worker"`
 	Reports []ReportMessage `json:"reports"`
 }
 
 // ReportMessage is one report.
 type ReportMessage struct {
-	Report
+	app.Report
 	Err *ErrorMessage `json:"Err,omitempty"` // instead of Report.Err
 }
 
@@ -157,24 +155,24 @@ type ReportAnswer struct {
 
 // HostsMessage asks for names.
 type HostsMessage struct {
-	Worker WorkerID `json:"worker"`
-	Fence  Fence    `json:"fence"`
+	Worker app.WorkerID `json:"worker"`
+	Fence  app.Fence    `json:"fence"`
 }
 
 // HostsAnswer is the answer.
 type HostsAnswer struct {
-	Hosts []HostEntry `json:"hosts"`
+	Hosts []app.HostEntry `json:"hosts"`
 }
 
 // LogMessage appends lines. Its answer is empty.
 type LogMessage struct {
-	Worker WorkerID  `json:"worker"`
-	Lines  []LogLine `json:"lines"`
+	Worker app.WorkerID  `json:"worker"`
+	Lines  []app.LogLine `json:"lines"`
 }
 
 // AwaitMessage waits for work.
 type AwaitMessage struct {
-	Worker   WorkerID      `json:"worker"`
+	Worker   app.WorkerID  `json:"worker"`
 	Patience time.Duration `json:"patience"`
 }
 
@@ -185,7 +183,7 @@ type AwaitAnswer struct {
 
 // HurryMessage waits until steps of the worker's tenant may have been told to stop.
 type HurryMessage struct {
-	Worker WorkerID `json:"worker"`
+	Worker app.WorkerID `json:"worker"`
 }
 
 // HurryAnswer is the answer. Not told: the time was over, or another wait of the same worker has taken its place.
@@ -195,18 +193,18 @@ type HurryAnswer struct {
 
 // RoundMessage waits for a round of health checks.
 type RoundMessage struct {
-	Worker WorkerID `json:"worker"`
+	Worker app.WorkerID `json:"worker"`
 }
 
 // RoundAnswer is the answer; without a round, none came in time.
 type RoundAnswer struct {
-	Round *HealthRound `json:"round,omitempty"`
+	Round *app.HealthRound `json:"round,omitempty"`
 }
 
 // RoundEndMessage tells what a round has found. Its answer is empty.
 type RoundEndMessage struct {
-	Worker WorkerID    `json:"worker"`
-	Report RoundReport `json:"report"`
+	Worker app.WorkerID    `json:"worker"`
+	Report app.RoundReport `json:"report"`
 }
 
 // LeaveMessage ends a registration. Its answer is empty.
@@ -216,3 +214,17 @@ type LeaveMessage struct {
 
 // Empty is an answer that says nothing.
 type Empty struct{}
+
+// FetchMessage asks for a content from an offset on. The answer is the content itself, to its end.
+type FetchMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Fence  app.Fence    `json:"fence"`
+	Hash   string       `json:"hash"`
+	From   int64        `json:"from"`
+}
+
+// HoldMessage tells which contents a host has. Its answer is empty.
+type HoldMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Hashes []string     `json:"hashes"`
+}
