@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -56,4 +58,32 @@ func since(at time.Time) string {
 		return "never"
 	}
 	return span(time.Since(at)) + " ago"
+}
+
+// confirm asks the person at the terminal. Anything but a yes is a no, which is an error with the given words.
+func (c *cli) confirm(ctx context.Context, question, no string) error {
+	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
+		answered <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
+		fmt.Fprintln(c.stderr)
+	}
+	return &app.Error{Code: app.ECancelled, Message: no}
+}
+
+func readLimited(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -163,19 +163,6 @@ func (c *cli) sayReport(r app.CatalogReport) error {
 	return nil
 }
 
-// shown is a value on one line.
-func shown(v string) string {
-	const most = 60
-	if v == "" {
-		return "(none)"
-	}
-	v = strings.ReplaceAll(v, "\n", "⏎")
-	if r := []rune(v); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return v
-}
-
 func problemLine(p app.CatalogProblem) string {
 	at := p.File
 	if p.Line > 0 {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"runtime"
+
 	rest "muster/portal/client"
 )
 
@@ -22,4 +25,13 @@ func (c *cli) connect() (*client, error) {
 	}
 	cl.Reload, cl.ActIn = c.settings, c.tenant
 	return &client{Client: cl}, nil
+}
+
+// newClient gives a client that says what it is.
+func newClient(s rest.Settings) (*rest.Client, error) {
+	cl, err := rest.New(s)
+	if err == nil {
+		cl.Agent = fmt.Sprintf("muster %s on %s", version, runtime.GOOS)
+	}
+	return cl, err
 }

@@ -215,8 +215,3 @@ func visited(v app.ClusterView, name string) (app.Node, error) {
 	return app.Node{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("cluster %s has no machine %q that can be reached", v.Name, name),
 		Hint: "There are: " + strings.Join(names, ", ")}
 }
-
-// exitError ends the program with the exit code of one that it has run, which has said all there is to say.
-type exitError int
-
-func (e exitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }

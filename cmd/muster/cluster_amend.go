@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -300,6 +298,3 @@ func nodesTouched(p app.AmendPreview) (touched []app.AmendedNode, rest int) {
 	touched = slices.DeleteFunc(slices.Clone(p.Nodes), func(n app.AmendedNode) bool { return !n.Touched() })
 	return touched, len(p.Nodes) - len(touched)
 }
-
-// line writes a line of text.
-func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }

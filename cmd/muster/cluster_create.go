@@ -313,3 +313,32 @@ func withPeople(takes, people string) string {
 	}
 	return takes + ", " + people
 }
+
+// warningsOf are what is to be read about the template though the request was taken.
+func warningsOf(a app.Answer) []string {
+	if a.Cluster != nil && a.Cluster.MadeFrom != nil {
+		return a.Cluster.MadeFrom.Warnings
+	}
+	return a.Warnings
+}
+
+// parseSettings reads NAME=VALUE, each name once.
+func parseSettings(texts []string) (map[string]any, error) { return parseValues("--set", texts) }
+
+func parseValues(flag string, texts []string) (map[string]any, error) {
+	var out map[string]any
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usagef("%s %q has no value", flag, text).hint("It looks like %s port=8080; see `muster template show`.", flag)
+		}
+		if _, twice := out[name]; twice {
+			return nil, usagef("%s says %s twice", flag, name)
+		}
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[name] = value
+	}
+	return out, nil
+}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,25 +95,6 @@ func rollBackWords(p app.RollBackPreview) string {
 		words += "; then nothing is left of the cluster"
 	}
 	return words
-}
-
-// confirm asks the person at the terminal. Anything but a yes is a no, which is an error with the given words.
-func (c *cli) confirm(ctx context.Context, question, no string) error {
-	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
-	answered := make(chan string, 1)
-	go func() {
-		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
-		answered <- strings.ToLower(strings.TrimSpace(answer))
-	}()
-	select {
-	case answer := <-answered:
-		if answer == "y" || answer == "yes" {
-			return nil
-		}
-	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
-		fmt.Fprintln(c.stderr)
-	}
-	return &app.Error{Code: app.ECancelled, Message: no}
 }
 
 // undoPatience is how long the roll-back that an operation chose may take to begin.

@@ -163,3 +163,19 @@ func leaseWords(c app.Cluster, now time.Time) string {
 	}
 	return "lease ends in " + span(c.ExpiresAt.Sub(now))
 }
+
+// templateText says from which version of which template a cluster was made.
+func templateText(v app.ClusterView) string {
+	m := v.MadeFrom
+	switch {
+	case m == nil:
+		return v.Template
+	case m.Gone:
+		return v.Template + " (not in the catalog any more)"
+	case m.Newer && m.Number > 0 && m.Latest > 0:
+		return fmt.Sprintf("%s version %d (there is version %d)", v.Template, m.Number, m.Latest)
+	case m.Newer:
+		return v.Template + " (there is a newer version)"
+	}
+	return v.Template
+}

@@ -14,9 +14,6 @@ import (
 	"muster/app/store"
 )
 
-// databaseFile is the database in the data directory, for whoever names no other.
-const databaseFile = "muster.db"
-
 // upToDate refuses a database whose tables are not as this program makes them.
 func upToDate(ctx context.Context, where string) error {
 	found, err := store.Inspect(ctx, where)

@@ -13,9 +13,13 @@ import (
 	"regexp"
 	"strings"
 
+	"muster/app"
 	"muster/app/store"
 	"muster/app/store/kms"
 )
+
+// databaseFile is the database in the data directory, for whoever names no other.
+const databaseFile = "muster.db"
 
 // keyFile is the key in the data directory, for whoever names no other.
 const keyFile = "secret.key"
@@ -85,4 +89,20 @@ func parseKey(text string) (keyKeeper, error) {
 func badKey() error {
 	return usagef("the secret key is neither %d hex digits nor the URL of one", 2*store.KeySize).
 		hint("Make one with: openssl rand -hex %d\nURLs begin with file://, %s://.", store.KeySize, strings.Join(kms.Schemes, "://, "))
+}
+
+// existingKey opens a key that is there.
+func existingKey(ctx context.Context, named, data string) (keyKeeper, string, error) {
+	file := filepath.Join(data, keyFile)
+	if u, err := url.Parse(named); err == nil && u.Scheme == "file" {
+		file = u.Path
+	} else if named != "" {
+		k, _, err := openKey(ctx, named, data)
+		return k, "", err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return nil, file, &app.Error{Code: app.ENotFound, Reason: "no_key", Message: "There is no secret key at " + file + ".", Hint: "Give the servers' own in MUSTER_SECRET_KEY, or put its file there."}
+	}
+	k, _, err := openKey(ctx, named, data)
+	return k, file, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -226,13 +225,4 @@ func (d *doctor) settings(context.Context) []checked {
 			"The key is a file in the data directory; a second server on this database would have none.")
 	}
 	return fine("Flags and environment can be obeyed.")
-}
-
-// get asks an address, for a short answer.
-func get(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	return client.Do(r)
 }

@@ -98,22 +98,6 @@ func (d *doctor) key(ctx context.Context) []checked {
 	return fine("MUSTER_SECRET_KEY opens what is sealed.")
 }
 
-// existingKey opens a key that is there.
-func existingKey(ctx context.Context, named, data string) (keyKeeper, string, error) {
-	file := filepath.Join(data, keyFile)
-	if u, err := url.Parse(named); err == nil && u.Scheme == "file" {
-		file = u.Path
-	} else if named != "" {
-		k, _, err := openKey(ctx, named, data)
-		return k, "", err
-	}
-	if _, err := os.Stat(file); err != nil {
-		return nil, file, &app.Error{Code: app.ENotFound, Reason: "no_key", Message: "There is no secret key at " + file + ".", Hint: "Give the servers' own in MUSTER_SECRET_KEY, or put its file there."}
-	}
-	k, _, err := openKey(ctx, named, data)
-	return k, file, err
-}
-
 // oldestRedis is what the queue's scripts need.
 const oldestRedis = 6
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/app"
@@ -154,3 +155,23 @@ func codeOf(e *app.Error) int {
 	}
 	return exitFailed
 }
+
+// exitError ends the program with the exit code of one that it has run, which has said all there is to say.
+type exitError int
+
+func (e exitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
+
+// unsolvable is a solver's refusal with what more there is to say about it.
+type unsolvable struct {
+	refusal     error
+	advice      string           // in one line, how to learn more
+	explanation *app.Explanation // what was learned
+}
+
+// Unwrap gives the refusal.
+func (u *unsolvable) Unwrap() error { return u.refusal }
+
+// Error says the refusal alone.
+func (u *unsolvable) Error() string { return u.refusal.Error() }
+
+func empty(x app.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }

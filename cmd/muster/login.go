@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -203,15 +202,6 @@ func (c *cli) loginPace(d time.Duration) time.Duration {
 		return time.Millisecond
 	}
 	return d
-}
-
-// newClient gives a client that says what it is.
-func newClient(s rest.Settings) (*rest.Client, error) {
-	cl, err := rest.New(s)
-	if err == nil {
-		cl.Agent = fmt.Sprintf("muster %s on %s", version, runtime.GOOS)
-	}
-	return cl, err
 }
 
 func logoutCommand(c *cli) *cobra.Command {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
+
+	"muster/app"
 )
 
 // printJSON writes one document on stdout: on one line for programs, indented on a terminal.
@@ -67,4 +71,38 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// dash stands for nothing.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// line writes a line of text.
+func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+
+func oneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
+
+func firstLine(s string) string {
+	before, _, more := bytes.Cut([]byte(s), []byte("\n"))
+	if more {
+		return string(before) + " …"
+	}
+	return string(before)
+}
+
+// shown is a value on one line.
+func shown(v string) string {
+	const most = 60
+	if v == "" {
+		return "(none)"
+	}
+	v = strings.ReplaceAll(v, "\n", "⏎")
+	if r := []rune(v); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return v
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -49,14 +48,6 @@ func policyListCommand(c *cli) *cobra.Command {
 		}
 		return t.show(c)
 	})
-}
-
-func firstLine(s string) string {
-	before, _, more := bytes.Cut([]byte(s), []byte("\n"))
-	if more {
-		return string(before) + " …"
-	}
-	return string(before)
 }
 
 func policyShowCommand(c *cli) *cobra.Command {

@@ -55,14 +55,6 @@ func (c *cli) printPools(all []app.PoolView) error {
 	return nil
 }
 
-// dash stands for nothing.
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func poolKind(p app.Pool) string {
 	text := p.Hardware + ", " + p.Image + ", " + p.Provider
 	if p.Zone != "" {

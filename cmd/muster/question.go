@@ -53,8 +53,6 @@ func questionStep(q app.Question) string {
 	return q.Step
 }
 
-func oneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
-
 // clusterAnswerCommand answers what a cluster's operation asks.
 func clusterAnswerCommand(c *cli) *cobra.Command {
 	var set, files []string

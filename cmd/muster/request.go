@@ -76,16 +76,6 @@ func requestState(r app.Request) string {
 	return string(r.Status)
 }
 
-func requestNeeds(r app.Request) string {
-	var all []string
-	for _, n := range r.Needs {
-		if !n.Met() {
-			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
-		}
-	}
-	return strings.Join(all, ", and ")
-}
-
 func requestShowCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NUMBER", Short: "Show a request: what it comes to, what policies said, who approved", Args: exactly("NUMBER")}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
@@ -155,13 +145,6 @@ func (c *cli) printTerms(line func(name, format string, args ...any), t app.Term
 			line("  note", "%s", note)
 		}
 	}
-}
-
-func leaseText(d time.Duration) string {
-	if d == 0 {
-		return "for ever"
-	}
-	return span(d)
 }
 
 func requestReviewCommand(c *cli, name, short string, verdict app.Verdict) *cobra.Command {

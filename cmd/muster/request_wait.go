@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"muster/app"
@@ -111,4 +112,21 @@ func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, time
 			return nil, err
 		}
 	}
+}
+
+func requestNeeds(r app.Request) string {
+	var all []string
+	for _, n := range r.Needs {
+		if !n.Met() {
+			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
+		}
+	}
+	return strings.Join(all, ", and ")
+}
+
+func leaseText(d time.Duration) string {
+	if d == 0 {
+		return "for ever"
+	}
+	return span(d)
 }

@@ -65,3 +65,12 @@ func (c *cli) ready(ctx context.Context, s clientSettings) error {
 	_, err = fmt.Fprint(c.stdout, string(text))
 	return err
 }
+
+// get asks an address, for a short answer.
+func get(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(r)
+}

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/catalog"
 	"muster/solver"
 )
 
@@ -55,46 +51,9 @@ func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	defer cancel()
 	layout, err := solver.WithNotes(solver.New()).Solve(ctx, known, q.layout.request)
 	if noLayout(err) {
-		err = &unsolvable{error: err, advice: "Run `muster solve` with --explain to see why, and what would work."}
+		err = &unsolvable{refusal: err, advice: "Run `muster solve` with --explain to see why, and what would work."}
 	}
 	return known, layout, err
-}
-
-// catalogFlag names the directories of a catalog.
-type catalogFlag struct {
-	dirs []string
-}
-
-func (f *catalogFlag) declare(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.dirs, "catalog", "c", nil, "catalog `directory`; may be given again (default $MUSTER_CATALOG)")
-}
-
-// directories gives those that were named, by flag or else in MUSTER_CATALOG.
-func (f *catalogFlag) directories() ([]string, error) {
-	dirs := f.dirs
-	if len(dirs) == 0 {
-		dirs = slices.DeleteFunc(filepath.SplitList(os.Getenv("MUSTER_CATALOG")), func(dir string) bool { return dir == "" })
-	}
-	if len(dirs) == 0 {
-		return nil, usagef("no catalog is named").hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
-	}
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err != nil {
-			return nil, usagef("the catalog cannot be read: %v", err)
-		} else if !info.IsDir() {
-			return nil, usagef("%s is not a directory", dir).hint("A catalog is a directory with folders such as templates and services.")
-		}
-	}
-	return dirs, nil
-}
-
-// load reads the catalog. Neither secrets nor clouds are needed to think about it, so providers are not checked.
-func (f *catalogFlag) load() (*app.Catalog, error) {
-	dirs, err := f.directories()
-	if err != nil {
-		return nil, err
-	}
-	return catalog.Load(catalog.Options{}, dirs...)
 }
 
 func solveCommand(c *cli) *cobra.Command {
@@ -172,16 +131,6 @@ func noLayout(err error) bool {
 	var e *app.Error
 	return errors.As(err, &e) && codeOf(e) == exitNoLayout
 }
-
-// unsolvable is a solver's refusal with what more there is to say about it.
-type unsolvable struct {
-	error
-	advice      string           // in one line, how to learn more
-	explanation *app.Explanation // what was learned
-}
-
-// Unwrap gives the refusal.
-func (u *unsolvable) Unwrap() error { return u.error }
 
 // explained adds to a refusal why it is one. Errors that are no refusals stay as they are.
 func (q *question) explained(ctx context.Context, known *app.Catalog, r app.LayoutRequest, err error) error {

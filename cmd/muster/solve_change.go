@@ -80,7 +80,7 @@ func (c *cli) solveChange(cmd *cobra.Command, q *question, f *changeFlags, expla
 	case noLayout(err) && explain:
 		return q.explainedChange(cmd.Context(), known, r, err)
 	case noLayout(err):
-		return &unsolvable{error: err, advice: "Run it again with --explain to see why, and what would work."}
+		return &unsolvable{refusal: err, advice: "Run it again with --explain to see why, and what would work."}
 	case err != nil:
 		return err
 	case c.json():
@@ -106,7 +106,7 @@ func changeForm(change app.LayoutChange) app.LayoutChange {
 // explainedChange says why a change cannot be: either no cluster could be as it is asked for, or it is what stands that
 // is in the way.
 func (q *question) explainedChange(ctx context.Context, known *app.Catalog, r app.ChangeRequest, refused error) error {
-	err := q.explained(ctx, known, wanted(r), &unsolvable{error: refused})
+	err := q.explained(ctx, known, wanted(r), &unsolvable{refusal: refused})
 	var u *unsolvable
 	if !errors.As(err, &u) || u.explanation == nil || !empty(*u.explanation) {
 		return err
@@ -124,8 +124,6 @@ func (q *question) explainedChange(ctx context.Context, known *app.Catalog, r ap
 	u.explanation.Fixes = append(u.explanation.Fixes, app.Fix{Text: fmt.Sprintf("a new cluster of %s instead", plural(anew.Size, "node")), Request: &anew})
 	return u
 }
-
-func empty(x app.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }
 
 // wanted is a new cluster like the one that the change would lead to.
 func wanted(r app.ChangeRequest) app.LayoutRequest {

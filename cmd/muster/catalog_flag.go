@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/catalog"
+)
+
+// catalogFlag names the directories of a catalog.
+type catalogFlag struct {
+	dirs []string
+}
+
+func (f *catalogFlag) declare(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.dirs, "catalog", "c", nil, "catalog `directory`; may be given again (default $MUSTER_CATALOG)")
+}
+
+// directories gives those that were named, by flag or else in MUSTER_CATALOG.
+func (f *catalogFlag) directories() ([]string, error) {
+	dirs := f.dirs
+	if len(dirs) == 0 {
+		dirs = slices.DeleteFunc(filepath.SplitList(os.Getenv("MUSTER_CATALOG")), func(dir string) bool { return dir == "" })
+	}
+	if len(dirs) == 0 {
+		return nil, usagef("no catalog is named").hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
+	}
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil {
+			return nil, usagef("the catalog cannot be read: %v", err)
+		} else if !info.IsDir() {
+			return nil, usagef("%s is not a directory", dir).hint("A catalog is a directory with folders such as templates and services.")
+		}
+	}
+	return dirs, nil
+}
+
+// load reads the catalog. Neither secrets nor clouds are needed to think about it, so providers are not checked.
+func (f *catalogFlag) load() (*app.Catalog, error) {
+	dirs, err := f.directories()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Load(catalog.Options{}, dirs...)
+}
