@@ -125,7 +125,7 @@ func auditVerifyCommand(c *cli) *cobra.Command {
 					}
 				}
 			}
-			return c.printProofs(out.Chains)
+			return printProofs(c, out.Chains)
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "of", "", "of this `tenant`, * for all (superadmins)")
@@ -134,7 +134,7 @@ func auditVerifyCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printProofs(all []app.AuditProof) error {
+func printProofs(c *cli, all []app.AuditProof) error {
 	whole := true
 	for _, p := range all {
 		whole = whole && p.Whole

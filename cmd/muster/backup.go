@@ -29,7 +29,7 @@ func backupCommand(c *cli) *cobra.Command {
 			"it, and refuses a backup that was changed.",
 		Example: "  muster backup muster-2026-01-31.tar.gz\n  muster backup - | age -r age1… > muster.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.backup(cmd.Context(), args[0], resources, at)
+			return takeBackup(cmd.Context(), c, args[0], resources, at)
 		},
 	}
 	cmd.Flags().BoolVar(&resources, "resources", false, "also the contents of resources, which stand beside the database")
@@ -37,8 +37,8 @@ func backupCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) backup(ctx context.Context, to string, resources bool, at string) (err error) {
-	data, where, err := c.place()
+func takeBackup(ctx context.Context, c *cli, to string, resources bool, at string) (err error) {
+	data, where, err := place(c)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (c *cli) backup(ctx context.Context, to string, resources bool, at string) 
 	if err = done(err); err != nil {
 		return err
 	}
-	return c.tellBackup(to, taken, count.n)
+	return tellBackup(c, to, taken, count.n)
 }
 
-func (c *cli) tellBackup(to string, taken backup.Taken, size int64) error {
+func tellBackup(c *cli, to string, taken backup.Taken, size int64) error {
 	rows := 0
 	for _, n := range taken.Manifest.Rows {
 		rows += n

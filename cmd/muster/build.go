@@ -64,7 +64,7 @@ func buildListCommand(c *cli) *cobra.Command {
 }
 
 // findBuild gives the number of a build that is named by number or by key; of several with the key the newest.
-func (c *cli) findBuild(ctx context.Context, cl *client, what string) (int64, error) {
+func findBuild(ctx context.Context, c *cli, cl *client, what string) (int64, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -78,7 +78,7 @@ func (c *cli) findBuild(ctx context.Context, cl *client, what string) (int64, er
 	return list[0].ID, nil
 }
 
-func (c *cli) printBuild(v app.BuildView) error {
+func printBuild(c *cli, v app.BuildView) error {
 	if c.json() {
 		return c.printJSON(v)
 	}
@@ -122,7 +122,7 @@ func buildShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := c.findBuild(cmd.Context(), cl, args[0])
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func buildShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printBuild(v)
+			return printBuild(c, v)
 		}}
 }
 
@@ -146,7 +146,7 @@ func buildWaitCommand(c *cli) *cobra.Command {
 			end := time.Now().Add(patience)
 			for {
 				var v app.BuildView
-				id, err := c.findBuild(cmd.Context(), cl, args[0])
+				id, err := findBuild(cmd.Context(), c, cl, args[0])
 				if err == nil {
 					v, err = cl.Build(cmd.Context(), id, 20)
 				}
@@ -157,7 +157,7 @@ func buildWaitCommand(c *cli) *cobra.Command {
 					return err
 				case late:
 				case v.State == app.BuildReady:
-					return c.printBuild(v)
+					return printBuild(c, v)
 				case v.State != app.BuildWaiting && v.State != app.BuildAsking && v.State != app.BuildCreating:
 					if c.json() {
 						if err := c.printJSON(v); err != nil {
@@ -192,7 +192,7 @@ func buildEndCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := c.findBuild(cmd.Context(), cl, args[0])
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -200,7 +200,7 @@ func buildEndCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printBuild(v)
+			return printBuild(c, v)
 		}}
 }
 
@@ -211,7 +211,7 @@ func buildExtendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := c.findBuild(cmd.Context(), cl, args[0])
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -219,6 +219,6 @@ func buildExtendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printBuild(v)
+			return printBuild(c, v)
 		}}
 }

@@ -80,14 +80,14 @@ func buildHookSaveCommand(c *cli) *cobra.Command {
 				r.Owner = &owner
 			}
 			if secretFile != "" {
-				if r.Secret, err = c.readWord(secretFile, "secret-file"); err != nil {
+				if r.Secret, err = readWord(c, secretFile, "secret-file"); err != nil {
 					return err
 				}
 			}
 			if cmd.Flags().Changed("status-token-file") {
 				token := ""
 				if statusFile != "" {
-					if token, err = c.readWord(statusFile, "status-token-file"); err != nil {
+					if token, err = readWord(c, statusFile, "status-token-file"); err != nil {
 						return err
 					}
 				}
@@ -97,7 +97,7 @@ func buildHookSaveCommand(c *cli) *cobra.Command {
 				r.StatusAPI = &statusAPI
 			}
 			if rulesFile != "" {
-				rules, err := c.readBuildRules(rulesFile)
+				rules, err := readBuildRules(c, rulesFile)
 				if err != nil {
 					return err
 				}
@@ -205,7 +205,7 @@ func buildHookDeleteCommand(c *cli) *cobra.Command {
 }
 
 // readBuildRules reads a file of rules; - is standard input.
-func (c *cli) readBuildRules(file string) ([]app.BuildRule, error) {
+func readBuildRules(c *cli, file string) ([]app.BuildRule, error) {
 	var b []byte
 	var err error
 	if file == "-" {
@@ -227,7 +227,7 @@ func buildRulesApplyCommand(c *cli) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{Use: "apply NAME", Short: "Give a build hook the rules of a file", Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rules, err := c.readBuildRules(file)
+			rules, err := readBuildRules(c, file)
 			if err != nil {
 				return err
 			}
@@ -259,7 +259,7 @@ func buildRulesTryCommand(c *cli) *cobra.Command {
 			}
 			trial := app.BuildTrial{Delivery: id}
 			if file != "" {
-				rules, err := c.readBuildRules(file)
+				rules, err := readBuildRules(c, file)
 				if err != nil {
 					return err
 				}

@@ -72,7 +72,7 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			if len(files) > 0 {
 				r = r.Of(files...)
 			}
-			return c.printReport(r)
+			return printReport(c, r)
 		},
 	}
 	f.declare(cmd)
@@ -135,7 +135,7 @@ type reportJSON struct {
 }
 
 // printReport says what lint found. It fails, without more words, when there are errors.
-func (c *cli) printReport(r catalog.Report) error {
+func printReport(c *cli, r catalog.Report) error {
 	errs, warnings := r.Problems.Count(catalog.SeverityError), r.Problems.Count(catalog.SeverityWarning)
 	if c.json() {
 		out := reportJSON{Problems: []problemJSON{}, Errors: errs, Warnings: warnings, Counts: r.Counts}

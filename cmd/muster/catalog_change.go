@@ -98,7 +98,7 @@ func catalogApplyCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.sayReport(r)
+		return sayReport(c, r)
 	})
 }
 
@@ -119,7 +119,7 @@ func catalogDiffCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := c.sayReport(r); err != nil {
+		if err := sayReport(c, r); err != nil {
 			return err
 		}
 		if len(r.Changes) > 0 {
@@ -130,7 +130,7 @@ func catalogDiffCommand(c *cli) *cobra.Command {
 }
 
 // sayReport fails, without more words, where something is wrong.
-func (c *cli) sayReport(r app.CatalogReport) error {
+func sayReport(c *cli, r app.CatalogReport) error {
 	if c.json() {
 		if err := c.printJSON(r); err != nil {
 			return err

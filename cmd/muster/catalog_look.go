@@ -115,7 +115,7 @@ func catalogRevertCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.sayReport(r)
+		return sayReport(c, r)
 	})
 }
 

@@ -51,14 +51,14 @@ func clusterCommand(c *cli) *cobra.Command {
 		clusterCertificateCommand(c),
 	)
 	cmd.AddCommand(amendCommands(c)...)
-	c.completeNames(cmd)
+	completeNames(c, cmd)
 	cmd.Aliases = []string{"clusters"}
 	c.serverFlags(cmd.PersistentFlags())
 	return cmd
 }
 
 // connectTo gives a client, and the cluster that a person named; see find.
-func (c *cli) connectTo(ctx context.Context, word string, deleted bool) (*client, app.ClusterView, error) {
+func connectTo(ctx context.Context, c *cli, word string, deleted bool) (*client, app.ClusterView, error) {
 	cl, err := c.connect()
 	if err != nil {
 		return nil, app.ClusterView{}, err

@@ -36,11 +36,11 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 			if file == "" {
 				return usagef("--public-key is missing").hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
 			}
-			key, err := c.publicKey(file)
+			key, err := publicKey(c, file)
 			if err != nil {
 				return err
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.keepCertificate(file, cert)
+			return keepCertificate(c, file, cert)
 		},
 	}
 	cmd.Flags().StringVar(&file, "public-key", "", "`FILE` of the public key, - for standard input")
@@ -57,7 +57,7 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 }
 
 // publicKey reads a file that holds a public key.
-func (c *cli) publicKey(file string) (string, error) {
+func publicKey(c *cli, file string) (string, error) {
 	in := c.stdin
 	if file != "-" {
 		f, err := os.Open(file)
@@ -81,7 +81,7 @@ func (c *cli) publicKey(file string) (string, error) {
 }
 
 // keepCertificate writes the certificate beside its key.
-func (c *cli) keepCertificate(file string, cert app.Certificate) error {
+func keepCertificate(c *cli, file string, cert app.Certificate) error {
 	if c.json() {
 		return c.printJSON(cert)
 	}
@@ -128,18 +128,18 @@ func clusterSSHCommand(c *cli) *cobra.Command {
 			if len(args) > 1 {
 				node = args[1]
 			}
-			return c.visit(cmd.Context(), args[0], node, command)
+			return visit(cmd.Context(), c, args[0], node, command)
 		},
 	}
 }
 
 // visit runs ssh, with what it needs in a directory that is removed afterwards.
-func (c *cli) visit(ctx context.Context, cluster, name string, command []string) error {
+func visit(ctx context.Context, c *cli, cluster, name string, command []string) error {
 	program, err := exec.LookPath("ssh")
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
 	}
-	cl, v, err := c.connectTo(ctx, cluster, false)
+	cl, v, err := connectTo(ctx, c, cluster, false)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ var amendments = []struct {
 				return m, err
 			}
 			if len(args) > 0 || f.config != "" || len(f.parameters) == 0 {
-				m.Config, err = c.changes(args, f.config)
+				m.Config, err = changes(c, args, f.config)
 			}
 			return m, err
 		}},
@@ -193,7 +193,7 @@ func amendCommands(c *cli) []*cobra.Command {
 			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nWhat it would do is shown first, and what was shown is what runs: should anything have\n" +
 				"changed in between, it is refused."}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			return c.amend(cmd.Context(), args[0], f, func(v app.ClusterView) (app.Amendment, error) { return a.read(c, v, args[1:], f) })
+			return amend(cmd.Context(), c, args[0], f, func(v app.ClusterView) (app.Amendment, error) { return a.read(c, v, args[1:], f) })
 		}
 		flags := cmd.Flags()
 		if a.flags != nil {
@@ -212,7 +212,7 @@ func amendCommands(c *cli) []*cobra.Command {
 }
 
 // amend shows what an amendment would do, asks, and does it.
-func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
+func amend(ctx context.Context, c *cli, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
 	switch {
 	case f.yes && f.preview:
 		return usagef("--yes and --preview do not go together")
@@ -221,7 +221,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	case !f.yes && !f.preview && !f.harmless && !isTerminal(c.stdin):
 		return usagef("this needs --yes where there is no terminal to confirm on").hint("See first what it would do: --preview.")
 	}
-	cl, v, err := c.connectTo(ctx, word, false)
+	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	case p.Nothing && c.json():
 		return c.printJSON(v)
 	case !c.json():
-		if err := c.printAmend(v, p, f.steps); err != nil {
+		if err := printAmend(c, v, p, f.steps); err != nil {
 			return err
 		}
 	}
@@ -263,19 +263,19 @@ func (c *cli) amend(ctx context.Context, word string, f *amendFlags, read func(a
 	if err != nil {
 		return err
 	}
-	if err := c.amended(ctx, cl, v, answer, f.w, after); err != nil || !f.harmless || !f.w.wait || c.json() {
+	if err := amended(ctx, c, cl, v, answer, f.w, after); err != nil || !f.harmless || !f.w.wait || c.json() {
 		return err
 	}
 	line(c.stdout, "")
-	return show(ctx, c, v.ID, "drift", c.printDrift)
+	return show(ctx, c, v.ID, "drift", printDrift)
 }
 
 // amended answers for an amendment that was accepted, or that waits for approvals.
-func (c *cli) amended(ctx context.Context, cl *client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
+func amended(ctx context.Context, c *cli, cl *client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
 	now := answer.Cluster
 	if answer.Operation == 0 && answer.Request != nil {
 		var err error
-		if now, err = c.decided(ctx, cl, app.Answer{Request: *answer.Request}, w); now == nil || err != nil {
+		if now, err = decided(ctx, c, cl, app.Answer{Request: *answer.Request}, w); now == nil || err != nil {
 			return err
 		}
 	}
@@ -285,11 +285,11 @@ func (c *cli) amended(ctx context.Context, cl *client, v app.ClusterView, answer
 	case answer.Operation == 0 && answer.Request == nil:
 		return c.say(*now, "Nothing is to be done: %s is so already.", v.Name)
 	}
-	return c.started(ctx, cl, *now, w, after)
+	return started(ctx, c, cl, *now, w, after)
 }
 
 // printAmend shows what an amendment would do.
-func (c *cli) printAmend(v app.ClusterView, p app.AmendPreview, steps bool) error {
+func printAmend(c *cli, v app.ClusterView, p app.AmendPreview, steps bool) error {
 	return amendText{w: c.stdout, paint: c.painter(c.stdout)}.write(v, p, steps)
 }
 

@@ -19,7 +19,7 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 			return exactly("ID|NAME")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -31,13 +31,13 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printNodeReports(all, node != "")
+			return printNodeReports(c, all, node != "")
 		},
 	}
 }
 
 // printNodeReports prints a table: all checks of one node, or only what is not good of many.
-func (c *cli) printNodeReports(all []app.NodeReport, whole bool) error {
+func printNodeReports(c *cli, all []app.NodeReport, whole bool) error {
 	if c.json() {
 		return c.printJSON(all)
 	}

@@ -17,15 +17,17 @@ const completionTime = 3 * time.Second
 
 // completeNames has shells complete the names of clusters in all commands that take one first, and then, where the command takes
 // them, those of its services or nodes.
-func (c *cli) completeNames(family *cobra.Command) {
+func completeNames(c *cli, family *cobra.Command) {
 	for _, cmd := range family.Commands() {
 		if strings.Contains(cmd.Use, "ID|NAME") && cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = c.completeArgs
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				return completeArgs(c, cmd, args)
+			}
 		}
 	}
 }
 
-func (c *cli) completeArgs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeArgs(c *cli, cmd *cobra.Command, args []string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
 	cl, err := c.connect()

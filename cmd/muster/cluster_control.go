@@ -18,7 +18,7 @@ func clusterResumeCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster resume shop --wait",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
 				return cl.Act(ctx, id, 0, "resume", nil)
 			})
 		},
@@ -36,7 +36,7 @@ func clusterRetryNodeCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster retry-node shop n3 --wait",
 		Args:    exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.operate(cmd.Context(), args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
 				return cl.RetryNode(ctx, id, args[1])
 			})
 		},
@@ -46,8 +46,8 @@ func clusterRetryNodeCommand(c *cli) *cobra.Command {
 }
 
 // operate does something to a cluster that starts its operation again, and answers for it.
-func (c *cli) operate(ctx context.Context, word string, w waitFlags, do func(context.Context, *client, string) (app.ClusterView, error)) error {
-	cl, v, err := c.connectTo(ctx, word, false)
+func operate(ctx context.Context, c *cli, word string, w waitFlags, do func(context.Context, *client, string) (app.ClusterView, error)) error {
+	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *cli) operate(ctx context.Context, word string, w waitFlags, do func(con
 	if v, err = do(ctx, cl, v.ID); err != nil {
 		return err
 	}
-	return c.started(ctx, cl, v, w, after)
+	return started(ctx, c, cl, v, w, after)
 }
 
 func clusterPauseCommand(c *cli) *cobra.Command {
@@ -70,7 +70,7 @@ func clusterPauseCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster pause shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster cancel shop --roll-back --wait",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 			if v, err = cl.Cancel(cmd.Context(), v.ID, rollBack); err != nil {
 				return err
 			}
-			return c.cancelled(cmd.Context(), cl, v, w, after, rollBack)
+			return cancelled(cmd.Context(), c, cl, v, w, after, rollBack)
 		},
 	}
 	cmd.Flags().BoolVar(&rollBack, "roll-back", false, "give back what it has made, once it has stopped")
@@ -131,7 +131,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 }
 
 // cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
-func (c *cli) cancelled(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
+func cancelled(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
 	op := underWay(v)
 	if !w.wait {
 		if c.json() {
@@ -143,12 +143,12 @@ func (c *cli) cancelled(ctx context.Context, cl *client, v app.ClusterView, w wa
 		}
 		return nil
 	}
-	v, op, err := c.waitUntil(ctx, cl, v, op, w.timeout, after)
+	v, op, err := waitUntil(ctx, c, cl, v, op, w.timeout, after)
 	if err != nil {
 		return err
 	}
 	if rollBack && op.Status == app.OperationCancelled {
-		return c.waitUndone(ctx, cl, v, op, w)
+		return waitUndone(ctx, c, cl, v, op, w)
 	}
 	if c.json() {
 		return c.printJSON(v)

@@ -104,7 +104,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			if r.Lease, err = parseLease(lease); err != nil {
 				return err
 			}
-			if r.Config, err = c.readConfig(config); err != nil {
+			if r.Config, err = readConfig(c, config); err != nil {
 				return err
 			}
 			if r.Parameters, err = parseSettings(settings); err != nil {
@@ -114,7 +114,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 				r.Name = args[0]
 			}
 			if file != "" {
-				read, err := c.readSpec(file)
+				read, err := readSpec(c, file)
 				if err != nil {
 					return err
 				}
@@ -130,7 +130,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if preview {
-				return c.previewCreate(cmd.Context(), cl, r)
+				return previewCreate(cmd.Context(), c, cl, r)
 			}
 			answer, err := cl.Ask(cmd.Context(), r)
 			if err != nil {
@@ -139,11 +139,11 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			for _, warning := range warningsOf(answer) {
 				fmt.Fprintln(c.stderr, warning)
 			}
-			v, err := c.decided(cmd.Context(), cl, answer, w)
+			v, err := decided(cmd.Context(), c, cl, answer, w)
 			if v == nil || err != nil {
 				return err
 			}
-			return c.created(cmd.Context(), cl, *v, w)
+			return created(cmd.Context(), c, cl, *v, w)
 		},
 	}
 	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
@@ -185,11 +185,11 @@ func (f *failureChoice) Type() string { return "choice" }
 
 // started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
-func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
+func started(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
-		return c.printStarted(v, "")
+		return printStarted(c, v, "")
 	}
-	v, failed := c.waitAfter(ctx, cl, v, w.timeout, after)
+	v, failed := waitAfter(ctx, c, cl, v, w.timeout, after)
 	if failed != nil {
 		if c.json() && v.Status == app.ClusterFailed {
 			if err := c.printJSON(v); err != nil {
@@ -198,18 +198,18 @@ func (c *cli) started(ctx context.Context, cl *client, v app.ClusterView, w wait
 		}
 		return failed
 	}
-	return c.printCluster(ctx, cl, v)
+	return printCluster(ctx, c, cl, v)
 }
 
 // created is started for a create, which says too which people it waits for.
-func (c *cli) created(ctx context.Context, cl *client, v app.ClusterView, w waitFlags) error {
+func created(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags) error {
 	if w.wait || c.json() {
-		return c.started(ctx, cl, v, w, 0)
+		return started(ctx, c, cl, v, w, 0)
 	}
-	return c.printStarted(v, cl.PeopleOf(ctx, v.ID))
+	return printStarted(c, v, cl.PeopleOf(ctx, v.ID))
 }
 
-func (c *cli) printStarted(v app.ClusterView, people string) error {
+func printStarted(c *cli, v app.ClusterView, people string) error {
 	if c.json() {
 		return c.printJSON(v)
 	}
@@ -238,7 +238,7 @@ func parseLease(text string) (*time.Duration, error) {
 }
 
 // readConfig reads a JSON object given as such, as the name of a file, or on stdin. Numbers stay as they were written.
-func (c *cli) readConfig(text string) (map[string]any, error) {
+func readConfig(c *cli, text string) (map[string]any, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -274,7 +274,7 @@ func (c *cli) readConfig(text string) (map[string]any, error) {
 const previewTries = 10
 
 // previewCreate shows what a create would make, what that costs and how long it takes.
-func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterRequest) error {
+func previewCreate(ctx context.Context, c *cli, cl *client, r app.ClusterRequest) error {
 	p, err := cl.Preview(ctx, r)
 	for range previewTries {
 		if err != nil || p.Account == nil || p.Account.State != app.AccountChecking {
@@ -294,7 +294,7 @@ func (c *cli) previewCreate(ctx context.Context, cl *client, r app.ClusterReques
 		return c.printJSON(p)
 	}
 	line(c.stdout, "%s of %s would be:", plural(p.Layout.Size(), "node"), p.Template)
-	c.printPreview(p)
+	printPreview(c, p)
 	return nil
 }
 

@@ -25,12 +25,12 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 			if !yes && !isTerminal(c.stdin) {
 				return usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.confirmDelete(cmd.Context(), v); err != nil {
+				if err := confirmDelete(cmd.Context(), c, v); err != nil {
 					return err
 				}
 			}
@@ -41,7 +41,7 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 			if v, err = cl.Delete(cmd.Context(), v.ID); err != nil {
 				return err
 			}
-			return c.deleting(cmd.Context(), cl, v, w, after)
+			return deleting(cmd.Context(), c, cl, v, w, after)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -50,12 +50,12 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 }
 
 // deleting answers for a delete, and lets go of the cluster's key once it is gone.
-func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w waitFlags, after int64) error {
+func deleting(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
-		return c.printStarted(v, "")
+		return printStarted(c, v, "")
 	}
 	began := time.Now()
-	v, err := c.waitAfter(ctx, cl, v, w.timeout, after)
+	v, err := waitAfter(ctx, c, cl, v, w.timeout, after)
 	if err == nil {
 		forgetKeys(cl.home, v.ID)
 		if !c.json() {
@@ -65,7 +65,7 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 		if w.timeout > 0 {
 			most = min(most, max(w.timeout-time.Since(began), time.Millisecond))
 		}
-		if err := c.printLeft(ctx, cl, v.ID, most); err != nil || !c.json() {
+		if err := printLeft(ctx, c, cl, v.ID, most); err != nil || !c.json() {
 			return err
 		}
 	}
@@ -77,8 +77,8 @@ func (c *cli) deleting(ctx context.Context, cl *client, v app.ClusterView, w wai
 
 // printLeft waits for the proof that nothing is left of a deleted cluster, and says so with what the cluster has cost. With JSON, whose
 // answer is the cluster, it only waits.
-func (c *cli) printLeft(ctx context.Context, cl *client, id string, timeout time.Duration) error {
-	r, err := c.awaitProof(ctx, cl, id, timeout)
+func printLeft(ctx context.Context, c *cli, cl *client, id string, timeout time.Duration) error {
+	r, err := awaitProof(ctx, c, cl, id, timeout)
 	if err != nil {
 		// The cluster is deleted all the same.
 		fmt.Fprintf(c.stderr, "The receipt can't be read: %s\n", messageOf(err))
@@ -92,6 +92,6 @@ func (c *cli) printLeft(ctx context.Context, cl *client, id string, timeout time
 }
 
 // confirmDelete asks the person at the terminal.
-func (c *cli) confirmDelete(ctx context.Context, v app.ClusterView) error {
+func confirmDelete(ctx context.Context, c *cli, v app.ClusterView) error {
 	return c.confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

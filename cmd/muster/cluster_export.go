@@ -23,7 +23,7 @@ func clusterExportCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster export shop >shop.yaml\n  muster cluster create shop-2 -f shop.yaml",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			cl, v, err := c.connectTo(ctx, args[0], false)
+			cl, v, err := connectTo(ctx, c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 			case preview && c.json():
 				return c.printJSON(p)
 			case !c.json():
-				c.printClone(v, args[1], p)
+				printClone(c, v, args[1], p)
 			}
 			if preview {
 				return nil
@@ -84,11 +84,11 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made, err := c.decided(ctx, cl, answer, w)
+			made, err := decided(ctx, c, cl, answer, w)
 			if made == nil || err != nil {
 				return err
 			}
-			return c.created(ctx, cl, *made, w)
+			return created(ctx, c, cl, *made, w)
 		},
 	}
 	w.declare(cmd)
@@ -97,12 +97,12 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printClone(v app.ClusterView, name string, p app.Preview) {
+func printClone(c *cli, v app.ClusterView, name string, p app.Preview) {
 	line(c.stdout, "%s would be, like %s:", name, v.Name)
-	c.printPreview(p)
+	printPreview(c, p)
 }
 
-func (c *cli) printPreview(p app.Preview) {
+func printPreview(c *cli, p app.Preview) {
 	for _, g := range p.Layout.Groups {
 		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
@@ -165,7 +165,7 @@ func clusterDiffCommand(c *cli) *cobra.Command {
 }
 
 // readSpec reads the spec of a file, or of standard input where its name is -.
-func (c *cli) readSpec(name string) (app.ClusterSpec, error) {
+func readSpec(c *cli, name string) (app.ClusterSpec, error) {
 	const most = 1<<20 + 1
 	in, shown := c.stdin, "standard input"
 	if name != "-" {

@@ -43,7 +43,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 			if !yes && !dry && !isTerminal(c.stdin) {
 				return usagef("this needs --yes where there is no terminal to confirm on").hint("See first what it would do: --dry-run.")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -52,10 +52,10 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if dry {
-				return c.printGoOn(v, p)
+				return printGoOn(c, v, p)
 			}
 			if !yes {
-				if err := c.printGoOn(v, p); err != nil {
+				if err := printGoOn(c, v, p); err != nil {
 					return err
 				}
 				if err := c.confirm(cmd.Context(), p.Title()+"?", v.Name+" was left as it is"); err != nil {
@@ -69,7 +69,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 			if v, err = cl.GoOn(cmd.Context(), v.ID, p, noTopUp); err != nil {
 				return err
 			}
-			return c.started(cmd.Context(), cl, v, w, after)
+			return started(cmd.Context(), c, cl, v, w, after)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -80,7 +80,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 }
 
 // printGoOn shows what it would be to go on.
-func (c *cli) printGoOn(v app.ClusterView, p app.GoOnPreview) error {
+func printGoOn(c *cli, v app.ClusterView, p app.GoOnPreview) error {
 	if c.json() {
 		return c.printJSON(p)
 	}
@@ -111,7 +111,7 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 			if off && on || off && now {
 				return usagef("--off stands alone")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 }
 
 // awaitGoOn waits until a failed operation is gone on with by itself, or it is known why that cannot be. Began tells which.
-func (c *cli) awaitGoOn(ctx context.Context, cl *client, v app.ClusterView, op app.Operation) (now app.ClusterView, began bool, err error) {
+func awaitGoOn(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation) (now app.ClusterView, began bool, err error) {
 	for deadline := time.Now().Add(undoPatience); ; {
 		latest, _ := operationOf(v, 0)
 		if latest.Kind == app.OperationGoOn && latest.GoesOn == op.ID {

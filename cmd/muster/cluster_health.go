@@ -23,9 +23,9 @@ func clusterHealthCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if check {
-				return c.checkHealth(cmd.Context(), args[0])
+				return checkHealth(cmd.Context(), c, args[0])
 			}
-			return show(cmd.Context(), c, args[0], "health", c.printHealth)
+			return show(cmd.Context(), c, args[0], "health", printHealth)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "check now and wait for the result")
@@ -39,8 +39,8 @@ const (
 )
 
 // checkHealth has a cluster checked now, and prints what the check has found.
-func (c *cli) checkHealth(ctx context.Context, word string) error {
-	cl, v, err := c.connectTo(ctx, word, false)
+func checkHealth(ctx context.Context, c *cli, word string) error {
+	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *cli) checkHealth(ctx context.Context, word string) error {
 			return err
 		}
 		if h.LookedAt.After(before.LookedAt) {
-			return c.printHealth(v.Name, h)
+			return printHealth(c, v.Name, h)
 		}
 		select {
 		case <-within.Done():
@@ -78,7 +78,7 @@ func clusterDriftCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster drift shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return show(cmd.Context(), c, args[0], "drift", c.printDrift)
+			return show(cmd.Context(), c, args[0], "drift", printDrift)
 		},
 	}
 }
@@ -92,12 +92,12 @@ func clusterFactsCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster facts shop",
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return show(cmd.Context(), c, args[0], "facts", c.printFacts)
+			return show(cmd.Context(), c, args[0], "facts", printFacts)
 		},
 	}
 }
 
-func (c *cli) printFacts(name string, list []app.NodeFact) error {
+func printFacts(c *cli, name string, list []app.NodeFact) error {
 	if c.json() {
 		return c.printJSON(list)
 	}
@@ -117,8 +117,8 @@ func (c *cli) printFacts(name string, list []app.NodeFact) error {
 }
 
 // show prints what a server says of a cluster under a path of its own.
-func show[T any](ctx context.Context, c *cli, word, what string, print func(name string, said T) error) error {
-	cl, v, err := c.connectTo(ctx, word, false)
+func show[T any](ctx context.Context, c *cli, word, what string, print func(c *cli, name string, said T) error) error {
+	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
 	}
@@ -126,10 +126,10 @@ func show[T any](ctx context.Context, c *cli, word, what string, print func(name
 	if err := cl.CallInto(ctx, rest.ClusterPath(v.ID, what), nil, &said); err != nil {
 		return err
 	}
-	return print(v.Name, said)
+	return print(c, v.Name, said)
 }
 
-func (c *cli) printHealth(name string, h app.ClusterHealth) error {
+func printHealth(c *cli, name string, h app.ClusterHealth) error {
 	if c.json() {
 		return c.printJSON(h)
 	}
@@ -156,7 +156,7 @@ func (c *cli) printHealth(name string, h app.ClusterHealth) error {
 	return t.show(c)
 }
 
-func (c *cli) printDrift(name string, d app.Drift) error {
+func printDrift(c *cli, name string, d app.Drift) error {
 	if c.json() {
 		return c.printJSON(d)
 	}

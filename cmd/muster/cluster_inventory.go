@@ -34,7 +34,7 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 			if !slices.Contains(names, format) {
 				return usagef("there is no inventory %q", format).hint("One of %s.", strings.Join(names, ", "))
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ func clusterLeaseCommand(c *cli) *cobra.Command {
 		Short: "Show when a lease ends, who was warned, how it can be moved, and what would keep it from ending",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -24,7 +24,7 @@ func clusterLeaseCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printLease(o)
+			return printLease(c, o)
 		},
 	}
 }
@@ -59,7 +59,7 @@ func clusterExtendCommand(c *cli) *cobra.Command {
 				e := app.AsError(err)
 				return usagef("%s", e.Message).hint("%s", e.Hint)
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func clusterExtendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printLease(o)
+			return printLease(c, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -104,7 +104,7 @@ func clusterShortenCommand(c *cli) *cobra.Command {
 				e := app.AsError(err)
 				return usagef("%s", e.Message).hint("%s", e.Hint)
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func clusterShortenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printLease(o)
+			return printLease(c, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -125,7 +125,7 @@ func clusterShortenCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printLease(o app.LeaseOutlook) error {
+func printLease(c *cli, o app.LeaseOutlook) error {
 	if c.json() {
 		return c.printJSON(o)
 	}
@@ -171,7 +171,7 @@ func (c *cli) printLease(o app.LeaseOutlook) error {
 
 // printLeaseStops tells what would keep a lease from ending until somebody does something. Where that cannot be asked, as of an
 // older server, the rest is shown all the same.
-func (c *cli) printLeaseStops(ctx context.Context, cl *client, id string) {
+func printLeaseStops(ctx context.Context, c *cli, cl *client, id string) {
 	o, err := cl.Lease(ctx, id)
 	if err != nil {
 		return

@@ -34,7 +34,7 @@ func clusterListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printClusters(list, f)
+			return printClusters(c, list, f)
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are deleted")
@@ -48,7 +48,7 @@ func clusterListCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printClusters(list []app.ClusterSummary, f app.ClusterFilter) error {
+func printClusters(c *cli, list []app.ClusterSummary, f app.ClusterFilter) error {
 	if c.json() {
 		if list == nil {
 			list = []app.ClusterSummary{}

@@ -32,7 +32,7 @@ func clusterLogsCommand(c *cli) *cobra.Command {
 			if cmd.Flags().Changed("tail") && (tail < 1 || tail > 5000) {
 				return usagef("--tail must be from 1 to 5000")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
 	}
 	for _, l := range found.Lines {
 		r.filter.After = max(r.filter.After, l.Seq)
-		if err := r.cli.printLog(l); err != nil {
+		if err := printLog(r.cli, l); err != nil {
 			return 0, err
 		}
 	}
@@ -140,7 +140,7 @@ func (r *logReader) follow(ctx context.Context) error {
 	}
 }
 
-func (c *cli) printLog(l app.LogLine) error {
+func printLog(c *cli, l app.LogLine) error {
 	if c.json() {
 		c.printed = true
 		enc := json.NewEncoder(c.stdout)

@@ -31,7 +31,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 		Args:    exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			cl, v, err := c.connectTo(ctx, args[0], false)
+			cl, v, err := connectTo(ctx, c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			case preview && c.json():
 				return c.printJSON(p)
 			case preview:
-				return c.printAmend(v, p, true)
+				return printAmend(c, v, p, true)
 			case p.Nothing:
 				return c.say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
 			}
@@ -54,7 +54,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			if err != nil {
 				return err
 			}
-			return c.amended(ctx, cl, v, answer, w, after)
+			return amended(ctx, c, cl, v, answer, w, after)
 		},
 	}
 	w.declare(cmd)
@@ -80,7 +80,7 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 			case zone != "" && !set:
 				return usagef("--zone goes with --sleep and --wake")
 			}
-			cl, v, err := c.connectTo(ctx, args[0], false)
+			cl, v, err := connectTo(ctx, c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSchedule(v, s)
+			return printSchedule(c, v, s)
 		},
 	}
 	flags := cmd.Flags()
@@ -104,7 +104,7 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printSchedule(v app.ClusterView, s app.ClusterSchedule) error {
+func printSchedule(c *cli, v app.ClusterView, s app.ClusterSchedule) error {
 	if c.json() {
 		return c.printJSON(s)
 	}

@@ -21,7 +21,7 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 			"the receipt waits for that proof. Exit code 1: it isn't proven when the time is over; the receipt is printed all the same.",
 		Args: exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
 				return err
 			}
@@ -30,13 +30,13 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.printReceipt(r)
+				return printReceipt(c, r)
 			}
-			r, err := c.awaitProof(cmd.Context(), cl, v.ID, w.timeout)
+			r, err := awaitProof(cmd.Context(), c, cl, v.ID, w.timeout)
 			if err != nil {
 				return err
 			}
-			if err := c.printReceipt(r); err != nil || !r.Unproven() {
+			if err := printReceipt(c, r); err != nil || !r.Unproven() {
 				return err
 			}
 			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", span(w.timeout), r.Name),
@@ -53,7 +53,7 @@ const proofPatience = 90 * time.Second
 
 // awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
 // No timeout is 0.
-func (c *cli) awaitProof(ctx context.Context, cl *client, id string, timeout time.Duration) (app.Receipt, error) {
+func awaitProof(ctx context.Context, c *cli, cl *client, id string, timeout time.Duration) (app.Receipt, error) {
 	r, err := cl.Receipt(ctx, id)
 	if err != nil || !r.Unproven() {
 		return r, err
@@ -63,7 +63,7 @@ func (c *cli) awaitProof(ctx context.Context, cl *client, id string, timeout tim
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	p, pause := c.asking(cl, 500*time.Millisecond)
+	p, pause := asking(c, cl, 500*time.Millisecond)
 	said := ""
 	for r.Unproven() {
 		if words := r.ProofWords(); words != said {
@@ -96,7 +96,7 @@ func (c *cli) awaitProof(ctx context.Context, cl *client, id string, timeout tim
 	return r, nil
 }
 
-func (c *cli) printReceipt(r app.Receipt) error {
+func printReceipt(c *cli, r app.Receipt) error {
 	if c.json() {
 		return c.printJSON(r)
 	}

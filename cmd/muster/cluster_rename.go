@@ -16,7 +16,7 @@ func clusterRenameCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster rename shop shop-old",
 		Args:    exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
 				v, err := cl.RenameCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
 			})
@@ -35,7 +35,7 @@ func clusterTransferCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",
 		Args:    exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeCluster(cmd.Context(), args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *client, was app.ClusterView) (app.ClusterView, string, error) {
 				v, err := cl.TransferCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s (%s) now belongs to %s.", v.Name, v.ID, owners(v.Cluster)), err
 			})
@@ -52,8 +52,8 @@ func owners(c app.Cluster) string {
 }
 
 // changeCluster does something to a cluster that is done at once, and says what it did.
-func (c *cli) changeCluster(ctx context.Context, word string, do func(context.Context, *client, app.ClusterView) (app.ClusterView, string, error)) error {
-	cl, v, err := c.connectTo(ctx, word, false)
+func changeCluster(ctx context.Context, c *cli, word string, do func(context.Context, *client, app.ClusterView) (app.ClusterView, string, error)) error {
+	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			if !yes && !dry && !isTerminal(c.stdin) {
 				return usagef("rolling back needs --yes where there is no terminal to confirm on").hint("See first what it would do: --dry-run.")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -40,10 +40,10 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if dry {
-				return c.printRollBack(v, p)
+				return printRollBack(c, v, p)
 			}
 			if !yes {
-				if err := c.printRollBack(v, p); err != nil {
+				if err := printRollBack(c, v, p); err != nil {
 					return err
 				}
 				if err := c.confirm(cmd.Context(), fmt.Sprintf("Roll back %s?", v.Name), v.Name+" was not rolled back"); err != nil {
@@ -58,9 +58,9 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if !p.Gone {
-				return c.started(cmd.Context(), cl, v, w, after)
+				return started(cmd.Context(), c, cl, v, w, after)
 			}
-			return c.deleting(cmd.Context(), cl, v, w, after)
+			return deleting(cmd.Context(), c, cl, v, w, after)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -70,7 +70,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 }
 
 // printRollBack shows the plan of a roll-back.
-func (c *cli) printRollBack(v app.ClusterView, p app.RollBackPreview) error {
+func printRollBack(c *cli, v app.ClusterView, p app.RollBackPreview) error {
 	if c.json() {
 		return c.printJSON(p)
 	}
@@ -101,13 +101,13 @@ func rollBackWords(p app.RollBackPreview) string {
 const undoPatience = 30 * time.Second
 
 // waitUndone waits for the roll-back that a cancelled operation chose, first until it begins.
-func (c *cli) waitUndone(ctx context.Context, cl *client, v app.ClusterView, op app.Operation, w waitFlags) error {
+func waitUndone(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoPatience); ; {
 		if latest, _ := operationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
 			if op.Kind != app.OperationCreate {
-				return c.started(ctx, cl, v, w, 0)
+				return started(ctx, c, cl, v, w, 0)
 			}
-			return c.deleting(ctx, cl, v, w, 0)
+			return deleting(ctx, c, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {
 			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, span(undoPatience)),

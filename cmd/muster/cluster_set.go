@@ -22,7 +22,7 @@ func clusterConfigCommand(c *cli) *cobra.Command {
 		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + app.HiddenValue + ". `muster cluster set` changes it.",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -38,8 +38,8 @@ func clusterConfigCommand(c *cli) *cobra.Command {
 }
 
 // changes reads what is laid over a configuration: a file or an object first, then assignments over it.
-func (c *cli) changes(assignments []string, config string) (map[string]any, error) {
-	all, err := c.readConfig(config)
+func changes(c *cli, assignments []string, config string) (map[string]any, error) {
+	all, err := readConfig(c, config)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func clusterShareCommand(c *cli) *cobra.Command {
 			change.Add = append(change.Add, share)
 		}
 		if len(change.Add) > 0 {
-			return c.share(ctx, cl, args[0], change)
+			return share(ctx, c, cl, args[0], change)
 		}
 		v, err := find(ctx, cl, args[0], false)
 		if err != nil {
@@ -45,7 +45,7 @@ func clusterShareCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printSharing(s)
+		return printSharing(c, s)
 	})
 }
 
@@ -62,7 +62,7 @@ func clusterUnshareCommand(c *cli) *cobra.Command {
 		for _, who := range args[1:] {
 			change.Remove = append(change.Remove, app.ShareWith(who))
 		}
-		return c.share(ctx, cl, args[0], change)
+		return share(ctx, c, cl, args[0], change)
 	})
 }
 
@@ -74,7 +74,7 @@ func clusterVisibilityCommand(c *cli) *cobra.Command {
 		Args:    exactly("ID|NAME", "private|tenant"),
 	}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		return c.share(ctx, cl, args[0], app.SharingChange{Visibility: app.Visibility(args[1])})
+		return share(ctx, c, cl, args[0], app.SharingChange{Visibility: app.Visibility(args[1])})
 	})
 }
 
@@ -99,7 +99,7 @@ func tenantVisibilityCommand(c *cli) *cobra.Command {
 	})
 }
 
-func (c *cli) share(ctx context.Context, cl *client, word string, change app.SharingChange) error {
+func share(ctx context.Context, c *cli, cl *client, word string, change app.SharingChange) error {
 	v, err := find(ctx, cl, word, false)
 	if err != nil {
 		return err
@@ -108,10 +108,10 @@ func (c *cli) share(ctx context.Context, cl *client, word string, change app.Sha
 	if err != nil {
 		return err
 	}
-	return c.printSharing(s)
+	return printSharing(c, s)
 }
 
-func (c *cli) printSharing(s app.ClusterSharing) error {
+func printSharing(c *cli, s app.ClusterSharing) error {
 	if c.json() {
 		return c.printJSON(s)
 	}

@@ -17,11 +17,11 @@ func clusterShowCommand(c *cli) *cobra.Command {
 		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
 		Args:  exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, v, err := c.connectTo(cmd.Context(), args[0], true)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
 				return err
 			}
-			return c.printCluster(cmd.Context(), cl, v)
+			return printCluster(cmd.Context(), c, cl, v)
 		},
 	}
 }
@@ -33,7 +33,7 @@ type clusterJSON struct {
 }
 
 // printCluster tells all about a cluster, and how to reach its nodes.
-func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) error {
+func printCluster(ctx context.Context, c *cli, cl *client, v app.ClusterView) error {
 	r, err := reachNodes(ctx, cl, v)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 	}
 	fmt.Fprintf(c.stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
 	if v.Trouble != nil {
-		c.printTrouble(*v.Trouble, time.Now())
+		printTrouble(c, *v.Trouble, time.Now())
 	}
 	if v.TopUp != nil {
 		fmt.Fprintln(c.stdout, v.TopUp.Words(v.Size, time.Now()))
@@ -56,7 +56,7 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 	if err := nodeTable(v.Nodes).show(c); err != nil {
 		return err
 	}
-	c.printLeaseStops(ctx, cl, v.ID)
+	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
 		fmt.Fprint(c.stdout, "\nReach a node:\n")
 		r.write(c.stdout, v)
@@ -67,11 +67,11 @@ func (c *cli) printCluster(ctx context.Context, cl *client, v app.ClusterView) e
 			fmt.Fprintf(c.stdout, "  %s: %s\n", l.Label, l.URL)
 		}
 	}
-	return c.printHistory(v.Operations, time.Now())
+	return printHistory(c, v.Operations, time.Now())
 }
 
 // printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
-func (c *cli) printTrouble(t app.Trouble, now time.Time) {
+func printTrouble(c *cli, t app.Trouble, now time.Time) {
 	for _, f := range t.Failures {
 		fmt.Fprintf(c.stdout, "  %s: %s\n", f.Step, f.Error)
 	}
@@ -97,7 +97,7 @@ func (c *cli) printTrouble(t app.Trouble, now time.Time) {
 const historyShown = 10
 
 // printHistory tells what was done to a cluster, where that is more than its create.
-func (c *cli) printHistory(ops []app.Operation, now time.Time) error {
+func printHistory(c *cli, ops []app.Operation, now time.Time) error {
 	if len(ops) < 2 {
 		return nil
 	}

@@ -238,7 +238,7 @@ func TestDeleteAsksAPerson(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "no\n": false, "": false, "yesterday\n": false} {
 		var said strings.Builder
 		c := &cli{stdin: strings.NewReader(answer), stderr: &said}
-		if err := c.confirmDelete(t.Context(), *testCluster("c1", "shop")); (err == nil) != want {
+		if err := confirmDelete(t.Context(), c, *testCluster("c1", "shop")); (err == nil) != want {
 			t.Errorf("%q: %v", answer, err)
 		}
 		if !strings.Contains(said.String(), "shop (c1, 2 nodes of admin)? [y/N]") {

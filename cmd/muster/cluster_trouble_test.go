@@ -123,7 +123,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		c := &cli{patience: hangs, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
 		within, cancel := context.WithTimeout(ctx, hangs)
 		defer cancel()
-		c.run(within, args)
+		execute(within, c, args)
 		return out.String()
 	}
 	jar, _ := cookiejar.New(nil)

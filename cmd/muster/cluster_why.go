@@ -23,7 +23,7 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 			if f.Limit < 1 || f.Limit > 500 {
 				return usagef("--limit must be from 1 to 500, not %d", f.Limit)
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -31,7 +31,7 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printWaiting(w)
+			return printWaiting(c, w)
 		},
 	}
 	cmd.Flags().StringVar(&f.Node, "node", "", "only steps of this `node`, such as n3")
@@ -41,7 +41,7 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printWaiting(w app.Waiting) error {
+func printWaiting(c *cli, w app.Waiting) error {
 	if c.json() {
 		return c.printJSON(w)
 	}
@@ -93,13 +93,13 @@ func queueCommand(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.printQueues(q, time.Now())
+				return printQueues(c, q, time.Now())
 			}
 			q, err := cl.Queue(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return c.printQueue(q, time.Now())
+			return printQueue(c, q, time.Now())
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all-tenants", false, "of all tenants: which waits, why, since when, and what would help (for superadmins)")
@@ -108,7 +108,7 @@ func queueCommand(c *cli) *cobra.Command {
 }
 
 // printQueues prints what waits in all tenants, a line for each reason.
-func (c *cli) printQueues(q app.Queues, now time.Time) error {
+func printQueues(c *cli, q app.Queues, now time.Time) error {
 	if c.json() {
 		return c.printJSON(q)
 	}
@@ -140,7 +140,7 @@ func (c *cli) printQueues(q app.Queues, now time.Time) error {
 	return err
 }
 
-func (c *cli) printQueue(q app.Queue, now time.Time) error {
+func printQueue(c *cli, q app.Queue, now time.Time) error {
 	if c.json() {
 		return c.printJSON(q)
 	}

@@ -71,7 +71,7 @@ func layoutAndPlan(t *testing.T, known *app.Catalog, name string) string {
 		return ""
 	}
 	var out bytes.Buffer
-	if err := (&cli{stdout: &out}).printSteps(plan); err != nil {
+	if err := printSteps(&cli{stdout: &out}, plan); err != nil {
 		t.Fatal(err)
 	}
 	var forms struct{ Steps []stepJSON }

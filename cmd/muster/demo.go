@@ -152,7 +152,7 @@ func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
 	}
 	op, _ := operationOf(v, 0)
 	fmt.Fprintf(d.stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, plural(v.Size, "node"), plural(op.Total, "step"))
-	return d.waitFor(ctx, d.client, v, 0)
+	return waitFor(ctx, d.cli, d.client, v, 0)
 }
 
 // show fetches the page through the load balancer, checks it, and tells how to look at everything.
@@ -179,7 +179,7 @@ func (d *demo) show(ctx context.Context, v app.ClusterView) error {
 	if named == 0 {
 		return fmt.Errorf("demo: the cluster has no application server")
 	}
-	if err := d.printCluster(ctx, d.client, v); err != nil {
+	if err := printCluster(ctx, d.cli, d.client, v); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.stdout, "\nGET %s through the load balancer names all %s:\n", v.Links[0].URL, plural(named, "application server"))
@@ -226,7 +226,7 @@ func (d *demo) deleteAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := d.waitFor(ctx, d.client, v, 0); err != nil {
+		if _, err := waitFor(ctx, d.cli, d.client, v, 0); err != nil {
 			return err
 		}
 		forgetKeys(d.client.home, c.ID)

@@ -72,7 +72,7 @@ func doctorCommand(c *cli) *cobra.Command {
 			}
 			d.ca = firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))
 			d.server = c.server
-			return c.tellChecks(d.look(cmd.Context()))
+			return tellChecks(c, d.look(cmd.Context()))
 		},
 	}
 	f.declare(cmd)
@@ -84,7 +84,7 @@ func doctorCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) tellChecks(all []checked) error {
+func tellChecks(c *cli, all []checked) error {
 	count := map[string]int{}
 	for _, f := range all {
 		count[f.State]++

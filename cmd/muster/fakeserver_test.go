@@ -347,6 +347,6 @@ func (s *fakeServer) musterWith(c *cli, args ...string) result {
 		c.stdin = strings.NewReader("")
 	}
 	c.stdout, c.stderr = &out, &errOut
-	code := c.run(ctx, append(args, "--server", s.url(), "--token", testToken))
+	code := execute(ctx, c, append(args, "--server", s.url(), "--token", testToken))
 	return result{code, out.String(), errOut.String()}
 }

@@ -36,11 +36,11 @@ func hookListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printHooks(all)
+			return printHooks(c, all)
 		}}
 }
 
-func (c *cli) printHooks(all []app.Hook) error {
+func printHooks(c *cli, all []app.Hook) error {
 	if c.json() {
 		return c.printJSON(map[string][]app.Hook{"hooks": all})
 	}
@@ -116,12 +116,12 @@ func hookSaveCommand(c *cli) *cobra.Command {
 				return usagef("only one of --url-file and --secret-file can be standard input")
 			}
 			if file != "" {
-				if r.URL, err = c.readWord(file, "url-file"); err != nil {
+				if r.URL, err = readWord(c, file, "url-file"); err != nil {
 					return err
 				}
 			}
 			if secretFile != "" {
-				if r.Secret, err = c.readWord(secretFile, "secret-file"); err != nil {
+				if r.Secret, err = readWord(c, secretFile, "secret-file"); err != nil {
 					return err
 				}
 			}
@@ -151,7 +151,7 @@ func hookSaveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSaved(s)
+			return printSaved(c, s)
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&address, "url", "", "`URL` that notices are sent to")
@@ -176,7 +176,7 @@ func kindNames() string {
 }
 
 // readWord reads a secret from where no other process sees it.
-func (c *cli) readWord(file, flag string) (string, error) {
+func readWord(c *cli, file, flag string) (string, error) {
 	var b []byte
 	var err error
 	if file == "-" {
@@ -197,7 +197,7 @@ func (c *cli) readWord(file, flag string) (string, error) {
 	return text, nil
 }
 
-func (c *cli) printSaved(s app.SavedHook) error {
+func printSaved(c *cli, s app.SavedHook) error {
 	if c.json() {
 		return c.printJSON(s)
 	}
@@ -267,12 +267,12 @@ func hookTestCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.tested(args[0], d)
+			return tested(c, args[0], d)
 		}}
 }
 
 // tested says what became of a test; one that failed is an error.
-func (c *cli) tested(hook string, d app.HookDelivery) error {
+func tested(c *cli, hook string, d app.HookDelivery) error {
 	if c.json() {
 		if err := c.printJSON(d); err != nil {
 			return err
@@ -313,13 +313,13 @@ func hookDeliveriesCommand(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.printDelivery(d)
+				return printDelivery(c, d)
 			}
 			list, next, err := cl.HookDeliveries(cmd.Context(), args[0], before, limit)
 			if err != nil {
 				return err
 			}
-			return c.printDeliveries(list, next)
+			return printDeliveries(c, list, next)
 		}}
 	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
@@ -334,7 +334,7 @@ func deliveryNumber(text string) (int64, error) {
 	return id, nil
 }
 
-func (c *cli) printDeliveries(list []app.HookDelivery, next int64) error {
+func printDeliveries(c *cli, list []app.HookDelivery, next int64) error {
 	if c.json() {
 		return c.printJSON(map[string]any{"deliveries": list, "next": next})
 	}
@@ -361,7 +361,7 @@ func (c *cli) printDeliveries(list []app.HookDelivery, next int64) error {
 	return err
 }
 
-func (c *cli) printDelivery(d app.HookDelivery) error {
+func printDelivery(c *cli, d app.HookDelivery) error {
 	if c.json() {
 		return c.printJSON(d)
 	}

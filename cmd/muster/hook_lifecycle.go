@@ -53,13 +53,13 @@ func (f *lifecycleFlags) fill(c *cli, cmd *cobra.Command, r *app.HookRequest) (e
 		r.Timeout = &f.timeout
 	}
 	if f.runFile != "" {
-		r.Script, err = c.readScript(f.runFile)
+		r.Script, err = readScript(c, f.runFile)
 	}
 	return err
 }
 
 // readScript reads a script as it is.
-func (c *cli) readScript(file string) (string, error) {
+func readScript(c *cli, file string) (string, error) {
 	var b []byte
 	var err error
 	const most = app.MaxHookScript + 1 // what is longer is refused by the server

@@ -59,7 +59,7 @@ func loginCommand(c *cli) *cobra.Command {
 			for _, s := range scopes {
 				wanted = append(wanted, app.Scope(s))
 			}
-			return c.login(cmd.Context(), name, p, old, file, typed, wanted)
+			return login(cmd.Context(), c, name, p, old, file, typed, wanted)
 		},
 	}
 	flags := cmd.Flags()
@@ -95,7 +95,7 @@ func (all *profiles) nameFor(server string) string {
 	return name
 }
 
-func (c *cli) login(ctx context.Context, name string, p, old profile, file string, typed bool, wanted []app.Scope) error {
+func login(ctx context.Context, c *cli, name string, p, old profile, file string, typed bool, wanted []app.Scope) error {
 	cl, err := newClient(rest.Settings{URL: p.Server, CA: p.CA})
 	if err != nil {
 		return err
@@ -105,9 +105,9 @@ func (c *cli) login(ctx context.Context, name string, p, old profile, file strin
 		if typed && isTerminal(c.stdin) {
 			fmt.Fprintln(c.stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
 		}
-		p.Token, err = c.readToken(firstOf(file, "-"))
+		p.Token, err = readToken(c, firstOf(file, "-"))
 	default:
-		p.Token, err = c.byDevice(ctx, cl, p.Server, wanted)
+		p.Token, err = byDevice(ctx, c, cl, p.Server, wanted)
 	}
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *cli) login(ctx context.Context, name string, p, old profile, file strin
 }
 
 // byDevice has a person say yes in a browser, and gives the token.
-func (c *cli) byDevice(ctx context.Context, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
+func byDevice(ctx context.Context, c *cli, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
@@ -159,7 +159,7 @@ func (c *cli) byDevice(ctx context.Context, cl *rest.Client, server string, want
 				return "", over
 			}
 			return "", ctx.Err()
-		case <-time.After(c.loginPace(pause)):
+		case <-time.After(loginPace(c, pause)):
 		}
 		var m rest.MadeToken
 		var said error
@@ -197,7 +197,7 @@ func firstError(errs ...error) error {
 }
 
 // loginPace is how long to wait between two looks for the answer; tests do not.
-func (c *cli) loginPace(d time.Duration) time.Duration {
+func loginPace(c *cli, d time.Duration) time.Duration {
 	if c.hurry {
 		return time.Millisecond
 	}

@@ -65,7 +65,7 @@ func inHurry(t *testing.T, stdin string, args ...string) (code int, stdout, stde
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := &cli{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, patience: 1, hurry: true}
-	code = c.run(t.Context(), args)
+	code = execute(t.Context(), c, args)
 	return code, out.String(), errs.String()
 }
 

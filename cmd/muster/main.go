@@ -19,10 +19,10 @@ func main() {
 // run carries out one command line and gives the exit code. It never calls os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, patience: serverPatience}
-	return c.run(ctx, args)
+	return execute(ctx, c, args)
 }
 
-func (c *cli) run(ctx context.Context, args []string) int {
+func execute(ctx context.Context, c *cli, args []string) int {
 	stdout, stderr := newVisible(c.stdout), newVisible(c.stderr)
 	defer stdout.flush()
 	defer stderr.flush()

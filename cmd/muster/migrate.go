@@ -21,8 +21,8 @@ func migrateCommand(c *cli) *cobra.Command {
 }
 
 // inspect looks at the database of this host. One that is not there yet is one without tables.
-func (c *cli) inspect(ctx context.Context) (store.Inspection, string, error) {
-	_, where, err := c.place()
+func inspect(ctx context.Context, c *cli) (store.Inspection, string, error) {
+	_, where, err := place(c)
 	if err != nil {
 		return store.Inspection{}, "", err
 	}
@@ -43,14 +43,14 @@ func migrateStatusCommand(c *cli) *cobra.Command {
 		Use: "status", Short: "Tell which migrations the database has, and which are pending", Args: atMost(0),
 		Long: "Tell which migrations the database has, and which are pending. It ends with 1 where this program must not work with the database.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, _, err := c.inspect(cmd.Context())
+			found, _, err := inspect(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
 			if c.json() {
 				err = c.printJSON(found)
 			} else {
-				err = c.printInspection(found)
+				err = printInspection(c, found)
 			}
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func migrateStatusCommand(c *cli) *cobra.Command {
 	}
 }
 
-func (c *cli) printInspection(found store.Inspection) error {
+func printInspection(c *cli, found store.Inspection) error {
 	if !found.Made {
 		_, err := fmt.Fprintf(c.stdout, "%s: no tables yet; %s will make them.\n", found.Kind, plural(len(found.Pending), "migration"))
 		return err
@@ -85,7 +85,7 @@ func migrateUpCommand(c *cli) *cobra.Command {
 		Long: "Bring the tables up to date, one migration after the other, each in a transaction. Several that are started at once wait for each other. What was\n" +
 			"done stays when it is interrupted, and the next call goes on.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, where, err := c.inspect(cmd.Context())
+			found, where, err := inspect(cmd.Context(), c)
 			if err != nil {
 				return err
 			}

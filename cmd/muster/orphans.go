@@ -44,10 +44,10 @@ func orphansCommand(c *cli) *cobra.Command {
 			}
 			switch {
 			case remove != "":
-				return c.orphanDelete(cmd.Context(), cl, remove, yes)
+				return orphanDelete(cmd.Context(), c, cl, remove, yes)
 			case keep != "":
 				o, err := cl.DecideOrphan(cmd.Context(), keep, app.DecideKeep)
-				return c.orphanDecided(o, err, "is kept")
+				return orphanDecided(c, o, err, "is kept")
 			case mode != "":
 				if err := cl.SetOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
 					return err
@@ -57,7 +57,7 @@ func orphansCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printOrphans(r)
+			return printOrphans(c, r)
 		},
 	}
 	flags := cmd.Flags()
@@ -70,7 +70,7 @@ func orphansCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) orphanDelete(ctx context.Context, cl *client, id string, yes bool) error {
+func orphanDelete(ctx context.Context, c *cli, cl *client, id string, yes bool) error {
 	if !yes {
 		r, err := cl.Orphans(ctx, false)
 		if err != nil {
@@ -89,10 +89,10 @@ func (c *cli) orphanDelete(ctx context.Context, cl *client, id string, yes bool)
 		}
 	}
 	o, err := cl.DecideOrphan(ctx, id, app.DecideDelete)
-	return c.orphanDecided(o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
+	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
 }
 
-func (c *cli) orphanDecided(o app.Orphan, err error, what string) error {
+func orphanDecided(c *cli, o app.Orphan, err error, what string) error {
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *cli) orphanDecided(o app.Orphan, err error, what string) error {
 	return err
 }
 
-func (c *cli) printOrphans(r app.OrphanReport) error {
+func printOrphans(c *cli, r app.OrphanReport) error {
 	if c.json() {
 		return c.printJSON(r)
 	}

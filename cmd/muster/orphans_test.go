@@ -47,7 +47,7 @@ func runAlone(t *testing.T, args ...string) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	c := &cli{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-	code := c.run(t.Context(), args)
+	code := execute(t.Context(), c, args)
 	return result{code, out.String(), errOut.String()}
 }
 

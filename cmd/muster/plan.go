@@ -32,7 +32,7 @@ func planCommand(c *cli) *cobra.Command {
 			}
 			switch c.format {
 			case "json":
-				return c.printSteps(plan)
+				return printSteps(c, plan)
 			case "dot":
 				return planner.Dot(c.stdout, plan)
 			}
@@ -72,7 +72,7 @@ type stepJSON struct {
 
 // printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
 // the plan itself.
-func (c *cli) printSteps(p app.Plan) error {
+func printSteps(c *cli, p app.Plan) error {
 	c.printed = true
 	w := bufio.NewWriterSize(c.stdout, 64<<10)
 	enc := json.NewEncoder(w)

@@ -69,7 +69,7 @@ func policyShowCommand(c *cli) *cobra.Command {
 }
 
 // readPolicy reads a policy from a file, or from stdin where it is called "-".
-func (c *cli) readPolicy(file string) (p app.Policy, err error) {
+func readPolicy(c *cli, file string) (p app.Policy, err error) {
 	var b []byte
 	if file == "-" {
 		b, err = io.ReadAll(io.LimitReader(c.stdin, 1<<20))
@@ -99,7 +99,7 @@ func policySaveCommand(c *cli) *cobra.Command {
 		Long: "Save a policy from a JSON file, or - for stdin. Where the file has a version, it must be the current one; so a policy that\n" +
 			"somebody else has changed meanwhile is not overwritten. Lengths of time are in nanoseconds."}
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		p, err := c.readPolicy(args[0])
+		p, err := readPolicy(c, args[0])
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func policyTryCommand(c *cli) *cobra.Command {
 	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
 		var err error
-		if t.Policy, err = c.readPolicy(args[0]); err != nil {
+		if t.Policy, err = readPolicy(c, args[0]); err != nil {
 			return err
 		}
 		trial, err := cl.TryPolicy(ctx, t)

@@ -28,11 +28,11 @@ func poolListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printPools(all)
+			return printPools(c, all)
 		}}
 }
 
-func (c *cli) printPools(all []app.PoolView) error {
+func printPools(c *cli, all []app.PoolView) error {
 	if c.json() {
 		return c.printJSON(map[string][]app.PoolView{"pools": all})
 	}
@@ -66,12 +66,12 @@ func poolKind(p app.Pool) string {
 func poolShowCommand(c *cli) *cobra.Command {
 	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *client) (app.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
 		}}
 }
 
 // withPool asks a server, and shows the pool that it answers with.
-func (c *cli) withPool(ask func(cl *client) (app.PoolView, error)) error {
+func withPool(c *cli, ask func(cl *client) (app.PoolView, error)) error {
 	cl, err := c.connect()
 	if err != nil {
 		return err
@@ -80,10 +80,10 @@ func (c *cli) withPool(ask func(cl *client) (app.PoolView, error)) error {
 	if err != nil {
 		return err
 	}
-	return c.printPool(v)
+	return printPool(c, v)
 }
 
-func (c *cli) printPool(v app.PoolView) error {
+func printPool(c *cli, v app.PoolView) error {
 	if c.json() {
 		return c.printJSON(v)
 	}
@@ -152,7 +152,7 @@ func poolCreateCommand(c *cli) *cobra.Command {
 			if off {
 				r.Mode = app.PoolOff
 			}
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
+			return withPool(c, func(cl *client) (app.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
@@ -196,7 +196,7 @@ func poolSetCommand(c *cli) *cobra.Command {
 			if len(change) == 0 {
 				return usagef("there is nothing to change").hint("Say --count, --max-age, --on or --off.")
 			}
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
+			return withPool(c, func(cl *client) (app.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
 	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
@@ -209,7 +209,7 @@ func poolSetCommand(c *cli) *cobra.Command {
 func poolDrainCommand(c *cli) *cobra.Command {
 	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withPool(func(cl *client) (app.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *client) (app.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -241,7 +241,7 @@ func poolDeleteCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printPoolReceipt(r)
+			return printPoolReceipt(c, r)
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is proven that nothing is left")
@@ -259,11 +259,11 @@ func poolReceiptCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printPoolReceipt(r)
+			return printPoolReceipt(c, r)
 		}}
 }
 
-func (c *cli) printPoolReceipt(r app.PoolReceipt) error {
+func printPoolReceipt(c *cli, r app.PoolReceipt) error {
 	if c.json() {
 		return c.printJSON(r)
 	}

@@ -122,7 +122,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		t.Errorf("asked about %+v", needs)
 	}
 	var out bytes.Buffer
-	(&cli{stdout: &out}).printPreview(p)
+	printPreview(&cli{stdout: &out}, p)
 	for _, want := range []string{"Problem: There is no size large. Sizes are small and same.", "Warning: Only 3 machines are left."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the terminal shows %q, without %q", &out, want)
@@ -176,7 +176,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 				t.Errorf("it costs %v, and %q is said; want %v and %q", p.Layout.CostPerHour, got, c.cost, c.want)
 			}
 			var out bytes.Buffer
-			(&cli{stdout: &out}).printPreview(p)
+			printPreview(&cli{stdout: &out}, p)
 			if (c.want != "") != strings.Contains(out.String(), "Choose cheapest") {
 				t.Errorf("the terminal shows %q", &out)
 			}

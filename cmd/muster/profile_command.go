@@ -63,7 +63,7 @@ func profileListCommand(c *cli) *cobra.Command {
 
 func profileShowCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a profile, or the one in use; never its token", Args: atMost(1), ValidArgsFunction: c.completeProfiles,
+		Use: "show [NAME]", Short: "Show a profile, or the one in use; never its token", Args: atMost(1), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, path, err := readProfiles()
 			if err != nil {
@@ -98,7 +98,7 @@ func profileShowCommand(c *cli) *cobra.Command {
 
 func profileUseCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", Short: "Ask the server of a profile from now on", Args: exactly("NAME"), ValidArgsFunction: c.completeProfiles,
+		Use: "use NAME", Short: "Ask the server of a profile from now on", Args: exactly("NAME"), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := changeProfiles(func(all *profiles) error {
 				_, err := all.get(args[0])
@@ -131,7 +131,7 @@ func profileAddCommand(c *cli) *cobra.Command {
 			}
 			if file != "" {
 				var err error
-				if p.Token, err = c.readToken(file); err != nil {
+				if p.Token, err = readToken(c, file); err != nil {
 					return err
 				}
 			}
@@ -152,7 +152,7 @@ func profileAddCommand(c *cli) *cobra.Command {
 func profileRemoveCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a profile with its token, which goes on holding: `muster logout` ends it", Args: exactly("NAME"),
-		ValidArgsFunction: c.completeProfiles,
+		ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := changeProfiles(func(all *profiles) error {
 				if _, err := all.get(args[0]); err != nil {
@@ -176,7 +176,7 @@ func profileRemoveCommand(c *cli) *cobra.Command {
 const tokenLimit = 4 << 10
 
 // readToken reads a token from a file, or from standard input where that is -.
-func (c *cli) readToken(file string) (string, error) {
+func readToken(c *cli, file string) (string, error) {
 	var b []byte
 	var err error
 	if file == "-" {
@@ -195,7 +195,7 @@ func (c *cli) readToken(file string) (string, error) {
 }
 
 // completeProfiles has shells complete the names of profiles.
-func (c *cli) completeProfiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeProfiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	all, _, err := readProfiles()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -32,7 +32,7 @@ type progress struct {
 }
 
 // newProgress gives the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
-func (c *cli) newProgress(w io.Writer, name string, op app.Operation) *progress {
+func newProgress(c *cli, w io.Writer, name string, op app.Operation) *progress {
 	live := moves(w)
 	return &progress{
 		w: w, live: live, color: live && c.colours(w), width: func() int { return terminalWidth(w) },

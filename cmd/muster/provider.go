@@ -61,7 +61,7 @@ func providerCheckCommand(c *cli) *cobra.Command {
 			if c.json() {
 				err = c.printJSON(found)
 			} else {
-				err = c.printCheck(found)
+				err = printCheck(c, found)
 			}
 			if err == nil && !found.OK {
 				err = silentError{}
@@ -70,7 +70,7 @@ func providerCheckCommand(c *cli) *cobra.Command {
 		}}
 }
 
-func (c *cli) printCheck(found app.ProviderCheck) error {
+func printCheck(c *cli, found app.ProviderCheck) error {
 	paint := c.painter(c.stdout)
 	for _, f := range found.Findings {
 		word, colour := "ok", colourComes
@@ -115,7 +115,7 @@ func providerOffersCommand(c *cli) *cobra.Command {
 				line(c.stdout, "Zones: %s\n", strings.Join(o.Zones, ", "))
 			}
 			if all || flavors {
-				if err := c.printFlavors(o); err != nil {
+				if err := printFlavors(c, o); err != nil {
 					return err
 				}
 			}
@@ -123,7 +123,7 @@ func providerOffersCommand(c *cli) *cobra.Command {
 				if all {
 					line(c.stdout, "")
 				}
-				return c.printImages(o)
+				return printImages(c, o)
 			}
 			return nil
 		}}
@@ -132,7 +132,7 @@ func providerOffersCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printFlavors(o app.Offers) error {
+func printFlavors(c *cli, o app.Offers) error {
 	price := "PER HOUR>"
 	if o.Currency != "" {
 		price = o.Currency + "/H>"
@@ -148,7 +148,7 @@ func (c *cli) printFlavors(o app.Offers) error {
 	return t.show(c)
 }
 
-func (c *cli) printImages(o app.Offers) error {
+func printImages(c *cli, o app.Offers) error {
 	t := newTable("IMAGE", "WHAT", "USER", "FROM")
 	for _, i := range o.Images {
 		made := "-"

@@ -45,11 +45,11 @@ func providerTypesCommand(c *cli) *cobra.Command {
 			if c.json() {
 				return c.printJSON(all.Providers[i])
 			}
-			return c.printFields(all.Providers[i])
+			return printFields(c, all.Providers[i])
 		}}
 }
 
-func (c *cli) printFields(d app.Descriptor) error {
+func printFields(c *cli, d app.Descriptor) error {
 	t := newTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
 	add := func(f app.Field, by string) {
 		kind := string(f.Kind())

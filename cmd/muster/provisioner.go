@@ -67,7 +67,7 @@ func provisionerCommand(c *cli) *cobra.Command {
 			if p.token, err = provisionerToken(file); err != nil {
 				return err
 			}
-			return c.provision(cmd.Context(), p)
+			return provision(cmd.Context(), c, p)
 		},
 	}
 	flags := cmd.Flags()
@@ -143,7 +143,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (c *cli) provision(ctx context.Context, p provisionerConfig) error {
+func provision(ctx context.Context, c *cli, p provisionerConfig) error {
 	if err := p.check(); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func provisionersCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printProvisioners(all)
+		return printProvisioners(c, all)
 	},
 	}
 	c.serverFlags(cmd.Flags())
@@ -35,7 +35,7 @@ func provisionerListCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printProvisioners(all []app.Provisioner) error {
+func printProvisioners(c *cli, all []app.Provisioner) error {
 	if c.json() {
 		return c.printJSON(map[string][]app.Provisioner{"provisioners": all})
 	}

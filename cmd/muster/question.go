@@ -69,7 +69,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			if cmd.Flags().Changed("refuse") && strings.TrimSpace(refuse) == "" {
 				return usagef("--refuse needs a reason").hint("Whoever goes on from there will want to know.")
 			}
-			cl, v, err := c.connectTo(cmd.Context(), args[0], false)
+			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			values, err := c.typed(q, set, files)
+			values, err := typed(c, q, set, files)
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func some(names []string) []string {
 }
 
 // typed reads the values that were given. Secret ones may not stand on the command line.
-func (c *cli) typed(q app.Question, set, files []string) (map[string]any, error) {
+func typed(c *cli, q app.Question, set, files []string) (map[string]any, error) {
 	values := map[string]any{}
 	secret := map[string]bool{}
 	for _, f := range q.Person.Fields {
@@ -155,7 +155,7 @@ func (c *cli) typed(q app.Question, set, files []string) (map[string]any, error)
 			return nil, usagef("%s is secret, and a command line can be read by others on this host", name).
 				hint("Give --set-file %s=FILE, or %s=- to read it from the standard input.", name, name)
 		case i >= len(set):
-			text, err := c.fileValue(value)
+			text, err := fileValue(c, value)
 			if err != nil {
 				return nil, err
 			}
@@ -166,7 +166,7 @@ func (c *cli) typed(q app.Question, set, files []string) (map[string]any, error)
 	return values, nil
 }
 
-func (c *cli) fileValue(name string) (string, error) {
+func fileValue(c *cli, name string) (string, error) {
 	in := c.stdin
 	if name != "-" {
 		f, err := os.Open(name)

@@ -87,11 +87,11 @@ func requestShowCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printRequest(r)
+		return printRequest(c, r)
 	})
 }
 
-func (c *cli) printRequest(r app.Request) error {
+func printRequest(c *cli, r app.Request) error {
 	if c.json() {
 		return c.printJSON(r)
 	}
@@ -103,7 +103,7 @@ func (c *cli) printRequest(r app.Request) error {
 	line("Request", "%d, %s", r.ID, requestState(r))
 	line("Asked", "by %s, %s ago: %s", r.Requester, span(time.Since(r.AskedAt)), r.Title())
 	line("Cluster", "%s", r.Cluster)
-	c.printTerms(line, r.Terms)
+	printTerms(c, line, r.Terms)
 	for _, s := range r.Decision.Said {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
@@ -118,7 +118,7 @@ func (c *cli) printRequest(r app.Request) error {
 	}
 	if o := r.Offer; o != nil {
 		line("Offer", "by %s: %s", o.By, o.Reason)
-		c.printTerms(line, o.Terms)
+		printTerms(c, line, o.Terms)
 		fmt.Fprintf(c.stdout, "\nTake it:  muster request confirm %d\n", r.ID)
 	}
 	line("Message", "%s", r.Message)
@@ -128,7 +128,7 @@ func (c *cli) printRequest(r app.Request) error {
 	return nil
 }
 
-func (c *cli) printTerms(line func(name, format string, args ...any), t app.Terms) {
+func printTerms(c *cli, line func(name, format string, args ...any), t app.Terms) {
 	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", plural(t.Layout.Size(), "node"), leaseText(t.Lease), priceOf(t.Layout), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
@@ -167,7 +167,7 @@ func requestReviewCommand(c *cli, name, short string, verdict app.Verdict) *cobr
 		} else if d != nil {
 			conditions.Lease = *d
 		}
-		if hash, err = c.planShown(ctx, cl, id, hash, false); err != nil {
+		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
 			return err
 		}
 		r, err := cl.Review(ctx, id, app.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
@@ -179,7 +179,7 @@ func requestReviewCommand(c *cli, name, short string, verdict app.Verdict) *cobr
 }
 
 // planShown shows a request on stderr, and gives the hash of the plan that it is about: what is said is about what was shown.
-func (c *cli) planShown(ctx context.Context, cl *client, id int64, hash string, offer bool) (string, error) {
+func planShown(ctx context.Context, c *cli, cl *client, id int64, hash string, offer bool) (string, error) {
 	if hash != "" {
 		return hash, nil
 	}
@@ -212,7 +212,7 @@ func requestConfirmCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if hash, err = c.planShown(ctx, cl, id, hash, true); err != nil {
+		if hash, err = planShown(ctx, c, cl, id, hash, true); err != nil {
 			return err
 		}
 		r, err := cl.RequestAct(ctx, id, "confirm", map[string]string{"plan_hash": hash})
@@ -252,7 +252,7 @@ func requestBreakCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if hash, err = c.planShown(ctx, cl, id, hash, false); err != nil {
+		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
 			return err
 		}
 		r, err := cl.RequestAct(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})

@@ -32,13 +32,13 @@ func (c *client) Create(ctx context.Context, r app.ClusterRequest) (app.ClusterV
 
 // decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
 // says so and gives nil.
-func (c *cli) decided(ctx context.Context, cl *client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
+func decided(ctx context.Context, c *cli, cl *client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
 		return answer.Cluster, nil
 	case w.wait:
-		return c.awaitDecision(ctx, cl, r, w.timeout)
+		return awaitDecision(ctx, c, cl, r, w.timeout)
 	case c.json():
 		return nil, c.printJSON(r)
 	}
@@ -51,7 +51,7 @@ func (c *cli) decided(ctx context.Context, cl *client, answer app.Answer, w wait
 }
 
 // asking returns what asks a server again and again, with a pause between, and outlasts its restarts. What keeps it waiting is noted on stderr.
-func (c *cli) asking(cl *client, every time.Duration) (*patient, time.Duration) {
+func asking(c *cli, cl *client, every time.Duration) (*patient, time.Duration) {
 	if c.hurry {
 		every = time.Millisecond
 	}
@@ -59,14 +59,14 @@ func (c *cli) asking(cl *client, every time.Duration) (*patient, time.Duration) 
 }
 
 // awaitDecision waits until a request has ended, and gives its cluster where it runs.
-func (c *cli) awaitDecision(ctx context.Context, cl *client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
+func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
 	whole := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	p, pause := c.asking(cl, askEvery)
+	p, pause := asking(c, cl, askEvery)
 	said := ""
 	for {
 		now := fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r))

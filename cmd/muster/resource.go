@@ -66,7 +66,7 @@ func resourcePushCommand(c *cli) *cobra.Command {
 				}
 				v, err = api.ImportResource(cmd.Context(), p)
 			default:
-				v, err = c.pushFile(cmd, api, p, args[1])
+				v, err = pushFile(c, cmd, api, p, args[1])
 			}
 			if err != nil {
 				return err
@@ -93,8 +93,8 @@ func resourcePushCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) pushFile(cmd *cobra.Command, api *client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
-	f, err := c.inputFile(name)
+func pushFile(c *cli, cmd *cobra.Command, api *client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
+	f, err := inputFile(c, name)
 	if err != nil {
 		return v, err
 	}
@@ -109,13 +109,13 @@ func (c *cli) pushFile(cmd *cobra.Command, api *client, p app.ResourcePush, name
 	if p.Source.File = name; name == "-" {
 		p.Source.File = ""
 	}
-	bar := c.transfer("Pushing", info.Size())
+	bar := showTransfer(c, "Pushing", info.Size())
 	defer bar.end()
 	return api.PushResource(cmd.Context(), p, f, info.Size(), bar.seen)
 }
 
 // inputFile opens a file. What comes from the standard input is put into one first, since its hash goes before it.
-func (c *cli) inputFile(name string) (*os.File, error) {
+func inputFile(c *cli, name string) (*os.File, error) {
 	if name != "-" {
 		return os.Open(name)
 	}
@@ -134,7 +134,7 @@ func (c *cli) inputFile(name string) (*os.File, error) {
 	return f, nil
 }
 
-func (c *cli) transfer(what string, total int64) *transfer {
+func showTransfer(c *cli, what string, total int64) *transfer {
 	if !isTerminal(c.stderr) || os.Getenv("TERM") == "dumb" {
 		return newTransfer(nil, what, total)
 	}
@@ -329,15 +329,15 @@ func resourcePullCommand(c *cli) *cobra.Command {
 					to += filepath.Ext(v.Source.File)
 				}
 			}
-			return c.pull(cmd, api, id, v, to)
+			return pull(c, cmd, api, id, v, to)
 		},
 	}
 	cmd.Flags().StringVarP(&to, "output", "O", "", "`file` to write to; - is the standard output")
 	return cmd
 }
 
-func (c *cli) pull(cmd *cobra.Command, api *client, id app.ResourceID, v app.ResourceVersion, to string) error {
-	bar := c.transfer("Pulling", v.Size)
+func pull(c *cli, cmd *cobra.Command, api *client, id app.ResourceID, v app.ResourceVersion, to string) error {
+	bar := showTransfer(c, "Pulling", v.Size)
 	defer bar.end()
 	if to == "-" {
 		return api.PullResource(cmd.Context(), id, v, c.bytes(), bar.seen)

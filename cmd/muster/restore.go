@@ -38,9 +38,9 @@ func restoreCommand(c *cli) *cobra.Command {
 				return usagef("--lease must not be negative")
 			}
 			if check {
-				return c.checkBackup(cmd.Context(), args[0], unproven)
+				return checkBackup(cmd.Context(), c, args[0], unproven)
 			}
-			return c.restore(cmd.Context(), args[0], lease, at, unproven)
+			return restore(cmd.Context(), c, args[0], lease, at, unproven)
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", defaultRestoreLease, "for how `long` at least clusters live on")
@@ -51,7 +51,7 @@ func restoreCommand(c *cli) *cobra.Command {
 }
 
 // opener opens a backup as often as it has to be read. What comes over standard input is kept in a file meanwhile, which has no name.
-func (c *cli) opener(from string) (backup.Opener, func(), error) {
+func opener(c *cli, from string) (backup.Opener, func(), error) {
 	if from != "-" {
 		return func() (io.ReadCloser, error) { return os.Open(from) }, func() {}, nil
 	}
@@ -72,7 +72,7 @@ func (c *cli) opener(from string) (backup.Opener, func(), error) {
 	}, func() { _ = f.Close() }, nil
 }
 
-func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error {
+func checkBackup(ctx context.Context, c *cli, from string, unproven bool) error {
 	var keeper store.KeyKeeper
 	if !unproven {
 		data, err := c.dataDir()
@@ -86,7 +86,7 @@ func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error
 		defer k.Close()
 		keeper = k
 	}
-	open, done, err := c.opener(from)
+	open, done, err := opener(c, from)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error
 	return err
 }
 
-func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at string, unproven bool) error {
-	data, where, err := c.place()
+func restore(ctx context.Context, c *cli, from string, lease time.Duration, at string, unproven bool) error {
+	data, where, err := place(c)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at 
 		return err
 	}
 	defer closeBlobs()
-	open, done, err := c.opener(from)
+	open, done, err := opener(c, from)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at 
 	if err != nil {
 		return fmt.Errorf("the backup was brought in, but: %w", err)
 	}
-	return c.tellRestore(where, head, out, missing, wrong)
+	return tellRestore(c, where, head, out, missing, wrong)
 }
 
 // afterRestore opens what was brought in as a server would, notes in the audit that it was, and looks what is missing.
@@ -189,7 +189,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 	return missing, wrong, err
 }
 
-func (c *cli) tellRestore(where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
+func tellRestore(c *cli, where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
 	if os.Getenv("DATABASE_URL") != "" {
 		where = "DATABASE_URL"
 	} else if abs, err := filepath.Abs(where); err == nil {

@@ -23,7 +23,7 @@ func secretCommand(c *cli) *cobra.Command {
 		Example: "  muster secret set REGISTRY_TOKEN --file token.txt",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			value, err := c.secretValue(file)
+			value, err := secretValue(c, file)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func secretCommand(c *cli) *cobra.Command {
 	return family("secret", "Keep values that catalogs refer to, and nobody reads back", set, list, remove)
 }
 
-func (c *cli) secretValue(file string) ([]byte, error) {
+func secretValue(c *cli, file string) ([]byte, error) {
 	const most = app.MaxSecret + 2
 	var b []byte
 	var err error

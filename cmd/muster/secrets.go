@@ -25,7 +25,7 @@ func secretsCommand(c *cli) *cobra.Command {
 }
 
 // place gives where the database of this host's server is: DATABASE_URL, or a file in the data directory.
-func (c *cli) place() (data, where string, err error) {
+func place(c *cli) (data, where string, err error) {
 	if data, err = c.dataDir(); err != nil {
 		return "", "", err
 	}
@@ -42,8 +42,8 @@ func ownKey(ctx context.Context, data string) (keyKeeper, error) {
 }
 
 // keyStore opens the database of the server of this host.
-func (c *cli) keyStore(ctx context.Context) (*store.Store, func(), error) {
-	data, where, err := c.place()
+func keyStore(ctx context.Context, c *cli) (*store.Store, func(), error) {
+	data, where, err := place(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,7 +69,7 @@ func secretsStatusCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Tell how many values are sealed with which key", Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, done, err := c.keyStore(cmd.Context())
+			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func secretsRotateCommand(c *cli) *cobra.Command {
 		Long: "Make a new data key, and seal all values anew with it, a hundred in a transaction, while servers run. When it is\n" +
 			"interrupted, the next call goes on where it stopped.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, done, err := c.keyStore(cmd.Context())
+			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func secretsRekeyCommand(c *cli) *cobra.Command {
 				return err
 			}
 			defer keeper.Close()
-			s, done, err := c.keyStore(cmd.Context())
+			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
 				return err
 			}

@@ -190,19 +190,19 @@ func serveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.serve(cmd.Context(), config)
+			return serve(cmd.Context(), c, config)
 		},
 	}
 	f.declare(cmd)
 	return cmd
 }
 
-func (c *cli) serve(ctx context.Context, config serverConfig) error {
+func serve(ctx context.Context, c *cli, config serverConfig) error {
 	s, err := newServer(ctx, config)
 	if err != nil {
 		return err
 	}
-	c.greet(ctx, s)
+	greet(ctx, c, s)
 	told := tellSystemd(ctx, "serves "+s.URL, s.Log)
 	defer told()
 	err = s.Run(ctx)
@@ -213,7 +213,7 @@ func (c *cli) serve(ctx context.Context, config serverConfig) error {
 }
 
 // greet says on the terminal where a server is, and what to know of it; what somebody should change goes into the log, too.
-func (c *cli) greet(ctx context.Context, s *server) {
+func greet(ctx context.Context, c *cli, s *server) {
 	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
 		versionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)
 	if s.fingerprint != "" {

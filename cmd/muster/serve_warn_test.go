@@ -71,7 +71,7 @@ func TestServeWarns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		(&cli{stdout: &out}).greet(t.Context(), s)
+		greet(t.Context(), &cli{stdout: &out}, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

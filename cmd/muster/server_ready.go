@@ -33,7 +33,7 @@ func serverReadyCommand(c *cli) *cobra.Command {
 					return &app.Error{Code: app.ETransient, Message: "No server runs on " + data + "."}
 				}
 			}
-			return c.ready(cmd.Context(), s)
+			return ready(cmd.Context(), c, s)
 		},
 	}
 	cmd.Flags().StringVar(&c.server, "server", "", "`URL` of the server (default the one that runs on the data directory)")
@@ -41,7 +41,7 @@ func serverReadyCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) ready(ctx context.Context, s clientSettings) error {
+func ready(ctx context.Context, c *cli, s clientSettings) error {
 	t, err := rest.Trust(s.CA)
 	if err != nil {
 		return err

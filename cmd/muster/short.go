@@ -39,19 +39,19 @@ func waitCommand(c *cli) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.waitAll(cmd.Context(), args, timeout)
+			return waitAll(cmd.Context(), c, args, timeout)
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait for all of them together, such as 10m (default: until they are done)")
 	return cmd
 }
 
-func (c *cli) waitAll(ctx context.Context, names []string, timeout time.Duration) error {
+func waitAll(ctx context.Context, c *cli, names []string, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
 	var all []app.ClusterView
 	var failed []error
 	for _, name := range names {
-		cl, v, err := c.connectTo(ctx, name, true)
+		cl, v, err := connectTo(ctx, c, name, true)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (c *cli) waitAll(ctx context.Context, names []string, timeout time.Duration
 		if timeout > 0 {
 			left = max(time.Until(until), time.Millisecond)
 		}
-		now, err := c.waitFor(ctx, cl, v, left)
+		now, err := waitFor(ctx, c, cl, v, left)
 		if err != nil {
 			if code := app.CodeOf(err); code == app.ETimeout || code == app.ECancelled {
 				return err

@@ -31,11 +31,11 @@ func slackShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSlack(h)
+			return printSlack(c, h)
 		}}
 }
 
-func (c *cli) printSlack(h app.ChatHouse) error {
+func printSlack(c *cli, h app.ChatHouse) error {
 	if c.json() {
 		return c.printJSON(h)
 	}
@@ -76,7 +76,7 @@ func (c *cli) printSlack(h app.ChatHouse) error {
 }
 
 // said runs one call and tells what it did.
-func (c *cli) said(cmd *cobra.Command, method, path string, in any, what string) error {
+func said(c *cli, cmd *cobra.Command, method, path string, in any, what string) error {
 	cl, err := c.connect()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func slackEmailCommand(c *cli) *cobra.Command {
 			if args[1] != "on" && args[1] != "off" {
 				return usagef("say on or off, not %q", args[1])
 			}
-			return c.said(cmd, http.MethodPut, rest.SlackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
+			return said(c, cmd, http.MethodPut, rest.SlackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
 		}}
 }
 
@@ -113,7 +113,7 @@ func slackRemoveCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			return c.said(cmd, http.MethodDelete, rest.SlackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
+			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
@@ -145,7 +145,7 @@ func slackChannelCommand(c *cli) *cobra.Command {
 	use.Flags().StringVar(&name, "name", "", "the channel's `name`, for people")
 	reset := &cobra.Command{Use: "reset TEAM CHANNEL", Short: "Give a channel back to the tenant of its workspace", Args: exactly("TEAM", "CHANNEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.said(cmd, http.MethodDelete, rest.SlackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
+			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
 		}}
 	return family("channel", "Say in whose name channels speak", use, reset)
 }
@@ -153,11 +153,11 @@ func slackChannelCommand(c *cli) *cobra.Command {
 func slackApprovalsCommand(c *cli) *cobra.Command {
 	set := &cobra.Command{Use: "set TEAM CHANNEL", Short: "Show requests to their approvers in a channel", Args: exactly("TEAM", "CHANNEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.said(cmd, http.MethodPut, "/slack/approvals", map[string]string{"team": args[0], "channel": args[1]}, "Requests are shown in "+args[1]+".")
+			return said(c, cmd, http.MethodPut, "/slack/approvals", map[string]string{"team": args[0], "channel": args[1]}, "Requests are shown in "+args[1]+".")
 		}}
 	end := &cobra.Command{Use: "end", Short: "Show requests in no channel any more", Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.said(cmd, http.MethodDelete, "/slack/approvals", nil, "Requests are shown in no channel any more.")
+			return said(c, cmd, http.MethodDelete, "/slack/approvals", nil, "Requests are shown in no channel any more.")
 		}}
 	return family("approvals", "Say where requests are shown to those who approve them", set, end)
 }

@@ -77,7 +77,7 @@ func solveCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start := time.Now()
 			if change.asked(cmd) {
-				return c.solveChange(cmd, &q, &change, explain)
+				return solveChange(c, cmd, &q, &change, explain)
 			}
 			known, layout, err := q.solve(cmd)
 			took := time.Since(start)
@@ -92,7 +92,7 @@ func solveCommand(c *cli) *cobra.Command {
 			if err := printLayout(c.stdout, q.layout.request.Template, layout); err != nil {
 				return err
 			}
-			c.tellTime(took)
+			tellTime(c, took)
 			return nil
 		},
 	}
@@ -105,7 +105,7 @@ func solveCommand(c *cli) *cobra.Command {
 
 // tellTime says to a person who watches how long it took. It is no part of the answer, since the same question gets the
 // same answer.
-func (c *cli) tellTime(took time.Duration) {
+func tellTime(c *cli, took time.Duration) {
 	if isTerminal(c.stdout) {
 		fmt.Fprintf(c.stderr, "\nfound in %s\n", brief(took))
 	}

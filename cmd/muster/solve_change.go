@@ -55,11 +55,11 @@ func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (app.
 }
 
 // solveChange finds how what stands becomes what is asked for.
-func (c *cli) solveChange(cmd *cobra.Command, q *question, f *changeFlags, explain bool) error {
+func solveChange(c *cli, cmd *cobra.Command, q *question, f *changeFlags, explain bool) error {
 	if err := need(cmd, "from"); err != nil {
 		return err
 	}
-	s, err := c.readStanding(f.from)
+	s, err := readStanding(c, f.from)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *cli) solveChange(cmd *cobra.Command, q *question, f *changeFlags, expla
 		return c.printJSON(changeForm(change))
 	}
 	solver.ChangeText(c.stdout, change)
-	c.tellTime(took)
+	tellTime(c, took)
 	return nil
 }
 

@@ -39,7 +39,7 @@ type standingNode struct {
 const maxStanding = 1_000_000
 
 // readStanding reads what stands from a file, or from stdin where it is called "-".
-func (c *cli) readStanding(file string) (standing, error) {
+func readStanding(c *cli, file string) (standing, error) {
 	var b []byte
 	var err error
 	name := file

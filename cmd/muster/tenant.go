@@ -47,11 +47,11 @@ func tenantShowCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printTenant(x)
+		return printTenant(c, x)
 	})
 }
 
-func (c *cli) printTenant(x app.Tenant) error {
+func printTenant(c *cli, x app.Tenant) error {
 	if c.json() {
 		return c.printJSON(x)
 	}
@@ -119,7 +119,7 @@ func tenantChangeCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printTenant(x)
+		return printTenant(c, x)
 	})
 }
 

@@ -68,24 +68,24 @@ func tenantImportCommand(c *cli) *cobra.Command {
 	flags.StringVar(&fill, "fill", "", "`file` with values for places of secrets, a line NAME=value for each")
 	flags.StringVar(&in.AsOf, "as-of", "", "what a dry run `said`: import only where nothing has changed since")
 	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
-		text, err := c.limitedFile(args[0], app.MaxTenantFile)
+		text, err := limitedFile(c, args[0], app.MaxTenantFile)
 		if err != nil {
 			return err
 		}
 		in.File = string(text)
-		if in.Fill, err = c.fillings(in.File, fill); err != nil {
+		if in.Fill, err = fillings(c, in.File, fill); err != nil {
 			return err
 		}
 		r, err := cl.ImportTenant(ctx, in, !dry)
 		if err != nil {
 			return err
 		}
-		return c.sayTenantReport(args[0], r, dry)
+		return sayTenantReport(c, args[0], r, dry)
 	})
 }
 
 // limitedFile reads a file, or stdin for -.
-func (c *cli) limitedFile(name string, most int64) ([]byte, error) {
+func limitedFile(c *cli, name string, most int64) ([]byte, error) {
 	from := c.stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -106,7 +106,7 @@ func (c *cli) limitedFile(name string, most int64) ([]byte, error) {
 }
 
 // fillings gives the values for places of a file: those of a file, which has to be there, and of the environment, as far as the places name them.
-func (c *cli) fillings(text, name string) (map[string]string, error) {
+func fillings(c *cli, text, name string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, v := range os.Environ() {
 		key, value, _ := strings.Cut(v, "=")
@@ -118,7 +118,7 @@ func (c *cli) fillings(text, name string) (map[string]string, error) {
 		return all, nil
 	}
 	const most = 8 << 20
-	b, err := c.limitedFile(name, most)
+	b, err := limitedFile(c, name, most)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *cli) fillings(text, name string) (map[string]string, error) {
 }
 
 // sayTenantReport fails, without more words, where something is wrong.
-func (c *cli) sayTenantReport(file string, r app.TenantReport, dry bool) error {
+func sayTenantReport(c *cli, file string, r app.TenantReport, dry bool) error {
 	if c.json() {
 		if err := c.printJSON(r); err != nil {
 			return err

@@ -77,7 +77,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 	}
 	p := &process{t: t, data: fixture(t, "testdata/upgrade"), catalog: []string{catalog}}
 	c := &cli{stdin: nil, stdout: io.Discard, stderr: io.Discard, data: p.data}
-	before, _, err := c.inspect(t.Context())
+	before, _, err := inspect(t.Context(), c)
 	if err != nil || len(before.Pending) == 0 {
 		t.Fatalf("the fixture is not older: %+v, %v", before, err)
 	}

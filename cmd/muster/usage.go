@@ -44,7 +44,7 @@ func usageCommand(c *cli) *cobra.Command {
 			case c.json():
 				return c.printJSON(u)
 			}
-			return c.printUsage(u)
+			return printUsage(c, u)
 		},
 	}
 	flags := cmd.Flags()
@@ -58,7 +58,7 @@ func usageCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printUsage(u app.Usage) error {
+func printUsage(c *cli, u app.Usage) error {
 	if len(u.Lines) == 0 {
 		fmt.Fprintln(c.stdout, "No machine stood in that time.")
 		return nil

@@ -63,11 +63,11 @@ func userShowCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printUser(v)
+		return printUser(c, v)
 	})
 }
 
-func (c *cli) printUser(v app.UserView) error {
+func printUser(c *cli, v app.UserView) error {
 	if c.json() {
 		return c.printJSON(v)
 	}
@@ -151,7 +151,7 @@ func userChangeCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printUser(v)
+		return printUser(c, v)
 	})
 }
 

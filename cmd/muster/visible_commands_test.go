@@ -204,7 +204,7 @@ func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) re
 	var out, errOut bytes.Buffer
 	c := &cli{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, hurry: true}
 	if !terminal {
-		code := c.run(ctx, args)
+		code := execute(ctx, c, args)
 		return result{code, out.String(), errOut.String()}
 	}
 	ours, theirs := openTerminal(t)
@@ -214,7 +214,7 @@ func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) re
 		b, _ := io.ReadAll(ours) // ends with EIO when the last of theirs is closed
 		read <- b
 	}()
-	code := c.run(ctx, args)
+	code := execute(ctx, c, args)
 	theirs.Close()
 	return result{code, string(<-read), errOut.String()}
 }

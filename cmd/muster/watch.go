@@ -19,7 +19,7 @@ const (
 
 // watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
 // started anew in the meantime.
-func (c *cli) watch(ctx context.Context, cl *client, id string, op, after int64, p *progress) (app.ClusterView, error) {
+func watch(ctx context.Context, c *cli, cl *client, id string, op, after int64, p *progress) (app.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{patient: &patient{client: cl, limit: c.patience, note: p.note}, id: id, op: op, after: after, progress: p}
@@ -110,7 +110,7 @@ func operationOf(v app.ClusterView, id int64) (app.Operation, bool) {
 }
 
 // progressStream is where progress goes: beside the answer where that is text, and out of its way where it is JSON.
-func (c *cli) progressStream() io.Writer {
+func progressStream(c *cli) io.Writer {
 	if c.json() {
 		return c.stderr
 	}
@@ -131,43 +131,43 @@ func (w waitFlags) start(ctx context.Context, cl *client, id string) (after int6
 
 // waitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
 // not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
-func (c *cli) waitFor(ctx context.Context, cl *client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
-	return c.waitAfter(ctx, cl, v, timeout, 0)
+func waitFor(ctx context.Context, c *cli, cl *client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
 // waitAfter is waitFor where only events after a number are worth telling.
-func (c *cli) waitAfter(ctx context.Context, cl *client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
+func waitAfter(ctx context.Context, c *cli, cl *client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
 	op, ok := operationOf(v, 0)
 	if !ok {
 		return v, nil
 	}
-	now, op, err := c.waitUntil(ctx, cl, v, op, timeout, after)
+	now, op, err := waitUntil(ctx, c, cl, v, op, timeout, after)
 	if err != nil || op.Status == app.OperationSucceeded {
 		return now, err
 	}
 	if op.Status == app.OperationFailed && op.OnFailure.GoesOn() {
-		next, began, err := c.awaitGoOn(ctx, cl, now, op)
+		next, began, err := awaitGoOn(ctx, c, cl, now, op)
 		if err != nil {
 			return now, err
 		}
 		if began {
-			return c.waitAfter(ctx, cl, next, timeout, after)
+			return waitAfter(ctx, c, cl, next, timeout, after)
 		}
 		now = next
 		op, _ = operationOf(now, op.ID)
 	}
-	return now, c.explainFailure(ctx, cl, now, op)
+	return now, explainFailure(ctx, c, cl, now, op)
 }
 
 // waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
 // the wait was cut short, the error says so.
-func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
+func waitUntil(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	now, err := c.watch(ctx, cl, v.ID, op.ID, after, c.newProgress(c.progressStream(), v.Name, op))
+	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, span(timeout)),
@@ -183,7 +183,7 @@ func (c *cli) waitUntil(ctx context.Context, cl *client, v app.ClusterView, op a
 }
 
 // explainFailure says what went wrong in an operation and which ways lead on.
-func (c *cli) explainFailure(ctx context.Context, cl *client, v app.ClusterView, op app.Operation) error {
+func explainFailure(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {

@@ -61,14 +61,14 @@ func workerCommand(c *cli) *cobra.Command {
 		Hidden: true,
 		Args:   atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.work(cmd.Context(), tenant)
+			return work(cmd.Context(), c, tenant)
 		},
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "the `tenant`")
 	return cmd
 }
 
-func (c *cli) work(ctx context.Context, tenant string) error {
+func work(ctx context.Context, c *cli, tenant string) error {
 	words := make(chan []byte)
 	go readWords(c.stdin, words)
 	var s workerSettings
@@ -82,7 +82,7 @@ func (c *cli) work(ctx context.Context, tenant string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	w, err := c.startWorker(s)
+	w, err := startWorker(c, s)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ type workerProcess struct {
 	closers []func() error
 }
 
-func (c *cli) startWorker(s workerSettings) (w *workerProcess, err error) {
+func startWorker(c *cli, s workerSettings) (w *workerProcess, err error) {
 	watch := observeConfig{OTLP: s.OTLP, Format: s.LogFormat, Level: s.LogLevel}
 	w = &workerProcess{workerSettings: s, log: watch.logger(c.stderr, s.Verbose)}
 	w.token.Store(&s.Token)
