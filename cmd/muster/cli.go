@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"muster/app"
 )
 
 // cli is what every command shares: the three streams and the flags that stand on the root.
@@ -117,4 +120,34 @@ func need(cmd *cobra.Command, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// tagFlag is --tag NAME=VALUE, repeated.
+type tagFlag map[string]string
+
+// String implements pflag.Value.
+func (t *tagFlag) String() string {
+	if len(*t) == 0 {
+		return ""
+	}
+	return app.TagText(*t)
+}
+
+// Type implements pflag.Value.
+func (t *tagFlag) Type() string { return "NAME=VALUE" }
+
+// Set implements pflag.Value.
+func (t *tagFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return fmt.Errorf("a tag is NAME=VALUE, not %q", text)
+	}
+	if *t == nil {
+		*t = tagFlag{}
+	}
+	if had, twice := (*t)[name]; twice && had != value {
+		return fmt.Errorf("the tag %s is given twice", name)
+	}
+	(*t)[name] = value
+	return app.CheckTags(*t)
 }

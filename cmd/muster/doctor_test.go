@@ -115,3 +115,15 @@ func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
 	wantChecked(t, "a server that hangs", all, checkFail, "not answer")
 	wantChecked(t, "a secret", all, checkFail, "somebody said •••")
 }
+
+// TestDoctorWarnsOfPlainHTTP asks for a server that all hosts reach, without an address for people.
+func TestDoctorWarnsOfPlainHTTP(t *testing.T) {
+	d := &doctor{config: serverConfig{Listen: "0.0.0.0:8420"}}
+	wantChecked(t, "plain HTTP to all hosts", d.address(t.Context()), checkWarn, "anyone on the network can read passwords and tokens")
+	d.config.Listen = defaultListen
+	for _, c := range d.address(t.Context()) {
+		if c.State != checkOK {
+			t.Errorf("on this host only: %+v", c)
+		}
+	}
+}

@@ -65,3 +65,10 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownColoursAreWrongUsage(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"version", "--color", "sometimes"}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "auto, always, never") {
+		t.Errorf("%d: %s", code, stderr.String())
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"muster/app"
@@ -54,16 +53,5 @@ func TestWideLayoutsAreContinuedBelow(t *testing.T) {
 	}
 	if strings.Count(out.String(), "●") != 30 || !strings.Contains(out.String(), "n291-n300 (10)") {
 		t.Error(out.String())
-	}
-}
-
-func TestBrief(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		850 * time.Nanosecond: "0.8 µs", 85 * time.Microsecond: "85 µs", 1400 * time.Microsecond: "1.4 ms", 17 * time.Millisecond: "17 ms",
-		1300 * time.Millisecond: "1.3 s", 72 * time.Second: "72 s",
-	} {
-		if got := brief(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
 	}
 }

@@ -190,33 +190,3 @@ func provision(ctx context.Context, c *cli, p provisionerConfig) error {
 	}
 	return run.Run(ctx)
 }
-
-// tagFlag is --tag NAME=VALUE, repeated.
-type tagFlag map[string]string
-
-// String implements pflag.Value.
-func (t *tagFlag) String() string {
-	if len(*t) == 0 {
-		return ""
-	}
-	return app.TagText(*t)
-}
-
-// Type implements pflag.Value.
-func (t *tagFlag) Type() string { return "NAME=VALUE" }
-
-// Set implements pflag.Value.
-func (t *tagFlag) Set(text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok {
-		return fmt.Errorf("a tag is NAME=VALUE, not %q", text)
-	}
-	if *t == nil {
-		*t = tagFlag{}
-	}
-	if had, twice := (*t)[name]; twice && had != value {
-		return fmt.Errorf("the tag %s is given twice", name)
-	}
-	(*t)[name] = value
-	return app.CheckTags(*t)
-}

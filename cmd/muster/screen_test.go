@@ -87,8 +87,4 @@ func TestColoursAreWhereTheyAreWanted(t *testing.T) {
 			}
 		}
 	}
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"version", "--color", "sometimes"}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "auto, always, never") {
-		t.Errorf("%d: %s", code, stderr.String())
-	}
 }

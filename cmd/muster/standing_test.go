@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 )
@@ -95,4 +96,15 @@ func FuzzStanding(f *testing.F) {
 			seen[n.Name] = true
 		}
 	})
+}
+
+func TestBrief(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		850 * time.Nanosecond: "0.8 µs", 85 * time.Microsecond: "85 µs", 1400 * time.Microsecond: "1.4 ms", 17 * time.Millisecond: "17 ms",
+		1300 * time.Millisecond: "1.3 s", 72 * time.Second: "72 s",
+	} {
+		if got := brief(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
 }
