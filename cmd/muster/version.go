@@ -1,57 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
-
-	"muster/app"
-	"muster/app/store"
-	"muster/app/store/blob"
-	"muster/app/store/kms"
-	"muster/providers"
 )
 
 // version is set by the linker in a release: -ldflags "-X main.version=1.2.3".
 var version string
-
-func versionCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, and what a small build leaves out",
-		Args:  atMost(0),
-		RunE: func(*cobra.Command, []string) error {
-			left := leftOut()
-			if c.json() {
-				return c.printJSON(map[string]any{"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "left_out": left})
-			}
-			_, err := fmt.Fprintf(c.stdout, "muster %s (%s %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			if err == nil && len(left) > 0 {
-				_, err = fmt.Fprintf(c.stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), app.FullBuildHint)
-			}
-			return err
-		},
-	}
-}
-
-// leftOut names what a small build lacks; it is empty for a full build. It is the one place that has the whole list.
-func leftOut() []string {
-	left := []string{}
-	for _, name := range providers.LeftOut {
-		left = append(left, "provider "+name)
-	}
-	for _, scheme := range slices.Concat(store.LeftOut, blob.LeftOut, kms.LeftOut) {
-		left = append(left, scheme+"://")
-	}
-	if securityKeys() == nil {
-		left = append(left, "security keys")
-	}
-	return left
-}
 
 // versionName gives the version of a release, else the commit that this was built from, else "devel".
 func versionName() string {
