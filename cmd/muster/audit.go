@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // auditFlags choose entries.
@@ -35,17 +36,17 @@ func (f *auditFlags) query() url.Values {
 	return q
 }
 
-func auditCommand(c *cli) *cobra.Command {
-	return family("audit", "Tell who did what, and prove that nothing of it was changed", auditListCommand(c), auditExportCommand(c), auditVerifyCommand(c))
+func auditCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("audit", "Tell who did what, and prove that nothing of it was changed", auditListCommand(c), auditExportCommand(c), auditVerifyCommand(c))
 }
 
-func auditListCommand(c *cli) *cobra.Command {
+func auditListCommand(c *cli.Context) *cobra.Command {
 	var f auditFlags
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List entries of the audit, the newest first", Args: atMost(0),
+		Use: "list", Short: "List entries of the audit, the newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -58,57 +59,57 @@ func auditListCommand(c *cli) *cobra.Command {
 			if err := cl.CallInto(cmd.Context(), "/audit", q, &out); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(out)
+			if c.JSON() {
+				return c.PrintJSON(out)
 			}
-			t := newTable("NUMBER>", "WHEN", "WHO", "ACT", "OBJECT", "FROM")
+			t := cli.NewTable("NUMBER>", "WHEN", "WHO", "ACT", "OBJECT", "FROM")
 			for _, d := range out.Entries {
-				t.add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
+				t.Add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 	f.declare(cmd.Flags())
 	cmd.Flags().IntVar(&limit, "limit", 100, "at most so many `entries`, 500 at most")
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
-func auditExportCommand(c *cli) *cobra.Command {
+func auditExportCommand(c *cli.Context) *cobra.Command {
 	var f auditFlags
 	var form string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write the audit to standard output, the oldest entry first", Args: atMost(0),
+		Use: "export", Short: "Write the audit to standard output, the oldest entry first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			q := f.query()
 			q.Set("format", form)
-			return cl.Download(cmd.Context(), "/audit/export", q, c.bytes())
+			return cl.Download(cmd.Context(), "/audit/export", q, c.Bytes())
 		},
 	}
 	f.declare(cmd.Flags())
 	cmd.Flags().StringVar(&form, "as", "jsonl", "jsonl or csv")
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
 // auditVerifyCommand also compares a chain with what an earlier call has printed, which finds a chain that was made anew as a
 // whole, by somebody who has the secret key too.
-func auditVerifyCommand(c *cli) *cobra.Command {
+func auditVerifyCommand(c *cli.Context) *cobra.Command {
 	var tenant, expect string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Walk the chain of the audit; exit 1 where an entry is missing or not what it was", Args: atMost(0),
+		Use: "verify", Short: "Walk the chain of the audit; exit 1 where an entry is missing or not what it was", Args: cli.AtMost(0),
 		Example: "  muster audit verify --expect 1204:9f86d081884c7d65…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			number, hash, kept := strings.Cut(expect, ":")
 			n, err := strconv.ParseInt(number, 10, 64)
 			if expect != "" && (!kept || err != nil || n < 1) {
-				return usagef("--expect is NUMBER:HASH as `muster audit verify` prints it, not %q", expect)
+				return cli.Usagef("--expect is NUMBER:HASH as `muster audit verify` prints it, not %q", expect)
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -130,25 +131,25 @@ func auditVerifyCommand(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&tenant, "of", "", "of this `tenant`, * for all (superadmins)")
 	cmd.Flags().StringVar(&expect, "expect", "", "`NUMBER:HASH` that was printed before and kept elsewhere")
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
-func printProofs(c *cli, all []app.AuditProof) error {
+func printProofs(c *cli.Context, all []app.AuditProof) error {
 	whole := true
 	for _, p := range all {
 		whole = whole && p.Whole
 	}
-	if c.json() {
-		if err := c.printJSON(map[string][]app.AuditProof{"chains": all}); err != nil {
+	if c.JSON() {
+		if err := c.PrintJSON(map[string][]app.AuditProof{"chains": all}); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range all {
 			if p.Whole {
-				fmt.Fprintf(c.stdout, "%s: whole to the end, %d:%s\n", p.Tenant, p.Entries, p.Hash)
+				fmt.Fprintf(c.Stdout, "%s: whole to the end, %d:%s\n", p.Tenant, p.Entries, p.Hash)
 			} else {
-				fmt.Fprintf(c.stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
+				fmt.Fprintf(c.Stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/cmd/muster/cli"
 )
 
 // The matrix: every use case, tried by every role on what is its own, on what belongs to another of its tenant, shared with the actor or not, and on what
@@ -62,7 +63,7 @@ func newMatrix(t testing.TB) *matrix {
 		t.Fatal(err)
 	}
 	// Somebody who could carry it out, and never does.
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return &matrix{t: t, server: s}

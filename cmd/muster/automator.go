@@ -7,31 +7,32 @@ import (
 
 	"muster/app"
 	"muster/automators"
+	"muster/cmd/muster/cli"
 )
 
-func automatorCommand(c *cli) *cobra.Command {
-	return family("automator", "Look at the tools that carry out services' actions", automatorListCommand(c), automatorTestCommand(c))
+func automatorCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("automator", "Look at the tools that carry out services' actions", automatorListCommand(c), automatorTestCommand(c))
 }
 
-func automatorListCommand(c *cli) *cobra.Command {
+func automatorListCommand(c *cli.Context) *cobra.Command {
 	var tooling automatorConfig
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the automators of this program, and those in programs of their own; no server is needed", Args: atMost(0),
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the automators of this program, and those in programs of their own; no server is needed", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left automators.Plugin) {
-				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
 			}
 			all := automators.Descriptors()
-			if c.json() {
-				return c.printJSON(map[string]any{"automators": all})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"automators": all})
 			}
-			t := newTable("NAME", "DESCRIPTION")
+			t := cli.NewTable("NAME", "DESCRIPTION")
 			for _, d := range all {
-				t.add(d.Name, dash(d.Description))
+				t.Add(d.Name, cli.Dash(d.Description))
 			}
-			return t.show(c)
+			return t.Show(c)
 		}}
 	tooling.declarePlugins(cmd.Flags())
 	return cmd

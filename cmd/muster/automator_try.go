@@ -15,6 +15,7 @@ import (
 	"muster/app"
 	"muster/automators"
 	promised "muster/automators/conformance"
+	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
 	"muster/providers"
 	"muster/providers/conformance"
@@ -22,7 +23,7 @@ import (
 
 // automatorTrial is one run of `muster automator test`.
 type automatorTrial struct {
-	*cli
+	*cli.Context
 	fields       string
 	yes, verbose bool
 	env          []string
@@ -45,9 +46,9 @@ type trialActions struct {
 	Told       map[string]string   `yaml:"told"`
 }
 
-func automatorTestCommand(c *cli) *cobra.Command {
-	t := &automatorTrial{cli: c}
-	cmd := &cobra.Command{Use: "test ./muster-automator-NAME --fields FILE", Args: exactly("the automator's program"),
+func automatorTestCommand(c *cli.Context) *cobra.Command {
+	t := &automatorTrial{Context: c}
+	cmd := &cobra.Command{Use: "test ./muster-automator-NAME --fields FILE", Args: cli.Exactly("the automator's program"),
 		Short: "Try an automator in a program of its own against what is promised of automators",
 		Long: "Try an automator in a program of its own against all that is promised of automators: the checks that those of Muster itself pass. This host is the node,\n" +
 			"reached over SSH: commands run as you, with a home, a temporary directory and a state of their own, which are removed. No server is needed.\n\n" +
@@ -63,21 +64,21 @@ func automatorTestCommand(c *cli) *cobra.Command {
 }
 
 func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path string) error {
-	if err := need(cmd, "fields"); err != nil {
+	if err := cli.Need(cmd, "fields"); err != nil {
 		return err
 	}
-	b, err := readLimited(t.fields, 1<<20)
+	b, err := cli.ReadLimited(t.fields, 1<<20)
 	if err != nil {
-		return usagef("the fields cannot be read: %v", err)
+		return cli.Usagef("the fields cannot be read: %v", err)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)
 	if err := d.Decode(&t.actions); err != nil || t.actions.OK == nil {
-		return usagef("%s does not say the fields of an action that succeeds, as ok: %v", t.fields, err)
+		return cli.Usagef("%s does not say the fields of an action that succeeds, as ok: %v", t.fields, err)
 	}
 	log := slog.New(slog.DiscardHandler)
 	if t.verbose {
-		log = newLogger(t.stderr, slog.LevelInfo)
+		log = cli.NewLogger(t.Stderr, slog.LevelInfo)
 	}
 	plugin := automators.PlugProgram(ctx, path, t.env, log)
 	if plugin.Err != nil {
@@ -92,10 +93,10 @@ func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path strin
 		defer closer.Close()
 	}
 	if !t.yes {
-		if !isTerminal(t.stdin) {
-			return usagef("the program's commands run on this host, as you: that needs --yes where there is no terminal to confirm on")
+		if !cli.IsTerminal(t.Stdin) {
+			return cli.Usagef("the program's commands run on this host, as you: that needs --yes where there is no terminal to confirm on")
 		}
-		if err := t.confirm(ctx, "The program's commands run on this host, as you. Go on?", "nothing was run"); err != nil {
+		if err := t.Confirm(ctx, "The program's commands run on this host, as you. Go on?", "nothing was run"); err != nil {
 			return err
 		}
 	}
@@ -129,19 +130,19 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 		promised.Describe(p, m)
 		promised.Run(p, m, node)
 	}, func(r conformance.Result) {
-		if results = append(results, r); !t.json() {
-			(&providerTrial{cli: t.cli, verbose: t.verbose}).show(r)
+		if results = append(results, r); !t.JSON() {
+			(&providerTrial{Context: t.Context, verbose: t.verbose}).show(r)
 		}
 	})
-	if t.json() {
-		err = t.printJSON(map[string]any{"ok": good, "checks": results})
+	if t.JSON() {
+		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		line(t.stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, plural(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, cli.Plural(len(results)-skipped, "check"), skipped)
 	} else {
-		line(t.stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, plural(failed, "check"))
+		cli.Line(t.Stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, cli.Plural(failed, "check"))
 	}
 	if err == nil && !good {
-		err = silentError{}
+		err = cli.SilentError{}
 	}
 	return err
 }

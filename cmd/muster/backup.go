@@ -15,13 +15,14 @@ import (
 	"muster/app/store"
 	"muster/app/store/backup"
 	"muster/app/store/blob"
+	"muster/cmd/muster/cli"
 )
 
-func backupCommand(c *cli) *cobra.Command {
+func backupCommand(c *cli.Context) *cobra.Command {
 	var resources bool
 	var at string
 	cmd := &cobra.Command{
-		Use: "backup FILE|-", Short: "Write all that the database holds into one file, while servers run (on the server's host)", Args: exactly("FILE"),
+		Use: "backup FILE|-", Short: "Write all that the database holds into one file, while servers run (on the server's host)", Args: cli.Exactly("FILE"),
 		Long: "Write all that the database holds, as it is at one moment, into one file, while servers run. - is standard output. The file is the same for\n" +
 			"SQLite and PostgreSQL, and `muster restore` brings it into either.\n\n" +
 			"Secrets in it are sealed as in the database; all else can be read, so keep it as you keep the database. The key that opens what is sealed\n" +
@@ -37,7 +38,7 @@ func backupCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func takeBackup(ctx context.Context, c *cli, to string, resources bool, at string) (err error) {
+func takeBackup(ctx context.Context, c *cli.Context, to string, resources bool, at string) (err error) {
 	data, where, err := place(c)
 	if err != nil {
 		return err
@@ -61,37 +62,37 @@ func takeBackup(ctx context.Context, c *cli, to string, resources bool, at strin
 		defer closeBlobs()
 		contents = b
 	}
-	out, done := c.bytes(), func(error) error { return nil }
+	out, done := c.Bytes(), func(error) error { return nil }
 	if to != "-" {
 		if out, done, err = privateFile(to); err != nil {
 			return err
 		}
-	} else if isTerminal(c.stdout) {
-		return usagef("a backup is not written to a terminal").hint("Name a file, or lead it to a program: muster backup - | …")
+	} else if cli.IsTerminal(c.Stdout) {
+		return cli.Usagef("a backup is not written to a terminal").Hint("Name a file, or lead it to a program: muster backup - | …")
 	}
 	count := &counter{w: out}
-	taken, err := backup.Take(ctx, count, s, keeper, versionName(), time.Now(), contents)
+	taken, err := backup.Take(ctx, count, s, keeper, cli.VersionName(), time.Now(), contents)
 	if err = done(err); err != nil {
 		return err
 	}
 	return tellBackup(c, to, taken, count.n)
 }
 
-func tellBackup(c *cli, to string, taken backup.Taken, size int64) error {
+func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error {
 	rows := 0
 	for _, n := range taken.Manifest.Rows {
 		rows += n
 	}
 	for _, name := range taken.Missing {
-		fmt.Fprintf(c.stderr, "The content %s is not there; it is left out.\n", name)
+		fmt.Fprintf(c.Stderr, "The content %s is not there; it is left out.\n", name)
 	}
 	if to == "-" {
 		return nil
 	}
-	if c.json() {
-		return c.printJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
+	if c.JSON() {
+		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, app.Bytes(size), plural(rows, "row"), plural(len(taken.Head.Tables), "table"))
+	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, app.Bytes(size), cli.Plural(rows, "row"), cli.Plural(len(taken.Head.Tables), "table"))
 	return err
 }
 
@@ -101,7 +102,7 @@ func openBlobs(ctx context.Context, data, at string) (*blob.Store, func(), error
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := blob.Open(ctx, blob.Config{URL: firstOf(at, os.Getenv("MUSTER_BLOB_URL")), Dir: filepath.Join(data, "resources", "blobs"), Spool: spool})
+	b, err := blob.Open(ctx, blob.Config{URL: cli.FirstOf(at, os.Getenv("MUSTER_BLOB_URL")), Dir: filepath.Join(data, "resources", "blobs"), Spool: spool})
 	if err != nil {
 		_ = os.RemoveAll(spool)
 		return nil, nil, err

@@ -10,24 +10,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func buildCommand(c *cli) *cobra.Command {
-	cmd := family("build", "Give clusters to builds: hooks for build systems, their rules, and builds that have a cluster",
+func buildCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("build", "Give clusters to builds: hooks for build systems, their rules, and builds that have a cluster",
 		buildListCommand(c), buildShowCommand(c), buildWaitCommand(c), buildEndCommand(c), buildExtendCommand(c),
 		buildHooksCommand(c), buildHookCommand(c), buildRulesCommand(c), buildDeliveriesCommand(c), buildReplayCommand(c))
-	c.serverFlags(cmd.PersistentFlags())
+	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
-func buildListCommand(c *cli) *cobra.Command {
+func buildListCommand(c *cli.Context) *cobra.Command {
 	var f app.BuildFilter
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: atMost(0),
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > app.MaxBuildPage {
-				return usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, f.Limit)
+				return cli.Usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, f.Limit)
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -35,22 +36,22 @@ func buildListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"builds": list, "next": next})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"builds": list, "next": next})
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintln(c.stdout, "No builds.")
+				_, err := fmt.Fprintln(c.Stdout, "No builds.")
 				return err
 			}
 			now := time.Now()
-			t := newTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
+			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
 			for _, b := range list {
-				t.add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), firstOf(b.Cluster, "-"), span(now.Sub(b.BegunAt)), b.Key, b.Words)
+				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cli.FirstOf(b.Cluster, "-"), cli.Span(now.Sub(b.BegunAt)), b.Key, b.Words)
 			}
-			if err := t.show(c); err != nil || next == 0 {
+			if err := t.Show(c); err != nil || next == 0 {
 				return err
 			}
-			_, err = fmt.Fprintf(c.stderr, "Older ones: --before %d\n", next)
+			_, err = fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
 			return err
 		}}
 	flags := cmd.Flags()
@@ -64,7 +65,7 @@ func buildListCommand(c *cli) *cobra.Command {
 }
 
 // findBuild gives the number of a build that is named by number or by key; of several with the key the newest.
-func findBuild(ctx context.Context, c *cli, cl *client, what string) (int64, error) {
+func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string) (int64, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -78,47 +79,47 @@ func findBuild(ctx context.Context, c *cli, cl *client, what string) (int64, err
 	return list[0].ID, nil
 }
 
-func printBuild(c *cli, v app.BuildView) error {
-	if c.json() {
-		return c.printJSON(v)
+func printBuild(c *cli.Context, v app.BuildView) error {
+	if c.JSON() {
+		return c.PrintJSON(v)
 	}
-	fmt.Fprintf(c.stdout, "Build %d: %s\nKey: %s, by rule %s of %s\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
+	fmt.Fprintf(c.Stdout, "Build %d: %s\nKey: %s, by rule %s of %s\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
 	if v.Words != "" {
-		fmt.Fprintln(c.stdout, v.Words)
+		fmt.Fprintln(c.Stdout, v.Words)
 	}
 	if v.State == app.BuildWaiting {
-		fmt.Fprintf(c.stdout, "%d come before it.\n", v.Ahead)
+		fmt.Fprintf(c.Stdout, "%d come before it.\n", v.Ahead)
 	}
 	if v.Cluster != "" {
-		fmt.Fprintf(c.stdout, "Cluster: %s %s\n", v.Cluster, v.Status)
+		fmt.Fprintf(c.Stdout, "Cluster: %s %s\n", v.Cluster, v.Status)
 	}
 	for _, n := range v.Nodes {
-		fmt.Fprintf(c.stdout, "  %s  %s  %s  %s\n", n.Name, firstOf(n.Address, "-"), n.Status, strings.Join(n.Services, ","))
+		fmt.Fprintf(c.Stdout, "  %s  %s  %s  %s\n", n.Name, cli.FirstOf(n.Address, "-"), n.Status, strings.Join(n.Services, ","))
 	}
 	for _, l := range v.Links {
-		fmt.Fprintf(c.stdout, "%s: %s\n", l.Label, l.URL)
+		fmt.Fprintf(c.Stdout, "%s: %s\n", l.Label, l.URL)
 	}
 	for _, s := range v.Statuses {
-		fmt.Fprintf(c.stdout, "Commit status %s\n", s.Line(time.Now()))
+		fmt.Fprintf(c.Stdout, "Commit status %s\n", s.Line(time.Now()))
 	}
 	if v.Callback != nil {
 		if v.Callback.URL != "" {
-			fmt.Fprintf(c.stdout, "Callback: %s\n", v.Callback.URL)
+			fmt.Fprintf(c.Stdout, "Callback: %s\n", v.Callback.URL)
 		}
 		for _, t := range v.Callback.Told {
-			fmt.Fprintf(c.stdout, "  %s\n", t.Line(time.Now()))
+			fmt.Fprintf(c.Stdout, "  %s\n", t.Line(time.Now()))
 		}
 		if v.Callback.Why != "" {
-			fmt.Fprintln(c.stdout, v.Callback.Why)
+			fmt.Fprintln(c.Stdout, v.Callback.Why)
 		}
 	}
 	return nil
 }
 
-func buildShowCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "show NUMBER|KEY", Short: "Show a build and its cluster", Args: exactly("NUMBER|KEY"),
+func buildShowCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "show NUMBER|KEY", Short: "Show a build and its cluster", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -134,12 +135,12 @@ func buildShowCommand(c *cli) *cobra.Command {
 		}}
 }
 
-func buildWaitCommand(c *cli) *cobra.Command {
+func buildWaitCommand(c *cli.Context) *cobra.Command {
 	var patience time.Duration
 	cmd := &cobra.Command{Use: "wait NUMBER|KEY", Short: "Wait until a build's cluster is ready, and say where it is",
-		Long: "Wait until a build's cluster is ready, and say where it is. It fails where there will be none.", Args: exactly("NUMBER|KEY"),
+		Long: "Wait until a build's cluster is ready, and say where it is. It fails where there will be none.", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -159,8 +160,8 @@ func buildWaitCommand(c *cli) *cobra.Command {
 				case v.State == app.BuildReady:
 					return printBuild(c, v)
 				case v.State != app.BuildWaiting && v.State != app.BuildAsking && v.State != app.BuildCreating:
-					if c.json() {
-						if err := c.printJSON(v); err != nil {
+					if c.JSON() {
+						if err := c.PrintJSON(v); err != nil {
 							return err
 						}
 					}
@@ -185,10 +186,10 @@ func buildWaitCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func buildEndCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "end NUMBER|KEY", Short: "End a build: its cluster is given back", Args: exactly("NUMBER|KEY"),
+func buildEndCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "end NUMBER|KEY", Short: "End a build: its cluster is given back", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -204,10 +205,10 @@ func buildEndCommand(c *cli) *cobra.Command {
 		}}
 }
 
-func buildExtendCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "extend NUMBER|KEY LENGTH", Short: "Move the end of the lease of a build's cluster, such as by 1h", Args: exactly("NUMBER|KEY", "LENGTH"),
+func buildExtendCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "extend NUMBER|KEY LENGTH", Short: "Move the end of the lease of a build's cluster, such as by 1h", Args: cli.Exactly("NUMBER|KEY", "LENGTH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}

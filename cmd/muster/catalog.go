@@ -12,16 +12,17 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/automators"
+	"muster/cmd/muster/cli"
 	"muster/providers"
 )
 
-func catalogCommand(c *cli) *cobra.Command {
-	return family("catalog", "Check catalog files, and look after the tenant's own entries", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c),
+func catalogCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("catalog", "Check catalog files, and look after the tenant's own entries", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c),
 		catalogListCommand(c), catalogGetCommand(c), catalogApplyCommand(c), catalogDiffCommand(c), catalogExportCommand(c), catalogHistoryCommand(c),
 		catalogRevertCommand(c), catalogTryCommand(c))
 }
 
-func catalogLintCommand(c *cli) *cobra.Command {
+func catalogLintCommand(c *cli.Context) *cobra.Command {
 	var (
 		f   catalogFlag
 		env bool
@@ -40,18 +41,18 @@ func catalogLintCommand(c *cli) *cobra.Command {
 		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left providers.Plugin) {
-				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
 			}
 			err = tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left automators.Plugin) {
-				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
 			}
-			files, err := f.addFiles(args)
+			files, err := addFiles(&f, args)
 			if err != nil {
 				return err
 			}
@@ -88,7 +89,7 @@ var kindFolders = []string{"providers", "hardware", "images", "services", "templ
 
 // addFiles takes directories and files. A file's catalog is the one that was named and holds it, or else the directory that it is in, or of
 // which that is a folder.
-func (f *catalogFlag) addFiles(args []string) (files []string, err error) {
+func addFiles(f *catalogFlag, args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || info.IsDir() {
@@ -96,7 +97,7 @@ func (f *catalogFlag) addFiles(args []string) (files []string, err error) {
 			continue
 		}
 		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
-			return nil, usagef("%s is not a file of a catalog", arg).hint("Files of a catalog end in .yaml, .yml or .json.")
+			return nil, cli.Usagef("%s is not a file of a catalog", arg).Hint("Files of a catalog end in .yaml, .yml or .json.")
 		}
 		files = append(files, filepath.Clean(arg))
 	}
@@ -135,38 +136,38 @@ type reportJSON struct {
 }
 
 // printReport says what lint found. It fails, without more words, when there are errors.
-func printReport(c *cli, r catalog.Report) error {
+func printReport(c *cli.Context, r catalog.Report) error {
 	errs, warnings := r.Problems.Count(catalog.SeverityError), r.Problems.Count(catalog.SeverityWarning)
-	if c.json() {
+	if c.JSON() {
 		out := reportJSON{Problems: []problemJSON{}, Errors: errs, Warnings: warnings, Counts: r.Counts}
 		for _, p := range r.Problems {
 			out.Problems = append(out.Problems, problemJSON{p.Origin.File, p.Origin.Line, p.Column, string(p.Severity), p.Message, p.Hint})
 		}
-		if err := c.printJSON(out); err != nil {
+		if err := c.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range r.Problems {
-			fmt.Fprintln(c.stdout, p)
+			fmt.Fprintln(c.Stdout, p)
 		}
 		n := r.Counts
-		fmt.Fprintf(c.stdout, "%s, %s, %s, %s, %s: %s, %s\n",
-			plural(n.Providers, "provider"), plural(n.Hardware, "hardware type"), plural(n.Images, "image type"),
-			plural(n.Services, "service"), plural(n.Templates, "template"), plural(errs, "error"), plural(warnings, "warning"))
+		fmt.Fprintf(c.Stdout, "%s, %s, %s, %s, %s: %s, %s\n",
+			cli.Plural(n.Providers, "provider"), cli.Plural(n.Hardware, "hardware type"), cli.Plural(n.Images, "image type"),
+			cli.Plural(n.Services, "service"), cli.Plural(n.Templates, "template"), cli.Plural(errs, "error"), cli.Plural(warnings, "warning"))
 	}
 	if !r.OK() {
-		return silentError{}
+		return cli.SilentError{}
 	}
 	return nil
 }
 
-func catalogSchemaCommand(c *cli) *cobra.Command {
+func catalogSchemaCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of catalog files, for editors",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := c.stdout.Write(catalog.Schema())
+			_, err := c.Stdout.Write(catalog.Schema())
 			return err
 		},
 	}

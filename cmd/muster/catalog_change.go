@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // catalogFiles are the flags of commands that bring files to the tenant's catalog.
@@ -28,18 +29,18 @@ func (f *catalogFiles) declare(cmd *cobra.Command) {
 }
 
 // read reads the files. Of directories it takes what `muster catalog lint` would.
-func (f *catalogFiles) read(c *cli) (app.CatalogChange, error) {
+func (f *catalogFiles) read(c *cli.Context) (app.CatalogChange, error) {
 	if len(f.files) == 0 {
-		return f.change, usagef("no file was given").hint("Name a file or directory with -f, or - for stdin.")
+		return f.change, cli.Usagef("no file was given").Hint("Name a file or directory with -f, or - for stdin.")
 	}
 	size := int64(0)
 	add := func(name string, r io.Reader) error {
 		b, err := io.ReadAll(io.LimitReader(r, app.MaxCatalogChange+1))
 		if err != nil {
-			return usagef("%s: %v", name, err)
+			return cli.Usagef("%s: %v", name, err)
 		}
 		if size += int64(len(b)); size > app.MaxCatalogChange {
-			return usagef("the files have more than %d MiB together", app.MaxCatalogChange>>20)
+			return cli.Usagef("the files have more than %d MiB together", app.MaxCatalogChange>>20)
 		}
 		f.change.Files = append(f.change.Files, app.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
 		return nil
@@ -47,14 +48,14 @@ func (f *catalogFiles) read(c *cli) (app.CatalogChange, error) {
 	open := func(name string) error {
 		r, err := os.Open(name)
 		if err != nil {
-			return usagef("%v", err)
+			return cli.Usagef("%v", err)
 		}
 		defer r.Close()
 		return add(name, r)
 	}
 	for _, name := range f.files {
 		if name == "-" {
-			if err := add("stdin.yaml", c.stdin); err != nil {
+			if err := add("stdin.yaml", c.Stdin); err != nil {
 				return f.change, err
 			}
 			continue
@@ -62,7 +63,7 @@ func (f *catalogFiles) read(c *cli) (app.CatalogChange, error) {
 		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
-				return usagef("%v", err)
+				return cli.Usagef("%v", err)
 			case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
 				return fs.SkipDir
 			case d.IsDir(), path != name && (strings.HasPrefix(d.Name(), ".") || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))):
@@ -77,19 +78,19 @@ func (f *catalogFiles) read(c *cli) (app.CatalogChange, error) {
 	return f.change, nil
 }
 
-func catalogApplyCommand(c *cli) *cobra.Command {
+func catalogApplyCommand(c *cli.Context) *cobra.Command {
 	var (
 		f   catalogFiles
 		dry bool
 	)
-	cmd := &cobra.Command{Use: "apply -f FILE", Short: "Save entries of the tenant's own, all of them or, where something is wrong, none", Args: atMost(0),
+	cmd := &cobra.Command{Use: "apply -f FILE", Short: "Save entries of the tenant's own, all of them or, where something is wrong, none", Args: cli.AtMost(0),
 		Long: "Save entries of the tenant's own, all of them or, where something is wrong, none. Files are of Muster's own form, with any number of\n" +
 			"entries in each, or of Coopr's: definitions in folders such as clustertemplates, or one file with its whole export.",
 		Example: "  muster catalog apply -f catalog/ --note 'more memory for the store'\n  muster catalog apply -f catalog/ --prune --dry-run"}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
 	cmd.Flags().StringVar(&f.change.Note, "note", "", "`why`, for the history")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		change, err := f.read(c)
 		if err != nil {
 			return err
@@ -103,14 +104,14 @@ func catalogApplyCommand(c *cli) *cobra.Command {
 }
 
 // catalogDiffCommand has the exit codes of kubectl diff: what is different is no failure, but a script can tell.
-func catalogDiffCommand(c *cli) *cobra.Command {
+func catalogDiffCommand(c *cli.Context) *cobra.Command {
 	var f catalogFiles
-	cmd := &cobra.Command{Use: "diff -f FILE", Short: "Say how files differ from the tenant's own entries; the exit code is 1 where they do", Args: atMost(0),
+	cmd := &cobra.Command{Use: "diff -f FILE", Short: "Say how files differ from the tenant's own entries; the exit code is 1 where they do", Args: cli.AtMost(0),
 		Long: "Say how files differ from the tenant's own entries. Nothing is saved. The exit code is 0 where they do not differ, 1 where they do, or\n" +
 			"where something is wrong with them.",
 		Example: "  muster catalog diff -f catalog/ --prune"}
 	f.declare(cmd)
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		change, err := f.read(c)
 		if err != nil {
 			return err
@@ -123,42 +124,42 @@ func catalogDiffCommand(c *cli) *cobra.Command {
 			return err
 		}
 		if len(r.Changes) > 0 {
-			return silentError{}
+			return cli.SilentError{}
 		}
 		return nil
 	})
 }
 
 // sayReport fails, without more words, where something is wrong.
-func sayReport(c *cli, r app.CatalogReport) error {
-	if c.json() {
-		if err := c.printJSON(r); err != nil {
+func sayReport(c *cli.Context, r app.CatalogReport) error {
+	if c.JSON() {
+		if err := c.PrintJSON(r); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range r.Problems {
-			fmt.Fprintln(c.stdout, problemLine(p))
+			fmt.Fprintln(c.Stdout, problemLine(p))
 		}
 		for _, e := range r.Changes {
-			fmt.Fprintf(c.stdout, "%s %s (version %d)\n", map[string]string{"add": "+", "change": "~", "remove": "-"}[e.Act], e.CatalogKey, e.Number)
+			fmt.Fprintf(c.Stdout, "%s %s (version %d)\n", map[string]string{"add": "+", "change": "~", "remove": "-"}[e.Act], e.CatalogKey, e.Number)
 			for _, f := range e.Fields {
-				fmt.Fprintf(c.stdout, "    %s: %s -> %s\n", f.Path, shown(f.Before), shown(f.After))
+				fmt.Fprintf(c.Stdout, "    %s: %s -> %s\n", f.Path, cli.Shown(f.Before), cli.Shown(f.After))
 			}
 			for _, w := range e.Warnings {
-				fmt.Fprintf(c.stdout, "    %s\n", w)
+				fmt.Fprintf(c.Stdout, "    %s\n", w)
 			}
 		}
 		switch {
 		case r.OK() && len(r.Changes) == 0:
-			fmt.Fprintln(c.stdout, "Unchanged: everything is saved like this already.")
+			fmt.Fprintln(c.Stdout, "Unchanged: everything is saved like this already.")
 		case r.Saved:
-			fmt.Fprintf(c.stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, plural(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, cli.Plural(len(r.Changes), "change"), r.Same)
 		default:
-			fmt.Fprintf(c.stdout, "Nothing was saved: %s, %d unchanged.\n", plural(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", cli.Plural(len(r.Changes), "change"), r.Same)
 		}
 	}
 	if !r.OK() {
-		return silentError{}
+		return cli.SilentError{}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/cmd/muster/cli"
 )
 
 // catalogFlag names the directories of a catalog.
@@ -27,13 +28,13 @@ func (f *catalogFlag) directories() ([]string, error) {
 		dirs = slices.DeleteFunc(filepath.SplitList(os.Getenv("MUSTER_CATALOG")), func(dir string) bool { return dir == "" })
 	}
 	if len(dirs) == 0 {
-		return nil, usagef("no catalog is named").hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
+		return nil, cli.Usagef("no catalog is named").Hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
 	}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err != nil {
-			return nil, usagef("the catalog cannot be read: %v", err)
+			return nil, cli.Usagef("the catalog cannot be read: %v", err)
 		} else if !info.IsDir() {
-			return nil, usagef("%s is not a directory", dir).hint("A catalog is a directory with folders such as templates and services.")
+			return nil, cli.Usagef("%s is not a directory", dir).Hint("A catalog is a directory with folders such as templates and services.")
 		}
 	}
 	return dirs, nil

@@ -11,21 +11,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func catalogListCommand(c *cli) *cobra.Command {
+func catalogListCommand(c *cli.Context) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the tenant's catalog"}
 	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(app.CatalogKinds, ", "))
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		items, err := cl.CatalogItems(ctx, kind, strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string]any{"items": items})
+		if c.JSON() {
+			return c.PrintJSON(map[string]any{"items": items})
 		}
-		t := newTable("KIND", "NAME", "LABEL", "OWN", "VERSION>", "BY", "CLUSTERS>")
+		t := cli.NewTable("KIND", "NAME", "LABEL", "OWN", "VERSION>", "BY", "CLUSTERS>")
 		for _, i := range items {
 			own, version := "", ""
 			if i.Own {
@@ -34,9 +35,9 @@ func catalogListCommand(c *cli) *cobra.Command {
 					own = "replaces"
 				}
 			}
-			t.add(i.Kind, i.Name, i.Label, own, version, i.By, strconv.Itoa(i.Clusters))
+			t.Add(i.Kind, i.Name, i.Label, own, version, i.By, strconv.Itoa(i.Clusters))
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
@@ -46,15 +47,15 @@ func keyOf(args []string) (app.CatalogKey, error) {
 		args = strings.SplitN(args[0], "/", 2)
 	}
 	if len(args) != 2 {
-		return app.CatalogKey{}, usagef("say which entry: KIND NAME, such as template web")
+		return app.CatalogKey{}, cli.Usagef("say which entry: KIND NAME, such as template web")
 	}
 	return app.CatalogKey{Kind: args[0], Name: args[1]}, nil
 }
 
-func catalogGetCommand(c *cli) *cobra.Command {
+func catalogGetCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "get KIND NAME", Short: "Print an entry of the tenant's catalog as YAML, which apply reads", Example: "  muster catalog get template web > web.yaml",
 		Args: cobra.RangeArgs(1, 2)}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
 		if err != nil {
 			return err
@@ -63,17 +64,17 @@ func catalogGetCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(s)
+		if c.JSON() {
+			return c.PrintJSON(s)
 		}
-		_, err = fmt.Fprint(c.bytes(), s.Text)
+		_, err = fmt.Fprint(c.Bytes(), s.Text)
 		return err
 	})
 }
 
-func catalogHistoryCommand(c *cli) *cobra.Command {
+func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "history KIND NAME", Short: "List the versions of an own entry, newest first", Args: cobra.RangeArgs(1, 2)}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
 		if err != nil {
 			return err
@@ -82,34 +83,34 @@ func catalogHistoryCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string]any{"versions": list})
+		if c.JSON() {
+			return c.PrintJSON(map[string]any{"versions": list})
 		}
-		t := newTable("VERSION>", "AT", "BY", "WHAT", "NOTE")
+		t := cli.NewTable("VERSION>", "AT", "BY", "WHAT", "NOTE")
 		for _, r := range list {
 			what := "saved"
 			if r.Gone {
 				what = "removed"
 			}
-			t.add(strconv.Itoa(r.Number), r.At.Local().Format("2006-01-02 15:04:05"), r.By, what, firstLine(r.Note))
+			t.Add(strconv.Itoa(r.Number), r.At.Local().Format("2006-01-02 15:04:05"), r.By, what, cli.FirstLine(r.Note))
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
-func catalogRevertCommand(c *cli) *cobra.Command {
+func catalogRevertCommand(c *cli.Context) *cobra.Command {
 	var note string
 	var to int
 	cmd := &cobra.Command{Use: "revert KIND NAME --to VERSION", Short: "Save an older version of an own entry again; version 0 takes the own entry out", Args: cobra.RangeArgs(1, 2)}
 	cmd.Flags().IntVar(&to, "to", -1, "the `version`")
 	cmd.Flags().StringVar(&note, "note", "", "`why`, for the history")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
 		if err != nil {
 			return err
 		}
 		if to < 0 {
-			return usagef("say to which version, with --to").hint("`muster catalog history %s` lists them.", k)
+			return cli.Usagef("say to which version, with --to").Hint("`muster catalog history %s` lists them.", k)
 		}
 		r, err := cl.RevertCatalog(ctx, k, to, note)
 		if err != nil {
@@ -119,16 +120,16 @@ func catalogRevertCommand(c *cli) *cobra.Command {
 	})
 }
 
-func catalogTryCommand(c *cli) *cobra.Command {
+func catalogTryCommand(c *cli.Context) *cobra.Command {
 	var (
 		f catalogFiles
 		l layoutFlags
 	)
-	cmd := &cobra.Command{Use: "try -f FILE --template NAME --size N", Short: "Work out a cluster as if files were saved; nothing is", Args: atMost(0),
+	cmd := &cobra.Command{Use: "try -f FILE --template NAME --size N", Short: "Work out a cluster as if files were saved; nothing is", Args: cli.AtMost(0),
 		Example: "  muster catalog try -f web.yaml --template web --size 5"}
 	f.declare(cmd)
 	l.declare(cmd.Flags())
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		change, err := f.read(c)
 		if err != nil {
 			return err
@@ -137,36 +138,36 @@ func catalogTryCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(p)
+		if c.JSON() {
+			return c.PrintJSON(p)
 		}
 		for _, g := range p.Layout.Groups {
-			fmt.Fprintf(c.stdout, "%s of %s with %s: %s\n", plural(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
+			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", cli.Plural(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
 		}
-		fmt.Fprintf(c.stdout, "%s, %s, about %s, %s per hour.\n", plural(p.Layout.Size(), "node"), plural(len(p.Plan.Steps), "step"), app.Span(p.Duration), priceOf(p.Layout))
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", cli.Plural(p.Layout.Size(), "node"), cli.Plural(len(p.Plan.Steps), "step"), app.Span(p.Duration), cli.PriceOf(p.Layout))
 		return nil
 	})
 }
 
-func catalogExportCommand(c *cli) *cobra.Command {
+func catalogExportCommand(c *cli.Context) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{Use: "export [DIR]", Short: "Write the tenant's own entries as files KIND/NAME.yaml, or print them", Args: atMost(1),
+	cmd := &cobra.Command{Use: "export [DIR]", Short: "Write the tenant's own entries as files KIND/NAME.yaml, or print them", Args: cli.AtMost(1),
 		Example: "  muster catalog export catalog/"}
 	cmd.Flags().BoolVar(&all, "all", false, "also the entries of the installation")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		files, err := cl.ExportCatalog(ctx, all)
 		if err != nil {
 			return err
 		}
 		if len(args) == 0 {
-			if c.json() {
-				return c.printJSON(map[string]any{"files": files})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"files": files})
 			}
 			for i, f := range files {
 				if i > 0 {
-					fmt.Fprintln(c.bytes(), "---")
+					fmt.Fprintln(c.Bytes(), "---")
 				}
-				fmt.Fprint(c.bytes(), f.Text)
+				fmt.Fprint(c.Bytes(), f.Text)
 			}
 			return nil
 		}
@@ -176,12 +177,12 @@ func catalogExportCommand(c *cli) *cobra.Command {
 			}
 			name := filepath.Join(args[0], filepath.FromSlash(f.Name))
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				return usagef("%v", err)
+				return cli.Usagef("%v", err)
 			}
 			if err := os.WriteFile(name, []byte(f.Text), 0o644); err != nil {
-				return usagef("%v", err)
+				return cli.Usagef("%v", err)
 			}
 		}
-		return c.say(map[string]int{"files": len(files)}, "%s written to %s.", plural(len(files), "file"), args[0])
+		return c.Say(map[string]int{"files": len(files)}, "%s written to %s.", cli.Plural(len(files), "file"), args[0])
 	})
 }

@@ -20,6 +20,7 @@ import (
 
 	"muster/app"
 	"muster/cmd/house"
+	"muster/cmd/muster/cli"
 )
 
 const blogYAML = `kind: template
@@ -391,7 +392,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 		for _, do := range []string{"review", "save"} {
 			in.Set("do", do)
 			_, answer := send(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(in.Encode()))
-			answers += strings.Join(readable(answer), " ")
+			answers += strings.Join(cli.Readable(answer), " ")
 			if do == "save" && strings.Count(answers, "Unchanged") == 1 {
 				t.Errorf("%s says it once only: to %s", path, do)
 			}
@@ -425,7 +426,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, answer := send(http.MethodPost, "/admin/catalog/import", m.FormDataContentType(), &form)
-		return fmt.Sprint(status) + strings.Join(readable(answer), " ")
+		return fmt.Sprint(status) + strings.Join(cli.Readable(answer), " ")
 	}
 	written := func(name, text string) string {
 		t.Helper()
@@ -438,7 +439,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 	cli := func(args ...string) string {
 		t.Helper()
 		r := runAlone(t, append(args, "--server", site.URL, "--token", boss.token)...)
-		if r.code != exitDone {
+		if r.code != cli.ExitDone {
 			t.Fatalf("%v: %s %s", args, r.out, r.errOut)
 		}
 		return r.out

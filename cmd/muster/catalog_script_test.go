@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 const brokenScript = `kind: service
@@ -30,7 +31,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	}
 	var out, errOut bytes.Buffer
 	code := run(context.Background(), []string{"catalog", "lint", dir}, strings.NewReader(""), &out, &errOut)
-	if code != exitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: line 2, column 1 of the script: `if") {
+	if code != cli.ExitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: line 2, column 1 of the script: `if") {
 		t.Errorf("lint: exit %d: %s%s", code, &out, &errOut)
 	}
 
@@ -54,7 +55,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 func TestLintNeedsShellcheckForShellcheck(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out, errOut bytes.Buffer
-	if code := run(context.Background(), []string{"catalog", "lint", "--shellcheck", "../../examples/catalog"}, strings.NewReader(""), &out, &errOut); code == exitDone ||
+	if code := run(context.Background(), []string{"catalog", "lint", "--shellcheck", "../../examples/catalog"}, strings.NewReader(""), &out, &errOut); code == cli.ExitDone ||
 		!strings.Contains(errOut.String(), "apt install shellcheck") {
 		t.Errorf("exit %d: %s%s", code, &out, &errOut)
 	}

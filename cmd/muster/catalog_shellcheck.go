@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/automators/shell"
+	"muster/cmd/muster/cli"
 )
 
 // shellcheckBatch is how many scripts one run of shellcheck gets: a command line has a limit.
@@ -45,7 +46,7 @@ func shellcheckScripts(ctx context.Context, r *catalog.Report) error {
 		}
 		files[language] = append(files[language], name)
 	}
-	for _, language := range sortedKeys(files) {
+	for _, language := range cli.SortedKeys(files) {
 		for batch := range slices.Chunk(files[language], shellcheckBatch) {
 			if err := shellcheckFiles(ctx, tool, language, batch, r); err != nil {
 				return err

@@ -8,9 +8,10 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/cmd/muster/cli"
 )
 
-func catalogShowCommand(c *cli) *cobra.Command {
+func catalogShowCommand(c *cli.Context) *cobra.Command {
 	var f catalogFlag
 	cmd := &cobra.Command{
 		Use:   "show TEMPLATE [DIR...]",
@@ -43,10 +44,10 @@ func catalogShowCommand(c *cli) *cobra.Command {
 				return e
 			}
 			v := app.TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
-			if c.json() {
-				return c.printJSON(v)
+			if c.JSON() {
+				return c.PrintJSON(v)
 			}
-			return printTemplate(c.stdout, v)
+			return printTemplate(c.Stdout, v)
 		},
 	}
 	f.declare(cmd)

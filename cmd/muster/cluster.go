@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterCommand(c *cli) *cobra.Command {
-	cmd := family("cluster", "Make, watch and delete clusters",
+func clusterCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("cluster", "Make, watch and delete clusters",
 		clusterCreateCommand(c),
 		clusterListCommand(c),
 		clusterShowCommand(c),
@@ -53,13 +54,13 @@ func clusterCommand(c *cli) *cobra.Command {
 	cmd.AddCommand(amendCommands(c)...)
 	completeNames(c, cmd)
 	cmd.Aliases = []string{"clusters"}
-	c.serverFlags(cmd.PersistentFlags())
+	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
 // connectTo gives a client, and the cluster that a person named; see find.
-func connectTo(ctx context.Context, c *cli, word string, deleted bool) (*client, app.ClusterView, error) {
-	cl, err := c.connect()
+func connectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, app.ClusterView, error) {
+	cl, err := c.Connect()
 	if err != nil {
 		return nil, app.ClusterView{}, err
 	}
@@ -69,9 +70,9 @@ func connectTo(ctx context.Context, c *cli, word string, deleted bool) (*client,
 
 // find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
 // those that are gone, and of those the newest; two that live are for the person to tell apart.
-func find(ctx context.Context, cl *client, word string, deleted bool) (app.ClusterView, error) {
+func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (app.ClusterView, error) {
 	if word == "" {
-		return app.ClusterView{}, usagef("the name of the cluster is empty")
+		return app.ClusterView{}, cli.Usagef("the name of the cluster is empty")
 	}
 	v, err := cl.Cluster(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {

@@ -17,13 +17,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
 )
 
 // maxKeyFile is how much is read of a file that should hold a public key.
 const maxKeyFile = 16 << 10
 
-func clusterCertificateCommand(c *cli) *cobra.Command {
+func clusterCertificateCommand(c *cli.Context) *cobra.Command {
 	var file, ttl string
 	cmd := &cobra.Command{
 		Use:   "certificate ID|NAME --public-key FILE",
@@ -31,10 +32,10 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 		Long: "Get an SSH certificate for a public key of yours, which opens the nodes of a cluster for a while. It is written beside the key,\n" +
 			"where ssh finds it: for id_ed25519.pub that is id_ed25519-cert.pub. With --public-key - the key is read from standard input,\n" +
 			"and the certificate written to standard output.",
-		Args: exactly("ID|NAME"),
+		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
-				return usagef("--public-key is missing").hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
+				return cli.Usagef("--public-key is missing").Hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
 			}
 			key, err := publicKey(c, file)
 			if err != nil {
@@ -57,8 +58,8 @@ func clusterCertificateCommand(c *cli) *cobra.Command {
 }
 
 // publicKey reads a file that holds a public key.
-func publicKey(c *cli, file string) (string, error) {
-	in := c.stdin
+func publicKey(c *cli.Context, file string) (string, error) {
+	in := c.Stdin
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
@@ -72,35 +73,35 @@ func publicKey(c *cli, file string) (string, error) {
 		return "", err
 	}
 	if len(b) > maxKeyFile {
-		return "", usagef("%s is too large for a public key", file)
+		return "", cli.Usagef("%s is too large for a public key", file)
 	}
 	if strings.Contains(string(b), "PRIVATE KEY") { // it must not leave this machine
-		return "", usagef("%s holds a private key", file).hint("Give the public one, which mostly ends in .pub.")
+		return "", cli.Usagef("%s holds a private key", file).Hint("Give the public one, which mostly ends in .pub.")
 	}
 	return string(b), nil
 }
 
 // keepCertificate writes the certificate beside its key.
-func keepCertificate(c *cli, file string, cert app.Certificate) error {
-	if c.json() {
-		return c.printJSON(cert)
+func keepCertificate(c *cli.Context, file string, cert app.Certificate) error {
+	if c.JSON() {
+		return c.PrintJSON(cert)
 	}
 	if file == "-" {
-		_, err := fmt.Fprintln(c.bytes(), cert.Certificate)
+		_, err := fmt.Fprintln(c.Bytes(), cert.Certificate)
 		return err
 	}
 	to := strings.TrimSuffix(file, ".pub") + "-cert.pub"
-	if err := writePrivate(to, []byte(cert.Certificate+"\n")); err != nil {
+	if err := cli.WritePrivate(to, []byte(cert.Certificate+"\n")); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s lets you in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
+	fmt.Fprintf(c.Stdout, "%s lets you in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
 	return nil
 }
 
 // visitTime is how long the certificate of one visit holds. It is asked for when one signs in; what has begun goes on.
 const visitTime = "5m"
 
-func clusterSSHCommand(c *cli) *cobra.Command {
+func clusterSSHCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
 		Short: "Open a shell on a node, or run a command there, with a key and a certificate made for it",
@@ -111,10 +112,10 @@ func clusterSSHCommand(c *cli) *cobra.Command {
 				args = args[:dash]
 			}
 			if len(args) == 0 {
-				return usagef("ID|NAME is missing").hint("Usage: %s", cmd.UseLine())
+				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
 			}
 			if len(args) > 2 {
-				return usagef("%q is one argument too many", args[2]).hint("A command stands behind --: muster cluster ssh %s %s -- %s", args[0], args[1],
+				return cli.Usagef("%q is one argument too many", args[2]).Hint("A command stands behind --: muster cluster ssh %s %s -- %s", args[0], args[1],
 					strings.Join(args[2:], " "))
 			}
 			return nil
@@ -134,7 +135,7 @@ func clusterSSHCommand(c *cli) *cobra.Command {
 }
 
 // visit runs ssh, with what it needs in a directory that is removed afterwards.
-func visit(ctx context.Context, c *cli, cluster, name string, command []string) error {
+func visit(ctx context.Context, c *cli.Context, cluster, name string, command []string) error {
 	program, err := exec.LookPath("ssh")
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
@@ -168,7 +169,7 @@ func visit(ctx context.Context, c *cli, cluster, name string, command []string) 
 			return err
 		}
 	}
-	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(sshPort(n)), "-l", firstOf(n.SSHUser, cert.User)}
+	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(sshPort(n)), "-l", cli.FirstOf(n.SSHUser, cert.User)}
 	for _, option := range []string{
 		"CertificateFile=" + quoted(file("key-cert.pub")), "IdentitiesOnly=yes", "IdentityAgent=none", "UserKnownHostsFile=" + quoted(file("known_hosts")),
 		"GlobalKnownHostsFile=none", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "PreferredAuthentications=publickey", "LogLevel=ERROR",
@@ -177,13 +178,13 @@ func visit(ctx context.Context, c *cli, cluster, name string, command []string) 
 	}
 	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
 	run := exec.CommandContext(ctx, program, args...)
-	run.Stdin, run.Stdout, run.Stderr = c.stdin, raw(c.stdout), raw(c.stderr) // as from ssh itself
+	run.Stdin, run.Stdout, run.Stderr = c.Stdin, cli.Raw(c.Stdout), cli.Raw(c.Stderr) // as from ssh itself
 	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = 5 * time.Second
 	err = run.Run()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() > 0 {
-		return exitError(ended.ExitCode())
+		return cli.ExitError(ended.ExitCode())
 	}
 	return err
 }

@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 func TestSSHCommandLine(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "ssh"), exitUsage, "", "ID|NAME is missing")
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), exitUsage, "", "-- uptime")
-	wantResult(t, s.muster("cluster", "certificate", "shop"), exitUsage, "", "--public-key is missing")
+	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is missing")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), cli.ExitUsage, "", "-- uptime")
+	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is missing")
 	t.Setenv("PATH", t.TempDir())
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), exitFailed, "", "there is no program ssh")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "there is no program ssh")
 }
 
 func TestCertificateKeepsPrivateKeysHere(t *testing.T) {
@@ -27,7 +28,7 @@ func TestCertificateKeepsPrivateKeysHere(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantResult(t, s.muster("cluster", "certificate", "shop", "--public-key", file), exitUsage, "", says)
+		wantResult(t, s.muster("cluster", "certificate", "shop", "--public-key", file), cli.ExitUsage, "", says)
 	}
 	if n := s.wasAsked("POST /clusters/c1/certificate"); n != 0 {
 		t.Errorf("the server was asked %d times", n)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // amendFlags are what the commands that amend a cluster are told. Each command has those of its own, and those of all.
@@ -37,20 +38,20 @@ var amendments = []struct {
 	final                     bool // it cannot be rolled back
 	harmless                  bool // it changes nothing: nobody is asked, and what it found is shown
 	flags                     func(*amendFlags, *pflag.FlagSet)
-	read                      func(c *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
+	read                      func(c *cli.Context, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
 }{
 	{use: "resize ID|NAME SIZE", short: "Give a cluster more or fewer nodes",
 		more:    "Nodes that go are drained first: what runs on them is handed over before they are given back.",
 		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
-		args:    exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("that go, if it shrinks; otherwise Muster chooses"), theMachines),
-		read: func(_ *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("that go, if it shrinks; otherwise Muster chooses"), theMachines),
+		read: func(_ *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
 			size, err := amount(args[0], "SIZE")
 			return app.Amendment{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
 		}},
 	{use: "grow ID|NAME [NODES]", short: "Give a cluster more nodes: one, or so many",
 		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
-		read: func(_ *cli, v app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, v app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
 			by, err := amountOr(1, args, "NODES")
 			return app.Amendment{Kind: app.OperationResize, Size: v.Size + by}, err
 		}},
@@ -58,15 +59,15 @@ var amendments = []struct {
 		more:    "They are drained first: what runs on them is handed over before they are given back.",
 		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("that go; otherwise Muster chooses")),
-		read: func(_ *cli, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
 			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
 			switch {
 			case err != nil:
 				return app.Amendment{}, err
 			case by < len(f.nodes):
-				return app.Amendment{}, usagef("%s shall go, but %d are named", plural(by, "node"), len(f.nodes))
+				return app.Amendment{}, cli.Usagef("%s shall go, but %d are named", cli.Plural(by, "node"), len(f.nodes))
 			case by >= v.Size:
-				return app.Amendment{}, usagef("%s has %s; of them %d cannot go", v.Name, plural(v.Size, "node"), by).hint("To give all of it back: muster cluster delete %s", v.Name)
+				return app.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, cli.Plural(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
 			}
 			return app.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
 		}},
@@ -83,7 +84,7 @@ var amendments = []struct {
 			flags.StringVar(&f.config, "config", "", "what changes: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it when they are restarted next")
 		}),
-		read: func(c *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		read: func(c *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
 			m := app.Amendment{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
 			var err error
 			if m.Parameters, err = parseValues("--param", f.parameters); err != nil {
@@ -105,8 +106,8 @@ var amendments = []struct {
 	{use: "upgrade ID|NAME", short: "Bring a cluster to what the catalog says by now, node after node",
 		more:    "It halts by itself at the first node that is not well afterwards; then it can be resumed or rolled back.",
 		example: "muster cluster upgrade shop --preview\nmuster cluster upgrade shop --batch 2 --on-failure roll_back --wait",
-		args:    exactly("ID|NAME"), flags: flagsOf(theBatch),
-		read: func(*cli, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
+		args:    cli.Exactly("ID|NAME"), flags: flagsOf(theBatch),
+		read: func(*cli.Context, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
 			return app.Amendment{Kind: app.OperationUpgrade}, nil
 		}},
 	{use: "compare ID|NAME [SERVICE…]", short: "Have Puppet, Ansible, Chef and Docker say what they would change on the nodes of a cluster",
@@ -117,7 +118,7 @@ var amendments = []struct {
 		more:    "A node that is made anew keeps its name, its host key and its services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
 		args:    between(1, 0, "ID|NAME"), final: true,
-		read: func(_ *cli, _ app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, _ app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
 			return app.Amendment{Kind: app.OperationRepair, Nodes: args}, nil
 		}},
 }
@@ -148,8 +149,8 @@ func theBatch(f *amendFlags, flags *pflag.FlagSet) {
 }
 
 // servicesRead reads an amendment that is about services, and perhaps nodes.
-func servicesRead(kind app.OperationKind) func(*cli, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
-	return func(_ *cli, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+func servicesRead(kind app.OperationKind) func(*cli.Context, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
+	return func(_ *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
 		return app.Amendment{Kind: kind, Services: args, Nodes: f.nodes}, nil
 	}
 }
@@ -158,7 +159,7 @@ func servicesRead(kind app.OperationKind) func(*cli, app.ClusterView, []string, 
 func amount(text, name string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, usagef("%s is %q, and not a number of nodes", name, text).hint("It is a whole number from 1 on.")
+		return 0, cli.Usagef("%s is %q, and not a number of nodes", name, text).Hint("It is a whole number from 1 on.")
 	}
 	return n, nil
 }
@@ -175,17 +176,17 @@ func amountOr(standard int, args []string, name string) (int, error) {
 func between(least, most int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {
-			return exactly(names...)(cmd, args)
+			return cli.Exactly(names...)(cmd, args)
 		}
 		if most > 0 {
-			return atMost(most)(cmd, args)
+			return cli.AtMost(most)(cmd, args)
 		}
 		return nil
 	}
 }
 
 // amendCommands makes the commands.
-func amendCommands(c *cli) []*cobra.Command {
+func amendCommands(c *cli.Context) []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range amendments {
 		f := &amendFlags{harmless: a.harmless}
@@ -212,14 +213,14 @@ func amendCommands(c *cli) []*cobra.Command {
 }
 
 // amend shows what an amendment would do, asks, and does it.
-func amend(ctx context.Context, c *cli, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
+func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
 	switch {
 	case f.yes && f.preview:
-		return usagef("--yes and --preview do not go together")
+		return cli.Usagef("--yes and --preview do not go together")
 	case f.batch < 0:
-		return usagef("--batch is a number of nodes, from 1 on")
-	case !f.yes && !f.preview && !f.harmless && !isTerminal(c.stdin):
-		return usagef("this needs --yes where there is no terminal to confirm on").hint("See first what it would do: --preview.")
+		return cli.Usagef("--batch is a number of nodes, from 1 on")
+	case !f.yes && !f.preview && !f.harmless && !cli.IsTerminal(c.Stdin):
+		return cli.Usagef("this needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --preview.")
 	}
 	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
@@ -237,11 +238,11 @@ func amend(ctx context.Context, c *cli, word string, f *amendFlags, read func(ap
 		return err
 	}
 	switch {
-	case f.preview && c.json():
-		return c.printJSON(p)
-	case p.Nothing && c.json():
-		return c.printJSON(v)
-	case !c.json():
+	case f.preview && c.JSON():
+		return c.PrintJSON(p)
+	case p.Nothing && c.JSON():
+		return c.PrintJSON(v)
+	case !c.JSON():
 		if err := printAmend(c, v, p, f.steps); err != nil {
 			return err
 		}
@@ -250,7 +251,7 @@ func amend(ctx context.Context, c *cli, word string, f *amendFlags, read func(ap
 		return nil
 	}
 	if !f.yes && !f.harmless {
-		if err := c.confirm(ctx, "Go on?", v.Name+" was not changed"); err != nil {
+		if err := c.Confirm(ctx, "Go on?", v.Name+" was not changed"); err != nil {
 			return err
 		}
 	}
@@ -263,15 +264,15 @@ func amend(ctx context.Context, c *cli, word string, f *amendFlags, read func(ap
 	if err != nil {
 		return err
 	}
-	if err := amended(ctx, c, cl, v, answer, f.w, after); err != nil || !f.harmless || !f.w.wait || c.json() {
+	if err := amended(ctx, c, cl, v, answer, f.w, after); err != nil || !f.harmless || !f.w.wait || c.JSON() {
 		return err
 	}
-	line(c.stdout, "")
+	cli.Line(c.Stdout, "")
 	return show(ctx, c, v.ID, "drift", printDrift)
 }
 
 // amended answers for an amendment that was accepted, or that waits for approvals.
-func amended(ctx context.Context, c *cli, cl *client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
+func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
 	now := answer.Cluster
 	if answer.Operation == 0 && answer.Request != nil {
 		var err error
@@ -281,16 +282,16 @@ func amended(ctx context.Context, c *cli, cl *client, v app.ClusterView, answer 
 	}
 	switch {
 	case now == nil:
-		return c.say(v, "Nothing is to be done: %s is so already.", v.Name)
+		return c.Say(v, "Nothing is to be done: %s is so already.", v.Name)
 	case answer.Operation == 0 && answer.Request == nil:
-		return c.say(*now, "Nothing is to be done: %s is so already.", v.Name)
+		return c.Say(*now, "Nothing is to be done: %s is so already.", v.Name)
 	}
 	return started(ctx, c, cl, *now, w, after)
 }
 
 // printAmend shows what an amendment would do.
-func printAmend(c *cli, v app.ClusterView, p app.AmendPreview, steps bool) error {
-	return amendText{w: c.stdout, paint: c.painter(c.stdout)}.write(v, p, steps)
+func printAmend(c *cli.Context, v app.ClusterView, p app.AmendPreview, steps bool) error {
+	return amendText{w: c.Stdout, paint: c.Painter(c.Stdout)}.write(v, p, steps)
 }
 
 // nodesTouched are those that something is done on, and how many are left as they are.

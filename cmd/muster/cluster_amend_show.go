@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/planner"
 )
 
@@ -24,22 +25,22 @@ func (t amendText) write(v app.ClusterView, p app.AmendPreview, steps bool) erro
 		_, err := fmt.Fprintf(t.w, "%s (%s): nothing is to be done; it is so already.\n", v.Name, v.ID)
 		return err
 	}
-	line(t.w, "%s (%s): %s", v.Name, v.ID, p.Title())
+	cli.Line(t.w, "%s (%s): %s", v.Name, v.ID, p.Title())
 	for _, e := range p.Effects() {
-		line(t.w, "  %s", e)
+		cli.Line(t.w, "  %s", e)
 	}
 	if err := t.nodes(p); err != nil {
 		return err
 	}
 	t.changes(p)
-	line(t.w, "")
+	cli.Line(t.w, "")
 	t.figures(v, p, time.Now())
 	for _, n := range p.Notes {
-		line(t.w, "  - %s", n)
+		cli.Line(t.w, "  - %s", n)
 	}
 	t.decision(p.Decision)
 	if steps && len(p.Plan.Steps) > 0 {
-		line(t.w, "")
+		cli.Line(t.w, "")
 		return planner.Text(t.w, p.Plan)
 	}
 	return nil
@@ -62,7 +63,7 @@ func (t amendText) nodes(p app.AmendPreview) error {
 	if has(why) {
 		head = append(head, "WHY")
 	}
-	table := newTable(head...)
+	table := cli.NewTable(head...)
 	var colours []string
 	for _, n := range touched {
 		sign, colour := signOf(n)
@@ -74,24 +75,24 @@ func (t amendText) nodes(p app.AmendPreview) error {
 		if has(why) {
 			row = append(row, n.Why)
 		}
-		table.add(row...)
+		table.Add(row...)
 	}
 	var b bytes.Buffer
-	if err := table.write(&b); err != nil {
+	if err := table.Write(&b); err != nil {
 		return err
 	}
-	line(t.w, "")
+	cli.Line(t.w, "")
 	for i, text := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		if i > 0 {
 			text = t.paint(colours[i-1], text)
 		}
-		line(t.w, "  %s", text)
+		cli.Line(t.w, "  %s", text)
 	}
 	switch {
 	case rest == 1:
-		line(t.w, "  The other node stays as it is.")
+		cli.Line(t.w, "  The other node stays as it is.")
 	case rest > 1:
-		line(t.w, "  The other %d nodes stay as they are.", rest)
+		cli.Line(t.w, "  The other %d nodes stay as they are.", rest)
 	}
 	return nil
 }
@@ -100,13 +101,13 @@ func (t amendText) nodes(p app.AmendPreview) error {
 func signOf(n app.AmendedNode) (sign, colour string) {
 	switch n.Change {
 	case app.NodeNew:
-		return "+", colourComes
+		return "+", cli.ColourComes
 	case app.NodeGone:
-		return "-", colourGoes
+		return "-", cli.ColourGoes
 	case app.NodeReplaced:
-		return "±", colourChanges
+		return "±", cli.ColourChanges
 	}
-	return "~", colourChanges
+	return "~", cli.ColourChanges
 }
 
 // nodeServices lists the services of a node, with what becomes of each.
@@ -138,14 +139,14 @@ func (t amendText) changes(p app.AmendPreview) {
 	if len(p.Changes) == 0 {
 		return
 	}
-	line(t.w, "\n  What is configured otherwise:")
+	cli.Line(t.w, "\n  What is configured otherwise:")
 	for _, ch := range p.Changes {
-		line(t.w, "    %s", ch.Path)
+		cli.Line(t.w, "    %s", ch.Path)
 		if ch.Before != "" {
-			line(t.w, "      %s", t.paint(colourGoes, "- "+indented(ch.Before)))
+			cli.Line(t.w, "      %s", t.paint(cli.ColourGoes, "- "+indented(ch.Before)))
 		}
 		if ch.After != "" {
-			line(t.w, "      %s", t.paint(colourComes, "+ "+indented(ch.After)))
+			cli.Line(t.w, "      %s", t.paint(cli.ColourComes, "+ "+indented(ch.After)))
 		}
 	}
 }
@@ -158,35 +159,35 @@ func indented(s string) string {
 // figures says what it costs and how long it takes.
 func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time) {
 	if p.Before.Nodes != p.After.Nodes {
-		line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
+		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
 	}
 	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
-		text := fmt.Sprintf("  Cost per hour: %s → %s", money(before), money(after))
+		text := fmt.Sprintf("  Cost per hour: %s → %s", cli.Money(before), cli.Money(after))
 		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
-			text += fmt.Sprintf("; until the lease ends in %s: %s", span(left), signedMoney((after-before)*left.Hours()))
+			text += fmt.Sprintf("; until the lease ends in %s: %s", cli.Span(left), signedMoney((after-before)*left.Hours()))
 		}
-		line(t.w, "%s", text)
+		cli.Line(t.w, "%s", text)
 	} else if after > 0 {
-		line(t.w, "  Cost per hour: %s, as before", money(after))
+		cli.Line(t.w, "  Cost per hour: %s, as before", cli.Money(after))
 	}
-	text := "  " + plural(p.Plan.Acts(), "step")
+	text := "  " + cli.Plural(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
 		text += ", " + withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords())
 	}
-	line(t.w, "%s", text)
+	cli.Line(t.w, "%s", text)
 	if p.FromPools != nil {
-		line(t.w, "  %s", p.FromPools.Words())
+		cli.Line(t.w, "  %s", p.FromPools.Words())
 	}
 	for _, l := range p.ProblemLines() {
-		line(t.w, "  %s", l)
+		cli.Line(t.w, "  %s", l)
 	}
 }
 
 func signedMoney(v float64) string {
 	if v < 0 {
-		return "-" + money(-v)
+		return "-" + cli.Money(-v)
 	}
-	return "+" + money(v)
+	return "+" + cli.Money(v)
 }
 
 // decision says what policies say.
@@ -196,14 +197,14 @@ func (t amendText) decision(d *app.Decision) {
 	}
 	switch d.Outcome {
 	case app.OutcomeRefuse:
-		line(t.w, "  %s", t.paint(colourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
+		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
 	case app.OutcomeApprove:
 		for _, n := range d.Needs {
 			text := "  It needs the approval of " + n.Words()
 			if n.Reason != "" {
 				text += ": " + n.Reason
 			}
-			line(t.w, "%s", t.paint(colourChanges, text))
+			cli.Line(t.w, "%s", t.paint(cli.ColourChanges, text))
 		}
 	}
 }

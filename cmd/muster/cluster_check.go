@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterCheckCommand(c *cli) *cobra.Command {
+func clusterCheckCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check ID|NAME [NODE]",
 		Short: "Show what nodes were found to be when they were bootstrapped, beside what services may assume",
@@ -16,7 +17,7 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 			if len(args) == 2 {
 				return nil
 			}
-			return exactly("ID|NAME")(cmd, args)
+			return cli.Exactly("ID|NAME")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
@@ -37,15 +38,15 @@ func clusterCheckCommand(c *cli) *cobra.Command {
 }
 
 // printNodeReports prints a table: all checks of one node, or only what is not good of many.
-func printNodeReports(c *cli, all []app.NodeReport, whole bool) error {
-	if c.json() {
-		return c.printJSON(all)
+func printNodeReports(c *cli.Context, all []app.NodeReport, whole bool) error {
+	if c.JSON() {
+		return c.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.stdout, "No node was looked at so far; nodes are looked at when they are bootstrapped.")
+		fmt.Fprintln(c.Stdout, "No node was looked at so far; nodes are looked at when they are bootstrapped.")
 		return nil
 	}
-	t := newTable("NODE", "CHECK", "RESULT", "FOUND", "WANTED", "HINT")
+	t := cli.NewTable("NODE", "CHECK", "RESULT", "FOUND", "WANTED", "HINT")
 	rows := 0
 	for _, r := range all {
 		for _, k := range r.Checks {
@@ -62,12 +63,12 @@ func printNodeReports(c *cli, all []app.NodeReport, whole bool) error {
 				continue
 			}
 			rows++
-			t.add(r.Node, k.Name, result, firstOf(k.Found, k.Skipped, "-"), firstOf(k.Want, "-"), firstOf(k.Hint, "-"))
+			t.Add(r.Node, k.Name, result, cli.FirstOf(k.Found, k.Skipped, "-"), cli.FirstOf(k.Want, "-"), cli.FirstOf(k.Hint, "-"))
 		}
 	}
 	if rows == 0 {
-		fmt.Fprintf(c.stdout, "%s, all as services need them. Name one to see every check.\n", plural(len(all), "node"))
+		fmt.Fprintf(c.Stdout, "%s, all as services need them. Name one to see every check.\n", cli.Plural(len(all), "node"))
 		return nil
 	}
-	return t.show(c)
+	return t.Show(c)
 }

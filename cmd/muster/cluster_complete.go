@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
@@ -17,7 +18,7 @@ const completionTime = 3 * time.Second
 
 // completeNames has shells complete the names of clusters in all commands that take one first, and then, where the command takes
 // them, those of its services or nodes.
-func completeNames(c *cli, family *cobra.Command) {
+func completeNames(c *cli.Context, family *cobra.Command) {
 	for _, cmd := range family.Commands() {
 		if strings.Contains(cmd.Use, "ID|NAME") && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -27,10 +28,10 @@ func completeNames(c *cli, family *cobra.Command) {
 	}
 }
 
-func completeArgs(c *cli, cmd *cobra.Command, args []string) ([]string, cobra.ShellCompDirective) {
+func completeArgs(c *cli.Context, cmd *cobra.Command, args []string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	cl, err := c.connect()
+	cl, err := c.Connect()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -41,7 +42,7 @@ func completeArgs(c *cli, cmd *cobra.Command, args []string) ([]string, cobra.Sh
 		}
 		var names []string
 		for _, s := range list {
-			names = append(names, s.Name+"\t"+s.Template+", "+plural(s.Size, "node")+", "+string(s.Status))
+			names = append(names, s.Name+"\t"+s.Template+", "+cli.Plural(s.Size, "node")+", "+string(s.Status))
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // clusterResumeCommand goes on with an operation that is paused or has failed.
-func clusterResumeCommand(c *cli) *cobra.Command {
+func clusterResumeCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:     "resume ID|NAME",
 		Short:   "Go on with an operation that is paused, or that has failed, from the steps that failed",
 		Example: "  muster cluster resume shop --wait",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
 				return cl.Act(ctx, id, 0, "resume", nil)
 			})
 		},
@@ -28,15 +29,15 @@ func clusterResumeCommand(c *cli) *cobra.Command {
 }
 
 // clusterRetryNodeCommand tries again what failed on one node.
-func clusterRetryNodeCommand(c *cli) *cobra.Command {
+func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:     "retry-node ID|NAME NODE",
 		Short:   "Try again what failed on one node, and leave the others as they are",
 		Example: "  muster cluster retry-node shop n3 --wait",
-		Args:    exactly("ID|NAME", "NODE"),
+		Args:    cli.Exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
 				return cl.RetryNode(ctx, id, args[1])
 			})
 		},
@@ -46,7 +47,7 @@ func clusterRetryNodeCommand(c *cli) *cobra.Command {
 }
 
 // operate does something to a cluster that starts its operation again, and answers for it.
-func operate(ctx context.Context, c *cli, word string, w waitFlags, do func(context.Context, *client, string) (app.ClusterView, error)) error {
+func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (app.ClusterView, error)) error {
 	cl, v, err := connectTo(ctx, c, word, false)
 	if err != nil {
 		return err
@@ -61,14 +62,14 @@ func operate(ctx context.Context, c *cli, word string, w waitFlags, do func(cont
 	return started(ctx, c, cl, v, w, after)
 }
 
-func clusterPauseCommand(c *cli) *cobra.Command {
+func clusterPauseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause ID|NAME",
 		Short: "Let nothing new start on a cluster; what runs goes on to its end",
 		Long: "Let nothing new of a cluster's operation start, while the steps that run go on to their ends. Machines stay, and cost\n" +
 			"money. `muster cluster resume` lets it go on, `muster cluster cancel` calls it off.",
 		Example: "  muster cluster pause shop",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -77,11 +78,11 @@ func clusterPauseCommand(c *cli) *cobra.Command {
 			if v, err = cl.Act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(v)
+			if c.JSON() {
+				return c.PrintJSON(v)
 			}
 			op := underWay(v)
-			fmt.Fprintf(c.stdout, "%s of %s (%s) is paused, %d of %d steps done\nGo on:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nGo on:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
 			return nil
 		},
 	}
@@ -98,7 +99,7 @@ func underWay(v app.ClusterView) app.Operation {
 	return op
 }
 
-func clusterCancelCommand(c *cli) *cobra.Command {
+func clusterCancelCommand(c *cli.Context) *cobra.Command {
 	var (
 		w        waitFlags
 		rollBack bool
@@ -109,7 +110,7 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 		Long: "Call off what is being done with a cluster: nothing new starts, and what runs is told to stop. With --roll-back what it\n" +
 			"has made is given back by itself then; without, machines stay, and cost money, until somebody rolls back or deletes.",
 		Example: "  muster cluster cancel shop --roll-back --wait",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -131,15 +132,15 @@ func clusterCancelCommand(c *cli) *cobra.Command {
 }
 
 // cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
-func cancelled(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
+func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
 	op := underWay(v)
 	if !w.wait {
-		if c.json() {
-			return c.printJSON(v)
+		if c.JSON() {
+			return c.PrintJSON(v)
 		}
-		fmt.Fprintf(c.stdout, "%s of %s (%s) is being stopped\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) is being stopped\n", op.Kind.Words(), v.Name, v.ID)
 		if rollBack {
-			fmt.Fprintln(c.stdout, "What it has made is given back then.")
+			fmt.Fprintln(c.Stdout, "What it has made is given back then.")
 		}
 		return nil
 	}
@@ -150,16 +151,16 @@ func cancelled(ctx context.Context, c *cli, cl *client, v app.ClusterView, w wai
 	if rollBack && op.Status == app.OperationCancelled {
 		return waitUndone(ctx, c, cl, v, op, w)
 	}
-	if c.json() {
-		return c.printJSON(v)
+	if c.JSON() {
+		return c.PrintJSON(v)
 	}
 	if op.Status == app.OperationSucceeded {
-		fmt.Fprintf(c.stdout, "%s of %s (%s) was done before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) was done before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
 		return nil
 	}
-	fmt.Fprintf(c.stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
 	for _, way := range waysForward(v, op) {
-		fmt.Fprintln(c.stdout, way)
+		fmt.Fprintln(c.Stdout, way)
 	}
 	return nil
 }

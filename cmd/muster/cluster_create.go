@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // waitFlags are those of every command that starts an operation.
@@ -65,7 +66,7 @@ func (p *preference) String() string { return string(*p) }
 // Type is how help names the value.
 func (p *preference) Type() string { return "preference" }
 
-func clusterCreateCommand(c *cli) *cobra.Command {
+func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	var (
 		layout        layoutFlags
 		w             waitFlags
@@ -87,14 +88,14 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
 			"  muster cluster create shop --template web --size 10 --on-failure go_on --at-least 60%",
-		Args: atMost(1),
+		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
 				wanted := []string{"template", "size"}
 				if len(settings) > 0 {
 					wanted = wanted[:1] // the template may let one of its parameters say the size
 				}
-				if err := need(cmd, wanted...); err != nil {
+				if err := cli.Need(cmd, wanted...); err != nil {
 					return err
 				}
 			}
@@ -121,11 +122,11 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 				asked, err := read.Request()
 				if err != nil {
 					e := app.AsError(err)
-					return usagef("%s: %s", file, e.Message).hint("%s", e.Hint)
+					return cli.Usagef("%s: %s", file, e.Message).Hint("%s", e.Hint)
 				}
 				r = withSpec(cmd, r, asked)
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -137,7 +138,7 @@ func clusterCreateCommand(c *cli) *cobra.Command {
 				return err
 			}
 			for _, warning := range warningsOf(answer) {
-				fmt.Fprintln(c.stderr, warning)
+				fmt.Fprintln(c.Stderr, warning)
 			}
 			v, err := decided(cmd.Context(), c, cl, answer, w)
 			if v == nil || err != nil {
@@ -185,14 +186,14 @@ func (f *failureChoice) Type() string { return "choice" }
 
 // started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
-func started(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64) error {
+func started(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
 	v, failed := waitAfter(ctx, c, cl, v, w.timeout, after)
 	if failed != nil {
-		if c.json() && v.Status == app.ClusterFailed {
-			if err := c.printJSON(v); err != nil {
+		if c.JSON() && v.Status == app.ClusterFailed {
+			if err := c.PrintJSON(v); err != nil {
 				return err
 			}
 		}
@@ -202,23 +203,23 @@ func started(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitF
 }
 
 // created is started for a create, which says too which people it waits for.
-func created(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags) error {
-	if w.wait || c.json() {
+func created(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags) error {
+	if w.wait || c.JSON() {
 		return started(ctx, c, cl, v, w, 0)
 	}
 	return printStarted(c, v, cl.PeopleOf(ctx, v.ID))
 }
 
-func printStarted(c *cli, v app.ClusterView, people string) error {
-	if c.json() {
-		return c.printJSON(v)
+func printStarted(c *cli.Context, v app.ClusterView, people string) error {
+	if c.JSON() {
+		return c.PrintJSON(v)
 	}
 	op, _ := operationOf(v, 0)
-	fmt.Fprintf(c.stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, plural(v.Size, "node"), plural(op.Total, "step"))
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, cli.Plural(v.Size, "node"), cli.Plural(op.Total, "step"))
 	if op.Expected > 0 {
-		fmt.Fprintf(c.stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
+		fmt.Fprintf(c.Stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}
-	fmt.Fprintf(c.stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
+	fmt.Fprintf(c.Stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
 	return nil
 }
 
@@ -232,13 +233,13 @@ func parseLease(text string) (*time.Duration, error) {
 	}
 	lease, err := app.ParseLength(text)
 	if err != nil || lease <= 0 {
-		return nil, usagef("--lease %s is not a length of time", text).hint("It looks like 90m, 8h, 7d or forever.")
+		return nil, cli.Usagef("--lease %s is not a length of time", text).Hint("It looks like 90m, 8h, 7d or forever.")
 	}
 	return &lease, nil
 }
 
 // readConfig reads a JSON object given as such, as the name of a file, or on stdin. Numbers stay as they were written.
-func readConfig(c *cli, text string) (map[string]any, error) {
+func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -248,24 +249,24 @@ func readConfig(c *cli, text string) (map[string]any, error) {
 	case strings.HasPrefix(strings.TrimSpace(text), "{"):
 		b = []byte(text)
 	case text == "-":
-		b, err = io.ReadAll(c.stdin)
+		b, err = io.ReadAll(c.Stdin)
 	default:
 		b, err = os.ReadFile(text)
 	}
 	if err != nil {
-		return nil, usagef("--config: %v", err).hint("Give a JSON object, the name of a file with one, or - for stdin.")
+		return nil, cli.Usagef("--config: %v", err).Hint("Give a JSON object, the name of a file with one, or - for stdin.")
 	}
 	if b, err = jsonOf(b); err != nil {
-		return nil, usagef("--config is not a JSON or YAML object: %v", err)
+		return nil, cli.Usagef("--config is not a JSON or YAML object: %v", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, usagef("--config is not a JSON object: %s", app.GoWords(err))
+		return nil, cli.Usagef("--config is not a JSON object: %s", app.GoWords(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, usagef("--config holds more than one JSON object")
+		return nil, cli.Usagef("--config holds more than one JSON object")
 	}
 	return config, nil
 }
@@ -274,7 +275,7 @@ func readConfig(c *cli, text string) (map[string]any, error) {
 const previewTries = 10
 
 // previewCreate shows what a create would make, what that costs and how long it takes.
-func previewCreate(ctx context.Context, c *cli, cl *client, r app.ClusterRequest) error {
+func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r app.ClusterRequest) error {
 	p, err := cl.Preview(ctx, r)
 	for range previewTries {
 		if err != nil || p.Account == nil || p.Account.State != app.AccountChecking {
@@ -290,10 +291,10 @@ func previewCreate(ctx context.Context, c *cli, cl *client, r app.ClusterRequest
 	if err != nil {
 		return err
 	}
-	if c.json() {
-		return c.printJSON(p)
+	if c.JSON() {
+		return c.PrintJSON(p)
 	}
-	line(c.stdout, "%s of %s would be:", plural(p.Layout.Size(), "node"), p.Template)
+	cli.Line(c.Stdout, "%s of %s would be:", cli.Plural(p.Layout.Size(), "node"), p.Template)
 	printPreview(c, p)
 	return nil
 }
@@ -303,7 +304,7 @@ func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
 		return e.Words()
 	}
-	return "about " + clock(d)
+	return "about " + cli.Clock(d)
 }
 
 // withPeople adds to how long something takes that it also waits for people, where it does.
@@ -330,10 +331,10 @@ func parseValues(flag string, texts []string) (map[string]any, error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, usagef("%s %q has no value", flag, text).hint("It looks like %s port=8080; see `muster template show`.", flag)
+			return nil, cli.Usagef("%s %q has no value", flag, text).Hint("It looks like %s port=8080; see `muster template show`.", flag)
 		}
 		if _, twice := out[name]; twice {
-			return nil, usagef("%s says %s twice", flag, name)
+			return nil, cli.Usagef("%s says %s twice", flag, name)
 		}
 		if out == nil {
 			out = map[string]any{}

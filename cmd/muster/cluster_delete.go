@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterDeleteCommand(c *cli) *cobra.Command {
+func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes bool
 		w   waitFlags
@@ -20,10 +21,10 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 		Use:     "delete ID|NAME",
 		Aliases: []string{"rm"},
 		Short:   "Delete a cluster with all its machines",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes where there is no terminal to confirm on")
+			if !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -50,48 +51,48 @@ func clusterDeleteCommand(c *cli) *cobra.Command {
 }
 
 // deleting answers for a delete, and lets go of the cluster's key once it is gone.
-func deleting(ctx context.Context, c *cli, cl *client, v app.ClusterView, w waitFlags, after int64) error {
+func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
 	began := time.Now()
 	v, err := waitAfter(ctx, c, cl, v, w.timeout, after)
 	if err == nil {
-		forgetKeys(cl.home, v.ID)
-		if !c.json() {
-			fmt.Fprintln(c.stdout, headline(v))
+		forgetKeys(cl.Home, v.ID)
+		if !c.JSON() {
+			fmt.Fprintln(c.Stdout, headline(v))
 		}
 		most := proofPatience
 		if w.timeout > 0 {
 			most = min(most, max(w.timeout-time.Since(began), time.Millisecond))
 		}
-		if err := printLeft(ctx, c, cl, v.ID, most); err != nil || !c.json() {
+		if err := printLeft(ctx, c, cl, v.ID, most); err != nil || !c.JSON() {
 			return err
 		}
 	}
-	if c.json() && (err == nil || v.Status == app.ClusterFailed) {
-		err = errors.Join(err, c.printJSON(v))
+	if c.JSON() && (err == nil || v.Status == app.ClusterFailed) {
+		err = errors.Join(err, c.PrintJSON(v))
 	}
 	return err
 }
 
 // printLeft waits for the proof that nothing is left of a deleted cluster, and says so with what the cluster has cost. With JSON, whose
 // answer is the cluster, it only waits.
-func printLeft(ctx context.Context, c *cli, cl *client, id string, timeout time.Duration) error {
+func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) error {
 	r, err := awaitProof(ctx, c, cl, id, timeout)
 	if err != nil {
 		// The cluster is deleted all the same.
-		fmt.Fprintf(c.stderr, "The receipt can't be read: %s\n", messageOf(err))
+		fmt.Fprintf(c.Stderr, "The receipt can't be read: %s\n", cli.MessageOf(err))
 		return nil
 	}
-	if c.json() {
+	if c.JSON() {
 		return nil
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s\n%s\n", receiptTotal(r), r.ProofWords())
+	_, err = fmt.Fprintf(c.Stdout, "%s\n%s\n", receiptTotal(r), r.ProofWords())
 	return err
 }
 
 // confirmDelete asks the person at the terminal.
-func confirmDelete(ctx context.Context, c *cli, v app.ClusterView) error {
-	return c.confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
+func confirmDelete(ctx context.Context, c *cli.Context, v app.ClusterView) error {
+	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, cli.Plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

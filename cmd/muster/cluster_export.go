@@ -11,17 +11,18 @@ import (
 
 	"muster/app"
 	"muster/app/spec"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
-func clusterExportCommand(c *cli) *cobra.Command {
+func clusterExportCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export ID|NAME",
 		Short: "Write down what to ask for to get a cluster like this",
 		Long: "Write a spec to standard output, in YAML or with -o json in JSON, from which `muster cluster create -f` makes a cluster like\n" +
 			"this. Values that may be secret are left out, and named.",
 		Example: "  muster cluster export shop >shop.yaml\n  muster cluster create shop-2 -f shop.yaml",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -31,23 +32,23 @@ func clusterExportCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
+			if c.JSON() {
 				for _, p := range e.LeftOut {
-					fmt.Fprintf(c.stderr, "left out, since it may be secret: %s\n", p)
+					fmt.Fprintf(c.Stderr, "left out, since it may be secret: %s\n", p)
 				}
-				return c.printJSON(e.Spec)
+				return c.PrintJSON(e.Spec)
 			}
 			text, err := spec.YAML(e)
 			if err != nil {
 				return err
 			}
-			_, err = c.bytes().Write(text)
+			_, err = c.Bytes().Write(text)
 			return err
 		},
 	}
 }
 
-func clusterCloneCommand(c *cli) *cobra.Command {
+func clusterCloneCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	var preview, yes bool
 	cmd := &cobra.Command{
@@ -56,7 +57,7 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 		Long: "Make a cluster like another one under a new name: the same template, size, services, hardware and configuration, from the\n" +
 			"catalog as it is now. What is on the machines is not copied.",
 		Example: "  muster cluster clone shop shop-2 --preview\n  muster cluster clone shop shop-2 --yes --wait",
-		Args:    exactly("ID|NAME", "NEW"),
+		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			cl, v, err := connectTo(ctx, c, args[0], false)
@@ -67,16 +68,16 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case preview && c.json():
-				return c.printJSON(p)
-			case !c.json():
+			case preview && c.JSON():
+				return c.PrintJSON(p)
+			case !c.JSON():
 				printClone(c, v, args[1], p)
 			}
 			if preview {
 				return nil
 			}
 			if !yes {
-				if err := c.confirm(ctx, "Go on?", "nothing was made"); err != nil {
+				if err := c.Confirm(ctx, "Go on?", "nothing was made"); err != nil {
 					return err
 				}
 			}
@@ -97,43 +98,43 @@ func clusterCloneCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func printClone(c *cli, v app.ClusterView, name string, p app.Preview) {
-	line(c.stdout, "%s would be, like %s:", name, v.Name)
+func printClone(c *cli.Context, v app.ClusterView, name string, p app.Preview) {
+	cli.Line(c.Stdout, "%s would be, like %s:", name, v.Name)
 	printPreview(c, p)
 }
 
-func printPreview(c *cli, p app.Preview) {
+func printPreview(c *cli.Context, p app.Preview) {
 	for _, g := range p.Layout.Groups {
-		line(c.stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
+		cli.Line(c.Stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	line(c.stdout, "%s, %s per hour, %s", plural(p.Layout.Size(), "node"), priceOf(p.Layout), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
+	cli.Line(c.Stdout, "%s, %s per hour, %s", cli.Plural(p.Layout.Size(), "node"), cli.PriceOf(p.Layout), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
 	if words := p.Plan.FallbackWords(); words != "" {
-		line(c.stdout, "%s", words)
+		cli.Line(c.Stdout, "%s", words)
 	}
 	if words := p.Cheaper.Words(); words != "" {
-		line(c.stdout, "%s", words)
+		cli.Line(c.Stdout, "%s", words)
 	}
 	for _, w := range append(p.ProblemLines(), p.Warnings...) {
-		line(c.stdout, "%s", w)
+		cli.Line(c.Stdout, "%s", w)
 	}
 	if p.FromPools != nil {
-		line(c.stdout, "%s", p.FromPools.Words())
+		cli.Line(c.Stdout, "%s", p.FromPools.Words())
 	}
 	if d := p.Decision; d != nil && d.Reason != "" {
-		line(c.stdout, "%s", d.Reason)
+		cli.Line(c.Stdout, "%s", d.Reason)
 	}
 }
 
-func clusterDiffCommand(c *cli) *cobra.Command {
+func clusterDiffCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff ID|NAME[@OPERATION] ID|NAME[@OPERATION]",
 		Short: "Compare two clusters, or two moments of one",
 		Long: "Compare two clusters, or two moments of one: NAME@12 is how operation 12 left the cluster. Values that may be secret are not\n" +
 			"shown. The exit code is 0 whether they differ or not.",
 		Example: "  muster cluster diff shop shop-2\n  muster cluster diff shop@12 shop",
-		Args:    exactly("A", "B"),
+		Args:    cli.Exactly("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -141,23 +142,23 @@ func clusterDiffCommand(c *cli) *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case c.json():
-				return c.printJSON(d)
+			case c.JSON():
+				return c.PrintJSON(d)
 			case len(d.Changes) == 0:
-				line(c.stdout, "%s and %s do not differ in anything that is compared.", d.A.Title(), d.B.Title())
+				cli.Line(c.Stdout, "%s and %s do not differ in anything that is compared.", d.A.Title(), d.B.Title())
 			}
-			paint := c.painter(c.stdout)
+			paint := c.Painter(c.Stdout)
 			for _, x := range d.Changes {
-				line(c.stdout, "%s", x.Path)
+				cli.Line(c.Stdout, "%s", x.Path)
 				if x.Before != "" {
-					line(c.stdout, "  %s", paint(colourGoes, "- "+x.Before))
+					cli.Line(c.Stdout, "  %s", paint(cli.ColourGoes, "- "+x.Before))
 				}
 				if x.After != "" {
-					line(c.stdout, "  %s", paint(colourComes, "+ "+x.After))
+					cli.Line(c.Stdout, "  %s", paint(cli.ColourComes, "+ "+x.After))
 				}
 			}
 			for _, n := range d.Notes {
-				line(c.stdout, "%s", n)
+				cli.Line(c.Stdout, "%s", n)
 			}
 			return nil
 		},
@@ -165,24 +166,24 @@ func clusterDiffCommand(c *cli) *cobra.Command {
 }
 
 // readSpec reads the spec of a file, or of standard input where its name is -.
-func readSpec(c *cli, name string) (app.ClusterSpec, error) {
+func readSpec(c *cli.Context, name string) (app.ClusterSpec, error) {
 	const most = 1<<20 + 1
-	in, shown := c.stdin, "standard input"
+	in, shown := c.Stdin, "standard input"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return app.ClusterSpec{}, usagef("the spec cannot be read: %v", err)
+			return app.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
 		}
 		defer func() { _ = f.Close() }()
 		in, shown = f, name
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return app.ClusterSpec{}, usagef("the spec cannot be read: %v", err)
+		return app.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
 	}
 	s, err := spec.Parse(shown, text)
 	if err != nil {
-		return s, usagef("%s", err.Error()).hint("%s", app.AsError(err).Hint)
+		return s, cli.Usagef("%s", err.Error()).Hint("%s", app.AsError(err).Hint)
 	}
 	return s, nil
 }

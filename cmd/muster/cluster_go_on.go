@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/planner"
 )
 
@@ -23,7 +24,7 @@ func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *app.Surviv
 	flags.Var(choice, "on-failure", words)
 }
 
-func clusterGoOnCommand(c *cli) *cobra.Command {
+func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes, dry, noTopUp bool
 		w                 waitFlags
@@ -35,13 +36,13 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 			"given back, as far as anything of them was made; the others are asked for again later, unless --no-top-up says otherwise. The plan\n" +
 			"is shown first, and what was shown is what runs.",
 		Example: "  muster cluster go-on shop --dry-run\n  muster cluster go-on shop --yes --wait",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && dry {
-				return usagef("--yes and --dry-run do not go together")
+				return cli.Usagef("--yes and --dry-run do not go together")
 			}
-			if !yes && !dry && !isTerminal(c.stdin) {
-				return usagef("this needs --yes where there is no terminal to confirm on").hint("See first what it would do: --dry-run.")
+			if !yes && !dry && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("this needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --dry-run.")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -58,7 +59,7 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 				if err := printGoOn(c, v, p); err != nil {
 					return err
 				}
-				if err := c.confirm(cmd.Context(), p.Title()+"?", v.Name+" was left as it is"); err != nil {
+				if err := c.Confirm(cmd.Context(), p.Title()+"?", v.Name+" was left as it is"); err != nil {
 					return err
 				}
 			}
@@ -80,25 +81,25 @@ func clusterGoOnCommand(c *cli) *cobra.Command {
 }
 
 // printGoOn shows what it would be to go on.
-func printGoOn(c *cli, v app.ClusterView, p app.GoOnPreview) error {
-	if c.json() {
-		return c.printJSON(p)
+func printGoOn(c *cli.Context, v app.ClusterView, p app.GoOnPreview) error {
+	if c.JSON() {
+		return c.PrintJSON(p)
 	}
-	fmt.Fprintf(c.stdout, "%s: %s (%s)\n", v.Name, p.Title(), v.ID)
+	fmt.Fprintf(c.Stdout, "%s: %s (%s)\n", v.Name, p.Title(), v.ID)
 	for _, l := range p.GivesBack {
-		fmt.Fprintf(c.stdout, "  without %s: %s\n", l.Node, l.Error)
+		fmt.Fprintf(c.Stdout, "  without %s: %s\n", l.Node, l.Error)
 	}
 	if p.After.CostPerHour > 0 {
-		fmt.Fprintf(c.stdout, "  %s per hour instead of %s\n", money(p.After.CostPerHour), money(p.Before.CostPerHour))
+		fmt.Fprintf(c.Stdout, "  %s per hour instead of %s\n", cli.Money(p.After.CostPerHour), cli.Money(p.Before.CostPerHour))
 	}
 	for _, note := range p.Notes {
-		fmt.Fprintln(c.stdout, "  "+note)
+		fmt.Fprintln(c.Stdout, "  "+note)
 	}
-	fmt.Fprintln(c.stdout)
-	return planner.Text(c.stdout, p.Plan)
+	fmt.Fprintln(c.Stdout)
+	return planner.Text(c.Stdout, p.Plan)
 }
 
-func clusterTopUpCommand(c *cli) *cobra.Command {
+func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 	var off, on, now bool
 	cmd := &cobra.Command{
 		Use:   "top-up ID|NAME",
@@ -106,10 +107,10 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 		Long: "A cluster that went on with fewer machines than were asked for asks for the others again by itself: after 10 minutes, then after\n" +
 			"twice as long each time, up to 2 hours. Without a flag this shows how that stands.",
 		Example: "  muster cluster top-up shop\n  muster cluster top-up shop --now\n  muster cluster top-up shop --off",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off && on || off && now {
-				return usagef("--off stands alone")
+				return cli.Usagef("--off stands alone")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -120,14 +121,14 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			if c.json() {
-				return c.printJSON(v.TopUp)
+			if c.JSON() {
+				return c.PrintJSON(v.TopUp)
 			}
 			if v.TopUp == nil {
-				line(c.stdout, "%s has all the nodes that were asked for.", v.Name)
+				cli.Line(c.Stdout, "%s has all the nodes that were asked for.", v.Name)
 				return nil
 			}
-			line(c.stdout, "%s: %s", v.Name, v.TopUp.Words(v.Size, time.Now()))
+			cli.Line(c.Stdout, "%s: %s", v.Name, v.TopUp.Words(v.Size, time.Now()))
 			return nil
 		},
 	}
@@ -138,12 +139,12 @@ func clusterTopUpCommand(c *cli) *cobra.Command {
 }
 
 // awaitGoOn waits until a failed operation is gone on with by itself, or it is known why that cannot be. Began tells which.
-func awaitGoOn(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation) (now app.ClusterView, began bool, err error) {
+func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation) (now app.ClusterView, began bool, err error) {
 	for deadline := time.Now().Add(undoPatience); ; {
 		latest, _ := operationOf(v, 0)
 		if latest.Kind == app.OperationGoOn && latest.GoesOn == op.ID {
-			if !c.json() {
-				fmt.Fprintf(c.stderr, "%s goes on with %s.\n", v.Name, plural(v.Size, "node"))
+			if !c.JSON() {
+				fmt.Fprintf(c.Stderr, "%s goes on with %s.\n", v.Name, cli.Plural(v.Size, "node"))
 			}
 			return v, true, nil
 		}

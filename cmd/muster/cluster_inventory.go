@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterInventoryCommand(c *cli) *cobra.Command {
+func clusterInventoryCommand(c *cli.Context) *cobra.Command {
 	var format string
 	var files app.InventoryFiles
 	names := make([]string, len(app.InventoryFormats))
@@ -29,10 +30,10 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 			"on this computer and named from there, so the inventory can be used at once. If you may not have the key, put your own with --key.\n\n" +
 			"    muster cluster inventory shop --format ssh > shop.ssh && ssh -F shop.ssh n1.shop\n" +
 			"    muster cluster inventory shop --format ansible > shop.ini && ansible -i shop.ini web -m ping",
-		Args: exactly("ID|NAME"),
+		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {
-				return usagef("there is no inventory %q", format).hint("One of %s.", strings.Join(names, ", "))
+				return cli.Usagef("there is no inventory %q", format).Hint("One of %s.", strings.Join(names, ", "))
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -49,8 +50,8 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.printed = true
-			_, err = io.WriteString(c.bytes(), text)
+			c.Printed = true
+			_, err = io.WriteString(c.Bytes(), text)
 			return err
 		},
 	}
@@ -62,16 +63,16 @@ func clusterInventoryCommand(c *cli) *cobra.Command {
 
 // keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
 // cannot be part of an inventory leaves the default names, as does a key that one may not have.
-func keepNamed(ctx context.Context, cl *client, v app.ClusterView, f app.InventoryFormat, files *app.InventoryFiles) error {
+func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f app.InventoryFormat, files *app.InventoryFiles) error {
 	if !slices.Contains([]app.InventoryFormat{app.InventorySSH, app.InventoryAnsible, app.InventoryAnsibleYAML, app.InventoryEnv, app.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}
-	base, err := keyBase(cl.home, v.ID)
+	base, err := keyBase(cl.Home, v.ID)
 	if err != nil || !app.InventoryPath(base+".known_hosts") {
 		return err
 	}
 	if files.KnownHosts == "" {
-		if err := writePrivate(base+".known_hosts", []byte(knownHosts(reachableNodes(v)))); err != nil {
+		if err := cli.WritePrivate(base+".known_hosts", []byte(knownHosts(reachableNodes(v)))); err != nil {
 			return fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
 		}
 		files.KnownHosts = base + ".known_hosts"

@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
-func clusterListCommand(c *cli) *cobra.Command {
+func clusterListCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	var f app.ClusterFilter
 	var status, order string
@@ -20,14 +21,14 @@ func clusterListCommand(c *cli) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List clusters, newest first",
 		Example: "  muster cluster list --owner me --status failed\n  muster cluster list --template hadoop --sort cost --limit 10",
-		Args:    atMost(0),
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if f.Limit < 1 {
-				return usagef("--limit must be at least 1, not %d", f.Limit)
+				return cli.Usagef("--limit must be at least 1, not %d", f.Limit)
 			}
 			f.Deleted, f.Status, f.Sort = all, app.ClusterStatus(status), app.ClusterSort(order)
 			list, err := cl.Clusters(cmd.Context(), f)
@@ -48,31 +49,31 @@ func clusterListCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func printClusters(c *cli, list []app.ClusterSummary, f app.ClusterFilter) error {
-	if c.json() {
+func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilter) error {
+	if c.JSON() {
 		if list == nil {
 			list = []app.ClusterSummary{}
 		}
-		return c.printJSON(map[string][]app.ClusterSummary{"clusters": list})
+		return c.PrintJSON(map[string][]app.ClusterSummary{"clusters": list})
 	}
 	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
 	if len(list) == 0 && narrowed {
-		_, err := fmt.Fprintln(c.stdout, "No cluster fits.")
+		_, err := fmt.Fprintln(c.Stdout, "No cluster fits.")
 		return err
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stdout, "No clusters. Make one: muster cluster create --template T --size N")
+		_, err := fmt.Fprintln(c.Stdout, "No clusters. Make one: muster cluster create --template T --size N")
 		return err
 	}
 	now := time.Now()
-	t := newTable("NAME", "ID", "TEMPLATE", "NODES>", "STATUS", "OWNER", "AGE>", "LEASE>", "COST/H>")
+	t := cli.NewTable("NAME", "ID", "TEMPLATE", "NODES>", "STATUS", "OWNER", "AGE>", "LEASE>", "COST/H>")
 	for _, s := range list {
-		t.add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), money(s.CostPerHour))
+		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, cli.Span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), cli.Money(s.CostPerHour))
 	}
-	if err := t.show(c); err != nil || len(list) < f.Limit {
+	if err := t.Show(c); err != nil || len(list) < f.Limit {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stderr, "Only the first %d are listed; --limit asks for more.\n", f.Limit)
+	_, err := fmt.Fprintf(c.Stderr, "Only the first %d are listed; --limit asks for more.\n", f.Limit)
 	return err
 }
 
@@ -88,5 +89,5 @@ func leaseLeft(c app.Cluster, now time.Time) string {
 	if c.ExpiresAt.IsZero() || c.Status == app.ClusterDeleted {
 		return "-"
 	}
-	return span(c.ExpiresAt.Sub(now))
+	return cli.Span(c.ExpiresAt.Sub(now))
 }

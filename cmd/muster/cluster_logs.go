@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // Reading logs.
@@ -17,7 +18,7 @@ const (
 	logPace = 300 * time.Millisecond // between two looks for new lines
 )
 
-func clusterLogsCommand(c *cli) *cobra.Command {
+func clusterLogsCommand(c *cli.Context) *cobra.Command {
 	var (
 		f      app.LogFilter
 		follow bool
@@ -27,10 +28,10 @@ func clusterLogsCommand(c *cli) *cobra.Command {
 		Use:   "logs ID|NAME",
 		Short: "Show what the steps of a cluster said",
 		Long:  "Show what the steps of a cluster said. With --format json there is one JSON object on each line.",
-		Args:  exactly("ID|NAME"),
+		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("tail") && (tail < 1 || tail > 5000) {
-				return usagef("--tail must be from 1 to 5000")
+				return cli.Usagef("--tail must be from 1 to 5000")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
@@ -61,8 +62,8 @@ func clusterLogsCommand(c *cli) *cobra.Command {
 
 // logReader prints the lines of a cluster in their order, each once.
 type logReader struct {
-	cli    *cli
-	client *client
+	cli    *cli.Context
+	client *cli.Client
 	id     string
 	filter app.LogFilter
 	call   func(ctx context.Context, call func(context.Context) error) error
@@ -116,11 +117,11 @@ func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
 
 // follow prints what comes until no operation of the cluster is under way, bearing with a server that is started anew.
 func (r *logReader) follow(ctx context.Context) error {
-	p := &patient{client: r.client, limit: r.cli.patience, note: func(text string) { fmt.Fprintln(r.cli.stderr, "muster: "+text) }}
-	r.call = p.try
+	p := &cli.Patient{Client: r.client, Limit: r.cli.Patience, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
+	r.call = p.Try
 	for {
 		var v app.ClusterView
-		err := p.try(ctx, func(ctx context.Context) (err error) {
+		err := p.Try(ctx, func(ctx context.Context) (err error) {
 			v, err = r.client.Cluster(ctx, r.id)
 			return err
 		})
@@ -140,13 +141,13 @@ func (r *logReader) follow(ctx context.Context) error {
 	}
 }
 
-func printLog(c *cli, l app.LogLine) error {
-	if c.json() {
-		c.printed = true
-		enc := json.NewEncoder(c.stdout)
+func printLog(c *cli.Context, l app.LogLine) error {
+	if c.JSON() {
+		c.Printed = true
+		enc := json.NewEncoder(c.Stdout)
 		enc.SetEscapeHTML(false)
 		return enc.Encode(l) // always on one line
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s %s | %s\n", l.At.Local().Format(time.TimeOnly), l.Step, l.Text)
+	_, err := fmt.Fprintf(c.Stdout, "%s %s | %s\n", l.At.Local().Format(time.TimeOnly), l.Step, l.Text)
 	return err
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // nodeTable lists nodes. Zones are told only where there are any.
-func nodeTable(nodes []app.Node) *table {
+func nodeTable(nodes []app.Node) *cli.Table {
 	zoned := slices.ContainsFunc(nodes, func(n app.Node) bool { return n.Zone != "" })
 	heads := []string{"NODE", "HOST", "HARDWARE", "IMAGE", "ZONE", "STATUS", "ADDRESS", "SERVICES"}
 	line := func(cells ...string) []string {
@@ -18,9 +19,9 @@ func nodeTable(nodes []app.Node) *table {
 		}
 		return cells
 	}
-	t := newTable(line(heads...)...)
+	t := cli.NewTable(line(heads...)...)
 	for _, n := range nodes {
-		t.add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, firstOf(n.Zone, "-"), n.State(), firstOf(n.Address(app.AddressAccess), "-"),
+		t.Add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, cli.FirstOf(n.Zone, "-"), n.State(), cli.FirstOf(n.Address(app.AddressAccess), "-"),
 			strings.Join(servicesOf(n), ", "))...)
 	}
 	return t

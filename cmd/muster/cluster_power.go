@@ -7,20 +7,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterSleepCommand(c *cli) *cobra.Command {
+func clusterSleepCommand(c *cli.Context) *cobra.Command {
 	return clusterPowerCommand(c, app.OperationSleep, "Stop the services and machines of a cluster, and keep what is on them",
 		"Stop the services of a cluster, those that need others first, and then its machines. What is on them stays; the lease goes on.\n"+
 			"`muster cluster wake` starts them again.")
 }
 
-func clusterWakeCommand(c *cli) *cobra.Command {
+func clusterWakeCommand(c *cli.Context) *cobra.Command {
 	return clusterPowerCommand(c, app.OperationWake, "Start the machines and services of a cluster that sleeps",
 		"Start the machines of a cluster that sleeps, and then its services, those that others need first.")
 }
 
-func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *cobra.Command {
+func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long string) *cobra.Command {
 	var w waitFlags
 	var preview bool
 	cmd := &cobra.Command{
@@ -28,7 +29,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 		Short:   short,
 		Long:    long,
 		Example: fmt.Sprintf("  muster cluster %s shop --wait", kind),
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			cl, v, err := connectTo(ctx, c, args[0], false)
@@ -39,12 +40,12 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 			switch {
 			case err != nil:
 				return err
-			case preview && c.json():
-				return c.printJSON(p)
+			case preview && c.JSON():
+				return c.PrintJSON(p)
 			case preview:
 				return printAmend(c, v, p, true)
 			case p.Nothing:
-				return c.say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
+				return c.Say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
 			}
 			after, err := w.start(ctx, cl, v.ID)
 			if err != nil {
@@ -62,7 +63,7 @@ func clusterPowerCommand(c *cli, kind app.OperationKind, short, long string) *co
 	return cmd
 }
 
-func clusterScheduleCommand(c *cli) *cobra.Command {
+func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 	var sleep, wake, zone string
 	var clear bool
 	cmd := &cobra.Command{
@@ -71,14 +72,14 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 		Long: "Show when a cluster goes to sleep and wakes; with --sleep or --wake, set both: what is left out does not happen. Times are minute,\n" +
 			"hour, day of the month, month and weekday, as in crontab, by the clock of --zone. --clear takes the schedule away.",
 		Example: "  muster cluster schedule shop --sleep \"0 19 * * 1-5\" --wake \"0 7 * * 1-5\" --zone Europe/Berlin\n  muster cluster schedule shop --clear",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, set := cmd.Context(), sleep != "" || wake != ""
 			switch {
 			case clear && (set || zone != ""):
-				return usagef("--clear stands alone")
+				return cli.Usagef("--clear stands alone")
 			case zone != "" && !set:
-				return usagef("--zone goes with --sleep and --wake")
+				return cli.Usagef("--zone goes with --sleep and --wake")
 			}
 			cl, v, err := connectTo(ctx, c, args[0], false)
 			if err != nil {
@@ -104,12 +105,12 @@ func clusterScheduleCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func printSchedule(c *cli, v app.ClusterView, s app.ClusterSchedule) error {
-	if c.json() {
-		return c.printJSON(s)
+func printSchedule(c *cli.Context, v app.ClusterView, s app.ClusterSchedule) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
 	}
 	if s.None() {
-		line(c.stdout, "%s has no schedule.", v.Name)
+		cli.Line(c.Stdout, "%s has no schedule.", v.Name)
 		return nil
 	}
 	zone, err := time.LoadLocation(s.Zone)
@@ -121,7 +122,7 @@ func printSchedule(c *cli, v app.ClusterView, s app.ClusterSchedule) error {
 		if t.Kind == app.OperationWake {
 			word = "wakes"
 		}
-		line(c.stdout, "%s %s %s", v.Name, word, t.At.In(zone).Format("Mon 2 Jan 2006 15:04 MST"))
+		cli.Line(c.Stdout, "%s %s %s", v.Name, word, t.At.In(zone).Format("Mon 2 Jan 2006 15:04 MST"))
 	}
 	return nil
 }

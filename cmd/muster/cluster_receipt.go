@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterReceiptCommand(c *cli) *cobra.Command {
+func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:   "receipt ID|NAME",
@@ -19,7 +20,7 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 		Long: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left.\n\n" +
 			"The provider's account is checked within seconds after the last machine of a cluster is deleted, and again every 30 s until nothing is left. Of a deleted cluster " +
 			"the receipt waits for that proof. Exit code 1: it isn't proven when the time is over; the receipt is printed all the same.",
-		Args: exactly("ID|NAME"),
+		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
@@ -39,7 +40,7 @@ func clusterReceiptCommand(c *cli) *cobra.Command {
 			if err := printReceipt(c, r); err != nil || !r.Unproven() {
 				return err
 			}
-			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", span(w.timeout), r.Name),
+			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", cli.Span(w.timeout), r.Name),
 				Hint: "Muster keeps checking. See later: muster cluster receipt " + r.Cluster}
 		},
 	}
@@ -53,7 +54,7 @@ const proofPatience = 90 * time.Second
 
 // awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
 // No timeout is 0.
-func awaitProof(ctx context.Context, c *cli, cl *client, id string, timeout time.Duration) (app.Receipt, error) {
+func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) (app.Receipt, error) {
 	r, err := cl.Receipt(ctx, id)
 	if err != nil || !r.Unproven() {
 		return r, err
@@ -68,13 +69,13 @@ func awaitProof(ctx context.Context, c *cli, cl *client, id string, timeout time
 	for r.Unproven() {
 		if words := r.ProofWords(); words != said {
 			said = words
-			p.note(words)
+			p.Note(words)
 		}
 		select {
 		case <-ctx.Done():
 			err = ctx.Err()
 		case <-time.After(pause):
-			err = p.try(ctx, func(ctx context.Context) error {
+			err = p.Try(ctx, func(ctx context.Context) error {
 				now, err := cl.Receipt(ctx, id)
 				if err == nil { // an answer that failed has no machines
 					r = now
@@ -96,36 +97,36 @@ func awaitProof(ctx context.Context, c *cli, cl *client, id string, timeout time
 	return r, nil
 }
 
-func printReceipt(c *cli, r app.Receipt) error {
-	if c.json() {
-		return c.printJSON(r)
+func printReceipt(c *cli.Context, r app.Receipt) error {
+	if c.JSON() {
+		return c.PrintJSON(r)
 	}
-	fmt.Fprintf(c.stdout, "%s (%s) of %s at %s is %s\n", r.Name, r.Cluster, r.Owner, r.Provider, r.Status)
+	fmt.Fprintf(c.Stdout, "%s (%s) of %s at %s is %s\n", r.Name, r.Cluster, r.Owner, r.Provider, r.Status)
 	if len(r.Lines) > 0 {
-		fmt.Fprintln(c.stdout)
-		t := newTable("NODE", "KIND", "ID", "ZONE", "CREATED", "DELETED", "LIFETIME>", "PRICE/H>", "COST>")
+		fmt.Fprintln(c.Stdout)
+		t := cli.NewTable("NODE", "KIND", "ID", "ZONE", "CREATED", "DELETED", "LIFETIME>", "PRICE/H>", "COST>")
 		for _, l := range r.Lines {
 			gone := "-"
 			if !l.GoneAt.IsZero() {
 				gone = l.GoneAt.UTC().Format(time.DateTime)
 			}
-			t.add(l.Node, string(l.Kind), l.ID, firstOf(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, span(l.Lifetime), money(l.Price), money(l.Cost))
+			t.Add(l.Node, string(l.Kind), l.ID, cli.FirstOf(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, cli.Span(l.Lifetime), cli.Money(l.Price), cli.Money(l.Cost))
 		}
-		if err := t.show(c); err != nil {
+		if err := t.Show(c); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(c.stdout, "\n%s\n", receiptTotal(r))
+	fmt.Fprintf(c.Stdout, "\n%s\n", receiptTotal(r))
 	if r.Unpriced > 0 {
-		fmt.Fprintf(c.stdout, "The price of %s is not known.\n", plural(r.Unpriced, "resource"))
+		fmt.Fprintf(c.Stdout, "The price of %s is not known.\n", cli.Plural(r.Unpriced, "resource"))
 	}
 	if words := r.ProofWords(); words != "" {
-		fmt.Fprintln(c.stdout, words)
+		fmt.Fprintln(c.Stdout, words)
 	}
 	return nil
 }
 
 // receiptTotal is the sum of a receipt.
 func receiptTotal(r app.Receipt) string {
-	return fmt.Sprintf("%s, %s in all, cost %s, %d left", plural(len(r.Lines), "resource"), span(r.Lifetime), money(r.Cost), r.Left)
+	return fmt.Sprintf("%s, %s in all, cost %s, %d left", cli.Plural(len(r.Lines), "resource"), cli.Span(r.Lifetime), cli.Money(r.Cost), r.Left)
 }

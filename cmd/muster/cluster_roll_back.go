@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/planner"
 )
 
-func clusterRollBackCommand(c *cli) *cobra.Command {
+func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	var (
 		yes, dry bool
 		w        waitFlags
@@ -23,13 +24,13 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 			"shown is what runs: should anything have happened in between, it is refused. After the roll-back of a create nothing is\n" +
 			"left of the cluster.",
 		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && dry {
-				return usagef("--yes and --dry-run do not go together")
+				return cli.Usagef("--yes and --dry-run do not go together")
 			}
-			if !yes && !dry && !isTerminal(c.stdin) {
-				return usagef("rolling back needs --yes where there is no terminal to confirm on").hint("See first what it would do: --dry-run.")
+			if !yes && !dry && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("rolling back needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --dry-run.")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -46,7 +47,7 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 				if err := printRollBack(c, v, p); err != nil {
 					return err
 				}
-				if err := c.confirm(cmd.Context(), fmt.Sprintf("Roll back %s?", v.Name), v.Name+" was not rolled back"); err != nil {
+				if err := c.Confirm(cmd.Context(), fmt.Sprintf("Roll back %s?", v.Name), v.Name+" was not rolled back"); err != nil {
 					return err
 				}
 			}
@@ -70,16 +71,16 @@ func clusterRollBackCommand(c *cli) *cobra.Command {
 }
 
 // printRollBack shows the plan of a roll-back.
-func printRollBack(c *cli, v app.ClusterView, p app.RollBackPreview) error {
-	if c.json() {
-		return c.printJSON(p)
+func printRollBack(c *cli.Context, v app.ClusterView, p app.RollBackPreview) error {
+	if c.JSON() {
+		return c.PrintJSON(p)
 	}
-	fmt.Fprintf(c.stdout, "roll-back of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
+	fmt.Fprintf(c.Stdout, "roll-back of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
 	if len(p.Plan.Steps) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.stdout)
-	return planner.Text(c.stdout, p.Plan)
+	fmt.Fprintln(c.Stdout)
+	return planner.Text(c.Stdout, p.Plan)
 }
 
 // rollBackWords says what is left after a roll-back.
@@ -101,7 +102,7 @@ func rollBackWords(p app.RollBackPreview) string {
 const undoPatience = 30 * time.Second
 
 // waitUndone waits for the roll-back that a cancelled operation chose, first until it begins.
-func waitUndone(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation, w waitFlags) error {
+func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoPatience); ; {
 		if latest, _ := operationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
 			if op.Kind != app.OperationCreate {
@@ -110,7 +111,7 @@ func waitUndone(ctx context.Context, c *cli, cl *client, v app.ClusterView, op a
 			return deleting(ctx, c, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {
-			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, span(undoPatience)),
+			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, cli.Span(undoPatience)),
 				Hint: "It begins by itself. See how far it is: muster cluster show " + v.ID}
 		}
 		select {

@@ -11,16 +11,17 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
 // clusterConfigCommand shows what `set` changes.
-func clusterConfigCommand(c *cli) *cobra.Command {
+func clusterConfigCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config ID|NAME",
 		Short: "Show the configuration of a cluster as JSON",
 		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + app.HiddenValue + ". `muster cluster set` changes it.",
-		Args:  exactly("ID|NAME"),
+		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -32,13 +33,13 @@ func clusterConfigCommand(c *cli) *cobra.Command {
 			if err := cl.CallInto(cmd.Context(), rest.ClusterPath(v.ID, "config"), nil, &out); err != nil {
 				return err
 			}
-			return c.printJSON(out.Config)
+			return c.PrintJSON(out.Config)
 		},
 	}
 }
 
 // changes reads what is laid over a configuration: a file or an object first, then assignments over it.
-func changes(c *cli, assignments []string, config string) (map[string]any, error) {
+func changes(c *cli.Context, assignments []string, config string) (map[string]any, error) {
 	all, err := readConfig(c, config)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func changes(c *cli, assignments []string, config string) (map[string]any, error
 		all = map[string]any{}
 	}
 	if config == "" && len(assignments) == 0 {
-		return nil, usagef("nothing is to be changed").hint("Give PATH=VALUE, such as nginx.port=8080, or --config FILE.")
+		return nil, cli.Usagef("nothing is to be changed").Hint("Give PATH=VALUE, such as nginx.port=8080, or --config FILE.")
 	}
 	for _, a := range assignments {
 		if err := assign(all, a); err != nil {
@@ -65,14 +66,14 @@ func assign(all map[string]any, assignment string) error {
 		ok = ok && k != ""
 	}
 	if !ok {
-		return usagef("%q is not PATH=VALUE", assignment).hint("It looks like nginx.port=8080; keys with dots in them can be given with --config only.")
+		return cli.Usagef("%q is not PATH=VALUE", assignment).Hint("It looks like nginx.port=8080; keys with dots in them can be given with --config only.")
 	}
 	at := all
 	for i, k := range keys[:len(keys)-1] {
 		next, isMap := at[k].(map[string]any)
 		if !isMap {
 			if _, taken := at[k]; taken {
-				return usagef("%s gets a value, and another one below it", strings.Join(keys[:i+1], "."))
+				return cli.Usagef("%s gets a value, and another one below it", strings.Join(keys[:i+1], "."))
 			}
 			next = map[string]any{}
 			at[k] = next
@@ -81,7 +82,7 @@ func assign(all map[string]any, assignment string) error {
 	}
 	last := keys[len(keys)-1]
 	if _, taken := at[last].(map[string]any); taken {
-		return usagef("%s gets a value, and another one below it", path)
+		return cli.Usagef("%s gets a value, and another one below it", path)
 	}
 	at[last] = valueOf(text)
 	return nil

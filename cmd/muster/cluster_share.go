@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterShareCommand(c *cli) *cobra.Command {
+func clusterShareCommand(c *cli.Context) *cobra.Command {
 	var with []string
 	cmd := &cobra.Command{
 		Use:   "share ID|NAME",
@@ -18,19 +19,19 @@ func clusterShareCommand(c *cli) *cobra.Command {
 			"reader sees state, events and logs; a user also signs in to the machines, sees the configuration, and starts, stops\n" +
 			"and restarts services; a co-owner may do what the owner may.",
 		Example: "  muster cluster share shop\n  muster cluster share shop --with ana:user --with group:ops:reader",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 	}
 	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a person or group:NAME, and reader, user or co-owner; may be repeated")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change app.SharingChange
 		for _, text := range with {
 			i := strings.LastIndex(text, ":")
 			if i < 0 {
-				return usagef("--with %s does not say which access", text).hint("For example %s:user.", text)
+				return cli.Usagef("--with %s does not say which access", text).Hint("For example %s:user.", text)
 			}
 			share := app.ShareWith(text[:i])
 			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
-				return usagef("--with %s: %s", text, app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
+				return cli.Usagef("--with %s: %s", text, app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 			}
 			change.Add = append(change.Add, share)
 		}
@@ -49,7 +50,7 @@ func clusterShareCommand(c *cli) *cobra.Command {
 	})
 }
 
-func clusterUnshareCommand(c *cli) *cobra.Command {
+func clusterUnshareCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "unshare ID|NAME WHO...",
 		Short:   "End the access of people and groups to a cluster",
@@ -57,7 +58,7 @@ func clusterUnshareCommand(c *cli) *cobra.Command {
 		Example: "  muster cluster unshare shop ana group:ops",
 		Args:    cobra.MinimumNArgs(2),
 	}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change app.SharingChange
 		for _, who := range args[1:] {
 			change.Remove = append(change.Remove, app.ShareWith(who))
@@ -66,26 +67,26 @@ func clusterUnshareCommand(c *cli) *cobra.Command {
 	})
 }
 
-func clusterVisibilityCommand(c *cli) *cobra.Command {
+func clusterVisibilityCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "visibility ID|NAME private|tenant",
 		Short:   "Make a cluster private, or visible to everyone in the tenant",
 		Example: "  muster cluster visibility shop private",
-		Args:    exactly("ID|NAME", "private|tenant"),
+		Args:    cli.Exactly("ID|NAME", "private|tenant"),
 	}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		return share(ctx, c, cl, args[0], app.SharingChange{Visibility: app.Visibility(args[1])})
 	})
 }
 
-func tenantVisibilityCommand(c *cli) *cobra.Command {
+func tenantVisibilityCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "visibility [private|tenant]",
 		Short: "Show or set who may see the tenant's new clusters",
 		Long:  "Show, or as an admin set, whether the tenant's new clusters are private or visible to everyone in it. Existing clusters do not change.",
-		Args:  atMost(1),
+		Args:  cli.AtMost(1),
 	}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		if len(args) == 1 {
 			if err := cl.SetDefaultVisibility(ctx, app.Visibility(args[0])); err != nil {
 				return err
@@ -95,11 +96,11 @@ func tenantVisibilityCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(map[string]app.Visibility{"visibility": v}, "%s", v)
+		return c.Say(map[string]app.Visibility{"visibility": v}, "%s", v)
 	})
 }
 
-func share(ctx context.Context, c *cli, cl *client, word string, change app.SharingChange) error {
+func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change app.SharingChange) error {
 	v, err := find(ctx, cl, word, false)
 	if err != nil {
 		return err
@@ -111,20 +112,20 @@ func share(ctx context.Context, c *cli, cl *client, word string, change app.Shar
 	return printSharing(c, s)
 }
 
-func printSharing(c *cli, s app.ClusterSharing) error {
-	if c.json() {
-		return c.printJSON(s)
+func printSharing(c *cli.Context, s app.ClusterSharing) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
 	}
-	t := newTable("WHO", "ACCESS")
-	t.add(s.Owner, app.AccessOwner.String())
+	t := cli.NewTable("WHO", "ACCESS")
+	t.Add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
-		t.add(app.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
+		t.Add(app.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
 	}
 	for _, one := range s.Shares {
-		t.add(one.Name(), one.Access.String())
+		t.Add(one.Name(), one.Access.String())
 	}
 	if s.Visibility == app.VisibleTenant {
-		t.add("everyone in the tenant", app.AccessReader.String())
+		t.Add("everyone in the tenant", app.AccessReader.String())
 	}
-	return t.show(c)
+	return t.Show(c)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // A cluster is created private, shared, made visible and given to a group on the command line.
@@ -15,7 +16,7 @@ func TestShareCommands(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "", func(c *serverConfig) { c.Workers = 1 })
 	w.until("the server has left its address", func() bool {
-		_, err := os.Stat(filepath.Join(w.server.Data, clientFile))
+		_, err := os.Stat(filepath.Join(w.server.Data, cli.ClientFile))
 		return err == nil
 	})
 	for _, name := range []string{"ana", "bob"} {

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterShowCommand(c *cli) *cobra.Command {
+func clusterShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID|NAME",
 		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
-		Args:  exactly("ID|NAME"),
+		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := connectTo(cmd.Context(), c, args[0], true)
 			if err != nil {
@@ -33,63 +34,63 @@ type clusterJSON struct {
 }
 
 // printCluster tells all about a cluster, and how to reach its nodes.
-func printCluster(ctx context.Context, c *cli, cl *client, v app.ClusterView) error {
+func printCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView) error {
 	r, err := reachNodes(ctx, cl, v)
 	if err != nil {
 		return err
 	}
-	if c.json() {
-		return c.printJSON(clusterJSON{v, r.lines})
+	if c.JSON() {
+		return c.PrintJSON(clusterJSON{v, r.lines})
 	}
-	fmt.Fprintln(c.stdout, headline(v))
+	fmt.Fprintln(c.Stdout, headline(v))
 	if v.Status == app.ClusterDeleted {
 		return nil
 	}
-	fmt.Fprintf(c.stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
+	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
 	if v.Trouble != nil {
 		printTrouble(c, *v.Trouble, time.Now())
 	}
 	if v.TopUp != nil {
-		fmt.Fprintln(c.stdout, v.TopUp.Words(v.Size, time.Now()))
+		fmt.Fprintln(c.Stdout, v.TopUp.Words(v.Size, time.Now()))
 	}
-	fmt.Fprintln(c.stdout)
-	if err := nodeTable(v.Nodes).show(c); err != nil {
+	fmt.Fprintln(c.Stdout)
+	if err := nodeTable(v.Nodes).Show(c); err != nil {
 		return err
 	}
 	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
-		fmt.Fprint(c.stdout, "\nReach a node:\n")
-		r.write(c.stdout, v)
+		fmt.Fprint(c.Stdout, "\nReach a node:\n")
+		r.write(c.Stdout, v)
 	}
 	if len(v.Links) > 0 {
-		fmt.Fprint(c.stdout, "\nLinks:\n")
+		fmt.Fprint(c.Stdout, "\nLinks:\n")
 		for _, l := range v.Links {
-			fmt.Fprintf(c.stdout, "  %s: %s\n", l.Label, l.URL)
+			fmt.Fprintf(c.Stdout, "  %s: %s\n", l.Label, l.URL)
 		}
 	}
 	return printHistory(c, v.Operations, time.Now())
 }
 
 // printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
-func printTrouble(c *cli, t app.Trouble, now time.Time) {
+func printTrouble(c *cli.Context, t app.Trouble, now time.Time) {
 	for _, f := range t.Failures {
-		fmt.Fprintf(c.stdout, "  %s: %s\n", f.Step, f.Error)
+		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
 	}
 	if t.MoreFailures > 0 {
-		fmt.Fprintf(c.stdout, "  and %s\n", plural(t.MoreFailures, "more failed step"))
+		fmt.Fprintf(c.Stdout, "  and %s\n", cli.Plural(t.MoreFailures, "more failed step"))
 	}
-	fmt.Fprintf(c.stdout, "%s %s ago", t.Began(), span(now.Sub(t.Since)))
+	fmt.Fprintf(c.Stdout, "%s %s ago", t.Began(), cli.Span(now.Sub(t.Since)))
 	if t.CostPerHour > 0 {
-		fmt.Fprintf(c.stdout, "; its machines cost %s per hour in the meantime", money(t.CostPerHour))
+		fmt.Fprintf(c.Stdout, "; its machines cost %s per hour in the meantime", cli.Money(t.CostPerHour))
 	}
-	fmt.Fprintln(c.stdout, strings.TrimSpace(". "+t.Soon))
-	fmt.Fprint(c.stdout, "\nWhat you can do:\n")
+	fmt.Fprintln(c.Stdout, strings.TrimSpace(". "+t.Soon))
+	fmt.Fprint(c.Stdout, "\nWhat you can do:\n")
 	wide := 0
 	for _, w := range t.Ways {
 		wide = max(wide, len(w.Command))
 	}
 	for _, w := range t.Ways {
-		fmt.Fprintf(c.stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
+		fmt.Fprintf(c.Stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
 	}
 }
 
@@ -97,24 +98,24 @@ func printTrouble(c *cli, t app.Trouble, now time.Time) {
 const historyShown = 10
 
 // printHistory tells what was done to a cluster, where that is more than its create.
-func printHistory(c *cli, ops []app.Operation, now time.Time) error {
+func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 	if len(ops) < 2 {
 		return nil
 	}
-	fmt.Fprint(c.stdout, "\nHistory:\n")
-	t := newTable()
+	fmt.Fprint(c.Stdout, "\nHistory:\n")
+	t := cli.NewTable()
 	for _, o := range ops[:min(len(ops), historyShown)] {
 		took := ""
 		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
-			took = "took " + clock(o.EndedAt.Sub(o.StartedAt))
+			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
 		}
-		t.add("  "+span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+		t.Add("  "+cli.Span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
 	}
-	t.rows = t.rows[1:] // without a head
-	if err := t.show(c); err != nil || len(ops) <= historyShown {
+	t.Rows = t.Rows[1:] // without a head
+	if err := t.Show(c); err != nil || len(ops) <= historyShown {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stdout, "  and %s before.\n", plural(len(ops)-historyShown, "operation"))
+	_, err := fmt.Fprintf(c.Stdout, "  and %s before.\n", cli.Plural(len(ops)-historyShown, "operation"))
 	return err
 }
 
@@ -124,7 +125,7 @@ func headline(v app.ClusterView) string {
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
 	case v.Status == app.ClusterDeleted:
-		line += ": " + firstOf(v.Message, "every machine is gone")
+		line += ": " + cli.FirstOf(v.Message, "every machine is gone")
 	case known && !op.HeldUntil.IsZero():
 		line += fmt.Sprintf(": the %s has not begun. %s", op.Kind.Words(), op.Message)
 	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
@@ -133,23 +134,23 @@ func headline(v app.ClusterView) string {
 		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
 	case v.Trouble != nil:
 		return line + ": " + v.Trouble.What
-	case firstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
-		line += ": " + firstOf(v.Message, op.Message)
+	case cli.FirstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
+		line += ": " + cli.FirstOf(v.Message, op.Message)
 	}
 	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
-		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), clock(op.EndedAt.Sub(op.StartedAt)))
+		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), cli.Clock(op.EndedAt.Sub(op.StartedAt)))
 	}
 	return line
 }
 
 // facts are the small things about a cluster.
 func facts(v app.ClusterView, now time.Time) []string {
-	out := []string{templateText(v), plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	out := []string{templateText(v), cli.Plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
 	}
 	if v.CostPerHour > 0 {
-		out = append(out, money(v.CostPerHour)+" per hour")
+		out = append(out, cli.Money(v.CostPerHour)+" per hour")
 	}
 	return append(out, leaseWords(v.Cluster, now))
 }
@@ -161,7 +162,7 @@ func leaseWords(c app.Cluster, now time.Time) string {
 	case c.ExpiresAt.Before(now):
 		return "lease is over"
 	}
-	return "lease ends in " + span(c.ExpiresAt.Sub(now))
+	return "lease ends in " + cli.Span(c.ExpiresAt.Sub(now))
 }
 
 // templateText says from which version of which template a cluster was made.

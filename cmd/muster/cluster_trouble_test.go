@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/bot"
+	"muster/cmd/muster/cli"
 )
 
 func troubled() app.ClusterView {
@@ -39,7 +40,7 @@ func TestClusterShow(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	got := s.muster("cluster", "show", "shop")
-	wantResult(t, got, exitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
+	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00 per hour · no end of lease
   n2.web.start: no route to host
 Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
@@ -65,13 +66,13 @@ func TestClusterHealthCheck(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	before := app.ClusterHealth{State: app.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []app.NodeHealth{}}
 	s.health = []app.ClusterHealth{before, before, {State: app.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []app.NodeHealth{}}}
-	wantResult(t, s.muster("cluster", "health", "shop", "--check"), exitDone,
+	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
 		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; looked at 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
 		t.Errorf("the server was asked %q", s.asked)
 	}
 	s.refuse["POST /clusters/c1/health/check"], s.status = &app.Error{Code: app.EConflict, Message: "Health isn't checked while the cluster is asleep."}, 409
-	if got := s.muster("cluster", "health", "shop", "--check"); got.code == exitDone || !strings.Contains(got.errOut, "asleep") {
+	if got := s.muster("cluster", "health", "shop", "--check"); got.code == cli.ExitDone || !strings.Contains(got.errOut, "asleep") {
 		t.Errorf("a refused check ends with %+v", got)
 	}
 }
@@ -120,7 +121,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	cli := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		c := &cli{patience: hangs, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+		c := &cli.Context{Patience: hangs, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}
 		within, cancel := context.WithTimeout(ctx, hangs)
 		defer cancel()
 		execute(within, c, args)

@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func clusterWhyCommand(c *cli) *cobra.Command {
+func clusterWhyCommand(c *cli.Context) *cobra.Command {
 	var f app.WaitingFilter
 	cmd := &cobra.Command{
 		Use:   "why ID|NAME",
@@ -18,10 +19,10 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 		Long: "Say why a cluster is not further: for every step that waits, what it waits for and its place in the queue. Reasons that\n" +
 			"many steps share are told once, with how many they are.",
 		Example: "  muster cluster why shop\n  muster cluster why shop --node n3",
-		Args:    exactly("ID|NAME"),
+		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.Limit < 1 || f.Limit > 500 {
-				return usagef("--limit must be from 1 to 500, not %d", f.Limit)
+				return cli.Usagef("--limit must be from 1 to 500, not %d", f.Limit)
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -41,50 +42,50 @@ func clusterWhyCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func printWaiting(c *cli, w app.Waiting) error {
-	if c.json() {
-		return c.printJSON(w)
+func printWaiting(c *cli.Context, w app.Waiting) error {
+	if c.JSON() {
+		return c.PrintJSON(w)
 	}
-	fmt.Fprintln(c.stdout, w.Text)
+	fmt.Fprintln(c.Stdout, w.Text)
 	if len(w.Groups) > 0 {
-		fmt.Fprintln(c.stdout)
-		t := newTable("STEPS>", "WHY")
+		fmt.Fprintln(c.Stdout)
+		t := cli.NewTable("STEPS>", "WHY")
 		for _, g := range w.Groups {
-			t.add(strconv.Itoa(g.Count), g.Text)
+			t.Add(strconv.Itoa(g.Count), g.Text)
 		}
-		if err := t.show(c); err != nil {
+		if err := t.Show(c); err != nil {
 			return err
 		}
 	}
 	if len(w.Steps) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.stdout)
-	t := newTable("STEP", "STATE", "PLACE>", "WAITS FOR")
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("STEP", "STATE", "PLACE>", "WAITS FOR")
 	for _, s := range w.Steps {
 		place := "-"
 		if s.Position > 0 {
 			place = strconv.Itoa(s.Position)
 		}
-		t.add(s.Step, string(s.State), place, s.Text)
+		t.Add(s.Step, string(s.State), place, s.Text)
 	}
-	if err := t.show(c); err != nil || w.Next == 0 {
+	if err := t.Show(c); err != nil || w.Next == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stdout, "More:  muster cluster why %s --from %d\n", w.Cluster, w.Next)
+	_, err := fmt.Fprintf(c.Stdout, "More:  muster cluster why %s --from %d\n", w.Cluster, w.Next)
 	return err
 }
 
 // queueCommand tells admins what waits in their tenant.
-func queueCommand(c *cli) *cobra.Command {
+func queueCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "queue",
 		Short:   "Show what waits in the tenant, and why (for admins)",
 		Example: "  muster queue\n  muster queue --all-tenants   # for superadmins",
-		Args:    atMost(0),
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -103,74 +104,74 @@ func queueCommand(c *cli) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all-tenants", false, "of all tenants: which waits, why, since when, and what would help (for superadmins)")
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
 // printQueues prints what waits in all tenants, a line for each reason.
-func printQueues(c *cli, q app.Queues, now time.Time) error {
-	if c.json() {
-		return c.printJSON(q)
+func printQueues(c *cli.Context, q app.Queues, now time.Time) error {
+	if c.JSON() {
+		return c.PrintJSON(q)
 	}
-	fmt.Fprintln(c.stdout, q.Text)
+	fmt.Fprintln(c.Stdout, q.Text)
 	if len(q.Tenants) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.stdout)
-	t := newTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "WHY", "WHAT WOULD HELP")
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "WHY", "WHAT WOULD HELP")
 	for _, one := range q.Tenants {
 		slots := "-"
 		if one.Slots >= 0 {
 			slots = strconv.Itoa(one.Slots)
 		}
-		head := []string{one.Tenant, span(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
+		head := []string{one.Tenant, cli.Span(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
 		help := one.Help
 		if len(one.Groups) == 0 {
-			t.add(append(head, "0", "", help)...)
+			t.Add(append(head, "0", "", help)...)
 		}
 		for _, g := range one.Groups {
-			t.add(append(head, strconv.Itoa(g.Count), g.Text, help)...)
+			t.Add(append(head, strconv.Itoa(g.Count), g.Text, help)...)
 			head, help = make([]string, len(head)), ""
 		}
 	}
-	if err := t.show(c); err != nil || q.More == 0 {
+	if err := t.Show(c); err != nil || q.More == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stdout, "And %s.\n", plural(q.More, "more tenant"))
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more tenant"))
 	return err
 }
 
-func printQueue(c *cli, q app.Queue, now time.Time) error {
-	if c.json() {
-		return c.printJSON(q)
+func printQueue(c *cli.Context, q app.Queue, now time.Time) error {
+	if c.JSON() {
+		return c.PrintJSON(q)
 	}
-	fmt.Fprintln(c.stdout, q.Text)
+	fmt.Fprintln(c.Stdout, q.Text)
 	if len(q.Groups) > 0 {
-		fmt.Fprintln(c.stdout)
-		t := newTable("STEPS>", "OLDEST>", "WHY")
+		fmt.Fprintln(c.Stdout)
+		t := cli.NewTable("STEPS>", "OLDEST>", "WHY")
 		for _, g := range q.Groups {
 			oldest := "-"
 			if !g.Oldest.IsZero() {
-				oldest = span(now.Sub(g.Oldest))
+				oldest = cli.Span(now.Sub(g.Oldest))
 			}
-			t.add(strconv.Itoa(g.Count), oldest, g.Text)
+			t.Add(strconv.Itoa(g.Count), oldest, g.Text)
 		}
-		if err := t.show(c); err != nil {
+		if err := t.Show(c); err != nil {
 			return err
 		}
 	}
 	if len(q.Operations) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.stdout)
-	t := newTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
 	for _, l := range q.Operations {
-		t.add(l.Name, l.Kind.Words(), string(l.Status), span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
+		t.Add(l.Name, l.Kind.Words(), string(l.Status), cli.Span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
 	}
-	if err := t.show(c); err != nil || q.More == 0 {
+	if err := t.Show(c); err != nil || q.More == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stdout, "And %s.\n", plural(q.More, "more operation"))
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more operation"))
 	return err
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"muster/cmd/muster/cli"
 )
 
 var writeConfiguration = flag.Bool("write-configuration", false, "write docs/configuration.md anew")
@@ -44,7 +46,7 @@ func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|"
 // configurationText is the part of the document that is made from the code.
 func configurationText() string {
 	var b strings.Builder
-	root := rootCommand(&cli{})
+	root := rootCommand(&cli.Context{})
 	for _, name := range []string{"serve", "provisioner", "doctor", "backup", "restore", "migrate up"} {
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {
@@ -186,7 +188,7 @@ func wrongCommand(text string) string {
 		text, _, _ = strings.Cut(text, end)
 	}
 	words := strings.Fields(text)
-	root := rootCommand(&cli{})
+	root := rootCommand(&cli.Context{})
 	cmd := root
 	for len(words) > 0 && cmd.HasSubCommands() {
 		name := strings.Trim(words[0], ",.;:")

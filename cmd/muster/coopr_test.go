@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/cmd/muster/cli"
 	"muster/planner"
 	"muster/solver"
 )
@@ -21,7 +22,7 @@ func TestExampleCatalog(t *testing.T) {
 	for _, p := range r.Problems {
 		t.Error(p)
 	}
-	for _, name := range sortedKeys(r.Catalog.Templates) {
+	for _, name := range cli.SortedKeys(r.Catalog.Templates) {
 		layoutAndPlan(t, r.Catalog, name)
 	}
 }
@@ -43,7 +44,7 @@ func TestCooprTemplates(t *testing.T) {
 		"coopr-standalone-docker": "missing_service", // its default service is not in the set: it has another name there
 		"docker-base":             "no_image_types",  // its provider has none of its images
 	}
-	for _, name := range sortedKeys(known.Templates) {
+	for _, name := range cli.SortedKeys(known.Templates) {
 		reason := layoutAndPlan(t, known, name)
 		if reason != faults[name] {
 			t.Errorf("%s: refused as %q, want %q", name, reason, faults[name])
@@ -71,7 +72,7 @@ func layoutAndPlan(t *testing.T, known *app.Catalog, name string) string {
 		return ""
 	}
 	var out bytes.Buffer
-	if err := printSteps(&cli{stdout: &out}, plan); err != nil {
+	if err := printSteps(&cli.Context{Stdout: &out}, plan); err != nil {
 		t.Fatal(err)
 	}
 	var forms struct{ Steps []stepJSON }

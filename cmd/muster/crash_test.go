@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
@@ -96,8 +97,8 @@ func (p *process) start() {
 	}
 }
 
-func (p *process) connect() (*client, error) {
-	s, err := readClientSettings(p.data)
+func (p *process) connect() (*cli.Client, error) {
+	s, err := cli.ReadClientSettings(p.data)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +106,11 @@ func (p *process) connect() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl.Reload = func() (clientSettings, error) { return readClientSettings(p.data) }
-	return &client{Client: cl, home: filepath.Join(p.data, "client")}, nil
+	cl.Reload = func() (cli.ClientSettings, error) { return cli.ReadClientSettings(p.data) }
+	return &cli.Client{Client: cl, Home: filepath.Join(p.data, "client")}, nil
 }
 
-func (p *process) client() *client {
+func (p *process) client() *cli.Client {
 	p.t.Helper()
 	cl, err := p.connect()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/cmd/muster/cli"
 )
 
 // upToDate refuses a database whose tables are not as this program makes them.
@@ -76,5 +77,5 @@ func serverID(file string) (string, error) {
 		return "", fmt.Errorf("data directory: %w", err)
 	}
 	id := strings.ToLower(rand.Text()[:12])
-	return id, writePrivate(file, []byte(id+"\n"))
+	return id, cli.WritePrivate(file, []byte(id+"\n"))
 }

@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	"muster/app/store"
 	"muster/app/store/kms"
+	"muster/cmd/muster/cli"
 )
 
 // databaseFile is the database in the data directory, for whoever names no other.
@@ -50,7 +51,7 @@ func openKey(ctx context.Context, named, data string) (k keyKeeper, made bool, e
 		return nil, false, badKey()
 	case u.Scheme == "file":
 		if file = u.Path; u.Host != "" || !filepath.IsAbs(file) {
-			return nil, false, usagef("the secret key's file is not named by its whole path").hint("Write file:///etc/muster/secret.key, with three slashes.")
+			return nil, false, cli.Usagef("the secret key's file is not named by its whole path").Hint("Write file:///etc/muster/secret.key, with three slashes.")
 		}
 	default:
 		k, err := kms.Open(ctx, named)
@@ -64,7 +65,7 @@ func openKey(ctx context.Context, named, data string) (k keyKeeper, made bool, e
 		key := make([]byte, store.KeySize)
 		_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
 		text := hex.EncodeToString(key)
-		if err := writePrivate(file, []byte(text+"\n")); err != nil {
+		if err := cli.WritePrivate(file, []byte(text+"\n")); err != nil {
 			return nil, false, fmt.Errorf("secret key: %w", err)
 		}
 		k, err := parseKey(text)
@@ -87,8 +88,8 @@ func parseKey(text string) (keyKeeper, error) {
 }
 
 func badKey() error {
-	return usagef("the secret key is neither %d hex digits nor the URL of one", 2*store.KeySize).
-		hint("Make one with: openssl rand -hex %d\nURLs begin with file://, %s://.", store.KeySize, strings.Join(kms.Schemes, "://, "))
+	return cli.Usagef("the secret key is neither %d hex digits nor the URL of one", 2*store.KeySize).
+		Hint("Make one with: openssl rand -hex %d\nURLs begin with file://, %s://.", store.KeySize, strings.Join(kms.Schemes, "://, "))
 }
 
 // existingKey opens a key that is there.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
@@ -28,21 +29,21 @@ const (
 
 // demo is one run of `muster demo`: a server with a data directory of its own, and one cluster on it.
 type demo struct {
-	*cli
+	*cli.Context
 	size   int
 	once   bool
 	server *server
-	client *client
+	client *cli.Client
 	log    *bytes.Buffer // what the server said, for when things go wrong
 }
 
-func demoCommand(c *cli) *cobra.Command {
+func demoCommand(c *cli.Context) *cobra.Command {
 	var f catalogFlag
-	d := &demo{cli: c, log: &bytes.Buffer{}}
+	d := &demo{Context: c, log: &bytes.Buffer{}}
 	cmd := &cobra.Command{
 		Use:   "demo --catalog DIR",
 		Short: "Start a server, make a cluster on this host, visit it, and clean up at the end",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dirs, err := f.directories()
 			if err != nil {
@@ -65,7 +66,7 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	d.server, err = newServer(ctx, serverConfig{
 		Data: data, Listen: defaultListen, AnyPort: true, Catalogs: catalogs, RedisURL: os.Getenv("REDIS_URL"), Workers: defaultWorkers,
 		Password: app.NewPassword(), // nobody shall have to change it in a demo
-		Log:      newLogger(&lockedWriter{w: d.log}, slog.LevelInfo), Env: os.LookupEnv,
+		Log:      cli.NewLogger(&cli.LockedWriter{W: d.log}, slog.LevelInfo), Env: os.LookupEnv,
 	})
 	if err != nil {
 		return err
@@ -80,15 +81,15 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 		if err == nil {
 			err = os.RemoveAll(data)
 		} else {
-			fmt.Fprintf(d.stderr, "\nThe server said:\n%s", d.log)
+			fmt.Fprintf(d.Stderr, "\nThe server said:\n%s", d.log)
 		}
 	}()
-	fmt.Fprintf(d.stdout, "Muster %s runs at %s (database and queue in this process, data in %s)\n", versionName(), d.server.URL, data)
+	fmt.Fprintf(d.Stdout, "Muster %s runs at %s (database and queue in this process, data in %s)\n", cli.VersionName(), d.server.URL, data)
 	if !strings.HasSuffix(d.server.URL, portOf(defaultListen)) {
-		fmt.Fprintf(d.stdout, "Port %s is taken, so it picked another.\n", portOf(defaultListen)[1:])
+		fmt.Fprintf(d.Stdout, "Port %s is taken, so it picked another.\n", portOf(defaultListen)[1:])
 	}
 	for _, note := range d.server.notes(ctx) {
-		fmt.Fprintln(d.stdout, note)
+		fmt.Fprintln(d.Stdout, note)
 	}
 	v, err := d.create(ctx)
 	if err == nil {
@@ -103,7 +104,7 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 // directory is where the demo keeps its things: a fixed place, so that a run can clean up what a killed one left, or a
 // fresh one while another demo uses that.
 func (d *demo) directory() (string, error) {
-	base, err := d.dataDir()
+	base, err := d.DataDir()
 	if err != nil {
 		return "", err
 	}
@@ -122,12 +123,12 @@ func (d *demo) directory() (string, error) {
 }
 
 // connect waits for the settings that the server leaves, and gives a client.
-func (d *demo) connect(ctx context.Context) (*client, error) {
+func (d *demo) connect(ctx context.Context) (*cli.Client, error) {
 	for {
-		s, err := readClientSettings(d.server.Data)
+		s, err := cli.ReadClientSettings(d.server.Data)
 		if err == nil && s.URL == d.server.URL {
 			cl, err := rest.New(s)
-			return &client{Client: cl, home: filepath.Join(d.server.Data, "client")}, err
+			return &cli.Client{Client: cl, Home: filepath.Join(d.server.Data, "client")}, err
 		}
 		select {
 		case <-ctx.Done():
@@ -151,8 +152,8 @@ func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
 		return v, err
 	}
 	op, _ := operationOf(v, 0)
-	fmt.Fprintf(d.stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, plural(v.Size, "node"), plural(op.Total, "step"))
-	return waitFor(ctx, d.cli, d.client, v, 0)
+	fmt.Fprintf(d.Stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, cli.Plural(v.Size, "node"), cli.Plural(op.Total, "step"))
+	return waitFor(ctx, d.Context, d.client, v, 0)
 }
 
 // show fetches the page through the load balancer, checks it, and tells how to look at everything.
@@ -179,12 +180,12 @@ func (d *demo) show(ctx context.Context, v app.ClusterView) error {
 	if named == 0 {
 		return fmt.Errorf("demo: the cluster has no application server")
 	}
-	if err := printCluster(ctx, d.cli, d.client, v); err != nil {
+	if err := printCluster(ctx, d.Context, d.client, v); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.stdout, "\nGET %s through the load balancer names all %s:\n", v.Links[0].URL, plural(named, "application server"))
-	for _, line := range readable(page) {
-		fmt.Fprintf(d.stdout, "  │ %s\n", line)
+	fmt.Fprintf(d.Stdout, "\nGET %s through the load balancer names all %s:\n", v.Links[0].URL, cli.Plural(named, "application server"))
+	for _, line := range cli.Readable(page) {
+		fmt.Fprintf(d.Stdout, "  │ %s\n", line)
 	}
 	if d.once {
 		return nil
@@ -195,8 +196,8 @@ func (d *demo) show(ctx context.Context, v app.ClusterView) error {
 			return err
 		}
 	}
-	fmt.Fprintf(d.stdout, "\nPortal     %s/clusters/%s\nSign in    user admin, password %s\n", d.server.URL, v.ID, password)
-	fmt.Fprintf(d.stdout, "Command    muster --data %s cluster list\nStop       Ctrl-C: deletes the cluster and cleans up\n", d.server.Data)
+	fmt.Fprintf(d.Stdout, "\nPortal     %s/clusters/%s\nSign in    user admin, password %s\n", d.server.URL, v.ID, password)
+	fmt.Fprintf(d.Stdout, "Command    muster --data %s cluster list\nStop       Ctrl-C: deletes the cluster and cleans up\n", d.server.Data)
 	<-ctx.Done()
 	return nil
 }
@@ -208,11 +209,11 @@ func (d *demo) cleanUp(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	fmt.Fprintf(d.stdout, "\nCleaning up.\n")
+	fmt.Fprintf(d.Stdout, "\nCleaning up.\n")
 	if err := d.deleteAll(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(d.stdout, "Nothing is left behind.")
+	fmt.Fprintln(d.Stdout, "Nothing is left behind.")
 	return nil
 }
 
@@ -226,10 +227,10 @@ func (d *demo) deleteAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := waitFor(ctx, d.cli, d.client, v, 0); err != nil {
+		if _, err := waitFor(ctx, d.Context, d.client, v, 0); err != nil {
 			return err
 		}
-		forgetKeys(d.client.home, c.ID)
+		forgetKeys(d.client.Home, c.ID)
 	}
 	return nil
 }

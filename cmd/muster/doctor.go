@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/cmd/muster/cli"
 )
 
 // How a check came out.
@@ -48,12 +49,12 @@ type doctor struct {
 	inspection store.Inspection // once the database was looked at
 }
 
-func doctorCommand(c *cli) *cobra.Command {
+func doctorCommand(c *cli.Context) *cobra.Command {
 	var f serveFlags
 	d := doctor{now: time.Now}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor [the flags of serve]", Short: "Look whether a server would do with these settings, and say what to change (on the server's host)", Args: atMost(0),
+		Use: "doctor [the flags of serve]", Short: "Look whether a server would do with these settings, and say what to change (on the server's host)", Args: cli.AtMost(0),
 		Long: "Look whether a server would do with these settings: configuration, catalog, data directory, database and its migrations, key, Redis, the place for\n" +
 			"contents, TLS, addresses, clocks, limits of the process, and what is set of sign-in, Slack and traces. It takes the flags and the environment\n" +
 			"of `muster serve`, also beside a server that runs. Each check has a time limit, and none shows a secret.\n\n" +
@@ -61,49 +62,49 @@ func doctorCommand(c *cli) *cobra.Command {
 		Example: "  muster doctor --catalog catalog --public-url https://muster.example.org\n  muster doctor --catalog catalog --providers --server https://muster.example.org",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if asJSON {
-				c.format = "json"
+				c.Format = "json"
 			}
 			if d.patience < time.Second {
-				return usagef("--timeout must be a second at least")
+				return cli.Usagef("--timeout must be a second at least")
 			}
 			d.config, d.wrong = f.config(cmd, c)
 			if d.where = d.config.Database; d.where == "" {
 				d.where = joined(d.config.Data, databaseFile)
 			}
-			d.ca = firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))
-			d.server = c.server
+			d.ca = cli.FirstOf(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
+			d.server = c.Server
 			return tellChecks(c, d.look(cmd.Context()))
 		},
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&d.providers, "providers", false, "also ask the account of every provider in the catalog whether it would do")
 	cmd.Flags().DurationVar(&d.patience, "timeout", 10*time.Second, "how `long` each check may take")
-	cmd.Flags().StringVar(&c.server, "server", "", "`URL` of a running server that is asked how it is, too")
-	cmd.Flags().StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of its CA, where it serves with --tls self (default $MUSTER_CA_FINGERPRINT)")
+	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of a running server that is asked how it is, too")
+	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of its CA, where it serves with --tls self (default $MUSTER_CA_FINGERPRINT)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return cmd
 }
 
-func tellChecks(c *cli, all []checked) error {
+func tellChecks(c *cli.Context, all []checked) error {
 	count := map[string]int{}
 	for _, f := range all {
 		count[f.State]++
 	}
-	if c.json() {
-		if err := c.printJSON(map[string]any{"ok": count[checkFail] == 0, "checks": all}); err != nil {
+	if c.JSON() {
+		if err := c.PrintJSON(map[string]any{"ok": count[checkFail] == 0, "checks": all}); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range all {
-			fmt.Fprintf(c.stdout, "%-4s  %-14s  %s\n", f.State, f.About, strings.ReplaceAll(f.Message, "\n", "\n"+strings.Repeat(" ", 22)))
+			fmt.Fprintf(c.Stdout, "%-4s  %-14s  %s\n", f.State, f.About, strings.ReplaceAll(f.Message, "\n", "\n"+strings.Repeat(" ", 22)))
 			if f.Advice != "" {
-				fmt.Fprintf(c.stdout, "%22s%s\n", "", strings.ReplaceAll(f.Advice, "\n", "\n"+strings.Repeat(" ", 22)))
+				fmt.Fprintf(c.Stdout, "%22s%s\n", "", strings.ReplaceAll(f.Advice, "\n", "\n"+strings.Repeat(" ", 22)))
 			}
 		}
-		fmt.Fprintf(c.stdout, "\n%d ok, %d to look at, %d failed.\n", count[checkOK], count[checkWarn], count[checkFail])
+		fmt.Fprintf(c.Stdout, "\n%d ok, %d to look at, %d failed.\n", count[checkOK], count[checkWarn], count[checkFail])
 	}
 	if count[checkFail] > 0 {
-		return silentError{}
+		return cli.SilentError{}
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (d *doctor) bounded(ctx context.Context, about string, look func(context.Co
 	go func() {
 		found := look(ctx)
 		for i := range found {
-			found[i].About = firstOf(found[i].About, about)
+			found[i].About = cli.FirstOf(found[i].About, about)
 		}
 		done <- found
 	}()
@@ -170,8 +171,8 @@ func broken(advice, format string, args ...any) []checked {
 
 // failedBy puts an error into words.
 func failedBy(err error) []checked {
-	_, _, hint := judge(err)
-	message := messageOf(err)
+	_, _, hint := cli.Judge(err)
+	message := cli.MessageOf(err)
 	var known *app.Error
 	if errors.As(err, &known) && known.Err != nil && !strings.Contains(message, known.Err.Error()) {
 		message += " (" + known.Err.Error() + ")"

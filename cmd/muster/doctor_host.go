@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/cmd/muster/cli"
 )
 
 // What is left on a disk before it is time to look, and before nothing more can be written.
@@ -43,13 +44,13 @@ func (d *doctor) catalog(context.Context) []checked {
 	o.HostAccess = d.config.HostAccess
 	c, err := catalog.NewReader(o, families()).Load(d.config.Catalogs...)
 	if err != nil {
-		_, _, hint := judge(err)
-		return broken(firstOf(hint, "See docs/catalog.md."), "%s", messageOf(err))
+		_, _, hint := cli.Judge(err)
+		return broken(cli.FirstOf(hint, "See docs/catalog.md."), "%s", cli.MessageOf(err))
 	}
 	d.loaded = c
-	words := fmt.Sprintf("%s, %s, %s.", plural(len(c.Templates), "template"), plural(len(c.Services), "service"), plural(len(c.Providers), "provider"))
+	words := fmt.Sprintf("%s, %s, %s.", cli.Plural(len(c.Templates), "template"), cli.Plural(len(c.Services), "service"), cli.Plural(len(c.Providers), "provider"))
 	if warnings > 0 {
-		return warned("`muster catalog lint` shows them.", "%s It has %s.", words, plural(warnings, "warning"))
+		return warned("`muster catalog lint` shows them.", "%s It has %s.", words, cli.Plural(warnings, "warning"))
 	}
 	return fine("%s", words)
 }
@@ -79,7 +80,7 @@ func (d *doctor) data(context.Context) (all []checked) {
 	_ = os.Remove(f.Name())
 	if info.Mode().Perm()&0o077 != 0 {
 		all = append(all, warned("chmod 700 "+dir, "Others on this host can look into %s (mode %04o).", dir, info.Mode().Perm())...)
-		for _, name := range []string{keyFile, databaseFile, clientFile} { // in a directory that is closed their own modes count for nothing
+		for _, name := range []string{keyFile, databaseFile, cli.ClientFile} { // in a directory that is closed their own modes count for nothing
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().Perm()&0o077 != 0 {
 				all = append(all, warned("chmod 600 "+filepath.Join(dir, name), "Others on this host can read %s (mode %04o).", filepath.Join(dir, name), info.Mode().Perm())...)
 			}
@@ -145,9 +146,9 @@ func (d *doctor) certificate(leaf *x509.Certificate) []checked {
 	case left <= 0:
 		return broken("Renew it; a server reads it again when its file changes.", "The certificate ended %s.", leaf.NotAfter.UTC().Format(time.DateTime))
 	case left < certWarning:
-		return warned("Renew it; a server reads it again when its file changes.", "The certificate ends in %s.", span(left))
+		return warned("Renew it; a server reads it again when its file changes.", "The certificate ends in %s.", cli.Span(left))
 	}
-	return fine("The certificate is valid for %s more.", span(left))
+	return fine("The certificate is valid for %s more.", cli.Span(left))
 }
 
 // address looks at where people and programs reach a server.

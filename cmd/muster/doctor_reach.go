@@ -19,6 +19,7 @@ import (
 	"muster/app/store"
 	"muster/app/store/blob"
 	"muster/bot/slack"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 	rest "muster/portal/client"
 )
@@ -64,9 +65,9 @@ func (d *doctor) database(ctx context.Context) (all []checked) {
 	case found.TooNew():
 		return append(all, warned("Upgrade this server soon.", "%s. A newer Muster has changed its tables; this one can work with them.", words)...)
 	case len(found.Pending) > 0 && d.config.NoMigrate:
-		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and the server was told not to make them.", words, plural(len(found.Pending), "migration"))...)
+		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and the server was told not to make them.", words, cli.Plural(len(found.Pending), "migration"))...)
 	case len(found.Pending) > 0:
-		return append(all, warned("A server makes them when it starts; `muster migrate up` does beforehand. Make a backup first: muster backup FILE", "%s. %s pending.", words, plural(len(found.Pending), "migration"))...)
+		return append(all, warned("A server makes them when it starts; `muster migrate up` does beforehand. Make a backup first: muster backup FILE", "%s. %s pending.", words, cli.Plural(len(found.Pending), "migration"))...)
 	}
 	return append(all, fine("%s.", words)...)
 }
@@ -202,7 +203,7 @@ func (d *doctor) slack(ctx context.Context) []checked {
 	if d.config.Slack.Token == "" {
 		return fine("Workspaces are installed on the portal's page “Slack”; `muster slack show` tells how each is.")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, firstOf(d.config.Slack.API, slack.StandardAPI)+"auth.test", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, cli.FirstOf(d.config.Slack.API, slack.StandardAPI)+"auth.test", nil)
 	if err != nil {
 		return failedBy(err)
 	}
@@ -219,7 +220,7 @@ func (d *doctor) slack(ctx context.Context) []checked {
 	}
 	switch {
 	case err != nil:
-		return broken("Check the way to "+firstOf(d.config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
+		return broken("Check the way to "+cli.FirstOf(d.config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
 	case !said.OK:
 		return broken("Take the bot's token from the page “OAuth & Permissions” of your Slack app; see docs/slack.md.", "Slack does not take the bot's token: %s.", said.Error)
 	}
@@ -235,7 +236,7 @@ func (d *doctor) traces(ctx context.Context) []checked {
 	if err != nil {
 		return nil // the settings say so
 	}
-	port := firstOf(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
+	port := cli.FirstOf(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return warned("Nothing but traces is lost meanwhile.", "Nobody listens where traces go to: %v.", err)
@@ -254,7 +255,7 @@ func (d *doctor) accounts(ctx context.Context) (all []checked) {
 		return failedBy(err)
 	}
 	defer os.RemoveAll(dir)
-	set := &providerSet{dir: dir, installation: firstOf(d.inspection.Installation, "doctor"), log: d.config.Log}
+	set := &providerSet{dir: dir, installation: cli.FirstOf(d.inspection.Installation, "doctor"), log: d.config.Log}
 	defer set.Close()
 	for _, name := range slices.Sorted(maps.Keys(d.loaded.Providers)) {
 		spec := *d.loaded.Providers[name]

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/cmd/muster/cli"
 	"muster/portal/oidc"
 )
 
@@ -106,7 +107,7 @@ func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
 	d.config = serverConfig{Data: t.TempDir(), Listen: defaultListen, Log: slog.New(slog.DiscardHandler), Env: func(name string) (string, bool) {
 		return map[string]string{"MUSTER_ADMIN_PASSWORD": "correct-horse"}[name], name == "MUSTER_ADMIN_PASSWORD"
 	}}
-	d.wrong = usagef("somebody said correct-horse")
+	d.wrong = cli.Usagef("somebody said correct-horse")
 	began := time.Now()
 	all := d.look(t.Context())
 	if took := time.Since(began); took > hangs {

@@ -17,6 +17,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/cmd/house"
+	"muster/cmd/muster/cli"
 )
 
 // formSite is a server with a superadmin's browser.
@@ -259,7 +260,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 								break // what the form is about has gone on, and the form with it
 							}
 							t.Errorf("%s: %q of the form that posts to %s, with %q, is answered %d, without what was typed: %.600s", from, button, form.Action, typed, status,
-								strings.Join(readable(string(body)), " | "))
+								strings.Join(cli.Readable(string(body)), " | "))
 							break
 						}
 						form = next
@@ -346,7 +347,7 @@ func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 					if status >= 400 {
 						refused++
 					}
-					said := strings.Join(readable(string(answer)), "\n")
+					said := strings.Join(cli.Readable(string(answer)), "\n")
 					if found := goish.FindString(said); found != "" || strings.Contains(said, "body.") || status >= 500 {
 						t.Errorf("%s, %s %s with %s=%q is answered %d with %q:\n%s", from, form.Method, form.Action, field.Name, nonsense, status, found, said)
 					}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // mostMemory is what the server may take while it is asked for the impossible, in bytes.
@@ -63,7 +64,7 @@ func TestNoRequestMakesTheServerLarge(t *testing.T) {
 			}
 		}
 	}()
-	s, err := readClientSettings(p.data)
+	s, err := cli.ReadClientSettings(p.data)
 	if err != nil {
 		t.Fatal(err)
 	}

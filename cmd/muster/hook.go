@@ -13,22 +13,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // testPatience is how long `muster hook test` waits for what becomes of the test.
 const testPatience = 20 * time.Second
 
-func hookCommand(c *cli) *cobra.Command {
-	cmd := family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
+func hookCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
 		hookListCommand(c), hookSaveCommand(c), hookDeleteCommand(c), hookTestCommand(c), hookDeliveriesCommand(c), hookResendCommand(c))
-	c.serverFlags(cmd.PersistentFlags())
+	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
-func hookListCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List hooks and how they stand", Args: atMost(0),
+func hookListCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List hooks and how they stand", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -40,16 +41,16 @@ func hookListCommand(c *cli) *cobra.Command {
 		}}
 }
 
-func printHooks(c *cli, all []app.Hook) error {
-	if c.json() {
-		return c.printJSON(map[string][]app.Hook{"hooks": all})
+func printHooks(c *cli.Context, all []app.Hook) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string][]app.Hook{"hooks": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.stdout, "No hooks. Make one: muster hook save NAME --url https://…")
+		_, err := fmt.Fprintln(c.Stdout, "No hooks. Make one: muster hook save NAME --url https://…")
 		return err
 	}
 	now := time.Now()
-	t := newTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
+	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
 	for _, h := range all {
 		kinds, last := "all", "-"
 		if h.When != "" {
@@ -65,19 +66,19 @@ func printHooks(c *cli, all []app.Hook) error {
 			}
 		}
 		if h.Last != nil {
-			last = answerWords(h.Last.Status) + " " + span(now.Sub(h.Last.At)) + " ago"
+			last = answerWords(h.Last.Status) + " " + cli.Span(now.Sub(h.Last.At)) + " ago"
 		}
 		if h.Script != "" {
 			h.URL, h.Format = "(script)", "-"
 		}
-		t.add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
+		t.Add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
 	}
-	if err := t.show(c); err != nil {
+	if err := t.Show(c); err != nil {
 		return err
 	}
 	for _, h := range all {
 		if h.Why != "" {
-			fmt.Fprintf(c.stdout, "%s was stopped: %s\n", h.Name, h.Why)
+			fmt.Fprintf(c.Stdout, "%s was stopped: %s\n", h.Name, h.Why)
 		}
 	}
 	return nil
@@ -90,7 +91,7 @@ func answerWords(status int) string {
 	return strconv.Itoa(status)
 }
 
-func hookSaveCommand(c *cli) *cobra.Command {
+func hookSaveCommand(c *cli.Context) *cobra.Command {
 	var (
 		address, file, secretFile, format, to string
 		kinds                                 []string
@@ -103,17 +104,17 @@ func hookSaveCommand(c *cli) *cobra.Command {
 		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster\n" +
 			"  muster hook save cmdb --url https://cmdb.example.com/ask --when before --operation create --operation resize --timeout 2m --on-timeout veto\n" +
 			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
-		Args: exactly("NAME"),
+		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := app.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
 			if address != "" && file != "" {
-				return usagef("--url and --url-file are for one at a time")
+				return cli.Usagef("--url and --url-file are for one at a time")
 			}
 			if on && off {
-				return usagef("--on and --off are for one at a time")
+				return cli.Usagef("--on and --off are for one at a time")
 			}
 			if file == "-" && secretFile == "-" {
-				return usagef("only one of --url-file and --secret-file can be standard input")
+				return cli.Usagef("only one of --url-file and --secret-file can be standard input")
 			}
 			if file != "" {
 				if r.URL, err = readWord(c, file, "url-file"); err != nil {
@@ -143,7 +144,7 @@ func hookSaveCommand(c *cli) *cobra.Command {
 			if err := life.fill(c, cmd, &r); err != nil {
 				return err
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -176,13 +177,13 @@ func kindNames() string {
 }
 
 // readWord reads a secret from where no other process sees it.
-func readWord(c *cli, file, flag string) (string, error) {
+func readWord(c *cli.Context, file, flag string) (string, error) {
 	var b []byte
 	var err error
 	if file == "-" {
-		b, err = io.ReadAll(io.LimitReader(c.stdin, 4096))
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, 4096))
 	} else {
-		b, err = readLimited(file, 4096)
+		b, err = cli.ReadLimited(file, 4096)
 	}
 	text := strings.TrimSpace(string(b))
 	var path *os.PathError
@@ -192,14 +193,14 @@ func readWord(c *cli, file, flag string) (string, error) {
 	case err != nil:
 		return "", err
 	case text == "":
-		return "", usagef("--%s is empty", flag)
+		return "", cli.Usagef("--%s is empty", flag)
 	}
 	return text, nil
 }
 
-func printSaved(c *cli, s app.SavedHook) error {
-	if c.json() {
-		return c.printJSON(s)
+func printSaved(c *cli.Context, s app.SavedHook) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
 	}
 	word := "changed"
 	if s.Made {
@@ -212,46 +213,46 @@ func printSaved(c *cli, s app.SavedHook) error {
 	if s.When != "" {
 		what = lifecycleWords(s.Hook) + ", " + what
 	}
-	fmt.Fprintf(c.stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, what)
+	fmt.Fprintf(c.Stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, what)
 	if s.Secret != "" {
-		fmt.Fprintf(c.stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
+		fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
 	}
 	return nil
 }
 
-func hookDeleteCommand(c *cli) *cobra.Command {
+func hookDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: exactly("NAME"),
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes where there is no terminal to confirm on")
+			if !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.confirm(cmd.Context(), "Delete the hook "+args[0]+"?", "the hook was not deleted"); err != nil {
+				if err := c.Confirm(cmd.Context(), "Delete the hook "+args[0]+"?", "the hook was not deleted"); err != nil {
 					return err
 				}
 			}
 			if err := cl.DeleteHook(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]string{"deleted": args[0]})
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"deleted": args[0]})
 			}
-			_, err = fmt.Fprintf(c.stdout, "Hook %s deleted.\n", args[0])
+			_, err = fmt.Fprintf(c.Stdout, "Hook %s deleted.\n", args[0])
 			return err
 		}}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-func hookTestCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "test NAME", Short: "Send a test notice and say what became of it", Args: exactly("NAME"),
+func hookTestCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "test NAME", Short: "Send a test notice and say what became of it", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -272,9 +273,9 @@ func hookTestCommand(c *cli) *cobra.Command {
 }
 
 // tested says what became of a test; one that failed is an error.
-func tested(c *cli, hook string, d app.HookDelivery) error {
-	if c.json() {
-		if err := c.printJSON(d); err != nil {
+func tested(c *cli.Context, hook string, d app.HookDelivery) error {
+	if c.JSON() {
+		if err := c.PrintJSON(d); err != nil {
 			return err
 		}
 	}
@@ -284,23 +285,23 @@ func tested(c *cli, hook string, d app.HookDelivery) error {
 	case app.DeliveryWaiting:
 		return &app.Error{Code: app.ETimeout, Message: "the test was not sent yet", Hint: "See `muster hook deliveries " + hook + "` in a moment."}
 	}
-	if c.json() {
+	if c.JSON() {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.stdout, "The test arrived: %d after %s\n", d.Status, d.Took.Round(time.Millisecond))
+	_, err := fmt.Fprintf(c.Stdout, "The test arrived: %d after %s\n", d.Status, d.Took.Round(time.Millisecond))
 	return err
 }
 
-func hookDeliveriesCommand(c *cli) *cobra.Command {
+func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
 	var before int64
 	var limit int
 	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a hook, or show one delivery with every answer",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > 200 {
-				return usagef("--limit must be from 1 to 200, not %d", limit)
+				return cli.Usagef("--limit must be from 1 to 200, not %d", limit)
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -329,21 +330,21 @@ func hookDeliveriesCommand(c *cli) *cobra.Command {
 func deliveryNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, usagef("%q is not the number of a delivery", text)
+		return 0, cli.Usagef("%q is not the number of a delivery", text)
 	}
 	return id, nil
 }
 
-func printDeliveries(c *cli, list []app.HookDelivery, next int64) error {
-	if c.json() {
-		return c.printJSON(map[string]any{"deliveries": list, "next": next})
+func printDeliveries(c *cli.Context, list []app.HookDelivery, next int64) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stdout, "Nothing was sent.")
+		_, err := fmt.Fprintln(c.Stdout, "Nothing was sent.")
 		return err
 	}
 	now := time.Now()
-	t := newTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
+	t := cli.NewTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
 	for _, d := range list {
 		answer := "-"
 		if d.Attempts > 0 {
@@ -352,42 +353,42 @@ func printDeliveries(c *cli, list []app.HookDelivery, next int64) error {
 		if d.Vetoed {
 			answer += ", no"
 		}
-		t.add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, span(now.Sub(d.QueuedAt)), d.Title)
+		t.Add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, cli.Span(now.Sub(d.QueuedAt)), d.Title)
 	}
-	if err := t.show(c); err != nil || next == 0 {
+	if err := t.Show(c); err != nil || next == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.stderr, "Older ones: --before %d\n", next)
+	_, err := fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
 	return err
 }
 
-func printDelivery(c *cli, d app.HookDelivery) error {
-	if c.json() {
-		return c.printJSON(d)
+func printDelivery(c *cli.Context, d app.HookDelivery) error {
+	if c.JSON() {
+		return c.PrintJSON(d)
 	}
-	fmt.Fprintf(c.stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
+	fmt.Fprintf(c.Stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
 	for _, a := range d.Log {
-		fmt.Fprintf(c.stdout, "\n%d  %s  %s  %s\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Round(time.Millisecond))
+		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %s\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Round(time.Millisecond))
 		for _, text := range []string{a.Error, a.Response} {
 			if text != "" {
-				fmt.Fprintln(c.stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))
+				fmt.Fprintln(c.Stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))
 			}
 		}
 	}
 	if d.Request != "" {
-		fmt.Fprintf(c.stdout, "\nSent:\n%s\n", d.Request)
+		fmt.Fprintf(c.Stdout, "\nSent:\n%s\n", d.Request)
 	}
 	return nil
 }
 
-func hookResendCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Send a delivery again, under the same message id", Args: exactly("NAME", "NUMBER"),
+func hookResendCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Send a delivery again, under the same message id", Args: cli.Exactly("NAME", "NUMBER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := deliveryNumber(args[1])
 			if err != nil {
 				return err
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -395,10 +396,10 @@ func hookResendCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(d)
+			if c.JSON() {
+				return c.PrintJSON(d)
 			}
-			_, err = fmt.Fprintf(c.stdout, "Delivery %d is sent again: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
+			_, err = fmt.Fprintf(c.Stdout, "Delivery %d is sent again: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
 			return err
 		}}
 }
@@ -411,42 +412,42 @@ func tryWords(n int) string {
 }
 
 // noticesCommand lists what one was told.
-func noticesCommand(c *cli) *cobra.Command {
+func noticesCommand(c *cli.Context) *cobra.Command {
 	var limit int
 	var before int64
 	cmd := &cobra.Command{Use: "notices", Short: "List your notices, newest first; for admins those of the whole tenant",
 		Long: "List your notices, newest first: leases that end, requests that wait or were decided, clusters that are ready, failed or lost machines, budgets,\n" +
 			"alarms. Admins see those of the whole tenant. Hooks (`muster hook`) send them elsewhere.",
-		Example: "  muster notices\n  muster notices --limit 100 --before 4711", Args: atMost(0)}
+		Example: "  muster notices\n  muster notices --limit 100 --before 4711", Args: cli.AtMost(0)}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, at most 200")
 	cmd.Flags().Int64Var(&before, "before", 0, "only those before this `number`, to go on with a list")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, next, err := cl.Notices(ctx, before, limit)
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(struct {
+		if c.JSON() {
+			return c.PrintJSON(struct {
 				Notices []app.Notice `json:"notices"`
 				Next    int64        `json:"next,omitempty"`
 			}{list, next})
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.stdout, "No notices.")
+			_, err := fmt.Fprintln(c.Stdout, "No notices.")
 			return err
 		}
-		t := newTable("AGE>", "KIND", "NOTICE")
+		t := cli.NewTable("AGE>", "KIND", "NOTICE")
 		for _, n := range list {
 			text := n.Title
 			if n.Text != "" {
 				text += " " + n.Text
 			}
-			t.add(span(time.Since(n.At)), string(n.Kind), oneLine(text))
+			t.Add(cli.Span(time.Since(n.At)), string(n.Kind), cli.OneLine(text))
 		}
-		if err := t.show(c); err != nil || next == 0 {
+		if err := t.Show(c); err != nil || next == 0 {
 			return err
 		}
-		_, err = fmt.Fprintf(c.stdout, "Older ones: muster notices --before %d\n", next)
+		_, err = fmt.Fprintf(c.Stdout, "Older ones: muster notices --before %d\n", next)
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // lifecycleFlags are the flags of `muster hook save` for hooks that have their turn before or after operations.
@@ -28,7 +29,7 @@ func (f *lifecycleFlags) add(flags *pflag.FlagSet) {
 }
 
 // fill takes over what was given.
-func (f *lifecycleFlags) fill(c *cli, cmd *cobra.Command, r *app.HookRequest) (err error) {
+func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *app.HookRequest) (err error) {
 	r.When, r.OnTimeout = app.HookPhase(f.when), app.HookChoice(f.onTimeout)
 	given := cmd.Flags().Changed
 	if given("operation") {
@@ -59,20 +60,20 @@ func (f *lifecycleFlags) fill(c *cli, cmd *cobra.Command, r *app.HookRequest) (e
 }
 
 // readScript reads a script as it is.
-func readScript(c *cli, file string) (string, error) {
+func readScript(c *cli.Context, file string) (string, error) {
 	var b []byte
 	var err error
 	const most = app.MaxHookScript + 1 // what is longer is refused by the server
 	if file == "-" {
-		b, err = io.ReadAll(io.LimitReader(c.stdin, most))
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, most))
 	} else {
-		b, err = readLimited(file, most)
+		b, err = cli.ReadLimited(file, most)
 	}
 	if err != nil {
 		return "", &app.Error{Code: app.EInvalid, Field: "run-file", Message: "--run-file cannot be read: " + err.Error()}
 	}
 	if strings.TrimSpace(string(b)) == "" {
-		return "", usagef("--run-file is empty")
+		return "", cli.Usagef("--run-file is empty")
 	}
 	return string(b), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app/netguard"
+	"muster/cmd/muster/cli"
 	"muster/jobs/webhook"
 )
 
@@ -32,7 +33,7 @@ func (f hookFlags) config() (c hookConfig, err error) {
 	}
 	u, err := url.Parse(f.proxy)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
-		return c, usagef("--hooks-proxy is not the URL of a proxy").hint("It looks like http://proxy.example.com:3128.")
+		return c, cli.Usagef("--hooks-proxy is not the URL of a proxy").Hint("It looks like http://proxy.example.com:3128.")
 	}
 	c.Proxy = u
 	return c, nil
@@ -43,7 +44,7 @@ func prefixes(flag string, texts []string) (list []netip.Prefix, err error) {
 	for _, text := range texts {
 		p, err := prefix(text)
 		if err != nil {
-			return nil, usagef("%s: %q is neither an address nor a network", flag, text).hint("Such as 10.1.0.0/16 or fd12::/48; several with commas between.")
+			return nil, cli.Usagef("%s: %q is neither an address nor a network", flag, text).Hint("Such as 10.1.0.0/16 or fd12::/48; several with commas between.")
 		}
 		list = append(list, p)
 	}
@@ -71,6 +72,6 @@ func (s *server) callbacks(name string) *webhook.Deliverer {
 
 // deliverer sends what people are to be told to the hooks of their tenants.
 func (s *server) deliverer(name string) *webhook.Deliverer {
-	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return firstOf(s.SignIn.URL, s.URL) }, Log: s.Log, Now: time.Now, Meter: s.metrics,
-		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: versionName()})}
+	return &webhook.Deliverer{Name: name, Store: s.store, Base: func() string { return cli.FirstOf(s.SignIn.URL, s.URL) }, Log: s.Log, Now: time.Now, Meter: s.metrics,
+		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()})}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // inbox takes what a hook sends, and verifies it with the secret that the command line printed.
@@ -88,7 +89,7 @@ func TestHookCommands(t *testing.T) {
 	})
 	admin := app.Actor{Tenant: app.DefaultTenant, User: "admin", Role: app.RoleSuperadmin}
 	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "data", clientFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "data", cli.ClientFile)); err == nil {
 			break
 		} else if time.Now().After(end) {
 			t.Fatal(err)
@@ -231,11 +232,11 @@ func TestNotices(t *testing.T) {
 	}
 	got := run("notices", "--limit", "1")
 	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older ones: muster notices --before 7\n"} {
-		wantResult(t, got, exitDone, want, "")
+		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	if asked != "/api/v1/notices?limit=1" {
 		t.Errorf("it asks %s", asked)
 	}
-	wantResult(t, run("notices", "--before", "7"), exitDone, "No notices.", "")
-	wantResult(t, run("notices", "--format", "json"), exitDone, `"next":7`, "")
+	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notices.", "")
+	wantResult(t, run("notices", "--format", "json"), cli.ExitDone, `"next":7`, "")
 }

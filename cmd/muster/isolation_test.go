@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // crowdedServer is a server with the example catalog and, where mode says so, another way for the sandbox to make machines.
@@ -37,20 +38,20 @@ func crowdedServer(t *testing.T, mode string, change func(*serverConfig)) *serve
 			t.Error(err)
 		}
 	})
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *server) addTenant(t *testing.T) error {
+func addTenant(s *server, t *testing.T) error {
 	t.Helper()
 	_, _, err := s.app.CreateTenant(t.Context(), superIn(here), app.NewTenant{Name: there})
 	return err
 }
 
 // carryOut ends every step of a tenant as a worker would that has nothing to do.
-func (s *server) carryOut(t *testing.T) {
+func carryOut(s *server, t *testing.T) {
 	t.Helper()
 	w := app.WorkerID{Name: "w", Tenant: here}
 	for {
@@ -89,11 +90,11 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, "a second tenant", s.addTenant(t))
+		refused(t, "a second tenant", addTenant(s, t))
 	})
 	t.Run("two tenants have none", func(t *testing.T) {
 		s := crowdedServer(t, "process", nil)
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Fatal(err)
 		}
 		if notes := strings.Join(s.notes(t.Context()), "\n"); !strings.Contains(notes, "New ones are refused, since several tenants") {
@@ -119,10 +120,10 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}
-		s.carryOut(t)
+		carryOut(s, t)
 		grow := app.Amendment{Kind: app.OperationResize, Size: 4}
 		if _, err := s.app.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
 			t.Errorf("the operator allows it: %v", err)
@@ -136,7 +137,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Fatal(err)
 		}
 		as, err := s.app.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)

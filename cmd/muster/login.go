@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
-func loginCommand(c *cli) *cobra.Command {
-	var p profile
+func loginCommand(c *cli.Context) *cobra.Command {
+	var p cli.Profile
 	var name, file string
 	var typed bool
 	var scopes []string
@@ -26,19 +27,19 @@ func loginCommand(c *cli) *cobra.Command {
 			"the command gets an API token of your own, which ends after 90 days and which your page Account shows. With --token or\n" +
 			"--token-file a token that you have is kept instead. Without SERVER it is that of the profile.",
 		Example: "  muster login https://muster.example.com\n  muster login https://muster.example.com --token-file token.txt --profile prod",
-		Args:    atMost(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, _, err := readProfiles()
+			all, _, err := cli.ReadProfiles()
 			if err != nil {
 				return err
 			}
 			if name == "" {
-				name = firstOf(os.Getenv("MUSTER_PROFILE"), all.Current, "default")
+				name = cli.FirstOf(os.Getenv("MUSTER_PROFILE"), all.Current, "default")
 				if len(args) > 0 {
-					name = all.nameFor(args[0])
+					name = nameFor(&all, args[0])
 				}
 			}
-			old := profile{}
+			old := cli.Profile{}
 			if all.Profiles[name] != nil {
 				old = *all.Profiles[name]
 			}
@@ -47,12 +48,12 @@ func loginCommand(c *cli) *cobra.Command {
 				p.Server = strings.TrimSuffix(args[0], "/")
 			}
 			if p.Server == "" {
-				return usagef("SERVER is missing").hint("Name it once, as in: muster login https://muster.example.com")
+				return cli.Usagef("SERVER is missing").Hint("Name it once, as in: muster login https://muster.example.com")
 			}
 			if old.Server == p.Server {
-				p.CA, p.Tenant = firstOf(p.CA, old.CA), firstOf(p.Tenant, old.Tenant)
+				p.CA, p.Tenant = cli.FirstOf(p.CA, old.CA), cli.FirstOf(p.Tenant, old.Tenant)
 			}
-			if err := (&profiles{}).set(name, p); err != nil {
+			if err := (&cli.Profiles{}).Set(name, p); err != nil {
 				return err
 			}
 			var wanted []app.Scope
@@ -74,7 +75,7 @@ func loginCommand(c *cli) *cobra.Command {
 }
 
 // nameFor gives the name of the profile that has a server, or a new one after its host.
-func (all *profiles) nameFor(server string) string {
+func nameFor(all *cli.Profiles, server string) string {
 	server = strings.TrimSuffix(server, "/")
 	if p := all.Profiles[all.Current]; p != nil && p.Server == server {
 		return all.Current
@@ -85,58 +86,58 @@ func (all *profiles) nameFor(server string) string {
 		}
 	}
 	u, err := url.Parse(server)
-	if err != nil || !profileName.MatchString(strings.ToLower(u.Hostname())) {
+	if err != nil || !cli.ProfileName.MatchString(strings.ToLower(u.Hostname())) {
 		return "default"
 	}
 	name := strings.ToLower(u.Hostname())
 	if all.Profiles[name] != nil { // the same host with another port
-		name += "-" + firstOf(u.Port(), u.Scheme)
+		name += "-" + cli.FirstOf(u.Port(), u.Scheme)
 	}
 	return name
 }
 
-func login(ctx context.Context, c *cli, name string, p, old profile, file string, typed bool, wanted []app.Scope) error {
-	cl, err := newClient(rest.Settings{URL: p.Server, CA: p.CA})
+func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile, file string, typed bool, wanted []app.Scope) error {
+	cl, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA})
 	if err != nil {
 		return err
 	}
 	switch {
 	case typed || file != "":
-		if typed && isTerminal(c.stdin) {
-			fmt.Fprintln(c.stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
+		if typed && cli.IsTerminal(c.Stdin) {
+			fmt.Fprintln(c.Stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
 		}
-		p.Token, err = readToken(c, firstOf(file, "-"))
+		p.Token, err = readToken(c, cli.FirstOf(file, "-"))
 	default:
 		p.Token, err = byDevice(ctx, c, cl, p.Server, wanted)
 	}
 	if err != nil {
 		return err
 	}
-	in, err := newClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
+	in, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
 	if err != nil {
 		return err
 	}
 	if _, err := in.Templates(ctx); err != nil { // what every token may read
 		return err
 	}
-	err = changeProfiles(func(all *profiles) error {
+	err = cli.ChangeProfiles(func(all *cli.Profiles) error {
 		all.Current = name
-		return all.set(name, p)
+		return all.Set(name, p)
 	})
 	if err != nil {
 		return err
 	}
 	if old.Token != "" && old.Token != p.Token && old.Server == p.Server && file == "" && !typed {
 		// The one that it replaces would go on holding where nobody looks for it. That it cannot be ended keeps nobody from working.
-		if before, err := newClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
+		if before, err := cli.NewClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
 			_, _ = before.EndToken(ctx)
 		}
 	}
-	return c.say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
+	return c.Say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
 }
 
 // byDevice has a person say yes in a browser, and gives the token.
-func byDevice(ctx context.Context, c *cli, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
+func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
@@ -146,12 +147,12 @@ func byDevice(ctx context.Context, c *cli, cl *rest.Client, server string, wante
 		return "", err
 	}
 	address := server + codes.Path
-	fmt.Fprintf(c.stderr, "Open this in a browser, on any host:  %s?code=%s\nor type the code there yourself:       %s\n", address, url.QueryEscape(codes.UserCode), codes.UserCode)
+	fmt.Fprintf(c.Stderr, "Open this in a browser, on any host:  %s?code=%s\nor type the code there yourself:       %s\n", address, url.QueryEscape(codes.UserCode), codes.UserCode)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(codes.ExpiresIn)*time.Second)
 	defer cancel()
 	over := &app.Error{Code: app.ETimeout, Reason: "expired_token", Message: "nobody has answered in time; the code is over", Hint: "Start again: muster login " + server}
 	pause := time.Duration(max(codes.Interval, 1)) * time.Second
-	patient := &patient{client: &client{Client: cl}, limit: c.patience, note: func(text string) { fmt.Fprintln(c.stderr, text) }}
+	patient := &cli.Patient{Client: &cli.Client{Client: cl}, Limit: c.Patience, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}
 	for {
 		select {
 		case <-ctx.Done():
@@ -163,7 +164,7 @@ func byDevice(ctx context.Context, c *cli, cl *rest.Client, server string, wante
 		}
 		var m rest.MadeToken
 		var said error
-		err := patient.try(ctx, func(ctx context.Context) error {
+		err := patient.Try(ctx, func(ctx context.Context) error {
 			m, said = cl.PollDevice(ctx, codes.DeviceCode)
 			if said != nil && app.AsError(said).Reason == "slow_down" {
 				return nil
@@ -197,25 +198,25 @@ func firstError(errs ...error) error {
 }
 
 // loginPace is how long to wait between two looks for the answer; tests do not.
-func loginPace(c *cli, d time.Duration) time.Duration {
-	if c.hurry {
+func loginPace(c *cli.Context, d time.Duration) time.Duration {
+	if c.Hurry {
 		return time.Millisecond
 	}
 	return d
 }
 
-func logoutCommand(c *cli) *cobra.Command {
+func logoutCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "logout", Short: "End the token of a profile at the server, and forget it here", Args: atMost(0),
+		Use: "logout", Short: "End the token of a profile at the server, and forget it here", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			name, p, err := c.profile()
+			name, p, err := c.Profile()
 			if err != nil {
 				return err
 			}
 			if p.Token == "" {
 				return &app.Error{Code: app.ENotFound, Message: "you are not signed in", Hint: "See: muster profile list"}
 			}
-			cl, err := newClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
+			cl, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
 			if err != nil {
 				return err
 			}
@@ -223,16 +224,16 @@ func logoutCommand(c *cli) *cobra.Command {
 			if _, err := cl.EndToken(cmd.Context()); err != nil && app.CodeOf(err) != app.EUnauthorized {
 				return err
 			}
-			err = changeProfiles(func(all *profiles) error {
+			err = cli.ChangeProfiles(func(all *cli.Profiles) error {
 				p.Token = ""
-				return all.set(name, p)
+				return all.Set(name, p)
 			})
 			if err != nil {
 				return err
 			}
-			return c.say(map[string]string{"profile": name}, "You are signed out of %s; its token is ended.", p.Server)
+			return c.Say(map[string]string{"profile": name}, "You are signed out of %s; its token is ended.", p.Server)
 		},
 	}
-	cmd.Flags().StringVar(&c.profileName, "profile", "", "`name` of the profile (default $MUSTER_PROFILE, or the one in use)")
+	cmd.Flags().StringVar(&c.ProfileName, "profile", "", "`name` of the profile (default $MUSTER_PROFILE, or the one in use)")
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace"
 )
 
@@ -51,10 +52,10 @@ func (o *observeConfig) check(lookup func(string) (string, bool)) error {
 		}
 	}
 	if o.Format != "text" && o.Format != "json" && o.Format != "" {
-		return usagef("--log-format must be text or json, not %q", o.Format)
+		return cli.Usagef("--log-format must be text or json, not %q", o.Format)
 	}
 	if _, ok := logLevels[o.Level]; !ok {
-		return usagef("--log-level must be debug, info, warn or error, not %q", o.Level)
+		return cli.Usagef("--log-level must be debug, info, warn or error, not %q", o.Level)
 	}
 	for _, l := range []struct {
 		flag, address, allow string
@@ -65,11 +66,11 @@ func (o *observeConfig) check(lookup func(string) (string, bool)) error {
 		}
 		host, _, err := net.SplitHostPort(l.address)
 		if err != nil {
-			return usagef("%s must be HOST:PORT, not %q", l.flag, l.address)
+			return cli.Usagef("%s must be HOST:PORT, not %q", l.flag, l.address)
 		}
 		if !loopback(host) && !l.anywhere {
-			return usagef("%s %s would be open to other hosts, without a token", l.flag, l.address).
-				hint("Listen on 127.0.0.1, or allow it with %s where the network lets nobody else in.", l.allow)
+			return cli.Usagef("%s %s would be open to other hosts, without a token", l.flag, l.address).
+				Hint("Listen on 127.0.0.1, or allow it with %s where the network lets nobody else in.", l.allow)
 		}
 	}
 	return nil
@@ -84,9 +85,9 @@ func (o *observeConfig) logger(w io.Writer, verbose bool) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	if o.Format == "json" {
-		return newJSONLogger(w, level)
+		return cli.NewJSONLogger(w, level)
 	}
-	return newLogger(w, level)
+	return cli.NewLogger(w, level)
 }
 
 // tracer opens the tracer of a process, or gives nil where nothing is traced. Close may be called in either case.
@@ -97,7 +98,7 @@ func (o *observeConfig) tracer(service, instance string, log *slog.Logger) (app.
 	if host, err := os.Hostname(); err == nil && instance == "" {
 		instance = host
 	}
-	t, err := trace.Open(trace.Config{Endpoint: o.OTLP, Service: service, Version: versionName(), Instance: instance, Log: log})
+	t, err := trace.Open(trace.Config{Endpoint: o.OTLP, Service: service, Version: cli.VersionName(), Instance: instance, Log: log})
 	if err != nil {
 		return nil, nil, err
 	}

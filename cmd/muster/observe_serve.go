@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/metrics"
 )
 
@@ -22,7 +23,7 @@ func (s *server) observe() error {
 			}
 			return []app.Reading{up}, nil
 		}})
-	s.metrics = metrics.New(metrics.Config{Version: versionName(), Go: runtime.Version(), Gaugings: questions})
+	s.metrics = metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version(), Gaugings: questions})
 	tracer, end, err := s.Observe.tracer("muster-server", s.id, s.Log)
 	if err != nil {
 		return err

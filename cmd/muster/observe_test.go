@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace/otlptest"
 	rest "muster/portal/client"
 )
@@ -95,7 +96,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	w := newTown(t, "", func(c *serverConfig) { c.Observe = observeConfig{OTLP: to.URL, Metrics: "127.0.0.1:0"} })
 	h := w.start("h1", "--otlp-endpoint", to.URL, "--metrics-listen", "127.0.0.1:0", "--log-format", "json", "--verbose")
 	var settings rest.Settings
-	b, err := os.ReadFile(filepath.Join(w.server.Data, clientFile))
+	b, err := os.ReadFile(filepath.Join(w.server.Data, cli.ClientFile))
 	if err == nil {
 		err = json.Unmarshal(b, &settings)
 	}
@@ -243,8 +244,8 @@ func TestHowAProcessIsWatchedIsChecked(t *testing.T) {
 		text := ""
 		if err != nil {
 			text = err.Error()
-			if e, ok := err.(*usageError); ok {
-				text += " " + e.advice
+			if e, ok := err.(*cli.UsageError); ok {
+				text += " " + e.Advice
 			} else {
 				text += " " + app.AsError(err).Hint
 			}

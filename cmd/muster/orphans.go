@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func orphansCommand(c *cli) *cobra.Command {
+func orphansCommand(c *cli.Context) *cobra.Command {
 	var (
 		gone, yes    bool
 		remove, keep string
@@ -24,7 +25,7 @@ func orphansCommand(c *cli) *cobra.Command {
 		Long: "List machines that carry this installation's tag and belong to no cluster. The server compares each account with\n" +
 			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
 			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
-		Args: atMost(0),
+		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			chosen := 0
 			for _, s := range []string{remove, keep, mode} {
@@ -33,12 +34,12 @@ func orphansCommand(c *cli) *cobra.Command {
 				}
 			}
 			if chosen > 1 {
-				return usagef("--delete, --keep and --mode are for one at a time")
+				return cli.Usagef("--delete, --keep and --mode are for one at a time")
 			}
-			if remove != "" && !yes && !isTerminal(c.stdin) {
-				return usagef("deleting needs --yes where there is no terminal to confirm on")
+			if remove != "" && !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -66,11 +67,11 @@ func orphansCommand(c *cli) *cobra.Command {
 	flags.StringVar(&keep, "keep", "", "have the orphan with this `ID` left alone")
 	flags.StringVar(&mode, "mode", "", "what happens by itself: off, report or delete")
 	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: do not ask")
-	c.serverFlags(flags)
+	c.ServerFlags(flags)
 	return cmd
 }
 
-func orphanDelete(ctx context.Context, c *cli, cl *client, id string, yes bool) error {
+func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string, yes bool) error {
 	if !yes {
 		r, err := cl.Orphans(ctx, false)
 		if err != nil {
@@ -79,11 +80,11 @@ func orphanDelete(ctx context.Context, c *cli, cl *client, id string, yes bool) 
 		what := "orphan " + id
 		for _, o := range r.Orphans {
 			if o.ID == id {
-				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, firstOf(o.Cluster, "no cluster"), o.Kind)
+				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, cli.FirstOf(o.Cluster, "no cluster"), o.Kind)
 			}
 		}
-		fmt.Fprintf(c.stderr, "Delete %s? [y/N] ", what)
-		answer, _ := bufio.NewReader(c.stdin).ReadString('\n') // an end without a word is a no
+		fmt.Fprintf(c.Stderr, "Delete %s? [y/N] ", what)
+		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // an end without a word is a no
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
 		}
@@ -92,47 +93,47 @@ func orphanDelete(ctx context.Context, c *cli, cl *client, id string, yes bool) 
 	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
 }
 
-func orphanDecided(c *cli, o app.Orphan, err error, what string) error {
+func orphanDecided(c *cli.Context, o app.Orphan, err error, what string) error {
 	if err != nil {
 		return err
 	}
-	if c.json() {
-		return c.printJSON(o)
+	if c.JSON() {
+		return c.PrintJSON(o)
 	}
-	_, err = fmt.Fprintf(c.stdout, "Machine %s of %s %s.\n", o.Machine, o.Provider, what)
+	_, err = fmt.Fprintf(c.Stdout, "Machine %s of %s %s.\n", o.Machine, o.Provider, what)
 	return err
 }
 
-func printOrphans(c *cli, r app.OrphanReport) error {
-	if c.json() {
-		return c.printJSON(r)
+func printOrphans(c *cli.Context, r app.OrphanReport) error {
+	if c.JSON() {
+		return c.PrintJSON(r)
 	}
 	now := time.Now()
 	switch {
 	case len(r.Orphans) == 0 && r.Unlisted > 0:
-		fmt.Fprintf(c.stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", plural(r.Unlisted, "account"))
+		fmt.Fprintf(c.Stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", cli.Plural(r.Unlisted, "account"))
 	case len(r.Orphans) == 0:
-		fmt.Fprintln(c.stdout, "No orphaned machines.")
+		fmt.Fprintln(c.Stdout, "No orphaned machines.")
 	default:
-		t := newTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
+		t := cli.NewTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
 		for _, o := range r.Orphans {
-			t.add(o.ID, o.Provider, o.Machine, firstOf(o.Cluster, "-"), firstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), money(o.Cost), orphanState(o, now))
+			t.Add(o.ID, o.Provider, o.Machine, cli.FirstOf(o.Cluster, "-"), cli.FirstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), cli.Money(o.Cost), orphanState(o, now))
 		}
-		if err := t.show(c); err != nil {
+		if err := t.Show(c); err != nil {
 			return err
 		}
 	}
 	if r.Mode != "" {
-		fmt.Fprintf(c.stdout, "\nAutomatic cleanup: %s\n", r.Mode)
+		fmt.Fprintf(c.Stdout, "\nAutomatic cleanup: %s\n", r.Mode)
 	}
 	for _, a := range r.Accounts {
 		if a.Unlisted() {
-			fmt.Fprintf(c.stdout, "%s: %s; tried %s ago\n", a.Provider, a.Error, span(now.Sub(a.EndedAt)))
+			fmt.Fprintf(c.Stdout, "%s: %s; tried %s ago\n", a.Provider, a.Error, cli.Span(now.Sub(a.EndedAt)))
 			continue
 		}
-		line := fmt.Sprintf("%s: %s, %s", a.Provider, plural(a.Machines, "machine"), plural(a.Orphans, "orphan"))
+		line := fmt.Sprintf("%s: %s, %s", a.Provider, cli.Plural(a.Machines, "machine"), cli.Plural(a.Orphans, "orphan"))
 		if !a.EndedAt.IsZero() {
-			line += ", looked at " + span(now.Sub(a.EndedAt)) + " ago"
+			line += ", looked at " + cli.Span(now.Sub(a.EndedAt)) + " ago"
 		}
 		if a.HeldBack > 0 {
 			line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
@@ -140,27 +141,27 @@ func printOrphans(c *cli, r app.OrphanReport) error {
 		if a.Error != "" {
 			line += "; " + a.Error
 		}
-		fmt.Fprintln(c.stdout, line)
+		fmt.Fprintln(c.Stdout, line)
 	}
 	return nil
 }
 
 func orphanAge(o app.Orphan, now time.Time) string {
 	if o.MadeAt.IsZero() {
-		return ">" + span(now.Sub(o.FirstSeen))
+		return ">" + cli.Span(now.Sub(o.FirstSeen))
 	}
-	return span(now.Sub(o.MadeAt))
+	return cli.Span(now.Sub(o.MadeAt))
 }
 
 func orphanState(o app.Orphan, now time.Time) string {
 	state := string(o.State)
 	switch {
 	case o.State == app.OrphanDue && o.DeleteAt.After(now):
-		state = "deleted in " + span(o.DeleteAt.Sub(now))
+		state = "deleted in " + cli.Span(o.DeleteAt.Sub(now))
 	case o.State == app.OrphanDue:
 		state = "deleted in the next pass"
 	case o.State == app.OrphanGone:
-		state = "gone since " + span(now.Sub(o.GoneAt))
+		state = "gone since " + cli.Span(now.Sub(o.GoneAt))
 	}
 	if o.Error != "" {
 		state += ": " + o.Error

@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/planner"
 )
 
-func planCommand(c *cli) *cobra.Command {
+func planCommand(c *cli.Context) *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use:   "plan --catalog DIR --template T --size N",
@@ -19,8 +20,8 @@ func planCommand(c *cli) *cobra.Command {
 			"--format dot draws the plan for Graphviz. Where no layout exists, the exit code is 3.",
 		Example: "  muster plan --catalog examples/catalog --template web --size 3\n" +
 			"  muster plan --catalog examples/catalog --template web --size 3 --format dot | dot -Tsvg > plan.svg",
-		Args:        atMost(0),
-		Annotations: map[string]string{annotationFormats: "dot"},
+		Args:        cli.AtMost(0),
+		Annotations: map[string]string{cli.AnnotationFormats: "dot"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			catalog, layout, err := q.solve(cmd)
 			if err != nil {
@@ -30,13 +31,13 @@ func planCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch c.format {
+			switch c.Format {
 			case "json":
 				return printSteps(c, plan)
 			case "dot":
-				return planner.Dot(c.stdout, plan)
+				return planner.Dot(c.Stdout, plan)
 			}
-			return planner.Text(c.stdout, plan)
+			return planner.Text(c.Stdout, plan)
 		},
 	}
 	q.declare(cmd)
@@ -72,9 +73,9 @@ type stepJSON struct {
 
 // printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
 // the plan itself.
-func printSteps(c *cli, p app.Plan) error {
-	c.printed = true
-	w := bufio.NewWriterSize(c.stdout, 64<<10)
+func printSteps(c *cli.Context, p app.Plan) error {
+	c.Printed = true
+	w := bufio.NewWriterSize(c.Stdout, 64<<10)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	separator := `{"steps":[` + "\n"

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 	"muster/providers/fake"
 )
@@ -192,7 +193,7 @@ constraints: {size: {min: 1, max: 20}}
 	env := func(name string) (string, bool) { v, ok := p["env."+name]; return v, ok }
 	var err error
 	w.server, err = newServer(t.Context(), serverConfig{Data: r.state, Listen: "127.0.0.1:0", Catalogs: []string{catalog}, RedisURL: redis,
-		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelDebug), Env: env, Password: p["password"], Key: p["key-encryption key"]})
+		TLS: tlsConfig{Self: true}, Log: cli.NewLogger(w.log, slog.LevelDebug), Env: env, Password: p["password"], Key: p["key-encryption key"]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +442,7 @@ func (r *plantedRun) run(during func()) {
 	}
 	r.crawl(good.ID)
 	// The client's settings hold a token for whoever owns the directory, and the CA's key is a file of its own kind.
-	r.files("data", r.state, clientFile)
+	r.files("data", r.state, cli.ClientFile)
 	r.look("log", "of the server", []byte(r.town.log.String()))
 	r.look("log", "of the provisioner and its workers", []byte(h.out.String()))
 	logs, err := r.server.store.Logs(r.Context(), app.DefaultTenant, good.ID, app.LogFilter{Limit: 1000})

@@ -12,72 +12,73 @@ import (
 
 	"muster/app"
 	"muster/app/yamlfile"
+	"muster/cmd/muster/cli"
 )
 
-func policyCommand(c *cli) *cobra.Command {
-	return family("policy", "List, save, delete and try policies about requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
+func policyCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("policy", "List, save, delete and try policies about requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
 		policyDeleteCommand(c), policyTryCommand(c), policyZoneCommand(c))
 }
 
-func policyListCommand(c *cli) *cobra.Command {
+func policyListCommand(c *cli.Context) *cobra.Command {
 	var words bool
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: atMost(0)}
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: cli.AtMost(0)}
 	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, err := cl.Policies(ctx)
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(list)
+		if c.JSON() {
+			return c.PrintJSON(list)
 		}
 		if words {
-			t := newTable("WORD", "TYPE", "WHAT IT IS")
+			t := cli.NewTable("WORD", "TYPE", "WHAT IT IS")
 			for _, w := range list.Words {
-				t.add(w.Name, w.Type, w.Text)
+				t.Add(w.Name, w.Type, w.Text)
 			}
-			return t.show(c)
+			return t.Show(c)
 		}
-		t := newTable("ORDER>", "NAME", "EFFECT", "WHEN", "VERSION>", "BY")
+		t := cli.NewTable("ORDER>", "NAME", "EFFECT", "WHEN", "VERSION>", "BY")
 		for _, p := range list.Policies {
 			effect := string(p.Effect)
 			if !p.Enabled {
 				effect = "off (" + effect + ")"
 			}
-			t.add(strconv.Itoa(p.Order), p.Name, effect, firstLine(p.When), strconv.Itoa(p.Version), p.SavedBy)
+			t.Add(strconv.Itoa(p.Order), p.Name, effect, cli.FirstLine(p.When), strconv.Itoa(p.Version), p.SavedBy)
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
-func policyShowCommand(c *cli) *cobra.Command {
+func policyShowCommand(c *cli.Context) *cobra.Command {
 	var versions bool
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: cli.Exactly("NAME")}
 	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		all, err := cl.Policy(ctx, args[0])
 		switch {
 		case err != nil:
 			return err
 		case versions:
-			return c.printJSON(all)
+			return c.PrintJSON(all)
 		case len(all) == 0 || all[0].Deleted:
 			return app.Errorf(app.ENotFound, "There is no policy %q.", args[0])
 		}
-		return c.printJSON(all[0])
+		return c.PrintJSON(all[0])
 	})
 }
 
 // readPolicy reads a policy from a file, or from stdin where it is called "-".
-func readPolicy(c *cli, file string) (p app.Policy, err error) {
+func readPolicy(c *cli.Context, file string) (p app.Policy, err error) {
 	var b []byte
 	if file == "-" {
-		b, err = io.ReadAll(io.LimitReader(c.stdin, 1<<20))
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
 	} else {
 		b, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return p, usagef("%v", err).hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
+		return p, cli.Usagef("%v", err).Hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
 	}
 	p.Enabled = true
 	f := yamlfile.Parse(string(b))
@@ -88,17 +89,17 @@ func readPolicy(c *cli, file string) (p app.Policy, err error) {
 		f.Read(f.Root, &p, "")
 	}
 	if err := f.Err(file, "policy"); err != nil {
-		return p, usagef("%s", err.Error()).hint("%s", firstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
+		return p, cli.Usagef("%s", err.Error()).Hint("%s", cli.FirstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
 	}
 	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
 	return p, nil
 }
 
-func policySaveCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "save FILE", Short: "Save a policy from a JSON file, or - for stdin", Args: exactly("FILE"),
+func policySaveCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "save FILE", Short: "Save a policy from a JSON file, or - for stdin", Args: cli.Exactly("FILE"),
 		Long: "Save a policy from a JSON file, or - for stdin. Where the file has a version, it must be the current one; so a policy that\n" +
 			"somebody else has changed meanwhile is not overwritten. Lengths of time are in nanoseconds."}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		p, err := readPolicy(c, args[0])
 		if err != nil {
 			return err
@@ -106,25 +107,25 @@ func policySaveCommand(c *cli) *cobra.Command {
 		if p, err = cl.SavePolicy(ctx, p); err != nil {
 			return err
 		}
-		return c.say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
+		return c.Say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
 	})
 }
 
-func policyDeleteCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: exactly("NAME")}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+func policyDeleteCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: cli.Exactly("NAME")}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		if err := cl.DeletePolicy(ctx, args[0]); err != nil {
 			return err
 		}
-		return c.say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
+		return c.Say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
 	})
 }
 
-func policyTryCommand(c *cli) *cobra.Command {
+func policyTryCommand(c *cli.Context) *cobra.Command {
 	var t app.Try
-	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: exactly("FILE")}
+	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: cli.Exactly("FILE")}
 	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var err error
 		if t.Policy, err = readPolicy(c, args[0]); err != nil {
 			return err
@@ -133,27 +134,27 @@ func policyTryCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(trial)
+		if c.JSON() {
+			return c.PrintJSON(trial)
 		}
-		fmt.Fprintf(c.stdout, "Of the %s of the past, %d would be decided otherwise.\n", plural(trial.Looked, "request"), trial.Otherwise)
+		fmt.Fprintf(c.Stdout, "Of the %s of the past, %d would be decided otherwise.\n", cli.Plural(trial.Looked, "request"), trial.Otherwise)
 		if trial.Partial {
-			fmt.Fprintln(c.stdout, "There was no time for all of them.")
+			fmt.Fprintln(c.Stdout, "There was no time for all of them.")
 		}
 		if len(trial.Cases) == 0 {
 			return nil
 		}
-		table := newTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
+		table := cli.NewTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
 		for _, k := range trial.Cases {
-			table.add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
+			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
 		}
-		return table.show(c)
+		return table.Show(c)
 	})
 }
 
-func policyZoneCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone by which policies tell weekday and hour", Args: atMost(1)}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+func policyZoneCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone by which policies tell weekday and hour", Args: cli.AtMost(1)}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		zone := ""
 		if len(args) == 1 {
 			zone = args[0]
@@ -167,6 +168,6 @@ func policyZoneCommand(c *cli) *cobra.Command {
 			}
 			zone = list.TimeZone
 		}
-		return c.say(map[string]string{"time_zone": zone}, "%s", zone)
+		return c.Say(map[string]string{"time_zone": zone}, "%s", zone)
 	})
 }

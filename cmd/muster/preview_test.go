@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // refusing is an account that says what it is told to, of what it is asked about.
@@ -93,7 +94,7 @@ func serverOf(t *testing.T, text string) *server {
 			t.Error(err)
 		}
 	})
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -122,7 +123,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		t.Errorf("asked about %+v", needs)
 	}
 	var out bytes.Buffer
-	printPreview(&cli{stdout: &out}, p)
+	printPreview(&cli.Context{Stdout: &out}, p)
 	for _, want := range []string{"Problem: There is no size large. Sizes are small and same.", "Warning: Only 3 machines are left."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the terminal shows %q, without %q", &out, want)
@@ -176,7 +177,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 				t.Errorf("it costs %v, and %q is said; want %v and %q", p.Layout.CostPerHour, got, c.cost, c.want)
 			}
 			var out bytes.Buffer
-			printPreview(&cli{stdout: &out}, p)
+			printPreview(&cli.Context{Stdout: &out}, p)
 			if (c.want != "") != strings.Contains(out.String(), "Choose cheapest") {
 				t.Errorf("the terminal shows %q", &out)
 			}

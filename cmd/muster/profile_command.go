@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
-func profileCommand(c *cli) *cobra.Command {
-	cmd := family("profile", "Servers that you ask under a name", profileListCommand(c), profileShowCommand(c), profileUseCommand(c),
+func profileCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("profile", "Servers that you ask under a name", profileListCommand(c), profileShowCommand(c), profileUseCommand(c),
 		profileAddCommand(c), profileRemoveCommand(c))
 	cmd.Long = "Servers that you ask under a name. They stand in config.yaml in $MUSTER_HOME, or in muster in your configuration directory,\n" +
 		"which nobody else may read. Flags count before the environment, and that before the profile in use; --profile NAME counts\n" +
@@ -32,40 +33,40 @@ type profileJSON struct {
 	Tenant  string `json:"tenant,omitempty"`
 }
 
-func (all *profiles) tell(name string) profileJSON {
+func profileSaid(all *cli.Profiles, name string) profileJSON {
 	p := all.Profiles[name]
 	return profileJSON{Name: name, Current: name == all.Current, Server: p.Server, Token: p.Token != "", CA: p.CA, Tenant: p.Tenant}
 }
 
-func profileListCommand(c *cli) *cobra.Command {
+func profileListCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List your profiles; the one in use has a star", Args: atMost(0),
+		Use: "list", Aliases: []string{"ls"}, Short: "List your profiles; the one in use has a star", Args: cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			all, _, err := readProfiles()
+			all, _, err := cli.ReadProfiles()
 			if err != nil {
 				return err
 			}
 			list := []profileJSON{}
 			for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
-				list = append(list, all.tell(name))
+				list = append(list, profileSaid(&all, name))
 			}
-			if c.json() {
-				return c.printJSON(map[string][]profileJSON{"profiles": list})
+			if c.JSON() {
+				return c.PrintJSON(map[string][]profileJSON{"profiles": list})
 			}
-			t := newTable(" ", "NAME", "SERVER", "TENANT", "TOKEN")
+			t := cli.NewTable(" ", "NAME", "SERVER", "TENANT", "TOKEN")
 			for _, p := range list {
-				t.add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, firstOf(p.Tenant, "-"), map[bool]string{true: "kept", false: "-"}[p.Token])
+				t.Add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, cli.FirstOf(p.Tenant, "-"), map[bool]string{true: "kept", false: "-"}[p.Token])
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
 
-func profileShowCommand(c *cli) *cobra.Command {
+func profileShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a profile, or the one in use; never its token", Args: atMost(1), ValidArgsFunction: completeProfiles,
+		Use: "show [NAME]", Short: "Show a profile, or the one in use; never its token", Args: cli.AtMost(1), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, path, err := readProfiles()
+			all, path, err := cli.ReadProfiles()
 			if err != nil {
 				return err
 			}
@@ -76,54 +77,54 @@ func profileShowCommand(c *cli) *cobra.Command {
 			if name == "" {
 				return &app.Error{Code: app.ENotFound, Message: "no profile is in use", Hint: "Make one: muster login SERVER"}
 			}
-			if _, err := all.get(name); err != nil {
+			if _, err := all.Get(name); err != nil {
 				return err
 			}
-			p := all.tell(name)
-			if c.json() {
-				return c.printJSON(p)
+			p := profileSaid(&all, name)
+			if c.JSON() {
+				return c.PrintJSON(p)
 			}
-			fmt.Fprintf(c.stdout, "Profile  %s\nServer   %s\nToken    %s\n", p.Name, p.Server, map[bool]string{true: "kept", false: "none: muster login"}[p.Token])
+			fmt.Fprintf(c.Stdout, "Profile  %s\nServer   %s\nToken    %s\n", p.Name, p.Server, map[bool]string{true: "kept", false: "none: muster login"}[p.Token])
 			if p.CA != "" {
-				fmt.Fprintf(c.stdout, "CA       %s\n", p.CA)
+				fmt.Fprintf(c.Stdout, "CA       %s\n", p.CA)
 			}
 			if p.Tenant != "" {
-				fmt.Fprintf(c.stdout, "Tenant   %s\n", p.Tenant)
+				fmt.Fprintf(c.Stdout, "Tenant   %s\n", p.Tenant)
 			}
-			_, err = fmt.Fprintf(c.stdout, "File     %s\n", path)
+			_, err = fmt.Fprintf(c.Stdout, "File     %s\n", path)
 			return err
 		},
 	}
 }
 
-func profileUseCommand(c *cli) *cobra.Command {
+func profileUseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", Short: "Ask the server of a profile from now on", Args: exactly("NAME"), ValidArgsFunction: completeProfiles,
+		Use: "use NAME", Short: "Ask the server of a profile from now on", Args: cli.Exactly("NAME"), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeProfiles(func(all *profiles) error {
-				_, err := all.get(args[0])
+			err := cli.ChangeProfiles(func(all *cli.Profiles) error {
+				_, err := all.Get(args[0])
 				all.Current = args[0]
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			return c.say(map[string]string{"current": args[0]}, "%s is in use.", args[0])
+			return c.Say(map[string]string{"current": args[0]}, "%s is in use.", args[0])
 		},
 	}
 }
 
-func profileAddCommand(c *cli) *cobra.Command {
-	var p profile
+func profileAddCommand(c *cli.Context) *cobra.Command {
+	var p cli.Profile
 	var file string
 	cmd := &cobra.Command{
 		Use: "add NAME --server URL", Short: "Keep a server under a name, or change what is kept",
 		Long: "Keep a server under a name, or replace what is kept under it. The token is read from --token-file, - being standard input;\n" +
 			"it does not stand on the command line, which every process of the host can read.",
 		Example: "  muster profile add prod --server https://muster.example.com --token-file token.txt",
-		Args:    exactly("NAME"),
+		Args:    cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := need(cmd, "server"); err != nil {
+			if err := cli.Need(cmd, "server"); err != nil {
 				return err
 			}
 			if _, err := rest.New(rest.Settings{URL: p.Server, CA: p.CA}); err != nil {
@@ -135,10 +136,10 @@ func profileAddCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			if err := changeProfiles(func(all *profiles) error { return all.set(args[0], p) }); err != nil {
+			if err := cli.ChangeProfiles(func(all *cli.Profiles) error { return all.Set(args[0], p) }); err != nil {
 				return err
 			}
-			return c.say(map[string]string{"name": args[0]}, "Profile %s is kept.", args[0])
+			return c.Say(map[string]string{"name": args[0]}, "Profile %s is kept.", args[0])
 		},
 	}
 	flags := cmd.Flags()
@@ -149,13 +150,13 @@ func profileAddCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func profileRemoveCommand(c *cli) *cobra.Command {
+func profileRemoveCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a profile with its token, which goes on holding: `muster logout` ends it", Args: exactly("NAME"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a profile with its token, which goes on holding: `muster logout` ends it", Args: cli.Exactly("NAME"),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeProfiles(func(all *profiles) error {
-				if _, err := all.get(args[0]); err != nil {
+			err := cli.ChangeProfiles(func(all *cli.Profiles) error {
+				if _, err := all.Get(args[0]); err != nil {
 					return err
 				}
 				delete(all.Profiles, args[0])
@@ -167,7 +168,7 @@ func profileRemoveCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.say(map[string]string{"removed": args[0]}, "Profile %s is forgotten.", args[0])
+			return c.Say(map[string]string{"removed": args[0]}, "Profile %s is forgotten.", args[0])
 		},
 	}
 }
@@ -176,27 +177,27 @@ func profileRemoveCommand(c *cli) *cobra.Command {
 const tokenLimit = 4 << 10
 
 // readToken reads a token from a file, or from standard input where that is -.
-func readToken(c *cli, file string) (string, error) {
+func readToken(c *cli.Context, file string) (string, error) {
 	var b []byte
 	var err error
 	if file == "-" {
-		b, err = io.ReadAll(io.LimitReader(c.stdin, tokenLimit+1))
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, tokenLimit+1))
 	} else {
-		b, err = readLimited(file, tokenLimit+1)
+		b, err = cli.ReadLimited(file, tokenLimit+1)
 	}
 	if err != nil {
 		return "", err
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" || len(b) > tokenLimit || strings.ContainsAny(token, " \t\r\n\x00") {
-		return "", usagef("what was given is not a token").hint("A token is one word. `muster token create` and your page Account at the portal make one.")
+		return "", cli.Usagef("what was given is not a token").Hint("A token is one word. `muster token create` and your page Account at the portal make one.")
 	}
 	return token, nil
 }
 
 // completeProfiles has shells complete the names of profiles.
 func completeProfiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	all, _, err := readProfiles()
+	all, _, err := cli.ReadProfiles()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

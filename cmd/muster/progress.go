@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // progress shows how far an operation is: on a terminal as one line that is drawn anew in place, elsewhere as one plain
@@ -32,12 +33,12 @@ type progress struct {
 }
 
 // newProgress gives the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
-func newProgress(c *cli, w io.Writer, name string, op app.Operation) *progress {
-	live := moves(w)
+func newProgress(c *cli.Context, w io.Writer, name string, op app.Operation) *progress {
+	live := cli.Moves(w)
 	return &progress{
-		w: w, live: live, color: live && c.colours(w), width: func() int { return terminalWidth(w) },
+		w: w, live: live, color: live && c.Colours(w), width: func() int { return cli.TerminalWidth(w) },
 		now: time.Now, began: time.Now(),
-		name: inLine(name), op: op.ID, expected: op.Expected, done: op.Done, total: op.Total,
+		name: cli.InLine(name), op: op.ID, expected: op.Expected, done: op.Done, total: op.Total,
 	}
 }
 
@@ -62,10 +63,10 @@ const mostSaid = 120
 
 func (p *progress) step(e app.Event) {
 	state := app.StepState(e.Status)
-	at := slices.Index(p.running, inLine(e.Step))
+	at := slices.Index(p.running, cli.InLine(e.Step))
 	switch {
 	case state == app.StepRunning && at < 0:
-		p.running = append(p.running, inLine(e.Step))
+		p.running = append(p.running, cli.InLine(e.Step))
 	case state != app.StepRunning && at >= 0:
 		p.running = slices.Delete(p.running, at, at+1)
 	}
@@ -112,31 +113,31 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live {
-		fmt.Fprint(p.w, control(p.w, "\r\x1b[K"))
+		fmt.Fprint(p.w, cli.Control(p.w, "\r\x1b[K"))
 	}
 }
 
 // print writes a line of its own, above the bar where there is one.
 func (p *progress) print(text string) {
 	if p.live {
-		fmt.Fprint(p.w, control(p.w, "\r\x1b[K"))
+		fmt.Fprint(p.w, cli.Control(p.w, "\r\x1b[K"))
 	}
 	digits := len(fmt.Sprint(p.total))
-	fmt.Fprintf(p.w, "[%*d/%d %s] %s\n", digits, p.done, p.total, clock(p.now().Sub(p.began)), text)
+	fmt.Fprintf(p.w, "[%*d/%d %s] %s\n", digits, p.done, p.total, cli.Clock(p.now().Sub(p.began)), text)
 }
 
 func (p *progress) draw() {
 	if p.live {
-		fmt.Fprint(p.w, control(p.w, "\r")+p.line(p.width())+control(p.w, "\x1b[K"))
+		fmt.Fprint(p.w, cli.Control(p.w, "\r")+p.line(p.width())+cli.Control(p.w, "\x1b[K"))
 	}
 }
 
 // line gives the bar in at most width-1 cells; a cursor in the last one makes some terminals break the line.
 func (p *progress) line(width int) string {
 	elapsed := p.now().Sub(p.began)
-	facts := fmt.Sprintf("%d/%d  %s", p.done, p.total, clock(elapsed))
+	facts := fmt.Sprintf("%d/%d  %s", p.done, p.total, cli.Clock(elapsed))
 	if left, ok := p.left(elapsed); ok {
-		facts += ", about " + clock(left) + " left"
+		facts += ", about " + cli.Clock(left) + " left"
 	}
 	room := width - 1 - utf8.RuneCountInString(p.name) - utf8.RuneCountInString(facts) - 4
 	cells := min(24, room)
@@ -165,7 +166,7 @@ func (p *progress) bar(n int) string {
 	if !p.color {
 		return full + empty
 	}
-	return control(p.w, "\x1b[36m") + full + control(p.w, "\x1b[2m") + empty + control(p.w, "\x1b[0m")
+	return cli.Control(p.w, "\x1b[36m") + full + cli.Control(p.w, "\x1b[2m") + empty + cli.Control(p.w, "\x1b[0m")
 }
 
 // left estimates the time to go. At first the planner's estimate counts, and the more is done, the more what it took.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 func testProgress(w *bytes.Buffer) *progress {
@@ -105,15 +106,15 @@ func TestWordsForTime(t *testing.T) {
 		26*time.Hour + 5*time.Minute:  {"26:05:00", "1d2h"},
 		24*time.Hour + 59*time.Minute: {"24:59:00", "1d"},
 	} {
-		if clock(d) != want[0] || span(d) != want[1] {
-			t.Errorf("%v: %s, %s; want %v", d, clock(d), span(d), want)
+		if cli.Clock(d) != want[0] || cli.Span(d) != want[1] {
+			t.Errorf("%v: %s, %s; want %v", d, cli.Clock(d), cli.Span(d), want)
 		}
 	}
 }
 
 func TestMoney(t *testing.T) {
 	for v, want := range map[float64]string{0: "-", 0.03: "0.03", 0.0125: "0.0125", 1.5: "1.50", 0.175: "0.175", 20: "20.00"} {
-		if got := money(v); got != want {
+		if got := cli.Money(v); got != want {
 			t.Errorf("money(%v) = %s, want %s", v, got, want)
 		}
 	}

@@ -16,22 +16,23 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/providers"
 	"muster/providers/conformance"
 )
 
 // providerTrial is one run of `muster provider test`.
 type providerTrial struct {
-	*cli
+	*cli.Context
 	settings, flavor, image, zone string
 	login, yes, verbose           bool
 	patience                      time.Duration
 	env                           []string
 }
 
-func providerTestCommand(c *cli) *cobra.Command {
-	t := &providerTrial{cli: c}
-	cmd := &cobra.Command{Use: "test ./muster-provider-NAME --settings FILE --flavor F --image I", Args: exactly("the provider's program"),
+func providerTestCommand(c *cli.Context) *cobra.Command {
+	t := &providerTrial{Context: c}
+	cmd := &cobra.Command{Use: "test ./muster-provider-NAME --settings FILE --flavor F --image I", Args: cli.Exactly("the provider's program"),
 		Short: "Try a provider in a program of its own against all that is promised of providers",
 		Long: "Try a provider in a program of its own against all that is promised of providers: the checks that those of Muster itself pass. Machines are made and\n" +
 			"removed in the account, some thirty in all and up to eight at the same time. No server is needed.\n\n" +
@@ -52,7 +53,7 @@ func providerTestCommand(c *cli) *cobra.Command {
 }
 
 func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program string) error {
-	if err := need(cmd, "flavor", "image"); err != nil {
+	if err := cli.Need(cmd, "flavor", "image"); err != nil {
 		return err
 	}
 	settings, err := trialSettings(t.settings)
@@ -61,7 +62,7 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 	}
 	log := slog.New(slog.DiscardHandler)
 	if t.verbose {
-		log = newLogger(t.stderr, slog.LevelInfo)
+		log = cli.NewLogger(t.Stderr, slog.LevelInfo)
 	}
 	plugin := providers.PlugProgram(ctx, program, t.env, log)
 	if plugin.Err != nil {
@@ -76,10 +77,10 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 	question := fmt.Sprintf("Machines of flavor %s are made and removed in that account, some thirty in all and up to eight at the same time, and what an\n"+
 		"earlier trial has left there (%s=%s) is removed as well. Go on?", t.flavor, app.TagInstallation, conformance.Installation)
 	if !t.yes {
-		if !isTerminal(t.stdin) {
-			return usagef("machines are made and removed in that account: that needs --yes where there is no terminal to confirm on")
+		if !cli.IsTerminal(t.Stdin) {
+			return cli.Usagef("machines are made and removed in that account: that needs --yes where there is no terminal to confirm on")
 		}
-		if err := t.confirm(ctx, question, "nothing was made"); err != nil {
+		if err := t.Confirm(ctx, question, "nothing was made"); err != nil {
 			return err
 		}
 	}
@@ -125,23 +126,23 @@ func (t *providerTrial) prove(ctx context.Context, spec app.ProviderSpec, log *s
 	}
 	results := []conformance.Result{}
 	good := conformance.Prove(ctx, h, func(r conformance.Result) {
-		if results = append(results, r); !t.json() {
+		if results = append(results, r); !t.JSON() {
 			t.show(r)
 		}
 	})
 	if err := t.clear(ctx, spec, env); err != nil {
 		good = false
-		line(t.stderr, "What the trial made could not be removed from the account, and must be by hand: %v", err)
+		cli.Line(t.Stderr, "What the trial made could not be removed from the account, and must be by hand: %v", err)
 	}
-	if t.json() {
-		err = t.printJSON(map[string]any{"ok": good, "checks": results})
+	if t.JSON() {
+		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		line(t.stdout, "\n%s keeps what is promised of providers: %s went well, %d do not hold for it.", spec.Type, plural(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s keeps what is promised of providers: %s went well, %d do not hold for it.", spec.Type, cli.Plural(len(results)-skipped, "check"), skipped)
 	} else {
-		line(t.stdout, "\n%s does not keep all that is promised of providers: %s failed.", spec.Type, plural(failed, "check"))
+		cli.Line(t.Stdout, "\n%s does not keep all that is promised of providers: %s failed.", spec.Type, cli.Plural(failed, "check"))
 	}
 	if err == nil && !good {
-		err = silentError{}
+		err = cli.SilentError{}
 	}
 	return err
 }
@@ -169,20 +170,20 @@ func count(results []conformance.Result) (failed, skipped int) {
 }
 
 func (t *providerTrial) show(r conformance.Result) {
-	paint := t.painter(t.stdout)
-	word, colour := "ok", colourComes
+	paint := t.Painter(t.Stdout)
+	word, colour := "ok", cli.ColourComes
 	switch {
 	case !r.OK:
-		word, colour = "FAILED", colourGoes
+		word, colour = "FAILED", cli.ColourGoes
 	case r.Skipped:
 		word, colour = "-", ""
 	}
-	line(t.stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, r.Took.Round(time.Millisecond))
+	cli.Line(t.Stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, r.Took.Round(time.Millisecond))
 	if r.OK && !r.Skipped && !t.verbose {
 		return
 	}
 	for _, note := range r.Notes {
-		line(t.stdout, "        %s", strings.ReplaceAll(note, "\n", "\n        "))
+		cli.Line(t.Stdout, "        %s", strings.ReplaceAll(note, "\n", "\n        "))
 	}
 }
 
@@ -214,12 +215,12 @@ func trialSettings(file string) (map[string]any, error) {
 	if file == "" {
 		return settings, nil
 	}
-	b, err := readLimited(file, 1<<20)
+	b, err := cli.ReadLimited(file, 1<<20)
 	if err != nil {
-		return nil, usagef("the settings cannot be read: %v", err)
+		return nil, cli.Usagef("the settings cannot be read: %v", err)
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&settings); err != nil && !errors.Is(err, io.EOF) {
-		return nil, usagef("%s is not a YAML mapping of settings", file) // what it says instead may be a secret
+		return nil, cli.Usagef("%s is not a YAML mapping of settings", file) // what it says instead may be a secret
 	}
 	for name, value := range settings {
 		text, _ := value.(string)
@@ -229,7 +230,7 @@ func trialSettings(file string) (map[string]any, error) {
 		}
 		v, ok := os.LookupEnv(found[1])
 		if !ok {
-			return nil, usagef("setting %q is to come of the variable %s, which is not set", name, found[1])
+			return nil, cli.Usagef("setting %q is to come of the variable %s, which is not set", name, found[1])
 		}
 		settings[name] = v
 	}

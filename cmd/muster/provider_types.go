@@ -7,14 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // providerTypesCommand tells what kinds of clouds there are, and what an account of one may be set to.
-func providerTypesCommand(c *cli) *cobra.Command {
-	return &cobra.Command{Use: "types [TYPE]", Short: "List the types of providers, or the settings of one", Args: atMost(1),
+func providerTypesCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "types [TYPE]", Short: "List the types of providers, or the settings of one", Args: cli.AtMost(1),
 		Long: "List the types of providers that the server knows or, with a TYPE, what an account of it may be set to, and what hardware and image types may say for\nsuch accounts in extra.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -23,14 +24,14 @@ func providerTypesCommand(c *cli) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				if c.json() {
-					return c.printJSON(map[string]any{"types": all.Providers})
+				if c.JSON() {
+					return c.PrintJSON(map[string]any{"types": all.Providers})
 				}
-				t := newTable("TYPE", "DESCRIPTION")
+				t := cli.NewTable("TYPE", "DESCRIPTION")
 				for _, d := range all.Providers {
-					t.add(d.Name, dash(d.Description))
+					t.Add(d.Name, cli.Dash(d.Description))
 				}
-				return t.show(c)
+				return t.Show(c)
 			}
 			i := slices.IndexFunc(all.Providers, func(d app.Descriptor) bool { return d.Name == args[0] })
 			if i < 0 {
@@ -42,15 +43,15 @@ func providerTypesCommand(c *cli) *cobra.Command {
 				e.Hint = app.Suggest(args[0], names)
 				return e
 			}
-			if c.json() {
-				return c.printJSON(all.Providers[i])
+			if c.JSON() {
+				return c.PrintJSON(all.Providers[i])
 			}
 			return printFields(c, all.Providers[i])
 		}}
 }
 
-func printFields(c *cli, d app.Descriptor) error {
-	t := newTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
+func printFields(c *cli.Context, d app.Descriptor) error {
+	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
 	add := func(f app.Field, by string) {
 		kind := string(f.Kind())
 		switch {
@@ -71,7 +72,7 @@ func printFields(c *cli, d app.Descriptor) error {
 		if f.SetBy != app.SetByTenant && f.SetBy != app.SetByAccountOwner {
 			kind += ", installation only"
 		}
-		t.add(f.Name, kind, dash(f.Default), by, dash(f.Label))
+		t.Add(f.Name, kind, cli.Dash(f.Default), by, cli.Dash(f.Label))
 	}
 	in := func(fields []app.Field, name string) bool {
 		return slices.ContainsFunc(fields, func(f app.Field) bool { return f.Name == name })
@@ -96,5 +97,5 @@ func printFields(c *cli, d app.Descriptor) error {
 			add(f, "image")
 		}
 	}
-	return t.show(c)
+	return t.Show(c)
 }

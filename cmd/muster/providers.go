@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/netguard"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 	"muster/providers"
 )
@@ -111,7 +112,7 @@ func (s *server) notes(ctx context.Context) (notes []string) {
 		}
 		p, err := s.providers.Provider(ctx, *specs[name])
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("provider %s does not open: %s", name, messageOf(err)))
+			notes = append(notes, fmt.Sprintf("provider %s does not open: %s", name, cli.MessageOf(err)))
 			continue
 		}
 		if m, ok := providers.As[moded](p); ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
 	rest "muster/portal/client"
@@ -26,7 +27,7 @@ type provisionerConfig struct {
 	token      string
 	ca         string
 	name       string
-	tags       tagFlag
+	tags       cli.TagFlag
 	slots      int
 	data       string
 	drain      time.Duration
@@ -46,7 +47,7 @@ const slotsPerCore = 16
 // tokenEnv names the variable that holds a provisioner's token.
 const tokenEnv = "MUSTER_PROVISIONER_TOKEN"
 
-func provisionerCommand(c *cli) *cobra.Command {
+func provisionerCommand(c *cli.Context) *cobra.Command {
 	var p provisionerConfig
 	var file string
 	cmd := &cobra.Command{
@@ -58,10 +59,10 @@ func provisionerCommand(c *cli) *cobra.Command {
 			"the token does not hold it; REDIS_URL (the Redis of the server; without it workers ask the server for work, which is\n" +
 			"slower); MUSTER_URL, MUSTER_DATA.",
 		Example: "  " + tokenEnv + "=… muster provisioner --server https://muster.example.com:8420 --tag region=eu",
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			p.server, p.ca = firstOf(c.server, os.Getenv("MUSTER_URL")), firstOf(c.ca, os.Getenv("MUSTER_CA_FINGERPRINT"))
-			if p.data, err = c.dataDir(); err != nil {
+			p.server, p.ca = cli.FirstOf(c.Server, os.Getenv("MUSTER_URL")), cli.FirstOf(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
+			if p.data, err = c.DataDir(); err != nil {
 				return err
 			}
 			if p.token, err = provisionerToken(file); err != nil {
@@ -76,8 +77,8 @@ func provisionerCommand(c *cli) *cobra.Command {
 	p.plugins.declare(flags)
 	p.automators.declare(flags)
 	flags.Var(&p.cache, "resource-cache", "`bytes` of resources that this host keeps on disk")
-	flags.StringVar(&c.server, "server", "", "`URL` of the server (default $MUSTER_URL)")
-	flags.StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self, where the token does not hold it")
+	flags.StringVar(&c.Server, "server", "", "`URL` of the server (default $MUSTER_URL)")
+	flags.StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self, where the token does not hold it")
 	flags.StringVar(&file, "token-file", "", "`file` that holds the token")
 	flags.StringVar(&p.name, "name", "", "`name` that people know it by (default the host's)")
 	flags.Var(&p.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
@@ -94,14 +95,14 @@ func provisionerCommand(c *cli) *cobra.Command {
 func provisionerToken(file string) (string, error) {
 	token := os.Getenv(tokenEnv)
 	if file != "" {
-		b, err := readLimited(file, 4096)
+		b, err := cli.ReadLimited(file, 4096)
 		if err != nil {
 			return "", &app.Error{Code: app.EInvalid, Field: "token-file", Message: "the token cannot be read: " + err.Error()}
 		}
 		token = string(b)
 	}
 	if token = strings.TrimSpace(token); token == "" {
-		return "", usagef("a provisioner needs a token").hint("Create one on the server with `muster provisioner token create NAME --for-tenant TENANT`, and give it as\n" + tokenEnv + " or with --token-file.")
+		return "", cli.Usagef("a provisioner needs a token").Hint("Create one on the server with `muster provisioner token create NAME --for-tenant TENANT`, and give it as\n" + tokenEnv + " or with --token-file.")
 	}
 	return token, nil
 }
@@ -114,11 +115,11 @@ func (p *provisionerConfig) check() error {
 	}
 	u, err := url.Parse(p.server)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return usagef("%q is not the URL of a server", p.server).hint("It looks like https://muster.example.com:8420; give it with --server.")
+		return cli.Usagef("%q is not the URL of a server", p.server).Hint("It looks like https://muster.example.com:8420; give it with --server.")
 	}
 	if u.Scheme == "http" && !p.insecure && !loopback(u.Hostname()) {
-		return usagef("%s would be reached without TLS, and tokens and keys could be read on the way", p.server).
-			hint("Serve with --tls self or with --tls-cert, and say https://; --insecure allows it all the same.")
+		return cli.Usagef("%s would be reached without TLS, and tokens and keys could be read on the way", p.server).
+			Hint("Serve with --tls self or with --tls-cert, and say https://; --insecure allows it all the same.")
 	}
 	if _, err := rest.Trust(p.ca); err != nil {
 		return err
@@ -127,13 +128,13 @@ func (p *provisionerConfig) check() error {
 		p.slots = slotsPerCore * runtime.NumCPU()
 	}
 	if p.slots < 1 || p.slots > app.MaxSlots {
-		return usagef("--slots must be from 1 to %d, not %d", app.MaxSlots, p.slots)
+		return cli.Usagef("--slots must be from 1 to %d, not %d", app.MaxSlots, p.slots)
 	}
 	if p.networks, err = prefixes("--tenant-networks", p.allow); err != nil {
 		return err
 	}
 	if p.drain < 0 {
-		return usagef("--drain must not be negative")
+		return cli.Usagef("--drain must not be negative")
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func provision(ctx context.Context, c *cli, p provisionerConfig) error {
+func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -155,8 +156,8 @@ func provision(ctx context.Context, c *cli, p provisionerConfig) error {
 		return err
 	}
 	host, _ := os.Hostname()
-	log := p.observe.logger(c.stderr, p.verbose)
-	counts := metrics.New(metrics.Config{Version: versionName(), Go: runtime.Version()})
+	log := p.observe.logger(c.Stderr, p.verbose)
+	counts := metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version()})
 	sides, err := openSides(p.observe, counts, log)
 	if err != nil {
 		return err
@@ -170,7 +171,7 @@ func provision(ctx context.Context, c *cli, p provisionerConfig) error {
 	}
 	client := jobs.NewHTTP(t)
 	defer client.CloseIdleConnections()
-	crew := &crew{config: p, log: log, stderr: raw(c.stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
+	crew := &crew{config: p, log: log, stderr: cli.Raw(c.Stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
 	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -178,14 +179,14 @@ func provision(ctx context.Context, c *cli, p provisionerConfig) error {
 	defer crew.close()
 	defer tellSystemd(ctx, "works for "+p.server, log)()
 	run := &jobs.Provisioner{
-		Registration: app.Registration{Name: firstOf(p.name, host, "provisioner"), Host: host, Version: versionName(), Tags: p.tags, Slots: p.slots},
+		Registration: app.Registration{Name: cli.FirstOf(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &jobs.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
 		Start:        crew.hire, DrainTime: p.drain, Log: log,
 		OnRegister: func(r app.Registered) {
 			if sides.Metrics != "" {
-				fmt.Fprintf(c.stdout, "Metrics at http://%s/metrics\n", sides.Metrics)
+				fmt.Fprintf(c.Stdout, "Metrics at http://%s/metrics\n", sides.Metrics)
 			}
-			fmt.Fprintf(c.stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", firstOf(p.name, host), r.ID, plural(p.slots, "slot"), app.TagText(p.tags), p.server)
+			fmt.Fprintf(c.Stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", cli.FirstOf(p.name, host), r.ID, cli.Plural(p.slots, "slot"), app.TagText(p.tags), p.server)
 		},
 	}
 	return run.Run(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/automators"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 )
 
@@ -30,7 +31,7 @@ func (s *server) runWorkers(ctx context.Context) error {
 	}
 	host, _ := os.Hostname()
 	p := &jobs.Provisioner{
-		Registration: app.Registration{Name: "server on " + firstOf(host, "this host"), Host: host, Version: versionName(), Tags: s.Tags, Slots: s.Workers},
+		Registration: app.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
 		Server:       s.app.LocalRegistry(s.localWorkers(), s.alone()),
 		Log:          s.Log,
 		OnRegister:   func(app.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 	rest "muster/portal/client"
 	"muster/providers/fake"
@@ -82,7 +83,7 @@ constraints: {size: {min: 1, max: 20}}
 	}
 	var err error
 	config := serverConfig{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
-		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelInfo), Env: os.LookupEnv}
+		TLS: tlsConfig{Self: true}, Log: cli.NewLogger(w.log, slog.LevelInfo), Env: os.LookupEnv}
 	for _, f := range change {
 		f(&config)
 	}
@@ -110,7 +111,7 @@ constraints: {size: {min: 1, max: 20}}
 }
 
 func (w *town) admin(tenant string) app.Actor {
-	return app.Actor{Tenant: firstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
+	return app.Actor{Tenant: cli.FirstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
 }
 
 // helper is a provisioner as a process.

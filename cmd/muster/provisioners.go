@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func provisionersCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "provisioners", Short: "List who carries out steps", Args: atMost(0), RunE: func(cmd *cobra.Command, _ []string) error {
-		cl, err := c.connect()
+func provisionersCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "provisioners", Short: "List who carries out steps", Args: cli.AtMost(0), RunE: func(cmd *cobra.Command, _ []string) error {
+		cl, err := c.Connect()
 		if err != nil {
 			return err
 		}
@@ -24,47 +25,47 @@ func provisionersCommand(c *cli) *cobra.Command {
 		return printProvisioners(c, all)
 	},
 	}
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
 // provisionerListCommand is provisionersCommand where people look for it too: every other noun has a list.
-func provisionerListCommand(c *cli) *cobra.Command {
+func provisionerListCommand(c *cli.Context) *cobra.Command {
 	cmd := provisionersCommand(c)
 	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+"; the same as `muster provisioners`"
 	return cmd
 }
 
-func printProvisioners(c *cli, all []app.Provisioner) error {
-	if c.json() {
-		return c.printJSON(map[string][]app.Provisioner{"provisioners": all})
+func printProvisioners(c *cli.Context, all []app.Provisioner) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string][]app.Provisioner{"provisioners": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.stdout, "No provisioners. Run the server with --workers, or `muster provisioner` on any host.")
+		_, err := fmt.Fprintln(c.Stdout, "No provisioners. Run the server with --workers, or `muster provisioner` on any host.")
 		return err
 	}
-	t := newTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
+	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
 	for _, p := range all {
 		var tenants []string
 		for _, s := range p.Tenants {
 			tenants = append(tenants, fmt.Sprintf("%s=%d", s.Tenant, s.Slots))
 		}
-		heard := span(time.Since(p.SeenAt))
+		heard := cli.Span(time.Since(p.SeenAt))
 		if strings.HasPrefix(p.ID, app.LocalPrefix) && p.State.Alive() {
 			heard = "-" // the server's own
 		}
-		t.add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)
+		t.Add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)
 	}
-	return t.show(c)
+	return t.Show(c)
 }
 
-func provisionerDrainCommand(c *cli) *cobra.Command {
+func provisionerDrainCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain NAME",
 		Short: "Let a provisioner end what it has, and then itself",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -72,20 +73,20 @@ func provisionerDrainCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]int{"draining": n})
+			if c.JSON() {
+				return c.PrintJSON(map[string]int{"draining": n})
 			}
-			_, err = fmt.Fprintf(c.stdout, "%s: %s draining.\n", args[0], plural(n, "provisioner"))
+			_, err = fmt.Fprintf(c.Stdout, "%s: %s draining.\n", args[0], cli.Plural(n, "provisioner"))
 			return err
 		},
 	}
-	c.serverFlags(cmd.Flags())
+	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
-func provisionerTokenCommand(c *cli) *cobra.Command {
+func provisionerTokenCommand(c *cli.Context) *cobra.Command {
 	var grant app.ProvisionerGrant
-	var tags tagFlag
+	var tags cli.TagFlag
 	var everyTenant bool
 	create := &cobra.Command{
 		Use:   "create NAME",
@@ -97,14 +98,14 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case everyTenant && len(grant.Tenants) > 0:
-				return usagef("--for-tenant and --all-tenants exclude each other")
+				return cli.Usagef("--for-tenant and --all-tenants exclude each other")
 			case everyTenant:
 				grant.Tenants = []string{app.AllTenants}
 			case len(grant.Tenants) == 0:
-				return usagef("a token must say for which tenants it is").hint("Name them with --for-tenant, or say --all-tenants.")
+				return cli.Usagef("a token must say for which tenants it is").Hint("Name them with --for-tenant, or say --all-tenants.")
 			}
 			grant.Tags = tags
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -112,19 +113,19 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]string{"name": args[0], "token": token})
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"name": args[0], "token": token})
 			}
-			_, err = fmt.Fprintln(c.stdout, token)
+			_, err = fmt.Fprintln(c.Stdout, token)
 			return err
 		},
 	}
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens of provisioners",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -132,22 +133,22 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string][]app.ProvisionerToken{"tokens": all})
+			if c.JSON() {
+				return c.PrintJSON(map[string][]app.ProvisionerToken{"tokens": all})
 			}
-			t := newTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
+			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {
-					used = span(time.Since(p.UsedAt)) + " ago"
+					used = cli.Span(time.Since(p.UsedAt)) + " ago"
 				}
-				tags := dash(app.TagText(p.Tags))
+				tags := cli.Dash(app.TagText(p.Tags))
 				if p.AnyTags {
 					tags = "any"
 				}
-				t.add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), app.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, span(time.Since(p.CreatedAt)), used)
+				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), app.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, cli.Span(time.Since(p.CreatedAt)), used)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 	revoke := &cobra.Command{
@@ -155,7 +156,7 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 		Short: "End a token, all that registered with it, and their workers",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -167,7 +168,7 @@ func provisionerTokenCommand(c *cli) *cobra.Command {
 	create.Flags().Var(&tags, "tag", "`NAME=VALUE` that its provisioners may have; may be repeated")
 	create.Flags().IntVar(&grant.Slots, "slots", 0, "`steps` that all of its provisioners together may carry out at the same time (default 1,000)")
 	for _, sub := range []*cobra.Command{create, list, revoke} {
-		c.serverFlags(sub.Flags())
+		c.ServerFlags(sub.Flags())
 	}
-	return family("token", "Tokens with which provisioners register", create, list, revoke)
+	return cli.Family("token", "Tokens with which provisioners register", create, list, revoke)
 }

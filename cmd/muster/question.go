@@ -11,37 +11,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // mostTyped is how much of a file a value may be.
 const mostTyped = 8 << 10
 
 // questionsCommand lists what people are asked.
-func questionsCommand(c *cli) *cobra.Command {
+func questionsCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	var cluster string
 	cmd := &cobra.Command{Use: "questions", Short: "List the steps at which an operation waits for your answer",
 		Long:    "List the steps at which an operation waits for your answer. `muster cluster answer` lets it go on, or refuses.",
-		Example: "  muster questions\n  muster questions --all --cluster shop", Args: atMost(0)}
+		Example: "  muster questions\n  muster questions --all --cluster shop", Args: cli.AtMost(0)}
 	cmd.Flags().BoolVar(&all, "all", false, "also those that wait for others")
 	cmd.Flags().StringVar(&cluster, "cluster", "", "only those of this `cluster`")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, err := cl.Questions(ctx, cluster, !all)
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string][]app.Question{"questions": list})
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.Question{"questions": list})
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.stdout, "Nothing waits for "+map[bool]string{true: "anybody.", false: "you."}[all])
+			_, err := fmt.Fprintln(c.Stdout, "Nothing waits for "+map[bool]string{true: "anybody.", false: "you."}[all])
 			return err
 		}
-		t := newTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITS FOR", "QUESTION")
+		t := cli.NewTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITS FOR", "QUESTION")
 		for _, q := range list {
-			t.add(q.ClusterName, questionStep(q), span(time.Since(q.AskedAt))+" ago", span(time.Until(q.Until)), q.Waits, oneLine(q.Person.Ask))
+			t.Add(q.ClusterName, questionStep(q), cli.Span(time.Since(q.AskedAt))+" ago", cli.Span(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
@@ -54,7 +55,7 @@ func questionStep(q app.Question) string {
 }
 
 // clusterAnswerCommand answers what a cluster's operation asks.
-func clusterAnswerCommand(c *cli) *cobra.Command {
+func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 	var set, files []string
 	var refuse string
 	cmd := &cobra.Command{
@@ -67,7 +68,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 		Args: between(1, 2, "ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("refuse") && strings.TrimSpace(refuse) == "" {
-				return usagef("--refuse needs a reason").hint("Whoever goes on from there will want to know.")
+				return cli.Usagef("--refuse needs a reason").Hint("Whoever goes on from there will want to know.")
 			}
 			cl, v, err := connectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -97,7 +98,7 @@ func clusterAnswerCommand(c *cli) *cobra.Command {
 			if refuse != "" {
 				word = "has failed, since you refused; `muster cluster resume` asks again"
 			}
-			return c.say(done, "%s %s.", questionStep(q), word)
+			return c.Say(done, "%s %s.", questionStep(q), word)
 		},
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "a value, as `NAME=VALUE`; may be given several times")
@@ -124,7 +125,7 @@ func chooseQuestion(v app.ClusterView, list []app.Question, step string) (app.Qu
 		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("nobody is asked at %q", step), Hint: "Asked is at " + strings.Join(some(steps), ", ") + "."}
 		return app.Question{}, e
 	case len(list) > 1:
-		return app.Question{}, usagef("%s ask; say which", plural(len(list), "step")).hint("They are %s.", strings.Join(some(steps), ", "))
+		return app.Question{}, cli.Usagef("%s ask; say which", cli.Plural(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
 	}
 	return list[0], nil
 }
@@ -138,7 +139,7 @@ func some(names []string) []string {
 }
 
 // typed reads the values that were given. Secret ones may not stand on the command line.
-func typed(c *cli, q app.Question, set, files []string) (map[string]any, error) {
+func typed(c *cli.Context, q app.Question, set, files []string) (map[string]any, error) {
 	values := map[string]any{}
 	secret := map[string]bool{}
 	for _, f := range q.Person.Fields {
@@ -148,12 +149,12 @@ func typed(c *cli, q app.Question, set, files []string) (map[string]any, error) 
 		name, value, ok := strings.Cut(one, "=")
 		switch _, twice := values[name]; {
 		case !ok || name == "":
-			return nil, usagef("%q is not NAME=VALUE", name)
+			return nil, cli.Usagef("%q is not NAME=VALUE", name)
 		case twice:
-			return nil, usagef("%s is given twice", name)
+			return nil, cli.Usagef("%s is given twice", name)
 		case i < len(set) && secret[name]:
-			return nil, usagef("%s is secret, and a command line can be read by others on this host", name).
-				hint("Give --set-file %s=FILE, or %s=- to read it from the standard input.", name, name)
+			return nil, cli.Usagef("%s is secret, and a command line can be read by others on this host", name).
+				Hint("Give --set-file %s=FILE, or %s=- to read it from the standard input.", name, name)
 		case i >= len(set):
 			text, err := fileValue(c, value)
 			if err != nil {
@@ -166,12 +167,12 @@ func typed(c *cli, q app.Question, set, files []string) (map[string]any, error) 
 	return values, nil
 }
 
-func fileValue(c *cli, name string) (string, error) {
-	in := c.stdin
+func fileValue(c *cli.Context, name string) (string, error) {
+	in := c.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", usagef("the value cannot be read: %v", err)
+			return "", cli.Usagef("the value cannot be read: %v", err)
 		}
 		defer f.Close()
 		in = f
@@ -181,7 +182,7 @@ func fileValue(c *cli, name string) (string, error) {
 		return "", err
 	}
 	if len(b) > mostTyped {
-		return "", usagef("%s has more than %d bytes", name, mostTyped)
+		return "", cli.Usagef("%s has more than %d bytes", name, mostTyped)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), nil
 }

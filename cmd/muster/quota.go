@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func quotaCommand(c *cli) *cobra.Command {
-	cmd := family("quota", "Show and set what tenant, groups and users may have at most",
+func quotaCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("quota", "Show and set what tenant, groups and users may have at most",
 		quotaListCommand(c), quotaSetCommand(c), quotaDeleteCommand(c), quotaLeftCommand(c))
 	cmd.Aliases = []string{"quotas"}
-	c.serverFlags(cmd.PersistentFlags())
+	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
@@ -30,7 +31,7 @@ func quotaScope(word string) (app.QuotaScope, string, error) {
 	case named && name != "" && (scope == "group" || scope == "user"):
 		return app.QuotaScope(scope), name, nil
 	}
-	return "", "", usagef("%q is nobody who can have a quota", word).hint("Say tenant, each-user, group/NAME or user/NAME.")
+	return "", "", cli.Usagef("%q is nobody who can have a quota", word).Hint("Say tenant, each-user, group/NAME or user/NAME.")
 }
 
 func quotaWord(scope app.QuotaScope, name string) string {
@@ -46,13 +47,13 @@ func quotaWord(scope app.QuotaScope, name string) string {
 	return string(scope) + "/" + name
 }
 
-func quotaListCommand(c *cli) *cobra.Command {
+func quotaListCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List quotas with how much of each is used",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -60,14 +61,14 @@ func quotaListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(all)
+			if c.JSON() {
+				return c.PrintJSON(all)
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.stdout, "Nothing is limited.")
+				fmt.Fprintln(c.Stdout, "Nothing is limited.")
 				return nil
 			}
-			t := newTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
+			t := cli.NewTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
 			for _, q := range all {
 				row := []string{quotaWord(q.Scope, q.Name)}
 				for _, m := range app.Measures {
@@ -77,9 +78,9 @@ func quotaListCommand(c *cli) *cobra.Command {
 					}
 					row = append(row, cell)
 				}
-				t.add(row...)
+				t.Add(row...)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
@@ -89,7 +90,7 @@ func figure(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
 }
 
-func quotaSetCommand(c *cli) *cobra.Command {
+func quotaSetCommand(c *cli.Context) *cobra.Command {
 	values := map[app.Measure]*float64{}
 	names := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cpu",
 		app.MeasurePerHour: "per-hour", app.MeasurePerMonth: "per-month"}
@@ -98,7 +99,7 @@ func quotaSetCommand(c *cli) *cobra.Command {
 		Short: "Set a quota in place of the one that was there; what is not named is not limited",
 		Long: "Set a quota in place of the one that was there; what is not named is not limited. Setting less than is used takes nothing\n" +
 			"away: it only stops what is new. That of the tenant is for superadmins to set.",
-		Args: exactly("WHO"),
+		Args: cli.Exactly("WHO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := app.Quota{}
 			var err error
@@ -111,9 +112,9 @@ func quotaSetCommand(c *cli) *cobra.Command {
 				}
 			}
 			if q.Limits.None() {
-				return usagef("say what is limited").hint("For example: muster quota set %s --nodes 20", args[0])
+				return cli.Usagef("say what is limited").Hint("For example: muster quota set %s --nodes 20", args[0])
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -121,13 +122,13 @@ func quotaSetCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(u)
+			if c.JSON() {
+				return c.PrintJSON(u)
 			}
-			fmt.Fprintf(c.stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
+			fmt.Fprintf(c.Stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
 			for _, m := range app.Measures {
 				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
-					fmt.Fprintf(c.stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
+					fmt.Fprintf(c.Stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
 				}
 			}
 			return nil
@@ -140,39 +141,39 @@ func quotaSetCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func quotaDeleteCommand(c *cli) *cobra.Command {
+func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete tenant|each-user|group/NAME|user/NAME",
 		Short: "Lift a quota",
-		Args:  exactly("WHO"),
+		Args:  cli.Exactly("WHO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, name, err := quotaScope(args[0])
 			if err != nil {
 				return err
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if err := cl.DeleteQuota(cmd.Context(), scope, name); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]string{"lifted": quotaWord(scope, name)})
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"lifted": quotaWord(scope, name)})
 			}
-			_, err = fmt.Fprintf(c.stdout, "The quota of %s is lifted.\n", quotaWord(scope, name))
+			_, err = fmt.Fprintf(c.Stdout, "The quota of %s is lifted.\n", quotaWord(scope, name))
 			return err
 		},
 	}
 }
 
-func quotaLeftCommand(c *cli) *cobra.Command {
+func quotaLeftCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "left",
 		Short: "Show what is left for you, and by which limit",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -180,18 +181,18 @@ func quotaLeftCommand(c *cli) *cobra.Command {
 			if err := cl.CallInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(left)
+			if c.JSON() {
+				return c.PrintJSON(left)
 			}
 			if len(left.Lines) == 0 {
-				fmt.Fprintln(c.stdout, "Nothing is limited for you.")
+				fmt.Fprintln(c.Stdout, "Nothing is limited for you.")
 				return nil
 			}
-			t := newTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
+			t := cli.NewTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
 			for _, l := range left.Lines {
-				t.add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
+				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }

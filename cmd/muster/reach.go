@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // reach is how one gets into the nodes of a cluster: an ssh line for each node, by its name. Note, where set, says why
@@ -21,7 +22,7 @@ type reach struct {
 
 // reachNodes fetches the key of a cluster and writes it into the client's key directory, with a known_hosts file of the
 // nodes' host keys, so that ssh proves who answers.
-func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, error) {
+func reachNodes(ctx context.Context, cl *cli.Client, v app.ClusterView) (reach, error) {
 	nodes := reachableNodes(v)
 	if len(nodes) == 0 {
 		return reach{}, nil
@@ -40,14 +41,14 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 		}
 		return reach{}, err
 	}
-	base, err := keyBase(cl.home, v.ID)
+	base, err := keyBase(cl.Home, v.ID)
 	if err != nil {
 		return reach{}, err
 	}
-	if err := writePrivate(base+".pem", pem); err != nil {
+	if err := cli.WritePrivate(base+".pem", pem); err != nil {
 		return reach{}, fmt.Errorf("keep the key of %s: %w", v.Name, err)
 	}
-	if err := writePrivate(base+".known_hosts", []byte(knownHosts(nodes))); err != nil {
+	if err := cli.WritePrivate(base+".known_hosts", []byte(knownHosts(nodes))); err != nil {
 		return reach{}, fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
 	}
 	r := reach{lines: map[string]string{}}
@@ -55,7 +56,7 @@ func reachNodes(ctx context.Context, cl *client, v app.ClusterView) (reach, erro
 		if n.Lost() {
 			continue // there is no machine to reach
 		}
-		r.lines[n.Name] = sshLine(base, firstOf(n.SSHUser, user, "root"), n)
+		r.lines[n.Name] = sshLine(base, cli.FirstOf(n.SSHUser, user, "root"), n)
 	}
 	return r, nil
 }
@@ -84,7 +85,7 @@ func keyBase(home, id string) (string, error) {
 	}
 	if home == "" {
 		var err error
-		if home, err = configDir(); err != nil {
+		if home, err = cli.ConfigDir(); err != nil {
 			return "", err
 		}
 	}

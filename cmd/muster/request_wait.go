@@ -4,62 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // askEvery is how often a request is looked at while somebody waits for the decision.
 const askEvery = 2 * time.Second
 
-func waitsError(r app.Request) error {
-	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r)),
-		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
-}
-
-// Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
-func (c *client) Create(ctx context.Context, r app.ClusterRequest) (app.ClusterView, error) {
-	answer, err := c.Ask(ctx, r)
-	switch {
-	case err != nil:
-		return app.ClusterView{}, err
-	case answer.Cluster == nil:
-		return app.ClusterView{}, waitsError(answer.Request)
-	}
-	return *answer.Cluster, nil
-}
-
 // decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
 // says so and gives nil.
-func decided(ctx context.Context, c *cli, cl *client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
+func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
 		return answer.Cluster, nil
 	case w.wait:
 		return awaitDecision(ctx, c, cl, r, w.timeout)
-	case c.json():
-		return nil, c.printJSON(r)
+	case c.JSON():
+		return nil, c.PrintJSON(r)
 	}
-	fmt.Fprintf(c.stdout, "Request %d waits for %s.\n", r.ID, requestNeeds(r))
+	fmt.Fprintf(c.Stdout, "Request %d waits for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
-		fmt.Fprintf(c.stdout, "The lease is %s instead of %s: %s\n", leaseText(ch.To), leaseText(ch.From), firstOf(ch.Reason, "policy "+ch.Policy))
+		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", leaseText(ch.To), leaseText(ch.From), cli.FirstOf(ch.Reason, "policy "+ch.Policy))
 	}
-	fmt.Fprintf(c.stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
+	fmt.Fprintf(c.Stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
 	return nil, nil
 }
 
 // asking returns what asks a server again and again, with a pause between, and outlasts its restarts. What keeps it waiting is noted on stderr.
-func asking(c *cli, cl *client, every time.Duration) (*patient, time.Duration) {
-	if c.hurry {
+func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, time.Duration) {
+	if c.Hurry {
 		every = time.Millisecond
 	}
-	return &patient{client: cl, limit: max(c.patience, serverPatience), note: func(text string) { fmt.Fprintln(c.stderr, text) }}, every
+	return &cli.Patient{Client: cl, Limit: max(c.Patience, cli.ServerPatience), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
 }
 
 // awaitDecision waits until a request has ended, and gives its cluster where it runs.
-func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
+func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
 	whole := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -69,18 +52,18 @@ func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeo
 	p, pause := asking(c, cl, askEvery)
 	said := ""
 	for {
-		now := fmt.Sprintf("request %d waits for %s", r.ID, requestNeeds(r))
+		now := fmt.Sprintf("request %d waits for %s", r.ID, cli.RequestNeeds(r))
 		if r.Status == app.RequestOffered {
 			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
-				plural(r.Offer.Layout.Size(), "node"), leaseText(r.Offer.Lease), r.ID)
+				cli.Plural(r.Offer.Layout.Size(), "node"), leaseText(r.Offer.Lease), r.ID)
 		}
 		if r.Status.Open() && now != said {
 			said = now
-			p.note(now)
+			p.Note(now)
 		}
 		switch {
 		case r.Status == app.RequestAccepted:
-			p.note(fmt.Sprintf("request %d is approved", r.ID))
+			p.Note(fmt.Sprintf("request %d is approved", r.ID))
 			v, err := cl.Cluster(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():
@@ -92,7 +75,7 @@ func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeo
 			case <-ctx.Done():
 				err = ctx.Err()
 			case <-time.After(pause):
-				err = p.try(ctx, func(ctx context.Context) error {
+				err = p.Try(ctx, func(ctx context.Context) error {
 					now, err := cl.Request(ctx, r.ID)
 					if err == nil { // an answer that failed has no number
 						r = now
@@ -105,7 +88,7 @@ func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeo
 		switch {
 		case err == nil:
 		case errors.Is(err, context.DeadlineExceeded):
-			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, span(timeout)), Hint: hint}
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, cli.Span(timeout)), Hint: hint}
 		case errors.Is(err, context.Canceled):
 			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d goes on waiting", r.ID), Hint: hint}
 		default:
@@ -114,19 +97,9 @@ func awaitDecision(ctx context.Context, c *cli, cl *client, r app.Request, timeo
 	}
 }
 
-func requestNeeds(r app.Request) string {
-	var all []string
-	for _, n := range r.Needs {
-		if !n.Met() {
-			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
-		}
-	}
-	return strings.Join(all, ", and ")
-}
-
 func leaseText(d time.Duration) string {
 	if d == 0 {
 		return "for ever"
 	}
-	return span(d)
+	return cli.Span(d)
 }

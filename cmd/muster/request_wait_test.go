@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // A request that is not answered in time is named by its number, also when the time is over while the server is asked.
@@ -17,8 +18,8 @@ func TestAnUndecidedRequestKeepsItsNumber(t *testing.T) {
 	defer srv.Close()
 	t.Setenv("MUSTER_DATA", t.TempDir())
 	var out, errs bytes.Buffer
-	c := &cli{stdout: &out, stderr: &errs, server: srv.URL, token: "x", hurry: true}
-	cl, err := c.connect()
+	c := &cli.Context{Stdout: &out, Stderr: &errs, Server: srv.URL, Token: "x", Hurry: true}
+	cl, err := c.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}

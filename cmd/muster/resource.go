@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func resourceCommand(c *cli) *cobra.Command {
-	cmd := family("resource", "Keep archives and files that automators bring to nodes",
+func resourceCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("resource", "Keep archives and files that automators bring to nodes",
 		resourcePushCommand(c), resourceListCommand(c), resourceShowCommand(c), resourceMarkCommand(c, "stage", "Have a version in use from the next sync on"),
 		resourceMarkCommand(c, "recall", "Have a version out of use from the next sync on"), resourceSyncCommand(c), resourcePullCommand(c),
 		resourceDiffCommand(c), resourceDeleteCommand(c), resourceTypesCommand(c))
@@ -31,7 +32,7 @@ func resourceArg(s string, versioned bool) (app.ResourceID, int64, error) {
 	if numbered {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n < 1 || !versioned {
-			return app.ResourceID{}, 0, usagef("%q does not name a resource", s).hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
+			return app.ResourceID{}, 0, cli.Usagef("%q does not name a resource", s).Hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
 		}
 		number = n
 	}
@@ -39,7 +40,7 @@ func resourceArg(s string, versioned bool) (app.ResourceID, int64, error) {
 	return id, number, err
 }
 
-func resourcePushCommand(c *cli) *cobra.Command {
+func resourcePushCommand(c *cli.Context) *cobra.Command {
 	var p app.ResourcePush
 	cmd := &cobra.Command{
 		Use: "push RESOURCE [FILE]", Short: "Push a new version from a file, or from git",
@@ -52,17 +53,17 @@ func resourcePushCommand(c *cli) *cobra.Command {
 			if p.ResourceID, _, err = resourceArg(args[0], false); err != nil {
 				return err
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			var v app.ResourceVersion
 			switch {
 			case p.Source.Git != "" && len(args) == 2, p.Source.Git == "" && len(args) == 1:
-				return usagef("a version comes from a FILE or from --git")
+				return cli.Usagef("a version comes from a FILE or from --git")
 			case p.Source.Git != "":
 				if p.Source.Ref == "" {
-					return usagef("--git needs --ref").hint("It names a tag, a branch or a commit.")
+					return cli.Usagef("--git needs --ref").Hint("It names a tag, a branch or a commit.")
 				}
 				v, err = api.ImportResource(cmd.Context(), p)
 			default:
@@ -71,15 +72,15 @@ func resourcePushCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(v)
+			if c.JSON() {
+				return c.PrintJSON(v)
 			}
-			fmt.Fprintf(c.stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, app.Bytes(v.Size), v.Hash)
+			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, app.Bytes(v.Size), v.Hash)
 			switch v.State {
 			case app.ResourceStaged:
-				fmt.Fprintln(c.stdout, "It is in use after `muster resource sync`.")
+				fmt.Fprintln(c.Stdout, "It is in use after `muster resource sync`.")
 			case app.ResourceInactive:
-				fmt.Fprintf(c.stdout, "It is not in use. See `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
+				fmt.Fprintf(c.Stdout, "It is not in use. See `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
 			}
 			return nil
 		},
@@ -93,7 +94,7 @@ func resourcePushCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func pushFile(c *cli, cmd *cobra.Command, api *client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
+func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
 	f, err := inputFile(c, name)
 	if err != nil {
 		return v, err
@@ -104,18 +105,18 @@ func pushFile(c *cli, cmd *cobra.Command, api *client, p app.ResourcePush, name 
 		return v, err
 	}
 	if info.IsDir() {
-		return v, usagef("%s is a directory", name).hint("Pack it first: tar -C %s -czf %s.tar.gz .", name, filepath.Base(name))
+		return v, cli.Usagef("%s is a directory", name).Hint("Pack it first: tar -C %s -czf %s.tar.gz .", name, filepath.Base(name))
 	}
 	if p.Source.File = name; name == "-" {
 		p.Source.File = ""
 	}
 	bar := showTransfer(c, "Pushing", info.Size())
-	defer bar.end()
-	return api.PushResource(cmd.Context(), p, f, info.Size(), bar.seen)
+	defer bar.End()
+	return api.PushResource(cmd.Context(), p, f, info.Size(), bar.Seen)
 }
 
 // inputFile opens a file. What comes from the standard input is put into one first, since its hash goes before it.
-func inputFile(c *cli, name string) (*os.File, error) {
+func inputFile(c *cli.Context, name string) (*os.File, error) {
 	if name != "-" {
 		return os.Open(name)
 	}
@@ -124,7 +125,7 @@ func inputFile(c *cli, name string) (*os.File, error) {
 		return nil, err
 	}
 	_ = os.Remove(f.Name())
-	if _, err = io.Copy(f, c.stdin); err == nil {
+	if _, err = io.Copy(f, c.Stdin); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -134,19 +135,19 @@ func inputFile(c *cli, name string) (*os.File, error) {
 	return f, nil
 }
 
-func showTransfer(c *cli, what string, total int64) *transfer {
-	if !isTerminal(c.stderr) || os.Getenv("TERM") == "dumb" {
-		return newTransfer(nil, what, total)
+func showTransfer(c *cli.Context, what string, total int64) *cli.Transfer {
+	if !cli.IsTerminal(c.Stderr) || os.Getenv("TERM") == "dumb" {
+		return cli.NewTransfer(nil, what, total)
 	}
-	return newTransfer(c.stderr, what, total)
+	return cli.NewTransfer(c.Stderr, what, total)
 }
 
-func resourceListCommand(c *cli) *cobra.Command {
+func resourceListCommand(c *cli.Context) *cobra.Command {
 	var f app.ResourceFilter
 	cmd := &cobra.Command{
-		Use: "list", Short: "List resources", Args: atMost(0),
+		Use: "list", Short: "List resources", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -154,14 +155,14 @@ func resourceListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"resources": append([]app.ResourceInfo{}, list...)})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"resources": append([]app.ResourceInfo{}, list...)})
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(c.stdout, "There are no resources. `muster resource push` makes one.")
+				fmt.Fprintln(c.Stdout, "There are no resources. `muster resource push` makes one.")
 				return nil
 			}
-			t := newTable("RESOURCE", "FORMAT", "IN USE>", "NEXT", "LATEST>", "SIZE>")
+			t := cli.NewTable("RESOURCE", "FORMAT", "IN USE>", "NEXT", "LATEST>", "SIZE>")
 			for _, r := range list {
 				next := ""
 				switch {
@@ -170,9 +171,9 @@ func resourceListCommand(c *cli) *cobra.Command {
 				case r.Recall:
 					next = "none"
 				}
-				t.add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), app.Bytes(r.Size))
+				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), app.Bytes(r.Size))
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 	cmd.Flags().StringVar(&f.Member, "automator", "", "only those of this `automator`")
@@ -188,15 +189,15 @@ func versionOr(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func resourceShowCommand(c *cli) *cobra.Command {
+func resourceShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "show RESOURCE", Short: "Show a resource with its versions, and where they are", Args: exactly("RESOURCE"),
+		Use: "show RESOURCE", Short: "Show a resource with its versions, and where they are", Args: cli.Exactly("RESOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, _, err := resourceArg(args[0], false)
 			if err != nil {
 				return err
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -204,18 +205,18 @@ func resourceShowCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(r)
+			if c.JSON() {
+				return c.PrintJSON(r)
 			}
-			t := newTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "FROM", "NOTE")
+			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "FROM", "NOTE")
 			for _, v := range r.Versions {
 				state := string(v.State)
 				if !v.DeletedAt.IsZero() {
 					state = "deleted"
 				}
-				t.add(fmt.Sprint(v.Number), state, app.Bytes(v.Size), span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
+				t.Add(fmt.Sprint(v.Number), state, app.Bytes(v.Size), cli.Span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
@@ -227,18 +228,18 @@ func sourceWords(s app.ResourceSource) string {
 	return fmt.Sprintf("%s %s (%.10s)", s.Git, s.Ref, s.Commit)
 }
 
-func resourceMarkCommand(c *cli, mark, short string) *cobra.Command {
+func resourceMarkCommand(c *cli.Context, mark, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: mark + " RESOURCE@VERSION", Short: short, Args: exactly("RESOURCE@VERSION"),
+		Use: mark + " RESOURCE@VERSION", Short: short, Args: cli.Exactly("RESOURCE@VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, number, err := resourceArg(args[0], true)
 			if err != nil {
 				return err
 			}
 			if number == 0 {
-				return usagef("which version of %s?", id).hint("Write it behind @, as in %s@1.", id)
+				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -246,29 +247,29 @@ func resourceMarkCommand(c *cli, mark, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(r)
+			if c.JSON() {
+				return c.PrintJSON(r)
 			}
 			for _, v := range r.Versions {
 				if v.Number == number {
-					fmt.Fprintf(c.stdout, "%s@%d is %s.\n", id, number, v.State)
+					fmt.Fprintf(c.Stdout, "%s@%d is %s.\n", id, number, v.State)
 				}
 			}
 			if r.Staged > 0 || r.Recall {
-				fmt.Fprintln(c.stdout, "`muster resource sync` puts that into effect.")
+				fmt.Fprintln(c.Stdout, "`muster resource sync` puts that into effect.")
 			}
 			return nil
 		},
 	}
 }
 
-func resourceSyncCommand(c *cli) *cobra.Command {
+func resourceSyncCommand(c *cli.Context) *cobra.Command {
 	var member string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "sync", Short: "Put all that is staged into use, and take what is recalled out of it, at once", Args: atMost(0),
+		Use: "sync", Short: "Put all that is staged into use, and take what is recalled out of it, at once", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -276,18 +277,18 @@ func resourceSyncCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(s)
+			if c.JSON() {
+				return c.PrintJSON(s)
 			}
 			if len(s.Changes) == 0 {
-				fmt.Fprintln(c.stdout, "Nothing is staged or recalled.")
+				fmt.Fprintln(c.Stdout, "Nothing is staged or recalled.")
 				return nil
 			}
-			t := newTable("RESOURCE", "WAS>", "IS>")
+			t := cli.NewTable("RESOURCE", "WAS>", "IS>")
 			for _, ch := range s.Changes {
-				t.add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
+				t.Add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 	cmd.Flags().StringVar(&member, "automator", "", "only those of this `automator`")
@@ -295,16 +296,16 @@ func resourceSyncCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func resourcePullCommand(c *cli) *cobra.Command {
+func resourcePullCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "pull RESOURCE[@VERSION]", Short: "Download a version; without one, the one in use", Args: exactly("RESOURCE[@VERSION]"),
+		Use: "pull RESOURCE[@VERSION]", Short: "Download a version; without one, the one in use", Args: cli.Exactly("RESOURCE[@VERSION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, number, err := resourceArg(args[0], true)
 			if err != nil {
 				return err
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -336,18 +337,18 @@ func resourcePullCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func pull(c *cli, cmd *cobra.Command, api *client, id app.ResourceID, v app.ResourceVersion, to string) error {
+func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id app.ResourceID, v app.ResourceVersion, to string) error {
 	bar := showTransfer(c, "Pulling", v.Size)
-	defer bar.end()
+	defer bar.End()
 	if to == "-" {
-		return api.PullResource(cmd.Context(), id, v, c.bytes(), bar.seen)
+		return api.PullResource(cmd.Context(), id, v, c.Bytes(), bar.Seen)
 	}
 	f, err := os.CreateTemp(filepath.Dir(to), ".muster-pull-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	err = api.PullResource(cmd.Context(), id, v, f, bar.seen)
+	err = api.PullResource(cmd.Context(), id, v, f, bar.Seen)
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -357,14 +358,14 @@ func pull(c *cli, cmd *cobra.Command, api *client, id app.ResourceID, v app.Reso
 	if err != nil {
 		return err
 	}
-	bar.end()
-	fmt.Fprintf(c.stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, app.Bytes(v.Size))
+	bar.End()
+	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, app.Bytes(v.Size))
 	return nil
 }
 
-func resourceDiffCommand(c *cli) *cobra.Command {
+func resourceDiffCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff RESOURCE FROM TO", Short: "Tell how two versions differ, file by file", Args: exactly("RESOURCE", "FROM", "TO"),
+		Use: "diff RESOURCE FROM TO", Short: "Tell how two versions differ, file by file", Args: cli.Exactly("RESOURCE", "FROM", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, _, err := resourceArg(args[0], false)
 			if err != nil {
@@ -373,9 +374,9 @@ func resourceDiffCommand(c *cli) *cobra.Command {
 			from, err1 := strconv.ParseInt(args[1], 10, 64)
 			to, err2 := strconv.ParseInt(args[2], 10, 64)
 			if err1 != nil || err2 != nil || from < 0 || to < 0 {
-				return usagef("FROM and TO are numbers of versions")
+				return cli.Usagef("FROM and TO are numbers of versions")
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -383,57 +384,57 @@ func resourceDiffCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(d)
+			if c.JSON() {
+				return c.PrintJSON(d)
 			}
 			for _, ch := range d.Changes {
 				switch {
 				case ch.Before == nil:
-					fmt.Fprintf(c.stdout, "+ %s  %s\n", ch.Path, app.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, app.Bytes(ch.After.Size))
 				case ch.After == nil:
-					fmt.Fprintf(c.stdout, "- %s  %s\n", ch.Path, app.Bytes(ch.Before.Size))
+					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, app.Bytes(ch.Before.Size))
 				default:
-					fmt.Fprintf(c.stdout, "~ %s  %s > %s\n", ch.Path, app.Bytes(ch.Before.Size), app.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, app.Bytes(ch.Before.Size), app.Bytes(ch.After.Size))
 				}
 			}
 			if d.More > 0 {
-				fmt.Fprintf(c.stdout, "… and %d more\n", d.More)
+				fmt.Fprintf(c.Stdout, "… and %d more\n", d.More)
 			}
-			fmt.Fprintf(c.stdout, "Files that differ: %d; alike: %d.\n", len(d.Changes)+d.More, d.Same)
+			fmt.Fprintf(c.Stdout, "Files that differ: %d; alike: %d.\n", len(d.Changes)+d.More, d.Same)
 			return nil
 		},
 	}
 }
 
-func resourceDeleteCommand(c *cli) *cobra.Command {
+func resourceDeleteCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete RESOURCE@VERSION", Short: "Delete a version that is not in use; clusters that have it keep it", Args: exactly("RESOURCE@VERSION"),
+		Use: "delete RESOURCE@VERSION", Short: "Delete a version that is not in use; clusters that have it keep it", Args: cli.Exactly("RESOURCE@VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, number, err := resourceArg(args[0], true)
 			if err != nil {
 				return err
 			}
 			if number == 0 {
-				return usagef("which version of %s?", id).hint("Write it behind @, as in %s@1.", id)
+				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
 			}
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if err := api.DeleteResource(cmd.Context(), id, number); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "%s@%d is deleted. Its content goes when no cluster may need it any more.\n", id, number)
+			fmt.Fprintf(c.Stdout, "%s@%d is deleted. Its content goes when no cluster may need it any more.\n", id, number)
 			return nil
 		},
 	}
 }
 
-func resourceTypesCommand(c *cli) *cobra.Command {
+func resourceTypesCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "types", Short: "List the types of resources that there are", Args: atMost(0),
+		Use: "types", Short: "List the types of resources that there are", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.connect()
+			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -441,16 +442,16 @@ func resourceTypesCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"types": all})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"types": all})
 			}
-			t := newTable("FOR", "TYPE", "FORMAT", "WHAT")
+			t := cli.NewTable("FOR", "TYPE", "FORMAT", "WHAT")
 			for _, m := range all {
 				for _, ty := range m.Types {
-					t.add(m.Member, ty.Name, string(ty.Format), ty.Help)
+					t.Add(m.Member, ty.Name, string(ty.Format), ty.Help)
 				}
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
@@ -263,7 +264,7 @@ func (w *town) muster(args ...string) (string, error) {
 // put pushes over REST as a program would, and gives the status and what the answer says.
 func (w *town) put(name, hash string, content []byte) (status int, says string) {
 	w.Helper()
-	s, err := readClientSettings(w.server.Data)
+	s, err := cli.ReadClientSettings(w.server.Data)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -298,7 +299,7 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "", func(c *serverConfig) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
 	w.until("the command line can be used", func() bool {
-		_, err := readClientSettings(w.server.Data)
+		_, err := cli.ReadClientSettings(w.server.Data)
 		return err == nil
 	})
 	some := func(kib int, with byte) []byte { return bytes.Repeat([]byte{with}, kib<<10) }

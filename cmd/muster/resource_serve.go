@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/blob"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 )
 
@@ -35,9 +36,9 @@ func (r *resourceConfig) declare(cmd *cobra.Command) {
 
 // check completes and refuses. The environment counts where a flag does not say.
 func (r *resourceConfig) check() error {
-	r.URL = firstOf(r.URL, os.Getenv("MUSTER_BLOB_URL"))
+	r.URL = cli.FirstOf(r.URL, os.Getenv("MUSTER_BLOB_URL"))
 	if r.Cache < 1<<20 {
-		return usagef("--resource-cache must be a MiB at least")
+		return cli.Usagef("--resource-cache must be a MiB at least")
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (b *byteSize) Set(s string) error {
 			return nil
 		}
 	}
-	return usagef("%q is not a number of bytes", s).hint("It looks like 500MiB, 2GB or 1048576.")
+	return cli.Usagef("%q is not a number of bytes", s).Hint("It looks like 500MiB, 2GB or 1048576.")
 }
 
 // String implements pflag.Value.

@@ -14,17 +14,18 @@ import (
 	"muster/app"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/cmd/muster/cli"
 )
 
 // defaultRestoreLease is for how long at least clusters live on after a restore: long enough for people to see what there is and to extend it.
 const defaultRestoreLease = 24 * time.Hour
 
-func restoreCommand(c *cli) *cobra.Command {
+func restoreCommand(c *cli.Context) *cobra.Command {
 	var lease time.Duration
 	var check, unproven bool
 	var at string
 	cmd := &cobra.Command{
-		Use: "restore FILE|-", Short: "Bring a backup into an empty database (on the server's host, while no server runs on it)", Args: exactly("FILE"),
+		Use: "restore FILE|-", Short: "Bring a backup into an empty database (on the server's host, while no server runs on it)", Args: cli.Exactly("FILE"),
 		Long: "Bring a backup into an empty database: that of DATABASE_URL, or one that is made in the data directory. - is standard input. Before\n" +
 			"anything is written, every byte is compared with the backup's manifest, and the manifest is authenticated with the key that the backup was made\n" +
 			"with (MUSTER_SECRET_KEY, or secret.key in the data directory): a backup that was changed is refused. All rows are restored in one transaction,\n" +
@@ -35,7 +36,7 @@ func restoreCommand(c *cli) *cobra.Command {
 		Example: "  muster restore muster-2026-01-31.tar.gz --data /var/lib/muster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lease < 0 {
-				return usagef("--lease must not be negative")
+				return cli.Usagef("--lease must not be negative")
 			}
 			if check {
 				return checkBackup(cmd.Context(), c, args[0], unproven)
@@ -51,7 +52,7 @@ func restoreCommand(c *cli) *cobra.Command {
 }
 
 // opener opens a backup as often as it has to be read. What comes over standard input is kept in a file meanwhile, which has no name.
-func opener(c *cli, from string) (backup.Opener, func(), error) {
+func opener(c *cli.Context, from string) (backup.Opener, func(), error) {
 	if from != "-" {
 		return func() (io.ReadCloser, error) { return os.Open(from) }, func() {}, nil
 	}
@@ -60,7 +61,7 @@ func opener(c *cli, from string) (backup.Opener, func(), error) {
 		return nil, nil, err
 	}
 	_ = os.Remove(f.Name())
-	if _, err := io.Copy(f, c.stdin); err != nil {
+	if _, err := io.Copy(f, c.Stdin); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return func() (io.ReadCloser, error) {
@@ -72,10 +73,10 @@ func opener(c *cli, from string) (backup.Opener, func(), error) {
 	}, func() { _ = f.Close() }, nil
 }
 
-func checkBackup(ctx context.Context, c *cli, from string, unproven bool) error {
+func checkBackup(ctx context.Context, c *cli.Context, from string, unproven bool) error {
 	var keeper store.KeyKeeper
 	if !unproven {
-		data, err := c.dataDir()
+		data, err := c.DataDir()
 		if err != nil {
 			return err
 		}
@@ -100,19 +101,19 @@ func checkBackup(ctx context.Context, c *cli, from string, unproven bool) error 
 	if err != nil {
 		return err
 	}
-	if c.json() {
-		return c.printJSON(map[string]any{"head": head, "rows": m.Rows, "authenticated": m.Proven})
+	if c.JSON() {
+		return c.PrintJSON(map[string]any{"head": head, "rows": m.Rows, "authenticated": m.Proven})
 	}
 	what := "An authentic"
 	if !m.Proven {
 		what = "A complete, but not authenticated"
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
-		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, plural(m.Rows["clusters"], "cluster"), plural(m.Rows["operations"], "operation"), plural(m.Rows["users"], "account"))
+	_, err = fmt.Fprintf(c.Stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
+		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, cli.Plural(m.Rows["clusters"], "cluster"), cli.Plural(m.Rows["operations"], "operation"), cli.Plural(m.Rows["users"], "account"))
 	return err
 }
 
-func restore(ctx context.Context, c *cli, from string, lease time.Duration, at string, unproven bool) error {
+func restore(ctx context.Context, c *cli.Context, from string, lease time.Duration, at string, unproven bool) error {
 	data, where, err := place(c)
 	if err != nil {
 		return err
@@ -189,32 +190,32 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 	return missing, wrong, err
 }
 
-func tellRestore(c *cli, where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
+func tellRestore(c *cli.Context, where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
 	if os.Getenv("DATABASE_URL") != "" {
 		where = "DATABASE_URL"
 	} else if abs, err := filepath.Abs(where); err == nil {
 		where = abs
 	}
-	if c.json() {
-		return c.printJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
+	if c.JSON() {
+		return c.PrintJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, plural(out.Rows, "row"), plural(out.Clusters, "standing cluster"), span(time.Since(head.MadeAt)))
+	fmt.Fprintf(c.Stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, cli.Plural(out.Rows, "row"), cli.Plural(out.Clusters, "standing cluster"), cli.Span(time.Since(head.MadeAt)))
 	if n := len(out.Migrated); n > 0 {
-		fmt.Fprintf(c.stdout, "Brought up to date by %s.\n", plural(n, "migration"))
+		fmt.Fprintf(c.Stdout, "Brought up to date by %s.\n", cli.Plural(n, "migration"))
 	}
 	for _, w := range wrong {
-		fmt.Fprintf(c.stdout, "Look at this: %s.\n", w)
+		fmt.Fprintf(c.Stdout, "Look at this: %s.\n", w)
 	}
-	fmt.Fprintf(c.stdout, "\nWhat happened since the backup is not known any more. Start a server, and then:\n"+
-		"  %s will go on by themselves; look with `muster queue`.\n", plural(out.Operations, "operation"))
+	fmt.Fprintf(c.Stdout, "\nWhat happened since the backup is not known any more. Start a server, and then:\n"+
+		"  %s will go on by themselves; look with `muster queue`.\n", cli.Plural(out.Operations, "operation"))
 	if out.Leases > 0 {
-		fmt.Fprintf(c.stdout, "  The leases of %s were made longer: extend those that are needed with `muster cluster extend`.\n", plural(out.Leases, "cluster"))
+		fmt.Fprintf(c.Stdout, "  The leases of %s were made longer: extend those that are needed with `muster cluster extend`.\n", cli.Plural(out.Leases, "cluster"))
 	}
-	fmt.Fprint(c.stdout, "  Machines made since are listed by `muster orphans`, and deleted only when you say so.\n"+
+	fmt.Fprint(c.Stdout, "  Machines made since are listed by `muster orphans`, and deleted only when you say so.\n"+
 		"  Clusters whose machines were given back since are marked as failed within minutes: see `muster cluster list`.\n"+
 		"  Passwords, tokens and roles are as they were: take back again what was taken back since (`muster token list`, `muster user list`).\n")
 	if missing > 0 {
-		fmt.Fprintf(c.stdout, "  %s of resources are not where they should be: bring them back there, or push them again.\n", plural(missing, "content"))
+		fmt.Fprintf(c.Stdout, "  %s of resources are not where they should be: bring them back there, or push them again.\n", cli.Plural(missing, "content"))
 	}
 	return nil
 }

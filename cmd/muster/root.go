@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // commands is the site map.
-func commands(c *cli) []*cobra.Command {
+func commands(c *cli.Context) []*cobra.Command {
 	return []*cobra.Command{
 		grouped("server", serveCommand(c)),
 		grouped("server", demoCommand(c)),
@@ -66,7 +67,7 @@ func grouped(id string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func rootCommand(c *cli) *cobra.Command {
+func rootCommand(c *cli.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "muster",
 		Short: "Turn a template and a size into a running cluster",
@@ -76,15 +77,15 @@ func rootCommand(c *cli) *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.checkScreen(); err != nil {
+			if err := c.CheckScreen(); err != nil {
 				return err
 			}
 			if err := checkEmpty(cmd); err != nil {
 				return err
 			}
-			return c.checkFormat(cmd)
+			return c.CheckFormat(cmd)
 		},
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddGroup(
@@ -95,10 +96,10 @@ func rootCommand(c *cli) *cobra.Command {
 	)
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
-	flags.StringVar(&c.format, "format", "text", "output `form`: text or json")
-	flags.StringVar(&c.color, "color", colorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
-	flags.BoolVar(&c.wide, "wide", false, "tables as wide as they need, also beyond the window")
-	flags.StringVar(&c.data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
+	flags.StringVar(&c.Format, "format", "text", "output `form`: text or json")
+	flags.StringVar(&c.Color, "color", cli.ColorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
+	flags.BoolVar(&c.Wide, "wide", false, "tables as wide as they need, also beyond the window")
+	flags.StringVar(&c.Data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
 	root.AddCommand(commands(c)...)
 	root.AddCommand(shortCommands(c)...)
 	root.InitDefaultHelpCmd()
@@ -114,9 +115,9 @@ func rootCommand(c *cli) *cobra.Command {
 func help(cmd *cobra.Command, args []string) error {
 	target, rest, err := cmd.Root().Find(args)
 	if err != nil {
-		return usagef("%s", err)
+		return cli.Usagef("%s", err)
 	}
-	if err := unknownCommand(target, rest); err != nil {
+	if err := cli.UnknownCommand(target, rest); err != nil {
 		return err
 	}
 	target.InitDefaultHelpFlag()
@@ -129,7 +130,7 @@ func help(cmd *cobra.Command, args []string) error {
 func checkEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"token", "server", "profile", "ca-fingerprint", "tenant"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
-			err = usagef("--%s is empty", f.Name).hint("Give it a value, or leave it out.")
+			err = cli.Usagef("--%s is empty", f.Name).Hint("Give it a value, or leave it out.")
 		}
 	})
 	return err
@@ -141,21 +142,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 { // its flags aren't known since it isn't known itself
-		return unknownCommand(cmd, args)
+		return cli.UnknownCommand(cmd, args)
 	}
-	u := usagef("%s", err)
+	u := cli.Usagef("%s", err)
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		u = usagef("--%s: %s", invalid.GetFlag().Name, flagWords(invalid))
+		u = cli.Usagef("--%s: %s", invalid.GetFlag().Name, flagWords(invalid))
 	}
 	if errors.As(err, &unknown) {
-		u = usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
+		u = cli.Usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
-			return u.hint("Did you mean --%s?", near)
+			return u.Hint("Did you mean --%s?", near)
 		}
 	}
-	return u.hint("See `%s --help`.", cmd.CommandPath())
+	return u.Hint("See `%s --help`.", cmd.CommandPath())
 }
 
 // flagWords says why a flag cannot have a value.

@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // secretCommand keeps named values of a tenant. Values come from a file or standard input, never from the command line, which
 // every process of the host can read.
-func secretCommand(c *cli) *cobra.Command {
+func secretCommand(c *cli.Context) *cobra.Command {
 	var file string
 	set := &cobra.Command{
 		Use:   "set NAME",
@@ -27,25 +28,25 @@ func secretCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if err := cl.SetSecret(cmd.Context(), args[0], value); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]string{"name": args[0]})
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"name": args[0]})
 			}
-			_, err = fmt.Fprintf(c.stdout, "%s is set.\n", args[0])
+			_, err = fmt.Fprintf(c.Stdout, "%s is set.\n", args[0])
 			return err
 		},
 	}
 	set.Flags().StringVar(&file, "file", "", "`file` that holds the value")
 	list := &cobra.Command{
-		Use: "list", Short: "List the names of the tenant's secrets", Args: atMost(0),
+		Use: "list", Short: "List the names of the tenant's secrets", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -53,24 +54,24 @@ func secretCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string][]app.Secret{"secrets": all})
+			if c.JSON() {
+				return c.PrintJSON(map[string][]app.Secret{"secrets": all})
 			}
-			t := newTable("NAME", "SET BY", "SET>", "LAST USED>")
+			t := cli.NewTable("NAME", "SET BY", "SET>", "LAST USED>")
 			for _, s := range all {
 				used := "never"
 				if s.UsedAt != nil {
-					used = span(time.Since(*s.UsedAt)) + " ago"
+					used = cli.Span(time.Since(*s.UsedAt)) + " ago"
 				}
-				t.add(s.Name, s.SetBy, span(time.Since(s.SetAt))+" ago", used)
+				t.Add(s.Name, s.SetBy, cli.Span(time.Since(s.SetAt))+" ago", used)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 	remove := &cobra.Command{
 		Use: "delete NAME", Short: "Delete a secret; steps that need it fail from then on", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -78,22 +79,22 @@ func secretCommand(c *cli) *cobra.Command {
 		},
 	}
 	for _, sub := range []*cobra.Command{set, list, remove} {
-		c.serverFlags(sub.Flags())
+		c.ServerFlags(sub.Flags())
 	}
-	return family("secret", "Keep values that catalogs refer to, and nobody reads back", set, list, remove)
+	return cli.Family("secret", "Keep values that catalogs refer to, and nobody reads back", set, list, remove)
 }
 
-func secretValue(c *cli, file string) ([]byte, error) {
+func secretValue(c *cli.Context, file string) ([]byte, error) {
 	const most = app.MaxSecret + 2
 	var b []byte
 	var err error
 	if file != "" {
-		b, err = readLimited(file, most)
+		b, err = cli.ReadLimited(file, most)
 	} else {
-		if isTerminal(c.stdin) {
-			fmt.Fprintln(c.stderr, "Type the value, and end with Ctrl-D on a line of its own. It is shown as you type; --file does not show it.")
+		if cli.IsTerminal(c.Stdin) {
+			fmt.Fprintln(c.Stderr, "Type the value, and end with Ctrl-D on a line of its own. It is shown as you type; --file does not show it.")
 		}
-		b, err = io.ReadAll(io.LimitReader(c.stdin, most))
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, most))
 	}
 	if err != nil {
 		return nil, &app.Error{Code: app.EInvalid, Field: "file", Message: "the value cannot be read: " + err.Error()}

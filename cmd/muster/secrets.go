@@ -12,12 +12,13 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/cmd/muster/cli"
 )
 
 // secretsCommand holds what whoever runs a server does about its keys. It speaks to the database itself, so it wants the
 // server's own settings, and works while servers run.
-func secretsCommand(c *cli) *cobra.Command {
-	cmd := family("secrets", "Look after the keys that the database's secrets are sealed with (on the server's host)",
+func secretsCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("secrets", "Look after the keys that the database's secrets are sealed with (on the server's host)",
 		secretsStatusCommand(c), secretsRotateCommand(c), secretsRekeyCommand(c))
 	cmd.Long = "Secrets in the database are sealed with data keys, which a key-encryption key wraps. These commands speak to the database\n" +
 		"itself, with the settings of `muster serve` (MUSTER_SECRET_KEY, DATABASE_URL, MUSTER_DATA), also while servers run."
@@ -25,8 +26,8 @@ func secretsCommand(c *cli) *cobra.Command {
 }
 
 // place gives where the database of this host's server is: DATABASE_URL, or a file in the data directory.
-func place(c *cli) (data, where string, err error) {
-	if data, err = c.dataDir(); err != nil {
+func place(c *cli.Context) (data, where string, err error) {
+	if data, err = c.DataDir(); err != nil {
 		return "", "", err
 	}
 	if where = os.Getenv("DATABASE_URL"); where == "" {
@@ -42,7 +43,7 @@ func ownKey(ctx context.Context, data string) (keyKeeper, error) {
 }
 
 // keyStore opens the database of the server of this host.
-func keyStore(ctx context.Context, c *cli) (*store.Store, func(), error) {
+func keyStore(ctx context.Context, c *cli.Context) (*store.Store, func(), error) {
 	data, where, err := place(c)
 	if err != nil {
 		return nil, nil, err
@@ -65,9 +66,9 @@ func keyStore(ctx context.Context, c *cli) (*store.Store, func(), error) {
 	return s, func() { _ = s.Close(); _ = keeper.Close() }, nil
 }
 
-func secretsStatusCommand(c *cli) *cobra.Command {
+func secretsStatusCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell how many values are sealed with which key", Args: atMost(0),
+		Use: "status", Short: "Tell how many values are sealed with which key", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
@@ -78,10 +79,10 @@ func secretsStatusCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"keys": uses})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"keys": uses})
 			}
-			t := newTable("KEY>", "WRAPPED BY", "AGE>", "VALUES>", "STATE")
+			t := cli.NewTable("KEY>", "WRAPPED BY", "AGE>", "VALUES>", "STATE")
 			for _, u := range uses {
 				state, age := "old: `muster secrets rotate` seals its values anew", "-"
 				switch {
@@ -91,22 +92,22 @@ func secretsStatusCommand(c *cli) *cobra.Command {
 					state = "retired"
 				}
 				if !u.MadeAt.IsZero() {
-					age = span(time.Since(u.MadeAt))
+					age = cli.Span(time.Since(u.MadeAt))
 				}
 				id := fmt.Sprint(u.ID)
 				if u.ID == 0 {
 					id = "-"
 				}
-				t.add(id, u.Keeper, age, fmt.Sprint(u.Values), state)
+				t.Add(id, u.Keeper, age, fmt.Sprint(u.Values), state)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
 
-func secretsRotateCommand(c *cli) *cobra.Command {
+func secretsRotateCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Make a new data key, and seal all values anew with it", Args: atMost(0),
+		Use: "rotate", Short: "Make a new data key, and seal all values anew with it", Args: cli.AtMost(0),
 		Long: "Make a new data key, and seal all values anew with it, a hundred in a transaction, while servers run. When it is\n" +
 			"interrupted, the next call goes on where it stopped.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -119,28 +120,28 @@ func secretsRotateCommand(c *cli) *cobra.Command {
 			lost, err := s.RotateKeys(cmd.Context(), func(n, total int) {
 				if values = n; time.Since(shown) > time.Second || n == total {
 					shown = time.Now()
-					fmt.Fprintf(c.stderr, "%d of %d values sealed anew\n", n, total)
+					fmt.Fprintf(c.Stderr, "%d of %d values sealed anew\n", n, total)
 				}
 			})
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]int{"values": values, "lost": lost})
+			if c.JSON() {
+				return c.PrintJSON(map[string]int{"values": values, "lost": lost})
 			}
-			fmt.Fprintf(c.stdout, "%s sealed with a new data key.\n", plural(values, "value"))
+			fmt.Fprintf(c.Stdout, "%s sealed with a new data key.\n", cli.Plural(values, "value"))
 			if lost > 0 {
-				fmt.Fprintf(c.stdout, "%s could not be opened: the key that sealed them is lost. They were left as they are.\n", plural(lost, "value"))
+				fmt.Fprintf(c.Stdout, "%s could not be opened: the key that sealed them is lost. They were left as they are.\n", cli.Plural(lost, "value"))
 			}
 			return nil
 		},
 	}
 }
 
-func secretsRekeyCommand(c *cli) *cobra.Command {
+func secretsRekeyCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "rekey --new-key URL", Short: "Wrap the data keys by another key-encryption key", Args: atMost(0),
+		Use: "rekey --new-key URL", Short: "Wrap the data keys by another key-encryption key", Args: cli.AtMost(0),
 		Long: "Wrap the data keys by another key-encryption key, all of them or none. Servers that run go on; give them the new key as\n" +
 			"MUSTER_SECRET_KEY before they are started again. --new-key is file:///PATH (made when it is absent), the URL of a key\n" +
 			"service, or env:NAME of a variable that holds one of these or 64 hex digits. A key itself never stands on a command line.",
@@ -150,13 +151,13 @@ func secretsRekeyCommand(c *cli) *cobra.Command {
 			if name, env := strings.CutPrefix(to, "env:"); env {
 				next = os.Getenv(name)
 				if next == "" {
-					return usagef("the variable %s is empty", name)
+					return cli.Usagef("the variable %s is empty", name)
 				}
 			} else if hexKey.MatchString(to) || strings.HasPrefix(to, "base64key:") {
-				return usagef("a key on a command line can be read by everybody on this host").hint("Put it into a variable, and name that with --new-key env:NAME; then make a new key, for this one was seen.")
+				return cli.Usagef("a key on a command line can be read by everybody on this host").Hint("Put it into a variable, and name that with --new-key env:NAME; then make a new key, for this one was seen.")
 			}
 			if next == "" {
-				return usagef("--new-key is needed")
+				return cli.Usagef("--new-key is needed")
 			}
 			keeper, made, err := openKey(cmd.Context(), next, "")
 			if err != nil {
@@ -172,14 +173,14 @@ func secretsRekeyCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"data_keys": n, "keeper": keeper.Name()})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"data_keys": n, "keeper": keeper.Name()})
 			}
-			fmt.Fprintf(c.stdout, "%s wrapped by %s.\n", plural(n, "data key"), keeper.Name())
+			fmt.Fprintf(c.Stdout, "%s wrapped by %s.\n", cli.Plural(n, "data key"), keeper.Name())
 			if made {
-				fmt.Fprintln(c.stdout, "The file of the new key was made just now: keep a copy of it elsewhere.")
+				fmt.Fprintln(c.Stdout, "The file of the new key was made just now: keep a copy of it elsewhere.")
 			}
-			fmt.Fprintln(c.stdout, "Start servers with the new key from now on (MUSTER_SECRET_KEY). The old one opens nothing any more.")
+			fmt.Fprintln(c.Stdout, "Start servers with the new key from now on (MUSTER_SECRET_KEY). The old one opens nothing any more.")
 			return nil
 		},
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"muster/cmd/muster/cli"
 )
 
 // securityFlags say to whom weaknesses of an installation are reported.
@@ -23,20 +25,20 @@ type securityConfig struct{ Contact, Policy string }
 func (f securityFlags) read(env func(string) (string, bool)) (c securityConfig, err error) {
 	of := func(flag, name string) string {
 		v, _ := env(name)
-		return strings.TrimSpace(firstOf(flag, v))
+		return strings.TrimSpace(cli.FirstOf(flag, v))
 	}
 	c.Contact, c.Policy = of(f.contact, "MUSTER_SECURITY_CONTACT"), of(f.policy, "MUSTER_SECURITY_POLICY")
 	if a, err := mail.ParseAddress(strings.TrimPrefix(c.Contact, "mailto:")); err == nil && a.Name == "" {
 		c.Contact = "mailto:" + (&url.URL{Path: a.Address}).EscapedPath()
 	} else if c.Contact != "" && !webPage(c.Contact) {
-		return c, usagef("--security-contact must be a mail address or an https URL, not %q", c.Contact)
+		return c, cli.Usagef("--security-contact must be a mail address or an https URL, not %q", c.Contact)
 	}
 	switch {
 	case c.Policy == "":
 	case !webPage(c.Policy):
-		return c, usagef("--security-policy must be an https URL, not %q", c.Policy)
+		return c, cli.Usagef("--security-policy must be an https URL, not %q", c.Policy)
 	case c.Contact == "":
-		return c, usagef("--security-policy needs --security-contact beside it")
+		return c, cli.Usagef("--security-policy needs --security-contact beside it")
 	}
 	return c, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // checkAddress refuses what is not HOST:PORT, before anything is opened.
@@ -25,7 +26,7 @@ func checkAddress(flag, address string) error {
 		err = fmt.Errorf("%q is not the name or address of a host", host)
 	}
 	if err != nil {
-		return usagef("--%s: %s", flag, app.GoWords(err)).hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
+		return cli.Usagef("--%s: %s", flag, app.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ type serveFlags struct {
 	listen   string
 	workers  int
 	verbose  bool
-	tags     tagFlag
+	tags     cli.TagFlag
 	most     int
 	access   bool
 	secure   tlsConfig
@@ -99,23 +100,23 @@ func (f *serveFlags) check() error {
 		return err
 	}
 	if f.workers < 0 || f.workers > 1000 {
-		return usagef("--workers must be from 0 to 1000, not %d", f.workers)
+		return cli.Usagef("--workers must be from 0 to 1000, not %d", f.workers)
 	}
 	switch f.mode {
 	case "", "off":
 	case "self":
 		f.secure.Self = true
 	default:
-		return usagef("--tls must be self or off, not %q", f.mode).hint("A certificate of your own is named with --tls-cert and --tls-key.")
+		return cli.Usagef("--tls must be self or off, not %q", f.mode).Hint("A certificate of your own is named with --tls-cert and --tls-key.")
 	}
 	if err := f.secure.check(); err != nil {
 		return err
 	}
 	if f.rate < 0 {
-		return usagef("--api-rate must not be negative")
+		return cli.Usagef("--api-rate must not be negative")
 	}
 	if f.most < 0 {
-		return usagef("--tenant-slots must not be negative")
+		return cli.Usagef("--tenant-slots must not be negative")
 	}
 	if err := f.upkeep.check(); err != nil {
 		return err
@@ -125,7 +126,7 @@ func (f *serveFlags) check() error {
 
 // config gives what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
 // It takes the first admin's password out of the environment, so that no child inherits it and no catalog can name it.
-func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong error) {
+func (f *serveFlags) config(cmd *cobra.Command, c *cli.Context) (s serverConfig, wrong error) {
 	s.Settings, s.Password = settingsOf(cmd, os.LookupEnv), os.Getenv(adminPasswordEnv)
 	if err := os.Unsetenv(adminPasswordEnv); err != nil {
 		return s, err
@@ -149,14 +150,14 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 	if s.Slack, err = readSlack(os.LookupEnv); err != nil {
 		keep(err)
 	}
-	if s.Data, err = c.dataDir(); err != nil {
+	if s.Data, err = c.DataDir(); err != nil {
 		keep(err)
 	}
 	if s.Hooks, err = f.hooks.config(); err != nil {
 		keep(err)
 	}
 	keep(f.observe.check(os.LookupEnv))
-	s.Log = f.observe.logger(c.stderr, f.verbose)
+	s.Log = f.observe.logger(c.Stderr, f.verbose)
 	if wrong == nil {
 		keep(f.plugins.plug(cmd.Context(), s.Log, nil))
 		keep(f.tooling.plug(cmd.Context(), s.Log, nil))
@@ -168,7 +169,7 @@ func (f *serveFlags) config(cmd *cobra.Command, c *cli) (s serverConfig, wrong e
 	return s, wrong
 }
 
-func serveCommand(c *cli) *cobra.Command {
+func serveCommand(c *cli.Context) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
@@ -184,7 +185,7 @@ func serveCommand(c *cli) *cobra.Command {
 			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for\n" +
 			"GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of prices in chat, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
-		Args:    atMost(0),
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := f.config(cmd, c)
 			if err != nil {
@@ -197,7 +198,7 @@ func serveCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func serve(ctx context.Context, c *cli, config serverConfig) error {
+func serve(ctx context.Context, c *cli.Context, config serverConfig) error {
 	s, err := newServer(ctx, config)
 	if err != nil {
 		return err
@@ -213,31 +214,31 @@ func serve(ctx context.Context, c *cli, config serverConfig) error {
 }
 
 // greet says on the terminal where a server is, and what to know of it; what somebody should change goes into the log, too.
-func greet(ctx context.Context, c *cli, s *server) {
-	fmt.Fprintf(c.stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
-		versionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)
+func greet(ctx context.Context, c *cli.Context, s *server) {
+	fmt.Fprintf(c.Stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
+		cli.VersionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)
 	if s.fingerprint != "" {
-		fmt.Fprintf(c.stdout, "  CA        %s\n", s.fingerprint)
+		fmt.Fprintf(c.Stdout, "  CA        %s\n", s.fingerprint)
 	}
 	if s.sides.Metrics != "" {
-		fmt.Fprintf(c.stdout, "  metrics   http://%s/metrics\n", s.sides.Metrics)
+		fmt.Fprintf(c.Stdout, "  metrics   http://%s/metrics\n", s.sides.Metrics)
 	}
 	if s.sides.Pprof != "" {
-		fmt.Fprintf(c.stdout, "  profiles  http://%s/debug/pprof/\n", s.sides.Pprof)
+		fmt.Fprintf(c.Stdout, "  profiles  http://%s/debug/pprof/\n", s.sides.Pprof)
 	}
 	if s.AdminPassword != "" && s.AdminPassword == s.Password { // who gave it knows it, and this may go into a log
-		fmt.Fprintln(c.stdout, "  sign in   user admin, with the password that "+adminPasswordEnv+" gives; remove the variable now")
+		fmt.Fprintln(c.Stdout, "  sign in   user admin, with the password that "+adminPasswordEnv+" gives; remove the variable now")
 	} else if s.AdminPassword != "" {
-		fmt.Fprintf(c.stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
+		fmt.Fprintf(c.Stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
 	}
 	for _, note := range s.notes(ctx) {
-		fmt.Fprintf(c.stdout, "  note      %s\n", note)
+		fmt.Fprintf(c.Stdout, "  note      %s\n", note)
 	}
 	for _, w := range s.warnings() {
 		s.Log.WarnContext(ctx, w)
-		fmt.Fprintf(c.stdout, "  warning   %s\n", w)
+		fmt.Fprintf(c.Stdout, "  warning   %s\n", w)
 	}
-	fmt.Fprintf(c.stdout, "  stop      Ctrl-C; clusters stay\n")
+	fmt.Fprintf(c.Stdout, "  stop      Ctrl-C; clusters stay\n")
 }
 
 // warnings are what whoever runs a server should change about how it was started.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // environment is what a server reads of its environment, beside what catalogs name. Of secrets only that they are set is ever told.
@@ -111,7 +112,7 @@ func (s *server) facts(ctx context.Context) (app.ServerFacts, error) {
 	if err != nil {
 		return app.ServerFacts{}, err
 	}
-	f := app.ServerFacts{Server: s.id, Version: versionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
+	f := app.ServerFacts{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
 		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leads: d.Leads, Settings: slices.Clone(s.Settings)}
 	if f.Settings == nil {
 		f.Settings = []app.Setting{}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // TestSettingsHoldNoSecret gives a server secrets at every place where it takes one, and looks for them in what it tells.
@@ -17,7 +18,7 @@ func TestSettingsHoldNoSecret(t *testing.T) {
 		}
 	}
 	env["MUSTER_PUBLIC_URL"] = "https://muster.example"
-	cmd := serveCommand(&cli{})
+	cmd := serveCommand(&cli.Context{})
 	if err := cmd.ParseFlags([]string{"--workers", "3", "--hooks-proxy", "http://me:hunter2@proxy.example:3128"}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/jobs"
 )
 
@@ -33,11 +34,11 @@ func (u *upkeepConfig) declare(cmd *cobra.Command) {
 
 func (u *upkeepConfig) check() error {
 	if u.LeaseGrace < time.Minute {
-		return usagef("--lease-grace must be a minute at least, not %s", u.LeaseGrace)
+		return cli.Usagef("--lease-grace must be a minute at least, not %s", u.LeaseGrace)
 	}
 	for flag, days := range map[string]int{"--events-days": u.EventsDays, "--logs-days": u.LogsDays} {
 		if days < 0 || days > mostDays {
-			return usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).hint("0 keeps them for ever.")
+			return cli.Usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).Hint("0 keeps them for ever.")
 		}
 	}
 	return nil

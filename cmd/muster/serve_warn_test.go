@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // TestAdminPasswordLeavesTheEnvironment reads settings as serve does, and then starts a child.
@@ -26,7 +27,7 @@ func TestAdminPasswordLeavesTheEnvironment(t *testing.T) {
 	if err := cmd.ParseFlags([]string{"--catalog", "../../examples/catalog"}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := f.config(cmd, &cli{data: t.TempDir(), stderr: io.Discard})
+	config, err := f.config(cmd, &cli.Context{Data: t.TempDir(), Stderr: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +66,13 @@ func TestServeWarns(t *testing.T) {
 	} {
 		var log, out bytes.Buffer
 		config := serverConfig{Data: data, Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"}, Workers: 0, Password: "correct-horse-battery",
-			Log: slog.New(slog.NewTextHandler(&lockedWriter{w: &log}, nil)), Env: func(string) (string, bool) { return "", false }}
+			Log: slog.New(slog.NewTextHandler(&cli.LockedWriter{W: &log}, nil)), Env: func(string) (string, bool) { return "", false }}
 		c.change(&config)
 		s, err := newServer(t.Context(), config)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		greet(t.Context(), &cli{stdout: &out}, s)
+		greet(t.Context(), &cli.Context{Stdout: &out}, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

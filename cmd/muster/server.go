@@ -11,20 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // serverCommand is what superadmins ask a running server about itself.
-func serverCommand(c *cli) *cobra.Command {
+func serverCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "server", Short: "Look at the running server"}
 	cmd.AddCommand(serverSettingsCommand(c), serverProvidersCommand(c), serverReadyCommand(c))
 	return cmd
 }
 
-func serverSettingsCommand(c *cli) *cobra.Command {
+func serverSettingsCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "settings", Short: "Tell how the server is set up, and what it leans on", Args: atMost(0),
+		Use: "settings", Short: "Tell how the server is set up, and what it leans on", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -32,8 +33,8 @@ func serverSettingsCommand(c *cli) *cobra.Command {
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/settings", nil, nil, &f); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(f)
+			if c.JSON() {
+				return c.PrintJSON(f)
 			}
 			leads := "no"
 			if f.Leads {
@@ -43,13 +44,13 @@ func serverSettingsCommand(c *cli) *cobra.Command {
 			if f.RedisDown != "" {
 				redis += " (does not answer: " + f.RedisDown + ")"
 			}
-			fmt.Fprintf(c.stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
-				f.Server, f.Version, f.Go, span(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
-			t := newTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
+			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
+				f.Server, f.Version, f.Go, cli.Span(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
+			t := cli.NewTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
 			for _, s := range f.Settings {
-				t.add(s.Name, settingWords(s), s.From, s.About)
+				t.Add(s.Name, settingWords(s), s.From, s.About)
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
@@ -64,11 +65,11 @@ func settingWords(s app.Setting) string {
 	return s.Value
 }
 
-func serverProvidersCommand(c *cli) *cobra.Command {
+func serverProvidersCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "providers", Short: "Tell how provider accounts are to work with: calls, errors, what their rate leaves", Args: atMost(0),
+		Use: "providers", Short: "Tell how provider accounts are to work with: calls, errors, what their rate leaves", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -78,17 +79,17 @@ func serverProvidersCommand(c *cli) *cobra.Command {
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/provider-health", nil, nil, &out); err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(out)
+			if c.JSON() {
+				return c.PrintJSON(out)
 			}
 			now := time.Now()
 			ago := func(t time.Time) string {
 				if t.IsZero() {
 					return "-"
 				}
-				return span(now.Sub(t)) + " ago"
+				return cli.Span(now.Sub(t)) + " ago"
 			}
-			t := newTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
+			t := cli.NewTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
 			for _, p := range out.Providers {
 				all, _ := p.Calls()
 				left, throttled := "-", "-"
@@ -96,11 +97,11 @@ func serverProvidersCommand(c *cli) *cobra.Command {
 					left = fmt.Sprintf("%.0f of %d", p.Left, p.Rate.Burst)
 				}
 				if p.Throttled > 0 {
-					throttled = "for " + span(p.Throttled)
+					throttled = "for " + cli.Span(p.Throttled)
 				}
-				t.add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), firstOf(p.LastError, "-"))
+				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), cli.FirstOf(p.LastError, "-"))
 			}
-			return t.show(c)
+			return t.Show(c)
 		},
 	}
 }
@@ -114,5 +115,5 @@ func failedWords(by map[app.Code]int) string {
 		}
 	}
 	slices.Sort(words)
-	return firstOf(strings.Join(words, ", "), "-")
+	return cli.FirstOf(strings.Join(words, ", "), "-")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
 
@@ -18,30 +19,30 @@ import (
 const readyTime = 4 * time.Second
 
 // serverReadyCommand is what watches a server where there is no other program that could: in an image without a shell.
-func serverReadyCommand(c *cli) *cobra.Command {
+func serverReadyCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ready", Short: "Ask a server whether people may be sent to it; ends with 1 where not", Args: atMost(0),
+		Use: "ready", Short: "Ask a server whether people may be sent to it; ends with 1 where not", Args: cli.AtMost(0),
 		Long: "Ask a server whether people may be sent to it: its /readyz. Without --server it is the one that runs on this data directory. No token is sent.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s := clientSettings{URL: c.server, CA: c.ca}
+			s := cli.ClientSettings{URL: c.Server, CA: c.CA}
 			if s.URL == "" {
-				data, err := c.dataDir()
+				data, err := c.DataDir()
 				if err != nil {
 					return err
 				}
-				if s, err = readClientSettings(data); err != nil {
+				if s, err = cli.ReadClientSettings(data); err != nil {
 					return &app.Error{Code: app.ETransient, Message: "No server runs on " + data + "."}
 				}
 			}
 			return ready(cmd.Context(), c, s)
 		},
 	}
-	cmd.Flags().StringVar(&c.server, "server", "", "`URL` of the server (default the one that runs on the data directory)")
-	cmd.Flags().StringVar(&c.ca, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
+	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of the server (default the one that runs on the data directory)")
+	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
 	return cmd
 }
 
-func ready(ctx context.Context, c *cli, s clientSettings) error {
+func ready(ctx context.Context, c *cli.Context, s cli.ClientSettings) error {
 	t, err := rest.Trust(s.CA)
 	if err != nil {
 		return err
@@ -59,10 +60,10 @@ func ready(ctx context.Context, c *cli, s clientSettings) error {
 	if answer.StatusCode != http.StatusOK {
 		return &app.Error{Code: app.ETransient, Message: strings.TrimSpace(string(text))}
 	}
-	if c.json() {
-		return c.printJSON(map[string]bool{"ready": true})
+	if c.JSON() {
+		return c.PrintJSON(map[string]bool{"ready": true})
 	}
-	_, err = fmt.Fprint(c.stdout, string(text))
+	_, err = fmt.Fprint(c.Stdout, string(text))
 	return err
 }
 

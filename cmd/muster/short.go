@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // shortCommands are what is typed so often that it stands at the top as well as in its family.
-func shortCommands(c *cli) []*cobra.Command {
+func shortCommands(c *cli.Context) []*cobra.Command {
 	all := []*cobra.Command{waitCommand(c), clusterSSHCommand(c), clusterInventoryCommand(c), clusterLogsCommand(c), catalogApplyCommand(c), catalogDiffCommand(c)}
 	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
 		if family != "" {
@@ -24,7 +25,7 @@ func shortCommands(c *cli) []*cobra.Command {
 }
 
 // waitCommand waits for what is under way, for scripts that started it without --wait, or that did not start it.
-func waitCommand(c *cli) *cobra.Command {
+func waitCommand(c *cli.Context) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "wait ID|NAME...",
@@ -34,7 +35,7 @@ func waitCommand(c *cli) *cobra.Command {
 		Example: "  muster wait shop --timeout 15m && make integration\n  muster wait shop-1 shop-2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("ID|NAME is missing").hint("Usage: %s", cmd.UseLine())
+				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
 			}
 			return nil
 		},
@@ -46,7 +47,7 @@ func waitCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func waitAll(ctx context.Context, c *cli, names []string, timeout time.Duration) error {
+func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
 	var all []app.ClusterView
 	var failed []error
@@ -66,12 +67,12 @@ func waitAll(ctx context.Context, c *cli, names []string, timeout time.Duration)
 			}
 			failed = append(failed, err)
 		}
-		if all = append(all, now); !c.json() {
-			fmt.Fprintln(c.stdout, headline(now))
+		if all = append(all, now); !c.JSON() {
+			fmt.Fprintln(c.Stdout, headline(now))
 		}
 	}
-	if c.json() {
-		if err := c.printJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
+	if c.JSON() {
+		if err := c.PrintJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/portal"
 	"muster/portal/oidc"
 )
@@ -43,7 +44,7 @@ type signInConfig struct {
 func (f signInFlags) read(env func(string) (string, bool)) (c signInConfig, err error) {
 	of := func(flag, name string) string {
 		v, _ := env(name)
-		return strings.TrimSpace(firstOf(flag, v))
+		return strings.TrimSpace(cli.FirstOf(flag, v))
 	}
 	if c.URL, err = publicURL(of(f.url, "MUSTER_PUBLIC_URL")); err != nil {
 		return c, err
@@ -63,7 +64,7 @@ func publicURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", usagef("--public-url %q is not the address of a portal", text).hint("Write for example https://muster.example.org; the portal has a host of its own.")
+		return "", cli.Usagef("--public-url %q is not the address of a portal", text).Hint("Write for example https://muster.example.org; the portal has a host of its own.")
 	}
 	return u.Scheme + "://" + u.Host, nil
 }
@@ -78,12 +79,12 @@ func trustedProxies(text string) ([]netip.Prefix, error) {
 		if err != nil {
 			a, e := netip.ParseAddr(part)
 			if e != nil {
-				return nil, usagef("--trusted-proxies: %q is not a network", part).hint("Write for example 10.0.0.0/8,fd00::/8, or single addresses.")
+				return nil, cli.Usagef("--trusted-proxies: %q is not a network", part).Hint("Write for example 10.0.0.0/8,fd00::/8, or single addresses.")
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}
 		if p.Bits() == 0 {
-			return nil, usagef("--trusted-proxies: %s is everybody, and then anybody could say to be anyone", part).hint("Name the networks of your own proxies.")
+			return nil, cli.Usagef("--trusted-proxies: %s is everybody, and then anybody could say to be anyone", part).Hint("Name the networks of your own proxies.")
 		}
 		all = append(all, p.Masked())
 	}

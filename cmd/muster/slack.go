@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/bot/slack"
+	"muster/cmd/muster/cli"
 	"muster/portal"
 )
 
@@ -38,29 +39,29 @@ func readSlack(env func(string) (string, bool)) (c slackConfig, err error) {
 		return strings.TrimSpace(v)
 	}
 	c = slackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
-		Tenant: firstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
+		Tenant: cli.FirstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
 	if c.API, err = slack.CheckAPI(of("SLACK_API_URL")); err != nil {
-		return c, usagef("SLACK_API_URL: %s", app.AsError(err).Message).hint("%s", app.AsError(err).Hint)
+		return c, cli.Usagef("SLACK_API_URL: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 	}
 	if n := utf8.RuneCountInString(c.Currency); n > mostCurrency || strings.ContainsFunc(c.Currency, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.IsDigit(r) }) {
-		return c, usagef("MUSTER_CURRENCY isn't a currency: %.20q", c.Currency).hint("Set a code such as EUR or a sign such as $, of at most 8 letters.")
+		return c, cli.Usagef("MUSTER_CURRENCY isn't a currency: %.20q", c.Currency).Hint("Set a code such as EUR or a sign such as $, of at most 8 letters.")
 	}
 	const see = " See docs/slack.md."
 	switch {
 	case c.Secret == "" && c.AppToken == "" && c.Token == "" && c.ClientID == "" && c.ClientSecret == "":
 		return slackConfig{}, nil
 	case c.Secret == "" && c.AppToken == "":
-		return c, usagef("SLACK_SIGNING_SECRET or SLACK_APP_TOKEN must be set beside the other settings of Slack").
-			hint("Set the signing secret where Slack reaches this server over https, the token of the app (xapp-…) where it does not." + see)
+		return c, cli.Usagef("SLACK_SIGNING_SECRET or SLACK_APP_TOKEN must be set beside the other settings of Slack").
+			Hint("Set the signing secret where Slack reaches this server over https, the token of the app (xapp-…) where it does not." + see)
 	case c.Token == "" && c.ClientID == "":
-		return c, usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID must be set beside the other settings of Slack").
-			hint("Set the bot's token for one workspace, or the app's id and secret to install it into many." + see)
+		return c, cli.Usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID must be set beside the other settings of Slack").
+			Hint("Set the bot's token for one workspace, or the app's id and secret to install it into many." + see)
 	case (c.ClientID == "") != (c.ClientSecret == ""):
-		return c, usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together").hint("Set both, or neither." + see)
+		return c, cli.Usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together").Hint("Set both, or neither." + see)
 	case c.AppToken != "" && !strings.HasPrefix(c.AppToken, "xapp-"):
-		return c, usagef("SLACK_APP_TOKEN is not the token of an app").hint("It begins with xapp-, has the scope connections:write, and stands on the page “Basic Information” of your Slack app.")
+		return c, cli.Usagef("SLACK_APP_TOKEN is not the token of an app").Hint("It begins with xapp-, has the scope connections:write, and stands on the page “Basic Information” of your Slack app.")
 	case c.Token != "" && !strings.HasPrefix(c.Token, "xoxb-"):
-		return c, usagef("SLACK_BOT_TOKEN is not the token of a bot").hint("It begins with xoxb-, and stands on the page “OAuth & Permissions” of your Slack app.")
+		return c, cli.Usagef("SLACK_BOT_TOKEN is not the token of a bot").Hint("It begins with xoxb-, and stands on the page “OAuth & Permissions” of your Slack app.")
 	}
 	return c, nil
 }

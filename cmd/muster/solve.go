@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/solver"
 )
 
@@ -37,7 +38,7 @@ func (q *question) bounded(ctx context.Context) (context.Context, context.Cancel
 // solve reads the catalog and finds the layout. It has no side effects. The catalog is given with an error of the solver
 // too.
 func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
-	if err := need(cmd, "template", "size"); err != nil {
+	if err := cli.Need(cmd, "template", "size"); err != nil {
 		return nil, app.Layout{}, err
 	}
 	known, err := q.load()
@@ -51,12 +52,12 @@ func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
 	defer cancel()
 	layout, err := solver.WithNotes(solver.New()).Solve(ctx, known, q.layout.request)
 	if noLayout(err) {
-		err = &unsolvable{refusal: err, advice: "Run `muster solve` with --explain to see why, and what would work."}
+		err = &cli.Unsolvable{Refusal: err, Advice: "Run `muster solve` with --explain to see why, and what would work."}
 	}
 	return known, layout, err
 }
 
-func solveCommand(c *cli) *cobra.Command {
+func solveCommand(c *cli.Context) *cobra.Command {
 	var (
 		q       question
 		change  changeFlags
@@ -73,7 +74,7 @@ func solveCommand(c *cli) *cobra.Command {
 			"  muster solve --catalog examples/catalog --template web --size 2 --explain\n" +
 			"  muster solve --catalog examples/catalog --template web --size 3 --hosts hosts.yaml\n" +
 			"  muster cluster show shop --format json | muster solve --catalog examples/catalog --from - --size 6",
-		Args: atMost(0),
+		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start := time.Now()
 			if change.asked(cmd) {
@@ -86,10 +87,10 @@ func solveCommand(c *cli) *cobra.Command {
 				return q.explained(cmd.Context(), known, q.layout.request, err)
 			case err != nil:
 				return err
-			case c.json():
-				return c.printJSON(layoutForm(layout))
+			case c.JSON():
+				return c.PrintJSON(cli.LayoutForm(layout))
 			}
-			if err := printLayout(c.stdout, q.layout.request.Template, layout); err != nil {
+			if err := cli.PrintLayout(c.Stdout, q.layout.request.Template, layout); err != nil {
 				return err
 			}
 			tellTime(c, took)
@@ -105,9 +106,9 @@ func solveCommand(c *cli) *cobra.Command {
 
 // tellTime says to a person who watches how long it took. It is no part of the answer, since the same question gets the
 // same answer.
-func tellTime(c *cli, took time.Duration) {
-	if isTerminal(c.stdout) {
-		fmt.Fprintf(c.stderr, "\nfound in %s\n", brief(took))
+func tellTime(c *cli.Context, took time.Duration) {
+	if cli.IsTerminal(c.Stdout) {
+		fmt.Fprintf(c.Stderr, "\nfound in %s\n", brief(took))
 	}
 }
 
@@ -129,12 +130,12 @@ func brief(d time.Duration) string {
 // noLayout tells whether an error is a solver's refusal.
 func noLayout(err error) bool {
 	var e *app.Error
-	return errors.As(err, &e) && codeOf(e) == exitNoLayout
+	return errors.As(err, &e) && cli.CodeOf(e) == cli.ExitNoLayout
 }
 
 // explained adds to a refusal why it is one. Errors that are no refusals stay as they are.
 func (q *question) explained(ctx context.Context, known *app.Catalog, r app.LayoutRequest, err error) error {
-	var u *unsolvable
+	var u *cli.Unsolvable
 	if !errors.As(err, &u) {
 		return err
 	}
@@ -142,9 +143,9 @@ func (q *question) explained(ctx context.Context, known *app.Catalog, r app.Layo
 	defer cancel()
 	x, failed := solver.NewExplainer(solver.New()).Explain(ctx, known, r)
 	if failed != nil {
-		u.advice = "The reasons could not be found in time; --timeout allows more of it."
+		u.Advice = "The reasons could not be found in time; --timeout allows more of it."
 		return u
 	}
-	u.advice, u.explanation = "", &x
+	u.Advice, u.Explanation = "", &x
 	return u
 }

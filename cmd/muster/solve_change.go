@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/solver"
 )
 
@@ -43,20 +44,20 @@ func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (app.
 	}
 	switch {
 	case cmd.Flags().Changed("hosts"):
-		return r, usagef("--hosts does not go with --from").hint("A change does not say on which hosts new nodes go.")
+		return r, cli.Usagef("--hosts does not go with --from").Hint("A change does not say on which hosts new nodes go.")
 	case cmd.Flags().Changed("services"):
-		return r, usagef("--services does not go with --from").hint("Say with --add and --remove what becomes different.")
+		return r, cli.Usagef("--services does not go with --from").Hint("Say with --add and --remove what becomes different.")
 	case cmd.Flags().Changed("size") && l.Size < 1:
-		return r, usagef("--size %d is no number of nodes", l.Size).hint("Leave it out to keep the size, or let it grow as far as needed.")
+		return r, cli.Usagef("--size %d is no number of nodes", l.Size).Hint("Leave it out to keep the size, or let it grow as far as needed.")
 	case r.Template == "":
-		return r, usagef("--template is missing").hint("%s does not say of which template the nodes are.", f.from)
+		return r, cli.Usagef("--template is missing").Hint("%s does not say of which template the nodes are.", f.from)
 	}
 	return r, nil
 }
 
 // solveChange finds how what stands becomes what is asked for.
-func solveChange(c *cli, cmd *cobra.Command, q *question, f *changeFlags, explain bool) error {
-	if err := need(cmd, "from"); err != nil {
+func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags, explain bool) error {
+	if err := cli.Need(cmd, "from"); err != nil {
 		return err
 	}
 	s, err := readStanding(c, f.from)
@@ -80,13 +81,13 @@ func solveChange(c *cli, cmd *cobra.Command, q *question, f *changeFlags, explai
 	case noLayout(err) && explain:
 		return q.explainedChange(cmd.Context(), known, r, err)
 	case noLayout(err):
-		return &unsolvable{refusal: err, advice: "Run it again with --explain to see why, and what would work."}
+		return &cli.Unsolvable{Refusal: err, Advice: "Run it again with --explain to see why, and what would work."}
 	case err != nil:
 		return err
-	case c.json():
-		return c.printJSON(changeForm(change))
+	case c.JSON():
+		return c.PrintJSON(changeForm(change))
 	}
-	solver.ChangeText(c.stdout, change)
+	solver.ChangeText(c.Stdout, change)
 	tellTime(c, took)
 	return nil
 }
@@ -95,7 +96,7 @@ func solveChange(c *cli, cmd *cobra.Command, q *question, f *changeFlags, explai
 func changeForm(change app.LayoutChange) app.LayoutChange {
 	change.Nodes = slices.Clone(change.Nodes)
 	for i := range change.Nodes {
-		change.Nodes[i].Services = orNone(change.Nodes[i].Services)
+		change.Nodes[i].Services = cli.OrNone(change.Nodes[i].Services)
 	}
 	if change.Nodes == nil {
 		change.Nodes = []app.ChangedNode{}
@@ -106,22 +107,22 @@ func changeForm(change app.LayoutChange) app.LayoutChange {
 // explainedChange says why a change cannot be: either no cluster could be as it is asked for, or it is what stands that
 // is in the way.
 func (q *question) explainedChange(ctx context.Context, known *app.Catalog, r app.ChangeRequest, refused error) error {
-	err := q.explained(ctx, known, wanted(r), &unsolvable{refusal: refused})
-	var u *unsolvable
-	if !errors.As(err, &u) || u.explanation == nil || !empty(*u.explanation) {
+	err := q.explained(ctx, known, wanted(r), &cli.Unsolvable{Refusal: refused})
+	var u *cli.Unsolvable
+	if !errors.As(err, &u) || u.Explanation == nil || !cli.Empty(*u.Explanation) {
 		return err
 	}
-	u.explanation.Conflict = []app.Clause{{Kind: "placed", Text: "what stands stays where it is"}}
-	u.explanation.Minimal = true // without it there is a layout: the explainer found nothing to explain
+	u.Explanation.Conflict = []app.Clause{{Kind: "placed", Text: "what stands stays where it is"}}
+	u.Explanation.Minimal = true // without it there is a layout: the explainer found nothing to explain
 	ctx, cancel := q.bounded(ctx)
 	defer cancel()
 	anew, moving := wanted(r), r
 	moving.AllowMoves = true
 	if change, err := solver.NewChanger().Change(ctx, known, moving); err == nil && !r.AllowMoves {
-		u.explanation.Fixes = append(u.explanation.Fixes, app.Fix{
-			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", plural(change.Touched, "machine"))})
+		u.Explanation.Fixes = append(u.Explanation.Fixes, app.Fix{
+			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", cli.Plural(change.Touched, "machine"))})
 	}
-	u.explanation.Fixes = append(u.explanation.Fixes, app.Fix{Text: fmt.Sprintf("a new cluster of %s instead", plural(anew.Size, "node")), Request: &anew})
+	u.Explanation.Fixes = append(u.Explanation.Fixes, app.Fix{Text: fmt.Sprintf("a new cluster of %s instead", cli.Plural(anew.Size, "node")), Request: &anew})
 	return u
 }
 
@@ -140,7 +141,7 @@ func wanted(r app.ChangeRequest) app.LayoutRequest {
 		delete(services, s)
 	}
 	return app.LayoutRequest{
-		Template: r.Template, Provider: r.Provider, Services: sortedKeys(services), Size: cmp.Or(r.Size, len(r.Nodes)),
+		Template: r.Template, Provider: r.Provider, Services: cli.SortedKeys(services), Size: cmp.Or(r.Size, len(r.Nodes)),
 		Hardware: r.Hardware, Image: r.Image, Prefer: r.Prefer,
 	}
 }

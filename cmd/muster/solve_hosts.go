@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/cmd/muster/cli"
 )
 
 // takeHosts reads the file of --hosts into the request. Hosts of another provider than the chosen one, or of hardware that
@@ -16,11 +17,11 @@ func (q *question) takeHosts(known *app.Catalog) error {
 	}
 	data, err := os.ReadFile(q.hosts)
 	if err != nil {
-		return usagef("--hosts: %v", err)
+		return cli.Usagef("--hosts: %v", err)
 	}
 	pool, err := catalog.ReadHosts(q.hosts, data)
 	if err != nil {
-		return usagef("--hosts cannot be read:\n%v", err)
+		return cli.Usagef("--hosts cannot be read:\n%v", err)
 	}
 	chosen := q.layout.request.Provider
 	if t := known.Templates[q.layout.request.Template]; chosen == "" && t != nil {
@@ -30,17 +31,17 @@ func (q *question) takeHosts(known *app.Catalog) error {
 		pool.Provider = chosen
 	}
 	if pool.Provider != chosen && chosen != "" {
-		return usagef("--hosts: %s lists hosts of provider %s, and the layout is for provider %s", q.hosts, pool.Provider, chosen).
-			hint("Choose it with --provider %s.", pool.Provider)
+		return cli.Usagef("--hosts: %s lists hosts of provider %s, and the layout is for provider %s", q.hosts, pool.Provider, chosen).
+			Hint("Choose it with --provider %s.", pool.Provider)
 	}
 	for i, h := range pool.Hosts {
 		hardware := known.Hardware[h.Hardware]
 		switch {
 		case hardware == nil:
-			return usagef("--hosts: %s: hosts[%d] (%s) is of hardware %s, which is not in the catalog", q.hosts, i, h.Name, h.Hardware).
-				hint("%s", nearest(h.Hardware, sortedKeys(known.Hardware)))
+			return cli.Usagef("--hosts: %s: hosts[%d] (%s) is of hardware %s, which is not in the catalog", q.hosts, i, h.Name, h.Hardware).
+				Hint("%s", nearest(h.Hardware, cli.SortedKeys(known.Hardware)))
 		case known.Providers[chosen] != nil && hardware.Providers[chosen].Flavor == "":
-			return usagef("--hosts: %s: hosts[%d] (%s) is of hardware %s, which provider %s does not have", q.hosts, i, h.Name, h.Hardware, chosen)
+			return cli.Usagef("--hosts: %s: hosts[%d] (%s) is of hardware %s, which provider %s does not have", q.hosts, i, h.Name, h.Hardware, chosen)
 		}
 	}
 	q.layout.request.Pool = pool

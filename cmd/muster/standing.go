@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // standing is a cluster as it stands, read from a file. Template and Provider are "" where the file does not say.
@@ -39,23 +40,23 @@ type standingNode struct {
 const maxStanding = 1_000_000
 
 // readStanding reads what stands from a file, or from stdin where it is called "-".
-func readStanding(c *cli, file string) (standing, error) {
+func readStanding(c *cli.Context, file string) (standing, error) {
 	var b []byte
 	var err error
 	name := file
 	if file == "-" {
 		name = "stdin"
-		b, err = io.ReadAll(c.stdin)
+		b, err = io.ReadAll(c.Stdin)
 	} else {
 		b, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return standing{}, usagef("--from: %v", err)
+		return standing{}, cli.Usagef("--from: %v", err)
 	}
 	s, err := parseStanding(b)
 	if err != nil {
-		return standing{}, usagef("--from: %s:%v", name, err).
-			hint("It takes the JSON of `muster solve`, of `muster cluster show`, or a list of nodes: [{\"name\": \"n1\", \"hardware\": …, \"image\": …, \"services\": […]}].")
+		return standing{}, cli.Usagef("--from: %s:%v", name, err).
+			Hint("It takes the JSON of `muster solve`, of `muster cluster show`, or a list of nodes: [{\"name\": \"n1\", \"hardware\": …, \"image\": …, \"services\": […]}].")
 	}
 	return s, nil
 }

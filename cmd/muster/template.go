@@ -12,79 +12,80 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // templateCommand tells about what clusters can be made from, as the server has it.
-func templateCommand(c *cli) *cobra.Command {
-	list := c.asks(&cobra.Command{
-		Use: "list", Short: "List the templates that clusters can be made from", Args: atMost(0),
-	}, func(ctx context.Context, cl *client, _ []string) error {
+func templateCommand(c *cli.Context) *cobra.Command {
+	list := c.Asks(&cobra.Command{
+		Use: "list", Short: "List the templates that clusters can be made from", Args: cli.AtMost(0),
+	}, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Templates(ctx)
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string][]*app.Template{"templates": all})
+		if c.JSON() {
+			return c.PrintJSON(map[string][]*app.Template{"templates": all})
 		}
-		t := newTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
+		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
 		for _, x := range all {
-			about := firstOf(x.Label, x.Description)
+			about := cli.FirstOf(x.Label, x.Description)
 			if x.ReplacedBy != "" {
 				about = "use " + x.ReplacedBy + " instead"
 			}
-			t.add(x.Name, string(x.InState()), sizeText(x.Constraints.Size), strings.Join(x.Defaults.Services, ","), about)
+			t.Add(x.Name, string(x.InState()), sizeText(x.Constraints.Size), strings.Join(x.Defaults.Services, ","), about)
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
-	show := c.asks(&cobra.Command{
-		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: exactly("NAME"),
-	}, func(ctx context.Context, cl *client, args []string) error {
+	show := c.Asks(&cobra.Command{
+		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: cli.Exactly("NAME"),
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		v, err := cl.Template(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(v)
+		if c.JSON() {
+			return c.PrintJSON(v)
 		}
-		return printTemplate(c.stdout, v)
+		return printTemplate(c.Stdout, v)
 	})
-	return family("template", "Look at templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
+	return cli.Family("template", "Look at templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
 }
 
-func templateVersionsCommand(c *cli) *cobra.Command {
-	return c.asks(&cobra.Command{
-		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: exactly("NAME"),
-	}, func(ctx context.Context, cl *client, args []string) error {
+func templateVersionsCommand(c *cli.Context) *cobra.Command {
+	return c.Asks(&cobra.Command{
+		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: cli.Exactly("NAME"),
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		all, err := cl.TemplateVersions(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string][]app.TemplateVersion{"versions": all})
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.TemplateVersion{"versions": all})
 		}
-		t := newTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
+		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
 		for _, v := range all {
 			stands := ""
 			if v.Stands {
 				stands = "stands"
 			}
-			t.add(strconv.Itoa(v.Number), span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+			t.Add(strconv.Itoa(v.Number), cli.Span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
-func templateDiffCommand(c *cli) *cobra.Command {
-	return c.asks(&cobra.Command{
+func templateDiffCommand(c *cli.Context) *cobra.Command {
+	return c.Asks(&cobra.Command{
 		Use: "diff NAME [FROM [TO]]", Short: "Tell how two versions of a template differ",
 		Long: "Tell how two versions of a template differ: the newest and the one before, or those of the numbers.",
 		Args: cobra.RangeArgs(1, 3), Example: "  muster template diff web 2 3",
-	}, func(ctx context.Context, cl *client, args []string) error {
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		q := url.Values{}
 		for i, key := range []string{"from", "to"} {
 			if len(args) > i+1 {
 				if n, err := strconv.Atoi(args[i+1]); err != nil || n < 1 {
-					return usagef("%q is not the number of a version", args[i+1]).hint("See `muster template versions %s`.", args[0])
+					return cli.Usagef("%q is not the number of a version", args[i+1]).Hint("See `muster template versions %s`.", args[0])
 				}
 				q.Set(key, args[i+1])
 			}
@@ -93,21 +94,21 @@ func templateDiffCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(d)
+		if c.JSON() {
+			return c.PrintJSON(d)
 		}
-		fmt.Fprintf(c.stdout, "%s, from version %d to %d:\n", d.Name, d.From, d.To)
+		fmt.Fprintf(c.Stdout, "%s, from version %d to %d:\n", d.Name, d.From, d.To)
 		if len(d.Changes) == 0 {
-			fmt.Fprintln(c.stdout, "  they say the same")
+			fmt.Fprintln(c.Stdout, "  they say the same")
 		}
 		for _, ch := range d.Changes {
 			switch {
 			case ch.Before == "":
-				fmt.Fprintf(c.stdout, "+ %s: %s\n", ch.Path, ch.After)
+				fmt.Fprintf(c.Stdout, "+ %s: %s\n", ch.Path, ch.After)
 			case ch.After == "":
-				fmt.Fprintf(c.stdout, "- %s: %s\n", ch.Path, ch.Before)
+				fmt.Fprintf(c.Stdout, "- %s: %s\n", ch.Path, ch.Before)
 			default:
-				fmt.Fprintf(c.stdout, "~ %s: %s -> %s\n", ch.Path, ch.Before, ch.After)
+				fmt.Fprintf(c.Stdout, "~ %s: %s -> %s\n", ch.Path, ch.Before, ch.After)
 			}
 		}
 		return nil
@@ -134,7 +135,7 @@ func printTemplate(w io.Writer, v app.TemplateView) error {
 	}
 	if len(v.Parameters) > 0 {
 		fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
-		t := newTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+		t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
 		for _, p := range v.Parameters {
 			standard := ""
 			switch {
@@ -143,18 +144,18 @@ func printTemplate(w io.Writer, v app.TemplateView) error {
 			case p.Required:
 				standard = "(required)"
 			}
-			t.add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), firstOf(p.Help, p.Label))
+			t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cli.FirstOf(p.Help, p.Label))
 		}
-		if err := t.write(w); err != nil {
+		if err := t.Write(w); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(w)
-	t := newTable("PART", "VALUE", "FROM")
+	t := cli.NewTable("PART", "VALUE", "FROM")
 	for _, p := range v.Parts {
-		t.add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
+		t.Add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 func sizeText(s app.SizeRange) string {

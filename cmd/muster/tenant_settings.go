@@ -13,47 +13,48 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // fillVariable begins the names of environment variables with values for places of a file of settings.
 const fillVariable = "MUSTER_FILL_"
 
-func tenantExportCommand(c *cli) *cobra.Command {
+func tenantExportCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write all settings of the tenant into one file, without any secret", Args: atMost(0),
+		Use: "export", Short: "Write all settings of the tenant into one file, without any secret", Args: cli.AtMost(0),
 		Long: "Write all settings of the tenant into one YAML file: people, groups, quotas, policies, hooks, pools, the own catalog and more. Where a\n" +
 			"secret belongs, its place is written: ${secret:NAME}. Clusters and history are no settings. The same settings give the same file.",
 		Example: "  muster tenant export -o research.yaml\n  muster tenant export --tenant research | git diff --no-index research.yaml -",
 	}
 	cmd.Flags().StringVarP(&to, "output-file", "o", "", "write to this `file`, in place of one that is there, instead of stdout")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		f, err := cl.ExportTenant(ctx)
 		if err != nil {
 			return err
 		}
-		if c.json() && to == "" {
-			return c.printJSON(f)
+		if c.JSON() && to == "" {
+			return c.PrintJSON(f)
 		}
 		if to == "" || to == "-" {
-			_, err = io.WriteString(c.bytes(), f.File)
+			_, err = io.WriteString(c.Bytes(), f.File)
 			return err
 		}
 		if err := os.WriteFile(to, []byte(f.File), 0o600); err != nil {
-			return usagef("%v", err)
+			return cli.Usagef("%v", err)
 		}
-		return c.say(map[string]string{"tenant": f.Tenant, "file": to, "as_of": f.AsOf}, "The settings of tenant %s are in %s.", f.Tenant, to)
+		return c.Say(map[string]string{"tenant": f.Tenant, "file": to, "as_of": f.AsOf}, "The settings of tenant %s are in %s.", f.Tenant, to)
 	})
 }
 
-func tenantImportCommand(c *cli) *cobra.Command {
+func tenantImportCommand(c *cli.Context) *cobra.Command {
 	var (
 		in   app.TenantImport
 		dry  bool
 		fill string
 	)
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Bring settings into the tenant from a file: all of it, or, where something is wrong, nothing", Args: exactly("FILE"),
+		Use: "import FILE", Short: "Bring settings into the tenant from a file: all of it, or, where something is wrong, nothing", Args: cli.Exactly("FILE"),
 		Long: "Bring settings into the tenant from a file that muster tenant export wrote, or - for stdin. All of it happens at once, or, where something\n" +
 			"is wrong, nothing, and all that is wrong is told with its place. What the file does not hold stays, unless --prune is said.\n\n" +
 			"Values for places of secrets that the tenant has nothing for yet come from the file of --fill, with lines NAME=value, or from\n" +
@@ -67,7 +68,7 @@ func tenantImportCommand(c *cli) *cobra.Command {
 	flags.BoolVar(&in.Prune, "prune", false, "also remove what the file does not hold, in the parts that it speaks of")
 	flags.StringVar(&fill, "fill", "", "`file` with values for places of secrets, a line NAME=value for each")
 	flags.StringVar(&in.AsOf, "as-of", "", "what a dry run `said`: import only where nothing has changed since")
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		text, err := limitedFile(c, args[0], app.MaxTenantFile)
 		if err != nil {
 			return err
@@ -85,28 +86,28 @@ func tenantImportCommand(c *cli) *cobra.Command {
 }
 
 // limitedFile reads a file, or stdin for -.
-func limitedFile(c *cli, name string, most int64) ([]byte, error) {
-	from := c.stdin
+func limitedFile(c *cli.Context, name string, most int64) ([]byte, error) {
+	from := c.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, usagef("%v", err)
+			return nil, cli.Usagef("%v", err)
 		}
 		defer f.Close()
 		from = f
 	}
 	b, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err != nil {
-		return nil, usagef("%s: %v", name, err)
+		return nil, cli.Usagef("%s: %v", name, err)
 	}
 	if int64(len(b)) > most {
-		return nil, usagef("%s is larger than %d MiB", name, most>>20)
+		return nil, cli.Usagef("%s is larger than %d MiB", name, most>>20)
 	}
 	return b, nil
 }
 
 // fillings gives the values for places of a file: those of a file, which has to be there, and of the environment, as far as the places name them.
-func fillings(c *cli, text, name string) (map[string]string, error) {
+func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, v := range os.Environ() {
 		key, value, _ := strings.Cut(v, "=")
@@ -131,42 +132,42 @@ func fillings(c *cli, text, name string) (map[string]string, error) {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if key = strings.TrimSpace(strings.TrimPrefix(key, "export ")); !ok || key == "" {
-			return nil, usagef("%s:%d: that is no NAME=value", name, n).hint("Each line names a place and gives its value, as in REGISTRY_TOKEN=abc. Lines that begin with # are left out.")
+			return nil, cli.Usagef("%s:%d: that is no NAME=value", name, n).Hint("Each line names a place and gives its value, as in REGISTRY_TOKEN=abc. Lines that begin with # are left out.")
 		}
 		if _, twice := all[key]; twice && os.Getenv(fillVariable+key) == "" {
-			return nil, usagef("%s:%d: %s is given twice", name, n, key)
+			return nil, cli.Usagef("%s:%d: %s is given twice", name, n, key)
 		}
 		all[key] = value
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usagef("%s: %v", name, err)
+		return nil, cli.Usagef("%s: %v", name, err)
 	}
 	return all, nil
 }
 
 // sayTenantReport fails, without more words, where something is wrong.
-func sayTenantReport(c *cli, file string, r app.TenantReport, dry bool) error {
-	if c.json() {
-		if err := c.printJSON(r); err != nil {
+func sayTenantReport(c *cli.Context, file string, r app.TenantReport, dry bool) error {
+	if c.JSON() {
+		if err := c.PrintJSON(r); err != nil {
 			return err
 		}
 	} else {
 		for _, e := range r.Changes {
-			fmt.Fprintf(c.stdout, "%s %s\n", map[string]string{"add": "+", "change": "~", "remove": "-"}[e.Act], strings.TrimSpace(e.Part+" "+e.Name))
+			fmt.Fprintf(c.Stdout, "%s %s\n", map[string]string{"add": "+", "change": "~", "remove": "-"}[e.Act], strings.TrimSpace(e.Part+" "+e.Name))
 			for _, f := range e.Fields {
-				fmt.Fprintf(c.stdout, "    %s: %s -> %s\n", f.Path, shown(f.Before), shown(f.After))
+				fmt.Fprintf(c.Stdout, "    %s: %s -> %s\n", f.Path, cli.Shown(f.Before), cli.Shown(f.After))
 			}
 			for _, w := range e.Warnings {
-				fmt.Fprintf(c.stdout, "    %s\n", w)
+				fmt.Fprintf(c.Stdout, "    %s\n", w)
 			}
 		}
 		for _, p := range r.Problems {
-			fmt.Fprintln(c.stdout, tenantProblemLine(file, p))
+			fmt.Fprintln(c.Stdout, tenantProblemLine(file, p))
 		}
-		fmt.Fprintln(c.stdout, tenantVerdict(r, dry))
+		fmt.Fprintln(c.Stdout, tenantVerdict(r, dry))
 	}
 	if !r.OK() {
-		return silentError{}
+		return cli.SilentError{}
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func tenantVerdict(r app.TenantReport, dry bool) string {
 	case !r.OK():
 		return "Nothing was imported: something is wrong with the file."
 	case len(r.Changes) == 0:
-		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", plural(r.Same, "setting"))
+		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", cli.Plural(r.Same, "setting"))
 	case dry:
 		return fmt.Sprintf("Nothing was changed: %s, %d unchanged. To import just this: --as-of %s", what, r.Same, r.AsOf)
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // tlsConfig says how a server is reached over TLS; the zero value is plain HTTP.
@@ -36,11 +37,11 @@ func (c tlsConfig) on() bool { return c.Self || c.Cert != "" }
 func (c tlsConfig) check() error {
 	switch {
 	case c.Self && (c.Cert != "" || c.Key != ""):
-		return usagef("--tls self makes a certificate; --tls-cert and --tls-key name one")
+		return cli.Usagef("--tls self makes a certificate; --tls-cert and --tls-key name one")
 	case (c.Cert == "") != (c.Key == ""):
-		return usagef("--tls-cert and --tls-key belong together")
+		return cli.Usagef("--tls-cert and --tls-key belong together")
 	case len(c.Names) > 0 && !c.Self:
-		return usagef("--tls-name is for the certificate that --tls self makes")
+		return cli.Usagef("--tls-name is for the certificate that --tls self makes")
 	}
 	return nil
 }
@@ -196,10 +197,10 @@ func issue(template *x509.Certificate, ca *tls.Certificate, file string) (c tls.
 	if ca != nil {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Certificate[0]})...)
 	}
-	if err := writePrivate(file+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})); err != nil {
+	if err := cli.WritePrivate(file+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})); err != nil {
 		return c, err
 	}
-	return c, writePrivate(file+".pem", text)
+	return c, cli.WritePrivate(file+".pem", text)
 }
 
 func fingerprintOf(der []byte) string {

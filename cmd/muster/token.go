@@ -10,29 +10,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func tokenCommand(c *cli) *cobra.Command {
-	return family("token", "List, make and revoke API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
+func tokenCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("token", "List, make and revoke API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
 }
 
-func tokenListCommand(c *cli) *cobra.Command {
+func tokenListCommand(c *cli.Context) *cobra.Command {
 	var user string
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: atMost(0)}
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: cli.AtMost(0)}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Tokens(ctx, user)
 		if err != nil {
 			return err
 		}
-		if c.json() {
-			return c.printJSON(map[string][]app.Token{"tokens": all})
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.Token{"tokens": all})
 		}
-		t := newTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
+		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
 		for _, k := range all {
-			t.add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), since(k.UsedAt), firstOf(k.UsedFrom, "-"))
+			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cli.FirstOf(k.UsedFrom, "-"))
 		}
-		return t.show(c)
+		return t.Show(c)
 	})
 }
 
@@ -54,11 +55,11 @@ func tokenEnds(k app.Token) string {
 	case k.Expired(now):
 		return "expired"
 	default:
-		return "in " + span(k.ExpiresAt.Sub(now))
+		return "in " + cli.Span(k.ExpiresAt.Sub(now))
 	}
 }
 
-func tokenCreateCommand(c *cli) *cobra.Command {
+func tokenCreateCommand(c *cli.Context) *cobra.Command {
 	var n app.NewAPIToken
 	var scopes []string
 	cmd := &cobra.Command{
@@ -68,13 +69,13 @@ func tokenCreateCommand(c *cli) *cobra.Command {
 			"With a token no other token is made, but with the one that a server leaves for clients on its own host, and with the scope\n" +
 			"admin those of robots. Tokens with the scopes approve and admin are made at the portal only.",
 		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
-		Args:    exactly("LABEL"),
+		Args:    cli.Exactly("LABEL"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&n.User, "user", "", "`robot` whose token it is")
 	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read; may be repeated")
 	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", app.MostDays, app.TokenDays))
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Label = args[0]
 		for _, s := range scopes {
 			n.Scopes = append(n.Scopes, app.Scope(s))
@@ -83,20 +84,20 @@ func tokenCreateCommand(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(m, "%s", m.Secret)
+		return c.Say(m, "%s", m.Secret)
 	})
 }
 
-func tokenRevokeCommand(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "revoke ID", Short: "End an API token at once", Args: exactly("ID")}
-	return c.asks(cmd, func(ctx context.Context, cl *client, args []string) error {
+func tokenRevokeCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "revoke ID", Short: "End an API token at once", Args: cli.Exactly("ID")}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
-			return usagef("%q is not the number of a token", args[0]).hint("`muster token list` shows the numbers.")
+			return cli.Usagef("%q is not the number of a token", args[0]).Hint("`muster token list` shows the numbers.")
 		}
 		if err := cl.RevokeToken(ctx, id); err != nil {
 			return err
 		}
-		return c.say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)
+		return c.Say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // Rhythm of the live view. Clusters at work are followed by their events; the list is read anew when one of them says something, and else only
@@ -35,7 +36,7 @@ type topView struct {
 	Clusters []app.ClusterSummary `json:"clusters"` // those at work, then the dearest
 }
 
-func topCommand(c *cli) *cobra.Command {
+func topCommand(c *cli.Context) *cobra.Command {
 	var once bool
 	var limit int
 	cmd := &cobra.Command{
@@ -44,13 +45,13 @@ func topCommand(c *cli) *cobra.Command {
 		Long: "Watch the clusters at work, what waits (for admins), and the dearest clusters. On a terminal it goes on until q or ctrl-c; piped, or with\n" +
 			"--once, it is one plain table. Clusters at work are followed by their events; those that stand still are not asked for anything.",
 		Example: "  muster top\n  muster top --once --limit 10\n  muster --format json top | jq .queue.queued",
-		Args:    atMost(0),
+		Args:    cli.AtMost(0),
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "show it once and end")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many `clusters`")
-	return c.asks(cmd, func(ctx context.Context, cl *client, _ []string) error {
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		if limit < 1 || limit > topNewest {
-			return usagef("--limit is from 1 to %d, not %d", topNewest, limit)
+			return cli.Usagef("--limit is from 1 to %d, not %d", topNewest, limit)
 		}
 		t := &top{c: c, client: cl, limit: limit}
 		v, err := t.read(ctx)
@@ -58,15 +59,15 @@ func topCommand(c *cli) *cobra.Command {
 			return err
 		}
 		switch {
-		case c.json():
-			return c.printJSON(v)
-		case once || !moves(c.stdout):
-			fmt.Fprintln(c.stdout, v.head(v.At))
+		case c.JSON():
+			return c.PrintJSON(v)
+		case once || !cli.Moves(c.Stdout):
+			fmt.Fprintln(c.Stdout, v.head(v.At))
 			if len(v.Clusters) == 0 {
 				return nil
 			}
-			fmt.Fprintln(c.stdout)
-			return v.table(v.At).show(c)
+			fmt.Fprintln(c.Stdout)
+			return v.table(v.At).Show(c)
 		}
 		return t.live(ctx, v)
 	})
@@ -74,8 +75,8 @@ func topCommand(c *cli) *cobra.Command {
 
 // top reads and shows the view.
 type top struct {
-	c      *cli
-	client *client
+	c      *cli.Context
+	client *cli.Client
 	limit  int
 	closed bool // the queue is not for this user
 }
@@ -141,25 +142,25 @@ func (v *topView) head(now time.Time) string {
 	for _, s := range v.Clusters {
 		cost += s.CostPerHour
 	}
-	parts := []string{now.Format(time.TimeOnly), plural(v.Work, "cluster") + " at work"}
+	parts := []string{now.Format(time.TimeOnly), cli.Plural(v.Work, "cluster") + " at work"}
 	if q := v.Queue; q != nil {
-		parts = append(parts, plural(q.Running, "step")+" at work", fmt.Sprintf("%d queued", q.Queued))
+		parts = append(parts, cli.Plural(q.Running, "step")+" at work", fmt.Sprintf("%d queued", q.Queued))
 		if q.Slots >= 0 && q.Workers >= 0 {
-			parts = append(parts, plural(q.Slots, "slot")+" of "+plural(q.Workers, "worker"))
+			parts = append(parts, cli.Plural(q.Slots, "slot")+" of "+cli.Plural(q.Workers, "worker"))
 		}
 	}
-	return strings.Join(append(parts, money(cost)+" an hour for those shown"), " · ")
+	return strings.Join(append(parts, cli.Money(cost)+" an hour for those shown"), " · ")
 }
 
-func (v *topView) table(now time.Time) *table {
-	t := newTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "FOR>", "KEEPS IT", "OWNER", "TEMPLATE")
+func (v *topView) table(now time.Time) *cli.Table {
+	t := cli.NewTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "FOR>", "KEEPS IT", "OWNER", "TEMPLATE")
 	for _, s := range v.Clusters {
 		status, done, long, why := string(s.Status), "-", "-", ""
 		if o := s.Operation; atWork(s) {
-			status, done, long = string(o.Status)+" "+o.Kind.Words(), fmt.Sprintf("%d/%d", o.Done, o.Total), clock(now.Sub(o.CreatedAt))
+			status, done, long = string(o.Status)+" "+o.Kind.Words(), fmt.Sprintf("%d/%d", o.Done, o.Total), cli.Clock(now.Sub(o.CreatedAt))
 			why = v.reason(o.ID)
 		}
-		t.add(s.Name, strconv.Itoa(s.Size), money(s.CostPerHour), status, done, long, why, s.Owner, s.Template)
+		t.Add(s.Name, strconv.Itoa(s.Size), cli.Money(s.CostPerHour), status, done, long, why, s.Owner, s.Template)
 	}
 	return t
 }
@@ -180,13 +181,13 @@ func (v *topView) reason(operation int64) string {
 func (t *top) live(ctx context.Context, v *topView) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	keys, restore, err := readKeys(t.c.stdin)
+	keys, restore, err := readKeys(t.c.Stdin)
 	if err != nil {
 		return err
 	}
 	defer restore()
-	fmt.Fprint(t.c.stdout, control(t.c.stdout, "\x1b[?1049h\x1b[?25l"))
-	defer fmt.Fprint(t.c.stdout, control(t.c.stdout, "\x1b[?25h\x1b[?1049l"))
+	fmt.Fprint(t.c.Stdout, cli.Control(t.c.Stdout, "\x1b[?1049h\x1b[?25l"))
+	defer fmt.Fprint(t.c.Stdout, cli.Control(t.c.Stdout, "\x1b[?25h\x1b[?1049l"))
 
 	heard := make(chan struct{}, 1)
 	follow := &followers{client: t.client, heard: heard, of: map[string]context.CancelFunc{}}
@@ -241,23 +242,23 @@ type topRead struct {
 
 // draw puts the view on the screen, as much of it as has room.
 func (t *top) draw(v *topView, trouble error) {
-	width, height := terminalSize(t.c.stdout)
-	now, paint := time.Now(), t.c.painter(t.c.stdout)
-	lines := []string{paint(colourHead, cut(v.head(now), width))}
+	width, height := cli.TerminalSize(t.c.Stdout)
+	now, paint := time.Now(), t.c.Painter(t.c.Stdout)
+	lines := []string{paint(cli.ColourHead, cli.Cut(v.head(now), width))}
 	if trouble != nil {
-		lines = append(lines, paint(colourGoes, cut("Not read anew for "+span(now.Sub(v.At))+": "+inLine(app.AsError(trouble).Message), width)))
+		lines = append(lines, paint(cli.ColourGoes, cli.Cut("Not read anew for "+cli.Span(now.Sub(v.At))+": "+cli.InLine(app.AsError(trouble).Message), width)))
 	} else {
 		lines = append(lines, "")
 	}
 	rows := v.table(now)
-	hidden := len(rows.rows) - 1 - max(height-topSpace, 1)
+	hidden := len(rows.Rows) - 1 - max(height-topSpace, 1)
 	if hidden > 0 {
-		rows.rows = rows.rows[:len(rows.rows)-hidden]
+		rows.Rows = rows.Rows[:len(rows.Rows)-hidden]
 	}
-	if t.c.wide {
-		lines = append(lines, rows.lines(0, paint)...)
+	if t.c.Wide {
+		lines = append(lines, rows.Lines(0, paint)...)
 	} else {
-		lines = append(lines, rows.lines(width, paint)...)
+		lines = append(lines, rows.Lines(width, paint)...)
 	}
 	last := "q ends, r reads anew"
 	if hidden > 0 {
@@ -266,14 +267,14 @@ func (t *top) draw(v *topView, trouble error) {
 	for len(lines) < height-1 {
 		lines = append(lines, "")
 	}
-	lines = append(lines[:min(len(lines), max(height-1, 0))], cut(last, width))
-	own := func(sequence string) string { return control(t.c.stdout, sequence) }
-	_, _ = io.WriteString(t.c.stdout, own("\x1b[H")+strings.Join(lines, own("\x1b[K\r\n"))+own("\x1b[K\x1b[J"))
+	lines = append(lines[:min(len(lines), max(height-1, 0))], cli.Cut(last, width))
+	own := func(sequence string) string { return cli.Control(t.c.Stdout, sequence) }
+	_, _ = io.WriteString(t.c.Stdout, own("\x1b[H")+strings.Join(lines, own("\x1b[K\r\n"))+own("\x1b[K\x1b[J"))
 }
 
 // followers wait for events of clusters at work.
 type followers struct {
-	client *client
+	client *cli.Client
 	heard  chan<- struct{}
 	of     map[string]context.CancelFunc
 	all    sync.WaitGroup

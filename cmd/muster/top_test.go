@@ -22,7 +22,7 @@ func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 	if got := v.head(now); !strings.HasSuffix(got, " · 1 cluster at work · 3 steps at work · 2 queued · 8 slots of 1 worker · 7.50 an hour for those shown") {
 		t.Error(got)
 	}
-	lines := v.table(now).lines(0, func(_, text string) string { return text })
+	lines := v.table(now).Lines(0, func(_, text string) string { return text })
 	for i, want := range [][]string{{"NAME", "COST/H", "KEEPS IT"}, {"web", "running create", "4/9", "1:30", "It waits for a slot."}, {"store", "7.00", "active"}} {
 		for _, w := range want {
 			if !strings.Contains(lines[i], w) {
@@ -30,7 +30,7 @@ func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 			}
 		}
 	}
-	if text := strings.Join(v.table(now).lines(30, func(_, text string) string { return text }), "\n"); !strings.Contains(text, "web") || !strings.Contains(text, "store") {
+	if text := strings.Join(v.table(now).Lines(30, func(_, text string) string { return text }), "\n"); !strings.Contains(text, "web") || !strings.Contains(text, "store") {
 		t.Error(text)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // fixture makes a data directory as an older version has left it when it was killed: see deploy/ci/upgrade.sh, which wrote it (FIXTURE=).
@@ -76,7 +77,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &process{t: t, data: fixture(t, "testdata/upgrade"), catalog: []string{catalog}}
-	c := &cli{stdin: nil, stdout: io.Discard, stderr: io.Discard, data: p.data}
+	c := &cli.Context{Stdin: nil, Stdout: io.Discard, Stderr: io.Discard, Data: p.data}
 	before, _, err := inspect(t.Context(), c)
 	if err != nil || len(before.Pending) == 0 {
 		t.Fatalf("the fixture is not older: %+v, %v", before, err)

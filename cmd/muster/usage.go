@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
-func usageCommand(c *cli) *cobra.Command {
+func usageCommand(c *cli.Context) *cobra.Command {
 	var from, to, by, step string
 	var csv, all bool
 	cmd := &cobra.Command{
@@ -18,7 +19,7 @@ func usageCommand(c *cli) *cobra.Command {
 		Short: "Show what was used, and what it cost",
 		Long: "Show node hours, core hours and cost, from how long machines really stood and at the price of when they were made. Days, weeks\n" +
 			"(from Monday) and months are those of the calendar in UTC. Users see their own, and with --by tenant the sums of the tenant.",
-		Args: atMost(0),
+		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := url.Values{}
 			for key, value := range map[string]string{"from": from, "to": to, "by": by, "step": step} {
@@ -29,7 +30,7 @@ func usageCommand(c *cli) *cobra.Command {
 			if all {
 				q.Set("all", "true")
 			}
-			cl, err := c.connect()
+			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
@@ -39,10 +40,10 @@ func usageCommand(c *cli) *cobra.Command {
 			}
 			switch {
 			case csv:
-				_, err := c.bytes().Write(u.CSV())
+				_, err := c.Bytes().Write(u.CSV())
 				return err
-			case c.json():
-				return c.printJSON(u)
+			case c.JSON():
+				return c.PrintJSON(u)
 			}
 			return printUsage(c, u)
 		},
@@ -54,27 +55,27 @@ func usageCommand(c *cli) *cobra.Command {
 	flags.StringVar(&step, "step", "", "for each: none, hour, day, week or month")
 	flags.BoolVar(&csv, "csv", false, "as CSV")
 	flags.BoolVar(&all, "all", false, "of all tenants, for superadmins")
-	c.serverFlags(flags)
+	c.ServerFlags(flags)
 	return cmd
 }
 
-func printUsage(c *cli, u app.Usage) error {
+func printUsage(c *cli.Context, u app.Usage) error {
 	if len(u.Lines) == 0 {
-		fmt.Fprintln(c.stdout, "No machine stood in that time.")
+		fmt.Fprintln(c.Stdout, "No machine stood in that time.")
 		return nil
 	}
 	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
-	t := newTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
+	t := cli.NewTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
 	for _, l := range u.Lines {
-		t.add(l.Start.UTC().Format("2006-01-02 15:04"), firstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), money(l.Cost))
+		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cli.FirstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
 	}
-	t.add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), money(u.Total.Cost))
-	if err := t.show(c); err != nil {
+	t.Add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
+	if err := t.Show(c); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))
+	fmt.Fprintf(c.Stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))
 	if u.Total.Unpriced > 0 {
-		fmt.Fprintf(c.stdout, "The price of %s node hours is not known; they count as free.\n", hours(u.Total.Unpriced))
+		fmt.Fprintf(c.Stdout, "The price of %s node hours is not known; they count as free.\n", hours(u.Total.Unpriced))
 	}
 	return nil
 }

@@ -12,22 +12,23 @@ import (
 	"muster/app/store"
 	"muster/app/store/blob"
 	"muster/app/store/kms"
+	"muster/cmd/muster/cli"
 	"muster/providers"
 )
 
-func versionCommand(c *cli) *cobra.Command {
+func versionCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, and what a small build leaves out",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			left := leftOut()
-			if c.json() {
-				return c.printJSON(map[string]any{"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "left_out": left})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"version": cli.VersionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "left_out": left})
 			}
-			_, err := fmt.Fprintf(c.stdout, "muster %s (%s %s/%s)\n", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.Stdout, "muster %s (%s %s/%s)\n", cli.VersionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			if err == nil && len(left) > 0 {
-				_, err = fmt.Fprintf(c.stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), app.FullBuildHint)
+				_, err = fmt.Fprintf(c.Stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), app.FullBuildHint)
 			}
 			return err
 		},

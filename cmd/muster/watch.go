@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // Rhythm of watching.
@@ -19,10 +20,10 @@ const (
 
 // watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
 // started anew in the meantime.
-func watch(ctx context.Context, c *cli, cl *client, id string, op, after int64, p *progress) (app.ClusterView, error) {
+func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (app.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{patient: &patient{client: cl, limit: c.patience, note: p.note}, id: id, op: op, after: after, progress: p}
+	w := &watcher{patient: &cli.Patient{Client: cl, Limit: c.Patience, Note: p.note}, id: id, op: op, after: after, progress: p}
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()
 	ticks := time.NewTicker(redrawPace)
@@ -40,7 +41,7 @@ func watch(ctx context.Context, c *cli, cl *client, id string, op, after int64, 
 
 // watcher reads the event feed of a cluster for one operation.
 type watcher struct {
-	patient  *patient
+	patient  *cli.Patient
 	id       string
 	op       int64
 	progress *progress
@@ -53,8 +54,8 @@ func (w *watcher) run(ctx context.Context) error {
 	for {
 		asked := time.Now()
 		var events []app.Event
-		err := w.patient.try(ctx, func(ctx context.Context) (err error) {
-			events, err = w.patient.client.Events(ctx, w.id, w.after, pollWait)
+		err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
+			events, err = w.patient.Client.Events(ctx, w.id, w.after, pollWait)
 			return err
 		})
 		if err != nil {
@@ -85,8 +86,8 @@ func (w *watcher) run(ctx context.Context) error {
 
 // look asks for the cluster and tells whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
-	err := w.patient.try(ctx, func(ctx context.Context) (err error) {
-		w.view, err = w.patient.client.Cluster(ctx, w.id)
+	err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
+		w.view, err = w.patient.Client.Cluster(ctx, w.id)
 		return err
 	})
 	if err != nil {
@@ -110,15 +111,15 @@ func operationOf(v app.ClusterView, id int64) (app.Operation, bool) {
 }
 
 // progressStream is where progress goes: beside the answer where that is text, and out of its way where it is JSON.
-func progressStream(c *cli) io.Writer {
-	if c.json() {
-		return c.stderr
+func progressStream(c *cli.Context) io.Writer {
+	if c.JSON() {
+		return c.Stderr
 	}
-	return c.stdout
+	return c.Stdout
 }
 
 // start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
-func (w waitFlags) start(ctx context.Context, cl *client, id string) (after int64, err error) {
+func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after int64, err error) {
 	for w.wait {
 		events, err := cl.Events(ctx, id, after, 0)
 		if err != nil || len(events) == 0 {
@@ -131,12 +132,12 @@ func (w waitFlags) start(ctx context.Context, cl *client, id string) (after int6
 
 // waitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
 // not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
-func waitFor(ctx context.Context, c *cli, cl *client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+func waitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
 	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
 // waitAfter is waitFor where only events after a number are worth telling.
-func waitAfter(ctx context.Context, c *cli, cl *client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
+func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
 	op, ok := operationOf(v, 0)
 	if !ok {
 		return v, nil
@@ -161,7 +162,7 @@ func waitAfter(ctx context.Context, c *cli, cl *client, v app.ClusterView, timeo
 
 // waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
 // the wait was cut short, the error says so.
-func waitUntil(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
+func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -170,7 +171,7 @@ func waitUntil(ctx context.Context, c *cli, cl *client, v app.ClusterView, op ap
 	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, span(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, cli.Span(timeout)),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
 		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
@@ -183,7 +184,7 @@ func waitUntil(ctx context.Context, c *cli, cl *client, v app.ClusterView, op ap
 }
 
 // explainFailure says what went wrong in an operation and which ways lead on.
-func explainFailure(ctx context.Context, c *cli, cl *client, v app.ClusterView, op app.Operation) error {
+func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {
@@ -194,7 +195,7 @@ func explainFailure(ctx context.Context, c *cli, cl *client, v app.ClusterView, 
 		steps = nil // what is known is worth saying without them
 	}
 	failed := slices.ContainsFunc(steps, func(s app.Step) bool { return s.State == app.StepFailed })
-	if why := firstOf(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
+	if why := cli.FirstOf(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
 		e.Message += ": " + why
 	}
 	e.Hint = failureHint(v, op, steps)
@@ -210,12 +211,12 @@ func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
 			continue
 		}
 		if failed++; failed <= most {
-			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, plural(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
+			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, cli.Plural(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
 		}
-		first = firstOf(first, s.ID)
+		first = cli.FirstOf(first, s.ID)
 	}
 	if failed > most {
-		hint += fmt.Sprintf("and %s more\n", plural(failed-most, "step"))
+		hint += fmt.Sprintf("and %s more\n", cli.Plural(failed-most, "step"))
 	}
 	if first != "" {
 		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)

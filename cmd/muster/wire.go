@@ -26,6 +26,7 @@ import (
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/bot/slack"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
 	"muster/jobs/remote"
@@ -130,7 +131,7 @@ func (s *server) open(ctx context.Context) error {
 	}
 	s.onClose(unlock)
 	// What the last run left for clients is not true any more.
-	if err := os.Remove(filepath.Join(c.Data, clientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(c.Data, cli.ClientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if err := s.loadCatalog(); err != nil {
@@ -237,13 +238,13 @@ func (s *server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	at := firstOf(s.SignIn.URL, s.URL)
+	at := cli.FirstOf(s.SignIn.URL, s.URL)
 	elsewhere, err := s.SignIn.open(at)
 	if err != nil {
 		return err
 	}
 	s.slack = s.Slack.open(s.app, at, s.id, s.Log)
-	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Keys: securityKeys(), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: versionName(), CAFingerprint: s.fingerprint,
+	s.portal = portal.New(portal.Config{Chat: installer(s.slack), Keys: securityKeys(), Muster: s.app, Sessions: s.store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
@@ -376,7 +377,7 @@ func (s *server) introduce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeClientSettings(s.Data, clientSettings{URL: s.URL, Token: token, CA: s.fingerprint})
+	return cli.WriteClientSettings(s.Data, cli.ClientSettings{URL: s.URL, Token: token, CA: s.fingerprint})
 }
 
 // Close lets go of everything that was opened, the last first.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app/netguard"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
 	rest "muster/portal/client"
@@ -53,13 +54,13 @@ type workerWord struct {
 // settingsTime is how long a worker waits for its settings.
 const settingsTime = 30 * time.Second
 
-func workerCommand(c *cli) *cobra.Command {
+func workerCommand(c *cli.Context) *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:    "worker --tenant T",
 		Short:  "Carry out steps of one tenant; started by `muster provisioner`, which tells it what it needs over standard input",
 		Hidden: true,
-		Args:   atMost(0),
+		Args:   cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return work(cmd.Context(), c, tenant)
 		},
@@ -68,17 +69,17 @@ func workerCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func work(ctx context.Context, c *cli, tenant string) error {
+func work(ctx context.Context, c *cli.Context, tenant string) error {
 	words := make(chan []byte)
-	go readWords(c.stdin, words)
+	go readWords(c.Stdin, words)
 	var s workerSettings
 	select {
 	case b, ok := <-words:
 		if !ok || json.Unmarshal(b, &s) != nil || s.Name == "" || s.Tenant == "" || s.Tenant != tenant || s.Slots < 1 {
-			return usagef("a worker is started by `muster provisioner`").hint("It gets its settings over standard input.")
+			return cli.Usagef("a worker is started by `muster provisioner`").Hint("It gets its settings over standard input.")
 		}
 	case <-time.After(settingsTime):
-		return usagef("no settings came over standard input").hint("A worker is started by `muster provisioner`.")
+		return cli.Usagef("no settings came over standard input").Hint("A worker is started by `muster provisioner`.")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -110,9 +111,9 @@ type workerProcess struct {
 	closers []func() error
 }
 
-func startWorker(c *cli, s workerSettings) (w *workerProcess, err error) {
+func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error) {
 	watch := observeConfig{OTLP: s.OTLP, Format: s.LogFormat, Level: s.LogLevel}
-	w = &workerProcess{workerSettings: s, log: watch.logger(c.stderr, s.Verbose)}
+	w = &workerProcess{workerSettings: s, log: watch.logger(c.Stderr, s.Verbose)}
 	w.token.Store(&s.Token)
 	defer func() {
 		if err != nil {
@@ -124,7 +125,7 @@ func startWorker(c *cli, s workerSettings) (w *workerProcess, err error) {
 		return nil, err
 	}
 	signal.Ignore(syscall.SIGPIPE) // a provisioner that is gone does not keep us from giving back what we hold
-	counts := metrics.NewTeller(c.stdout)
+	counts := metrics.NewTeller(c.Stdout)
 	w.closers = append(w.closers, counts.Close)
 	tracer, end, err := watch.tracer("muster-worker", s.Name, w.log)
 	if err != nil {

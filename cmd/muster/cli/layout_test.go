@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 func TestLayoutGrid(t *testing.T) {
 	var out bytes.Buffer
-	err := printLayout(&out, "shop", app.Layout{Provider: "here", CostPerHour: 1.7, Groups: []app.NodeGroup{
+	err := PrintLayout(&out, "shop", app.Layout{Provider: "here", CostPerHour: 1.7, Groups: []app.NodeGroup{
 		{Count: 1, Hardware: "big", Image: "host", Services: []string{"db", "zone"}, Zone: "a", CostPerHour: 1.5},
 		{Count: 2, Hardware: "small", Image: "host", Services: []string{"web"}, Zone: "b", CostPerHour: 0.2},
 	}, Notes: []string{"db is only on big.", "web fills what is left."}})
@@ -43,7 +43,7 @@ func TestWideLayoutsAreContinuedBelow(t *testing.T) {
 		l.Groups = append(l.Groups, app.NodeGroup{Count: 10, Hardware: "medium", Image: "debian", Services: []string{fmt.Sprintf("s%02d", i)}})
 	}
 	var out bytes.Buffer
-	if err := printLayout(&out, "wide", l); err != nil {
+	if err := PrintLayout(&out, "wide", l); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -15,36 +15,36 @@ func TestProfilesCount(t *testing.T) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeClientSettings(data, clientSettings{URL: "http://left", Token: "left"}); err != nil {
+	if err := WriteClientSettings(data, ClientSettings{URL: "http://left", Token: "left"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("MUSTER_HOME", filepath.Join(dir, "config"))
 	t.Setenv("MUSTER_DATA", "")
 	t.Setenv("XDG_DATA_HOME", "")
-	err := changeProfiles(func(all *profiles) error {
-		if err := all.set("prod", profile{Server: "http://prod", Token: "prod", Tenant: "blue"}); err != nil {
+	err := ChangeProfiles(func(all *Profiles) error {
+		if err := all.Set("prod", Profile{Server: "http://prod", Token: "prod", Tenant: "blue"}); err != nil {
 			return err
 		}
-		return all.set("lab", profile{Server: "http://lab", Token: "lab"})
+		return all.Set("lab", Profile{Server: "http://lab", Token: "lab"})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
 		name           string
-		cli            cli
+		cli            Context
 		env            map[string]string
 		wantURL, wantT string
 	}{
-		{"the one in use", cli{}, nil, "http://prod", "prod"},
-		{"one that is named", cli{profileName: "lab"}, nil, "http://lab", "lab"},
-		{"one that the environment names", cli{}, map[string]string{"MUSTER_PROFILE": "lab"}, "http://lab", "lab"},
-		{"the environment goes before the one in use", cli{}, map[string]string{"MUSTER_SERVER": "http://env", "MUSTER_TOKEN": "env"}, "http://env", "env"},
-		{"a named one goes before the environment", cli{profileName: "lab"}, map[string]string{"MUSTER_URL": "http://env", "MUSTER_TOKEN": "env"}, "http://lab", "lab"},
-		{"flags go before all", cli{server: "http://flag", token: "flag", profileName: "lab"}, nil, "http://flag", "flag"},
-		{"its token goes to no other server", cli{server: "http://flag"}, nil, "http://flag", ""},
-		{"a token of one's own", cli{}, map[string]string{"MUSTER_TOKEN": "env"}, "http://prod", "env"},
-		{"a data directory that is named", cli{data: data}, nil, "http://left", "left"},
+		{"the one in use", Context{}, nil, "http://prod", "prod"},
+		{"one that is named", Context{ProfileName: "lab"}, nil, "http://lab", "lab"},
+		{"one that the environment names", Context{}, map[string]string{"MUSTER_PROFILE": "lab"}, "http://lab", "lab"},
+		{"the environment goes before the one in use", Context{}, map[string]string{"MUSTER_SERVER": "http://env", "MUSTER_TOKEN": "env"}, "http://env", "env"},
+		{"a named one goes before the environment", Context{ProfileName: "lab"}, map[string]string{"MUSTER_URL": "http://env", "MUSTER_TOKEN": "env"}, "http://lab", "lab"},
+		{"flags go before all", Context{Server: "http://flag", Token: "flag", ProfileName: "lab"}, nil, "http://flag", "flag"},
+		{"its token goes to no other server", Context{Server: "http://flag"}, nil, "http://flag", ""},
+		{"a token of one's own", Context{}, map[string]string{"MUSTER_TOKEN": "env"}, "http://prod", "env"},
+		{"a data directory that is named", Context{Data: data}, nil, "http://left", "left"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for k, v := range tt.env {
@@ -56,7 +56,7 @@ func TestProfilesCount(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&cli{profileName: "nope"}).settings(); app.CodeOf(err) != app.ENotFound {
+	if _, err := (&Context{ProfileName: "nope"}).settings(); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("an unknown profile gives %v", err)
 	}
 }

@@ -1,16 +1,16 @@
-package main
+package cli
 
 import (
 	"runtime/debug"
 )
 
-// version is set by the linker in a release: -ldflags "-X main.version=1.2.3".
-var version string
+// Version is set by the linker in a release: -ldflags "-X muster/cmd/muster/cli.Version=1.2.3".
+var Version string
 
-// versionName gives the version of a release, else the commit that this was built from, else "devel".
-func versionName() string {
-	if version != "" {
-		return version
+// VersionName gives the version of a release, else the commit that this was built from, else "devel".
+func VersionName() string {
+	if Version != "" {
+		return Version
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -20,18 +20,18 @@ import (
 	rest "muster/portal/client"
 )
 
-// profile is a server that this user asks under a name.
-type profile struct {
+// Profile is a server that this user asks under a name.
+type Profile struct {
 	Server string `yaml:"server"`
 	Token  string `yaml:"token,omitempty"`
 	CA     string `yaml:"ca_fingerprint,omitempty"`
 	Tenant string `yaml:"tenant,omitempty"` // in which a superadmin acts
 }
 
-// profiles is the file of them.
-type profiles struct {
+// Profiles is the file of them.
+type Profiles struct {
 	Current  string              `yaml:"current,omitempty"` // which one counts where none is named
-	Profiles map[string]*profile `yaml:"profiles,omitempty"`
+	Profiles map[string]*Profile `yaml:"profiles,omitempty"`
 }
 
 const (
@@ -40,16 +40,16 @@ const (
 	mostProfiles = 200
 )
 
-var profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+var ProfileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
 func profilePath() (string, error) {
-	dir, err := configDir()
+	dir, err := ConfigDir()
 	return filepath.Join(dir, profileFile), err
 }
 
-// readProfiles reads the file; one that is not there holds none. A file that others may read is refused, as ssh does, since tokens
+// ReadProfiles reads the file; one that is not there holds none. A file that others may read is refused, as ssh does, since tokens
 // stand in it.
-func readProfiles() (all profiles, path string, err error) {
+func ReadProfiles() (all Profiles, path string, err error) {
 	if path, err = profilePath(); err != nil {
 		return all, path, err
 	}
@@ -84,7 +84,7 @@ var yamlPlace = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 var yamlValue = regexp.MustCompile("cannot unmarshal !!(\\w+) `[^`]*` into")
 
 // parseProfiles reads what stands in the file; its errors begin with the place. Words of it are not repeated, for they may be a token.
-func parseProfiles(path string, b []byte) (all profiles, err error) {
+func parseProfiles(path string, b []byte) (all Profiles, err error) {
 	if len(b) > profileLimit {
 		return all, app.Errorf(app.ETooLarge, "%s is longer than %d KiB", path, profileLimit>>10)
 	}
@@ -94,26 +94,26 @@ func parseProfiles(path string, b []byte) (all profiles, err error) {
 	var wrong *yaml.TypeError
 	switch {
 	case errors.Is(err, io.EOF):
-		return profiles{}, nil
+		return Profiles{}, nil
 	case errors.As(err, &wrong) && len(wrong.Errors) > 0:
-		return profiles{}, badProfiles(path, wrong.Errors[0])
+		return Profiles{}, badProfiles(path, wrong.Errors[0])
 	case err != nil:
-		return profiles{}, badProfiles(path, err.Error())
+		return Profiles{}, badProfiles(path, err.Error())
 	}
 	if len(all.Profiles) > mostProfiles {
-		return profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles, more than %d", path, len(all.Profiles), mostProfiles)
+		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles, more than %d", path, len(all.Profiles), mostProfiles)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
 		if p == nil {
-			return profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q is empty", path, name)
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q is empty", path, name)
 		}
 		if _, err := rest.New(rest.Settings{URL: p.Server, CA: p.CA}); err != nil {
-			return profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q: %w", path, name, err)
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q: %w", path, name, err)
 		}
 	}
 	if all.Current != "" && all.Profiles[all.Current] == nil {
-		return profiles{}, app.Errorf(app.EInvalid, "%s: current is %q, and there is no such profile", path, all.Current)
+		return Profiles{}, app.Errorf(app.EInvalid, "%s: current is %q, and there is no such profile", path, all.Current)
 	}
 	return all, nil
 }
@@ -133,9 +133,9 @@ func badProfiles(path, said string) error {
 		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
 }
 
-// changeProfiles reads the file, lets change alter it, and replaces it as a whole.
-func changeProfiles(change func(*profiles) error) error {
-	all, path, err := readProfiles()
+// ChangeProfiles reads the file, lets change alter it, and replaces it as a whole.
+func ChangeProfiles(change func(*Profiles) error) error {
+	all, path, err := ReadProfiles()
 	if err != nil {
 		return err
 	}
@@ -152,16 +152,16 @@ func changeProfiles(change func(*profiles) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return writePrivate(path, b)
+	return WritePrivate(path, b)
 }
 
-// set keeps a profile under a name. The first one is in use at once.
-func (all *profiles) set(name string, p profile) error {
-	if !profileName.MatchString(name) {
-		return usagef("%q cannot name a profile", name).hint("Use small letters, digits, dots, underscores and dashes, at most 63, beginning with a letter or digit.")
+// Set keeps a profile under a name. The first one is in use at once.
+func (all *Profiles) Set(name string, p Profile) error {
+	if !ProfileName.MatchString(name) {
+		return Usagef("%q cannot name a profile", name).Hint("Use small letters, digits, dots, underscores and dashes, at most 63, beginning with a letter or digit.")
 	}
 	if all.Profiles == nil {
-		all.Profiles = map[string]*profile{}
+		all.Profiles = map[string]*Profile{}
 	}
 	all.Profiles[name] = &p
 	if all.Current == "" {
@@ -170,8 +170,8 @@ func (all *profiles) set(name string, p profile) error {
 	return nil
 }
 
-// get gives a profile, or ENotFound with the names that there are.
-func (all *profiles) get(name string) (profile, error) {
+// Get gives a profile, or ENotFound with the names that there are.
+func (all *Profiles) Get(name string) (Profile, error) {
 	if p := all.Profiles[name]; p != nil {
 		return *p, nil
 	}
@@ -179,19 +179,19 @@ func (all *profiles) get(name string) (profile, error) {
 	if len(all.Profiles) > 0 {
 		hint = "There are: " + strings.Join(slices.Sorted(maps.Keys(all.Profiles)), ", ")
 	}
-	return profile{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no profile %q", name), Hint: hint}
+	return Profile{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no profile %q", name), Hint: hint}
 }
 
-// profile gives the one that counts and its name, which is "" where none does: the one that --profile or MUSTER_PROFILE names, or else the
+// Profile gives the one that counts and its name, which is "" where none does: the one that --profile or MUSTER_PROFILE names, or else the
 // current one.
-func (c *cli) profile() (name string, p profile, err error) {
-	all, _, err := readProfiles()
+func (c *Context) Profile() (name string, p Profile, err error) {
+	all, _, err := ReadProfiles()
 	if err != nil {
 		return "", p, err
 	}
-	if name = firstOf(c.profileName, os.Getenv("MUSTER_PROFILE"), all.Current); name == "" {
+	if name = FirstOf(c.ProfileName, os.Getenv("MUSTER_PROFILE"), all.Current); name == "" {
 		return "", p, nil
 	}
-	p, err = all.get(name)
+	p, err = all.Get(name)
 	return name, p, err
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -17,17 +17,17 @@ type layoutJSON struct {
 	Gap         float64         `json:"gap,omitempty"`
 }
 
-func layoutForm(l app.Layout) layoutJSON {
+func LayoutForm(l app.Layout) layoutJSON {
 	out := layoutJSON{Groups: make([]app.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Gap: l.Gap}
 	for _, g := range l.Groups {
-		g.Services = orNone(g.Services)
+		g.Services = OrNone(g.Services)
 		out.Groups = append(out.Groups, g)
 	}
 	return out
 }
 
-// orNone makes a list that is empty an empty list in JSON too, not null.
-func orNone(names []string) []string {
+// OrNone makes a list that is empty an empty list in JSON too, not null.
+func OrNone(names []string) []string {
 	if names == nil {
 		return []string{}
 	}
@@ -37,11 +37,11 @@ func orNone(names []string) []string {
 // gridWidth is how wide the grid of a layout may become before its columns are continued below.
 const gridWidth = 120
 
-// printLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
-func printLayout(w io.Writer, template string, l app.Layout) error {
-	title := fmt.Sprintf("%s: %s on %s", template, plural(l.Size(), "node"), l.Provider)
+// PrintLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
+func PrintLayout(w io.Writer, template string, l app.Layout) error {
+	title := fmt.Sprintf("%s: %s on %s", template, Plural(l.Size(), "node"), l.Provider)
 	if l.CostPerHour > 0 {
-		title += fmt.Sprintf(", %s per hour", priceOf(l))
+		title += fmt.Sprintf(", %s per hour", PriceOf(l))
 	}
 	if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
 		return err
@@ -94,7 +94,7 @@ func rowsOf(l app.Layout) []gridRow {
 	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Host != "" }) {
 		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
-	rows = append(rows, gridRow{"cost per hour", func(c column) string { return money(c.CostPerHour) }})
+	rows = append(rows, gridRow{"cost per hour", func(c column) string { return Money(c.CostPerHour) }})
 	rows = append(rows, gridRow{"", func(column) string { return "" }})
 	services := map[string]bool{}
 	for _, g := range l.Groups {
@@ -102,7 +102,7 @@ func rowsOf(l app.Layout) []gridRow {
 			services[s] = true
 		}
 	}
-	for _, s := range sortedKeys(services) {
+	for _, s := range SortedKeys(services) {
 		rows = append(rows, gridRow{s, func(c column) string {
 			return map[bool]string{true: "●", false: "·"}[slices.Contains(c.Services, s)]
 		}})
@@ -133,18 +133,18 @@ func printGrid(w io.Writer, rows []gridRow, columns []column) error {
 	for _, c := range columns {
 		heads = append(heads, c.head)
 	}
-	t := newTable(heads...)
+	t := NewTable(heads...)
 	for _, r := range rows {
 		cells := []string{r.name}
 		for _, c := range columns {
 			cells = append(cells, r.cell(c))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 // nodeRange names count nodes from the first-th on: n3, or n3-n7 (5).
@@ -155,7 +155,7 @@ func nodeRange(first, count int) string {
 	return fmt.Sprintf("%s-%s (%d)", app.NodeName(first), app.NodeName(first+count-1), count)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
+func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -164,10 +164,10 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// priceOf gives what a layout costs per hour, or from what to what.
-func priceOf(l app.Layout) string {
+// PriceOf gives what a layout costs per hour, or from what to what.
+func PriceOf(l app.Layout) string {
 	if l.MostPerHour > l.CostPerHour {
-		return money(l.CostPerHour) + " to " + money(l.MostPerHour)
+		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)
 	}
-	return money(l.CostPerHour)
+	return Money(l.CostPerHour)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ type visible struct {
 	held []byte // the beginning of a character or of own, whose rest is not written yet
 }
 
-func newVisible(w io.Writer) *visible { return &visible{w: w, own: "\x1b" + rand.Text()} }
+func NewVisible(w io.Writer) *visible { return &visible{w: w, own: "\x1b" + rand.Text()} }
 
 // Write implements io.Writer.
 func (v *visible) Write(p []byte) (int, error) {
@@ -39,8 +39,8 @@ func (v *visible) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what was held back.
-func (v *visible) flush() {
+// Flush writes what was held back.
+func (v *visible) Flush() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, b := range v.held {
@@ -72,7 +72,7 @@ func appendVisible(out []byte, r rune, as []byte) []byte {
 	switch {
 	case r == utf8.RuneError && len(as) == 1, r < ' ' && r != '\n' && r != '\t':
 		return fmt.Appendf(out, `\x%02x`, as[0])
-	case misleads(r):
+	case Misleads(r):
 		for _, unit := range utf16.Encode([]rune{r}) {
 			out = fmt.Appendf(out, `\u%04x`, unit)
 		}
@@ -81,14 +81,14 @@ func appendVisible(out []byte, r rune, as []byte) []byte {
 	return append(out, as...)
 }
 
-// misleads tells whether a character beyond ASCII's controls acts on a terminal or on a reader instead of being seen. The two joiners are
+// Misleads tells whether a character beyond ASCII's controls acts on a terminal or on a reader instead of being seen. The two joiners are
 // part of words and emoji.
-func misleads(r rune) bool {
+func Misleads(r rune) bool {
 	return r >= 0x7f && r != 0x200c && r != 0x200d && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// inLine shows a text from outside in a line of its own making: newlines and tabs too would break a table.
-func inLine(text string) string {
+// InLine shows a text from outside in a line of its own making: newlines and tabs too would break a table.
+func InLine(text string) string {
 	var out []byte
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
@@ -105,8 +105,8 @@ func inLine(text string) string {
 	return string(out)
 }
 
-// control marks the control bytes of a sequence as our own, for a stream on which that matters.
-func control(w io.Writer, sequence string) string {
+// Control marks the control bytes of a sequence as our own, for a stream on which that matters.
+func Control(w io.Writer, sequence string) string {
 	v, ok := w.(*visible)
 	if !ok {
 		return sequence
@@ -121,19 +121,19 @@ func control(w io.Writer, sequence string) string {
 	return out.String()
 }
 
-// raw is the stream itself, for programs that we start and that speak for themselves.
-func raw(w io.Writer) io.Writer {
+// Raw is the stream itself, for programs that we start and that speak for themselves.
+func Raw(w io.Writer) io.Writer {
 	if v, ok := w.(*visible); ok {
 		return v.w
 	}
 	return w
 }
 
-// bytes is stdout for what was asked for as bytes: a file, a program's input. On a terminal a person would see it, so there it is text
+// Bytes is stdout for what was asked for as bytes: a file, a program's input. On a terminal a person would see it, so there it is text
 // like any other.
-func (c *cli) bytes() io.Writer {
-	if isTerminal(c.stdout) {
-		return c.stdout
+func (c *Context) Bytes() io.Writer {
+	if IsTerminal(c.Stdout) {
+		return c.Stdout
 	}
-	return raw(c.stdout)
+	return Raw(c.Stdout)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -11,21 +11,21 @@ import (
 
 // The colours of what comes, goes and changes, as terminals know them; good, bad and busy states have the same.
 const (
-	colourComes   = "32"
-	colourGoes    = "31"
-	colourChanges = "33"
-	colourHead    = "1" // bold
+	ColourComes   = "32"
+	ColourGoes    = "31"
+	ColourChanges = "33"
+	ColourHead    = "1" // bold
 )
 
 // How --color may be said.
 const (
-	colorAuto   = "auto"
+	ColorAuto   = "auto"
 	colorAlways = "always"
 	colorNever  = "never"
 )
 
-// isTerminal tells whether a stream is a terminal that a person sits at.
-func isTerminal(stream any) bool {
+// IsTerminal tells whether a stream is a terminal that a person sits at.
+func IsTerminal(stream any) bool {
 	if v, ok := stream.(*visible); ok {
 		stream = v.w
 	}
@@ -33,103 +33,103 @@ func isTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// moves tells whether a stream is a terminal on which the cursor can be moved.
-func moves(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+// Moves tells whether a stream is a terminal on which the cursor can be moved.
+func Moves(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// colours tells whether what is written to a stream shall be coloured: as --color says, else on terminals, unless NO_COLOR is set
+// Colours tells whether what is written to a stream shall be coloured: as --color says, else on terminals, unless NO_COLOR is set
 // (https://no-color.org).
-func (c *cli) colours(w io.Writer) bool {
-	switch c.color {
+func (c *Context) Colours(w io.Writer) bool {
+	switch c.Color {
 	case colorAlways:
 		return true
 	case colorNever:
 		return false
 	}
-	return moves(w) && os.Getenv("NO_COLOR") == ""
+	return Moves(w) && os.Getenv("NO_COLOR") == ""
 }
 
-// painter gives a function that colours text where colours are shown, and leaves it as it is elsewhere.
-func (c *cli) painter(w io.Writer) func(colour, text string) string {
-	if !c.colours(w) {
+// Painter gives a function that colours text where colours are shown, and leaves it as it is elsewhere.
+func (c *Context) Painter(w io.Writer) func(colour, text string) string {
+	if !c.Colours(w) {
 		return func(_, text string) string { return text }
 	}
 	return func(colour, text string) string {
 		if colour == "" || text == "" {
 			return text
 		}
-		return control(w, "\x1b["+colour+"m") + text + control(w, "\x1b[0m")
+		return Control(w, "\x1b["+colour+"m") + text + Control(w, "\x1b[0m")
 	}
 }
 
-// checkScreen refuses a --color that nobody knows.
-func (c *cli) checkScreen() error {
-	switch c.color {
-	case "", colorAuto, colorAlways, colorNever:
+// CheckScreen refuses a --color that nobody knows.
+func (c *Context) CheckScreen() error {
+	switch c.Color {
+	case "", ColorAuto, colorAlways, colorNever:
 		return nil
 	}
-	asked := c.color
-	c.color = colorNever
-	return usagef("--color %s is not known", asked).hint("Use one of: auto, always, never.")
+	asked := c.Color
+	c.Color = colorNever
+	return Usagef("--color %s is not known", asked).Hint("Use one of: auto, always, never.")
 }
 
-// table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are set to the right.
-type table struct {
-	rows  [][]string
+// Table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are set to the right.
+type Table struct {
+	Rows  [][]string
 	right []bool
 }
 
-func newTable(columns ...string) *table {
-	t := &table{}
+func NewTable(columns ...string) *Table {
+	t := &Table{}
 	head := make([]string, len(columns))
 	for i, name := range columns {
 		head[i] = strings.TrimSuffix(name, ">")
 		t.right = append(t.right, head[i] != name)
 	}
-	t.add(head...)
+	t.Add(head...)
 	return t
 }
 
-func (t *table) add(cells ...string) {
+func (t *Table) Add(cells ...string) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {
-		row[i] = inLine(cell)
+		row[i] = InLine(cell)
 	}
-	t.rows = append(t.rows, row)
+	t.Rows = append(t.Rows, row)
 }
 
-// show writes the table as the command's answer: on a terminal as wide as that is, unless --wide is said, and with colours where those are
+// Show writes the table as the command's answer: on a terminal as wide as that is, unless --wide is said, and with colours where those are
 // shown; elsewhere whole and plain.
-func (t *table) show(c *cli) error {
+func (t *Table) Show(c *Context) error {
 	width := 0
-	if isTerminal(c.stdout) && !c.wide {
-		width = terminalWidth(c.stdout)
+	if IsTerminal(c.Stdout) && !c.Wide {
+		width = TerminalWidth(c.Stdout)
 	}
-	return t.print(c.stdout, width, c.painter(c.stdout))
+	return t.print(c.Stdout, width, c.Painter(c.Stdout))
 }
 
-// write writes the table whole and plain.
-func (t *table) write(w io.Writer) error {
+// Write writes the table whole and plain.
+func (t *Table) Write(w io.Writer) error {
 	return t.print(w, 0, func(_, text string) string { return text })
 }
 
-func (t *table) print(w io.Writer, width int, paint func(colour, text string) string) error {
-	_, err := io.WriteString(w, strings.Join(append(t.lines(width, paint), ""), "\n"))
+func (t *Table) print(w io.Writer, width int, paint func(colour, text string) string) error {
+	_, err := io.WriteString(w, strings.Join(append(t.Lines(width, paint), ""), "\n"))
 	return err
 }
 
 // leastColumn is how narrow a column of text becomes before lines are cut at their end.
 const leastColumn = 8
 
-// lines gives the table line by line, none wider than width cells; 0 is as wide as it needs. Nothing is wrapped: what has no room ends in …,
+// Lines gives the table line by line, none wider than width cells; 0 is as wide as it needs. Nothing is wrapped: what has no room ends in …,
 // the widest columns of text first, and of equal ones that further to the right; the first column, which names the thing, comes last.
 // Characters are taken for one cell each.
-func (t *table) lines(width int, paint func(colour, text string) string) []string {
+func (t *Table) Lines(width int, paint func(colour, text string) string) []string {
 	widths := t.widths()
 	if width > 0 {
 		t.fit(widths, width)
 	}
-	out := make([]string, 0, len(t.rows))
-	for n, row := range t.rows {
+	out := make([]string, 0, len(t.Rows))
+	for n, row := range t.Rows {
 		var line strings.Builder
 		room := width
 		for i, cell := range row {
@@ -139,7 +139,7 @@ func (t *table) lines(width int, paint func(colour, text string) string) []strin
 					break
 				}
 			}
-			cell = cut(cell, widths[i])
+			cell = Cut(cell, widths[i])
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			right := i < len(t.right) && t.right[i]
 			if right {
@@ -148,12 +148,12 @@ func (t *table) lines(width int, paint func(colour, text string) string) []strin
 				cell += pad
 			}
 			if width > 0 {
-				cell = cut(cell, room)
+				cell = Cut(cell, room)
 				room -= utf8.RuneCountInString(cell)
 			}
-			colour := colourHead
+			colour := ColourHead
 			if n > 0 {
-				colour = stateColour(t.rows[0], i, row[i])
+				colour = stateColour(t.Rows[0], i, row[i])
 			}
 			line.WriteString(strings.Repeat(" ", gap))
 			text := strings.TrimRight(cell, " ")
@@ -164,9 +164,9 @@ func (t *table) lines(width int, paint func(colour, text string) string) []strin
 	return out
 }
 
-func (t *table) widths() []int {
+func (t *Table) widths() []int {
 	var widths []int
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -178,16 +178,16 @@ func (t *table) widths() []int {
 }
 
 // fit narrows columns of text until all have room.
-func (t *table) fit(widths []int, width int) {
+func (t *Table) fit(widths []int, width int) {
 	total := 2 * max(len(widths)-1, 0)
 	for _, w := range widths {
 		total += w
 	}
 	least := func(i int) int {
-		if i >= len(t.rows[0]) {
+		if i >= len(t.Rows[0]) {
 			return leastColumn
 		}
-		return max(leastColumn, utf8.RuneCountInString(t.rows[0][i]))
+		return max(leastColumn, utf8.RuneCountInString(t.Rows[0][i]))
 	}
 	for ; total > width; total-- {
 		widest := -1
@@ -209,8 +209,8 @@ func (t *table) fit(widths []int, width int) {
 	}
 }
 
-// cut gives a text of at most so many characters, the last of which is … where something is left out.
-func cut(text string, most int) string {
+// Cut gives a text of at most so many characters, the last of which is … where something is left out.
+func Cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
@@ -234,13 +234,13 @@ func stateColour(head []string, column int, cell string) string {
 	switch word {
 	case "active", "ready", "healthy", "succeeded", "approved", "done", "on":
 		if busy && strings.HasPrefix(cell, word+" (") {
-			return colourChanges
+			return ColourChanges
 		}
-		return colourComes
+		return ColourComes
 	case "failed", "sick", "lost", "refused", "denied", "stopped", "broken", "revoked", "expired":
-		return colourGoes
+		return ColourGoes
 	case "pending", "running", "waiting", "paused", "cancelling", "making", "draining", "leaving", "asked", "queued":
-		return colourChanges
+		return ColourChanges
 	}
 	return ""
 }

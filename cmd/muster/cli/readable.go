@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"html"
@@ -9,8 +9,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// readable gives the text of a page as lines, with the cells of a row apart by spaces.
-func readable(page string) []string {
+// Readable gives the text of a page as lines, with the cells of a row apart by spaces.
+func Readable(page string) []string {
 	z := xhtml.NewTokenizer(strings.NewReader(page))
 	var lines []string
 	var line strings.Builder
@@ -52,14 +52,14 @@ func readable(page string) []string {
 	}
 }
 
-// lockedWriter lets several goroutines write to one writer.
-type lockedWriter struct {
+// LockedWriter lets several goroutines write to one writer.
+type LockedWriter struct {
 	mu sync.Mutex
-	w  io.Writer
+	W  io.Writer
 }
 
-func (l *lockedWriter) Write(p []byte) (int, error) {
+func (l *LockedWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return l.W.Write(p)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"muster/app"
 )
 
-// newLogger writes for people to w.
-func newLogger(w io.Writer, level slog.Level) *slog.Logger {
+// NewLogger writes for people to w.
+func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(placed{slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})})
 }
 
-// newJSONLogger writes for programs, a JSON object a line.
-func newJSONLogger(w io.Writer, level slog.Level) *slog.Logger {
+// NewJSONLogger writes for programs, a JSON object a line.
+func NewJSONLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(placed{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
 }
 

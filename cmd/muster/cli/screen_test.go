@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -16,21 +16,21 @@ func TestTablesFitTheWindow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.SliceOfN(rapid.SampledFrom([]string{"NAME", "AGE>", "STATUS", "A LONG HEAD", "N>"}), 1, 7).Draw(t, "columns")
-		x := newTable(columns...)
+		x := NewTable(columns...)
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
 			var cells []string
 			for range rapid.IntRange(1, len(columns)).Draw(t, "cells") {
 				cells = append(cells, strings.Repeat(rapid.SampledFrom([]string{"a", "ü", "…"}).Draw(t, "letter"), rapid.IntRange(0, 60).Draw(t, "long")))
 			}
-			x.add(cells...)
+			x.Add(cells...)
 		}
-		whole := x.lines(0, plainly)
+		whole := x.Lines(0, plainly)
 		width := rapid.IntRange(1, 200).Draw(t, "width")
 		widest := 0
 		for _, line := range whole {
 			widest = max(widest, utf8.RuneCountInString(line))
 		}
-		lines := x.lines(width, plainly)
+		lines := x.Lines(width, plainly)
 		if len(lines) != len(whole) {
 			t.Fatalf("%d lines of %d", len(lines), len(whole))
 		}
@@ -51,14 +51,14 @@ func TestTablesFitTheWindow(t *testing.T) {
 
 func TestWhatATableLeavesOut(t *testing.T) {
 	t.Parallel()
-	x := newTable("NAME", "COST>", "OWNER", "WHAT KEEPS IT")
-	x.add("web", "0.25", "ada", "It waits until somebody of the group finance approves it.")
-	x.add("a-cluster-with-a-long-name", "12", "ada", "-")
+	x := NewTable("NAME", "COST>", "OWNER", "WHAT KEEPS IT")
+	x.Add("web", "0.25", "ada", "It waits until somebody of the group finance approves it.")
+	x.Add("a-cluster-with-a-long-name", "12", "ada", "-")
 	want := "NAME                        COST  OWNER  WHAT KEEPS IT\nweb                         0.25  ada    It waits until som…\na-cluster-with-a-long-name    12  ada    -"
-	if got := strings.Join(x.lines(60, plainly), "\n"); got != want {
+	if got := strings.Join(x.Lines(60, plainly), "\n"); got != want {
 		t.Errorf("it is\n%s\nand not\n%s", got, want)
 	}
-	if got := strings.Join(x.lines(40, plainly), "\n"); !strings.Contains(got, "a-cluster-") || !strings.Contains(got, "0.25") || !strings.Contains(got, "…") {
+	if got := strings.Join(x.Lines(40, plainly), "\n"); !strings.Contains(got, "a-cluster-") || !strings.Contains(got, "0.25") || !strings.Contains(got, "…") {
 		t.Error(got)
 	}
 }
@@ -69,13 +69,13 @@ func TestColoursAreWhereTheyAreWanted(t *testing.T) {
 	for _, c := range []struct {
 		color string
 		want  bool
-	}{{"", false}, {colorAuto, false}, {colorNever, false}, {colorAlways, true}} {
+	}{{"", false}, {ColorAuto, false}, {colorNever, false}, {colorAlways, true}} {
 		var out bytes.Buffer
-		x := newTable("NAME", "STATUS", "MESSAGE")
-		x.add("web", "failed", "failed")
-		x.add("db", "active (resize 1/3)", "")
-		x.add("api", "active", "")
-		if err := x.show(&cli{stdout: &out, color: c.color}); err != nil {
+		x := NewTable("NAME", "STATUS", "MESSAGE")
+		x.Add("web", "failed", "failed")
+		x.Add("db", "active (resize 1/3)", "")
+		x.Add("api", "active", "")
+		if err := x.Show(&Context{Stdout: &out, Color: c.color}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(out.String(), "\x1b["); got != c.want {

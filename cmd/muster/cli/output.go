@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -11,19 +11,19 @@ import (
 	"muster/app"
 )
 
-// printJSON writes one document on stdout: on one line for programs, indented on a terminal.
-func (c *cli) printJSON(v any) error {
-	c.printed = true
-	enc := json.NewEncoder(c.stdout)
+// PrintJSON writes one document on stdout: on one line for programs, indented on a terminal.
+func (c *Context) PrintJSON(v any) error {
+	c.Printed = true
+	enc := json.NewEncoder(c.Stdout)
 	enc.SetEscapeHTML(false)
-	if isTerminal(c.stdout) {
+	if IsTerminal(c.Stdout) {
 		enc.SetIndent("", "  ")
 	}
 	return enc.Encode(v)
 }
 
-// clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
-func clock(d time.Duration) string {
+// Clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
+func Clock(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second).Seconds())
 	if s < 3600 {
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
@@ -31,8 +31,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// span gives a length of time in its two greatest units: 45s, 12m, 3h20m, 2d4h.
-func span(d time.Duration) string {
+// Span gives a length of time in its two greatest units: 45s, 12m, 3h20m, 2d4h.
+func Span(d time.Duration) string {
 	d = max(d, 0)
 	units := []struct {
 		name string
@@ -53,8 +53,8 @@ func span(d time.Duration) string {
 	return ""
 }
 
-// money gives a price with two digits, or as many more as small prices need; "-" where none is known.
-func money(v float64) string {
+// Money gives a price with two digits, or as many more as small prices need; "-" where none is known.
+func Money(v float64) string {
 	if v == 0 {
 		return "-"
 	}
@@ -65,28 +65,28 @@ func money(v float64) string {
 	return text
 }
 
-// plural gives "1 node", "2 nodes".
-func plural(n int, noun string) string {
+// Plural gives "1 node", "2 nodes".
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// dash stands for nothing.
-func dash(s string) string {
+// Dash stands for nothing.
+func Dash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
 }
 
-// line writes a line of text.
-func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+// Line writes a line of text.
+func Line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 
-func oneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
+func OneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
 
-func firstLine(s string) string {
+func FirstLine(s string) string {
 	before, _, more := bytes.Cut([]byte(s), []byte("\n"))
 	if more {
 		return string(before) + " …"
@@ -94,8 +94,8 @@ func firstLine(s string) string {
 	return string(before)
 }
 
-// shown is a value on one line.
-func shown(v string) string {
+// Shown is a value on one line.
+func Shown(v string) string {
 	const most = 60
 	if v == "" {
 		return "(none)"

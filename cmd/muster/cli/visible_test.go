@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func TestVisibleShowsWhatActs(t *testing.T) {
 	} {
 		rapid.Check(t, func(t *rapid.T) {
 			var out bytes.Buffer
-			v := newVisible(&out)
+			v := NewVisible(&out)
 			for rest := text; rest != ""; {
 				n := rapid.IntRange(1, len(rest)).Draw(t, "bytes")
 				if _, err := v.Write([]byte(rest[:n])); err != nil {
@@ -30,7 +30,7 @@ func TestVisibleShowsWhatActs(t *testing.T) {
 				}
 				rest = rest[n:]
 			}
-			v.flush()
+			v.Flush()
 			if out.String() != want {
 				t.Fatalf("%q is shown as %q", text, out.String())
 			}
@@ -42,13 +42,13 @@ func TestVisibleShowsWhatActs(t *testing.T) {
 func TestVisibleLetsOurOwnThrough(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	v := newVisible(&out)
-	paint := (&cli{color: colorAlways}).painter(v)
-	text := paint(colourGoes, "\x1b[0m") + control(v, "\r\x1b[K") + control(newVisible(nil), "\x1b[2J")
+	v := NewVisible(&out)
+	paint := (&Context{Color: colorAlways}).Painter(v)
+	text := paint(ColourGoes, "\x1b[0m") + Control(v, "\r\x1b[K") + Control(NewVisible(nil), "\x1b[2J")
 	if _, err := v.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	v.flush()
+	v.Flush()
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[31m\\x1b[0m\x1b[0m\r\x1b[K\\x1b") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("%q", got)
 	}
@@ -60,7 +60,7 @@ func TestVisibleKeepsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.String().Draw(t, "text")
 		var out bytes.Buffer
-		if err := (&cli{stdout: newVisible(&out)}).printJSON(want); err != nil {
+		if err := (&Context{Stdout: NewVisible(&out)}).PrintJSON(want); err != nil {
 			t.Fatal(err)
 		}
 		var got string
