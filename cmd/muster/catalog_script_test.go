@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/cli"
 )
 
@@ -45,7 +46,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	if r = m.apply(admin, yamlOf(strings.Replace(brokenScript, "/etc/motd\n", "/etc/motd\n    fi\n", 1))); !r.Saved {
 		t.Errorf("what is right is refused: %+v", r.Problems)
 	}
-	_, err := m.server.app.SaveHook(admin.In(t.Context()), admin, app.HookRequest{Name: "warm", When: app.HookAfter, Script: "case $1 in\n"})
+	_, err := m.server.App.SaveHook(admin.In(t.Context()), admin, app.HookRequest{Name: "warm", When: app.HookAfter, Script: "case $1 in\n"})
 	if e := app.AsError(err); app.CodeOf(err) != app.EInvalid || e.Field != "script" || !strings.Contains(e.Message, "line 1, column 1: `case`") {
 		t.Errorf("a hook: %v", err)
 	}
@@ -62,7 +63,7 @@ func TestLintNeedsShellcheckForShellcheck(t *testing.T) {
 }
 
 // shellcheckFindings are the problems of lint --shellcheck.
-func shellcheckFindings(t *testing.T, dirs ...string) (code int, r reportJSON) {
+func shellcheckFindings(t *testing.T, dirs ...string) (code int, r catalog.ReportJSON) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	code = run(context.Background(), append([]string{"catalog", "lint", "--shellcheck", "--format", "json"}, dirs...), strings.NewReader(""), &out, &errOut)

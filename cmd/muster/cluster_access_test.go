@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 func TestSSHCommandLine(t *testing.T) {
@@ -24,7 +25,7 @@ func TestCertificateKeepsPrivateKeysHere(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	file := filepath.Join(t.TempDir(), "id")
-	for text, says := range map[string]string{"-----BEGIN OPENSSH PRIVATE KEY-----\n": "private key", strings.Repeat("x", maxKeyFile+1): "too large"} {
+	for text, says := range map[string]string{"-----BEGIN OPENSSH PRIVATE KEY-----\n": "private key", strings.Repeat("x", cluster.MaxKeyFile+1): "too large"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -42,12 +43,12 @@ func TestVisited(t *testing.T) {
 	v := app.ClusterView{Nodes: []app.Node{node("n1", "", "ssh-ed25519 AAAA", app.NodePlanned), node("n2", "10.0.0.2", "", app.NodeCreated),
 		node("n3", "10.0.0.3", "ssh-ed25519 AAAA", app.NodeReady), node("n4", "-oProxyCommand=x", "ssh-ed25519 AAAA", app.NodeReady)}}
 	for name, want := range map[string]string{"": "n3", "n3": "n3", "n1": "", "n2": "", "n4": "", "n9": ""} {
-		n, err := visited(v, name)
+		n, err := cluster.Visited(v, name)
 		if n.Name != want || (err == nil) != (want != "") || err != nil && app.CodeOf(err) != app.ENotFound {
 			t.Errorf("%q gives %q, %v", name, n.Name, err)
 		}
 	}
-	if _, err := visited(app.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {
+	if _, err := cluster.Visited(app.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {
 		t.Error(err)
 	}
 }

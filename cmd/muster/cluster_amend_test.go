@@ -13,6 +13,7 @@ import (
 
 	"muster/app"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // amendRoutes are the parts of the contract by which clusters are amended.
@@ -114,7 +115,7 @@ func TestAmendDoesWhatWasShown(t *testing.T) {
 	if last := s.amended[len(s.amended)-1]; last.PlanHash != s.amend.PlanHash || last.OnFailure != app.FailureRollBack || last.Size != 3 {
 		t.Errorf("it asked for %+v", last)
 	}
-	var v clusterJSON
+	var v cluster.ClusterJSON
 	if out := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--format", "json").out; json.Unmarshal([]byte(out), &v) != nil || v.ID != "c1" || v.Status != app.ClusterActive {
 		t.Errorf("as JSON it answers %s", out)
 	}

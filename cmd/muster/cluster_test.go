@@ -13,6 +13,7 @@ import (
 
 	"muster/app"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // home gives the client a home of its own, and no settings from outside.
@@ -239,7 +240,7 @@ func TestDeleteAsksAPerson(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "no\n": false, "": false, "yesterday\n": false} {
 		var said strings.Builder
 		c := &cli.Context{Stdin: strings.NewReader(answer), Stderr: &said}
-		if err := confirmDelete(t.Context(), c, *testCluster("c1", "shop")); (err == nil) != want {
+		if err := cluster.ConfirmDelete(t.Context(), c, *testCluster("c1", "shop")); (err == nil) != want {
 			t.Errorf("%q: %v", answer, err)
 		}
 		if !strings.Contains(said.String(), "shop (c1, 2 nodes of admin)? [y/N]") {

@@ -17,6 +17,7 @@ import (
 	"muster/app"
 	"muster/bot"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 func troubled() app.ClusterView {
@@ -82,16 +83,16 @@ func TestClusterHealthCheck(t *testing.T) {
 func TestAFailureIsToldOnce(t *testing.T) {
 	home(t)
 	const password = "correct-horse-battery"
-	s := crowdedServer(t, "", func(c *serverConfig) { c.Password = password })
-	site := httptest.NewServer(s.http.Handler)
+	s := crowdedServer(t, "", func(c *server.Config) { c.Password = password })
+	site := httptest.NewServer(s.HTTP.Handler)
 	defer site.Close()
 	ctx := t.Context()
-	token, err := s.app.LocalToken(ctx, "test")
+	token, err := s.App.LocalToken(ctx, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.app.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	made, err := s.App.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fail := func(r app.Retry) {
 		t.Helper()
 		for {
-			steps, err := s.app.Claim(ctx, w, 10)
+			steps, err := s.App.Claim(ctx, w, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 				return
 			}
 			for _, as := range steps {
-				if done, err := s.app.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
+				if done, err := s.App.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
 					t.Fatal(done, err)
 				}
 			}
@@ -156,11 +157,11 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fail(app.Retry{Again: true, After: time.Hour})
 	once("why, of what is tried again", cli("cluster", "why", "broken"))
 	once("the page of what waits", page("/clusters/"+made.ID+"/waiting"))
-	if _, err := s.store.SweepSteps(ctx, time.Now().Add(2*time.Hour)); err != nil { // they are due
+	if _, err := s.Store.SweepSteps(ctx, time.Now().Add(2*time.Hour)); err != nil { // they are due
 		t.Fatal(err)
 	}
 	fail(app.Retry{})
-	if v, err := s.app.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
+	if v, err := s.App.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
 		t.Fatal(v.Status, err)
 	}
 	once("cluster show", cli("cluster", "show", "broken"))
@@ -169,7 +170,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
 	once("the list of clusters", page("/clusters"))
 	c := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
-	progress, err := s.app.ChatProgress(ctx, c)
+	progress, err := s.App.ChatProgress(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

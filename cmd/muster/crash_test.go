@@ -18,6 +18,7 @@ import (
 
 	"muster/app"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/demo"
 	rest "muster/portal/client"
 )
 
@@ -185,12 +186,12 @@ func (p *process) create(size int) app.ClusterView {
 
 func (p *process) page(v app.ClusterView) string {
 	p.t.Helper()
-	page, err := fetchPage(p.t.Context(), v.Links[0].URL)
+	page, err := demo.FetchPage(p.t.Context(), v.Links[0].URL)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	for _, n := range v.Nodes {
-		if n.Services[0] == demoService && !strings.Contains(page, n.Hostname) {
+		if n.Services[0] == demo.Service && !strings.Contains(page, n.Hostname) {
 			p.t.Errorf("the page does not name %s", n.Hostname)
 		}
 	}

@@ -145,7 +145,7 @@ var volatile = regexp.MustCompile(`(?:Date|X-Request-Id|Set-Cookie|Etag|Server-T
 func TestClustersArePrivate(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	reach := map[string]map[app.Role]string{}
 	for _, p := range app.Permissions() {
@@ -166,7 +166,7 @@ func TestClustersArePrivate(t *testing.T) {
 	}
 	answered := map[string]int{}
 	tried := map[string]bool{}
-	for _, route := range f.server.portal.Routes() {
+	for _, route := range f.server.Portal.Routes() {
 		name := route.Method + " " + route.Pattern
 		if !strings.Contains(route.Pattern, "/clusters/{id}") || route.Method == http.MethodHead {
 			continue
@@ -269,7 +269,7 @@ func differs(a, b string) string {
 func TestNothingTellsOfPrivateClusters(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	const mark = "qzhidden"
 	s := &scene{matrix: f.matrix, tenant: here, owner: mark + "-owner", visibility: app.VisiblePrivate}
@@ -290,7 +290,7 @@ func TestNothingTellsOfPrivateClusters(t *testing.T) {
 			}
 			return answer
 		}
-		for _, r := range f.server.portal.Routes() {
+		for _, r := range f.server.Portal.Routes() {
 			if r.Method != http.MethodGet || strings.Contains(r.Pattern, "{") || strings.HasPrefix(r.Pattern, "/static") || r.Pattern == "/signout" {
 				continue
 			}

@@ -10,52 +10,65 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/build"
+	"muster/cmd/muster/catalog"
+	"muster/cmd/muster/chat"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
+	"muster/cmd/muster/database"
+	"muster/cmd/muster/demo"
+	"muster/cmd/muster/doctor"
+	"muster/cmd/muster/fleet"
+	"muster/cmd/muster/identity"
+	"muster/cmd/muster/offline"
+	"muster/cmd/muster/policy"
+	"muster/cmd/muster/server"
+	"muster/cmd/muster/webhook"
 )
 
 // commands is the site map.
 func commands(c *cli.Context) []*cobra.Command {
 	return []*cobra.Command{
-		grouped("server", serveCommand(c)),
-		grouped("server", demoCommand(c)),
-		grouped("server", provisionerCommand(c)),
-		grouped("server", provisionersCommand(c)),
-		grouped("server", serverCommand(c)),
-		grouped("server", doctorCommand(c)),
-		grouped("server", backupCommand(c)),
-		grouped("server", restoreCommand(c)),
-		grouped("server", migrateCommand(c)),
-		grouped("server", secretsCommand(c)),
-		grouped("server", secretCommand(c)),
-		grouped("server", resourceCommand(c)),
-		grouped("server", auditCommand(c)),
-		workerCommand(c),
-		grouped("clusters", clusterCommand(c)),
-		grouped("clusters", templateCommand(c)),
-		grouped("clusters", poolCommand(c)),
-		grouped("clusters", providerCommand(c)), grouped("clusters", automatorCommand(c)),
-		grouped("clusters", orphansCommand(c)),
-		grouped("clusters", quotaCommand(c)),
-		grouped("clusters", usageCommand(c)),
-		grouped("clusters", queueCommand(c)),
-		grouped("clusters", topCommand(c)),
-		grouped("clusters", questionsCommand(c)),
-		grouped("clusters", noticesCommand(c)),
-		grouped("clusters", requestCommand(c)),
-		grouped("people", loginCommand(c)),
-		grouped("people", logoutCommand(c)),
-		grouped("people", profileCommand(c)),
-		grouped("people", policyCommand(c)),
-		grouped("clusters", hookCommand(c)),
-		grouped("clusters", buildCommand(c)),
-		grouped("clusters", slackCommand(c)),
-		grouped("people", userCommand(c)),
-		grouped("people", groupCommand(c)),
-		grouped("people", tokenCommand(c)),
-		grouped("people", tenantCommand(c)),
-		grouped("offline", solveCommand(c)),
-		grouped("offline", planCommand(c)),
-		grouped("offline", catalogCommand(c)),
+		grouped("server", server.ServeCommand(c)),
+		grouped("server", demo.Command(c)),
+		grouped("server", server.ProvisionerCommand(c)),
+		grouped("server", fleet.ProvisionersCommand(c)),
+		grouped("server", server.Command(c)),
+		grouped("server", doctor.Command(c)),
+		grouped("server", database.BackupCommand(c)),
+		grouped("server", database.RestoreCommand(c)),
+		grouped("server", database.MigrateCommand(c)),
+		grouped("server", database.SecretsCommand(c)),
+		grouped("server", identity.SecretCommand(c)),
+		grouped("server", catalog.ResourceCommand(c)),
+		grouped("server", identity.AuditCommand(c)),
+		server.WorkerCommand(c),
+		grouped("clusters", cluster.Command(c)),
+		grouped("clusters", catalog.TemplateCommand(c)),
+		grouped("clusters", fleet.PoolCommand(c)),
+		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
+		grouped("clusters", fleet.OrphansCommand(c)),
+		grouped("clusters", policy.QuotaCommand(c)),
+		grouped("clusters", policy.UsageCommand(c)),
+		grouped("clusters", cluster.QueueCommand(c)),
+		grouped("clusters", cluster.TopCommand(c)),
+		grouped("clusters", cluster.QuestionsCommand(c)),
+		grouped("clusters", webhook.NoticesCommand(c)),
+		grouped("clusters", policy.RequestCommand(c)),
+		grouped("people", identity.LoginCommand(c)),
+		grouped("people", identity.LogoutCommand(c)),
+		grouped("people", identity.ProfileCommand(c)),
+		grouped("people", policy.Command(c)),
+		grouped("clusters", webhook.Command(c)),
+		grouped("clusters", build.Command(c)),
+		grouped("clusters", chat.Command(c)),
+		grouped("people", identity.UserCommand(c)),
+		grouped("people", identity.GroupCommand(c)),
+		grouped("people", identity.TokenCommand(c)),
+		grouped("people", identity.TenantCommand(c)),
+		grouped("offline", offline.SolveCommand(c)),
+		grouped("offline", offline.PlanCommand(c)),
+		grouped("offline", catalog.Command(c)),
 		manCommand(c),
 		versionCommand(c),
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // shortCommands are what is typed so often that it stands at the top as well as in its family.
 func shortCommands(c *cli.Context) []*cobra.Command {
-	all := []*cobra.Command{waitCommand(c), clusterSSHCommand(c), clusterInventoryCommand(c), clusterLogsCommand(c), catalogApplyCommand(c), catalogDiffCommand(c)}
+	all := []*cobra.Command{waitCommand(c), cluster.SSHCommand(c), cluster.InventoryCommand(c), cluster.LogsCommand(c), catalog.ApplyCommand(c), catalog.DiffCommand(c)}
 	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
 		if family != "" {
 			all[i].Short += " (short for " + family + " " + all[i].Name() + ")"
@@ -52,7 +54,7 @@ func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.D
 	var all []app.ClusterView
 	var failed []error
 	for _, name := range names {
-		cl, v, err := connectTo(ctx, c, name, true)
+		cl, v, err := cluster.ConnectTo(ctx, c, name, true)
 		if err != nil {
 			return err
 		}
@@ -60,7 +62,7 @@ func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.D
 		if timeout > 0 {
 			left = max(time.Until(until), time.Millisecond)
 		}
-		now, err := waitFor(ctx, c, cl, v, left)
+		now, err := cluster.WaitFor(ctx, c, cl, v, left)
 		if err != nil {
 			if code := app.CodeOf(err); code == app.ETimeout || code == app.ECancelled {
 				return err
@@ -68,7 +70,7 @@ func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.D
 			failed = append(failed, err)
 		}
 		if all = append(all, now); !c.JSON() {
-			fmt.Fprintln(c.Stdout, headline(now))
+			fmt.Fprintln(c.Stdout, cluster.Headline(now))
 		}
 	}
 	if c.JSON() {

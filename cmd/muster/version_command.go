@@ -13,6 +13,7 @@ import (
 	"muster/app/store/blob"
 	"muster/app/store/kms"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 	"muster/providers"
 )
 
@@ -44,7 +45,7 @@ func leftOut() []string {
 	for _, scheme := range slices.Concat(store.LeftOut, blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
-	if securityKeys() == nil {
+	if server.SecurityKeys() == nil {
 		left = append(left, "security keys")
 	}
 	return left
