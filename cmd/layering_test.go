@@ -86,7 +86,10 @@ var rooms = []room{
 	{"app/store/backup", []string{"app", "app/store"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"app", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
 	{"portal/client", []string{"app"}, "it speaks the REST API in app's terms, to a server that may be anywhere"},
-	{"cmd/muster/*", []string{"app", "cmd/muster/cli", "cmd/muster/cluster", "cmd/muster/webhook", "planner", "portal/client", "solver"}, "a noun's commands ask a server; what they share is in cli"},
+	{"cmd/muster/cluster", []string{"app", "app/spec", "cmd/muster/cli", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
+	{"cmd/muster/build", []string{"app", "app/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},
+	{"cmd/muster/policy", []string{"app", "app/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
+	{"cmd/muster/*", []string{"app", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
 }
 
