@@ -19,7 +19,7 @@ import (
 
 // TestExampleCatalog: what we hand out is without fault, and each of its templates can be had.
 func TestExampleCatalog(t *testing.T) {
-	r := catalog.Lint(families.CatalogOptions(nil), filepath.Join("..", "..", "examples", "catalog"))
+	r := catalog.Lint(families.CatalogOptions(nil), filepath.Join("..", "..", "..", "examples", "catalog"))
 	for _, p := range r.Problems {
 		t.Error(p)
 	}
@@ -30,7 +30,7 @@ func TestExampleCatalog(t *testing.T) {
 
 // TestCooprTemplates: Coopr's own templates can be had at their least size, but for two that Coopr cannot make either.
 func TestCooprTemplates(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "reference", "coopr-definitions")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "reference", "coopr-definitions")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("Coopr's definitions are not at hand")
 	}
