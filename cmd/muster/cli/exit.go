@@ -21,7 +21,7 @@ const (
 	ExitNoLayout = 3
 )
 
-// layoutReasons are the kinds of refusal of a solver. They all end with exitNoLayout: the question was heard, and no
+// layoutReasons are the kinds of refusal of a solver. They all end with ExitNoLayout: the question was heard, and no
 // layout came of it.
 var layoutReasons = []string{
 	"bad_request", "missing_template", "missing_provider", "size", "no_hardware_types", "no_image_types",
@@ -46,7 +46,7 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 // Error gives the message without the advice.
 func (e *UsageError) Error() string { return e.message }
 
-// SilentError ends the program with exitFailed after all was said already.
+// SilentError ends the program with ExitFailed after all was said already.
 type SilentError struct{}
 
 func (SilentError) Error() string { return "failed" }

@@ -136,7 +136,7 @@ func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterV
 	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
-// waitAfter is waitFor where only events after a number are worth telling.
+// waitAfter is WaitFor where only events after a number are worth telling.
 func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
 	op, ok := OperationOf(v, 0)
 	if !ok {

@@ -29,7 +29,7 @@ func ProvisionersCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// ProvisionerListCommand is provisionersCommand where people look for it too: every other noun has a list.
+// ProvisionerListCommand is ProvisionersCommand where people look for it too: every other noun has a list.
 func ProvisionerListCommand(c *cli.Context) *cobra.Command {
 	cmd := ProvisionersCommand(c)
 	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+"; the same as `muster provisioners`"

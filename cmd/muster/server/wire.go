@@ -68,7 +68,7 @@ type Config struct {
 	Env         func(string) (string, bool) // looked up by ${env:NAME} in catalogs
 }
 
-// Server is Muster as one process. Make it with newServer, Run it, Close it (twice without harm).
+// Server is Muster as one process. Make it with New, Run it, Close it (twice without harm).
 type Server struct {
 	Config
 	URL           string // where people reach it
