@@ -15,10 +15,11 @@ import (
 	"testing"
 )
 
-// How many packages the program may be made of, the standard library's with them. Who needs more raises a limit, and says on the page what for.
+// How many packages of others the program may be made of, the standard library's with them: how our own code is cut does not make it larger.
+// Who needs more raises a limit, and says on the page what for.
 const (
-	mostPackages      = 892
-	mostPackagesSmall = 612
+	mostPackages      = 820
+	mostPackagesSmall = 546
 )
 
 // largeModule is how much of a module may be compiled, in bytes of source, before the page has to say what for.
@@ -159,8 +160,14 @@ func TestTheProgramStaysSmall(t *testing.T) {
 		most int
 	}{{"", mostPackages}, {"small", mostPackagesSmall}} {
 		all := compiled(t, build.tags)
-		if len(all) > build.most {
-			t.Errorf("with -tags %q the program is made of %d packages, more than %d", build.tags, len(all), build.most)
+		others := 0
+		for _, p := range all {
+			if p.Module == nil || !p.Module.Main {
+				others++
+			}
+		}
+		if others > build.most {
+			t.Errorf("with -tags %q the program is made of %d packages of others, more than %d", build.tags, others, build.most)
 		}
 		found := map[string]bool{}
 		for _, p := range all {
