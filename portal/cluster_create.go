@@ -18,8 +18,10 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 	n := newClusterForm(c, r.PostForm, a.Groups)
 	again := func(status int, notice string) error {
 		n.view.Notice = notice
-		if err := n.preview(r.Context(), p.muster, a); err != nil {
-			return err
+		if n.view.Preview == nil {
+			if err := n.preview(r.Context(), p.muster, a); err != nil {
+				return err
+			}
 		}
 		p.showClusterNew(w, r, status, n)
 		return nil
@@ -40,12 +42,12 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
-	if app.CodeOf(err) == app.EConflict {
-		// A conflict is about the plan when a new preview has another hash than the one that was approved.
-		v, previewErr := p.muster.Preview(r.Context(), a, app.ClusterRequest{
-			LayoutRequest: n.request.LayoutRequest, Name: n.request.Name, Lease: n.request.Lease,
-		})
-		if previewErr == nil && v.PlanHash != n.hash {
+	if app.AsError(err).Reason == "plan_changed" {
+		if err := n.preview(r.Context(), p.muster, a); err != nil {
+			return err
+		}
+		// The reason is also that of a catalog that changed in between, which may leave the plan as it was.
+		if v := n.view.Preview; v != nil && v.PlanHash != n.hash {
 			return again(http.StatusConflict, "The plan is not the one that you saw: the form or the catalog has changed since. Nothing was made. This is how it looks now.")
 		}
 	}
