@@ -11,7 +11,8 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := form(r); err != nil {
 		return err
 	}
-	c, err := p.muster.Catalog(r.Context(), a)
+	held := app.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
+	c, err := p.muster.Catalog(held, a)
 	if err != nil {
 		return err
 	}
@@ -33,11 +34,11 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 		// Nothing is made that nobody has seen.
 		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
 	}
-	answer, err := p.ask(r.Context(), a, n.request)
+	answer, err := p.submit(held, a, n.request)
 	if err == nil {
 		to := "/requests/" + strconv.FormatInt(answer.Request.ID, 10)
-		if answer.Cluster != nil && len(answer.Request.Decision.Changes) == 0 {
-			to = "/clusters/" + answer.Cluster.ID
+		if id := answer.Request.Cluster; id != "" && len(answer.Request.Decision.Changes) == 0 {
+			to = "/clusters/" + id
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil

@@ -2,11 +2,16 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/store"
 )
 
 // refusing answers every create with an error.
@@ -15,7 +20,7 @@ type refusing struct {
 	err error
 }
 
-func (m refusing) Ask(context.Context, app.Actor, app.ClusterRequest) (app.Answer, error) {
+func (m refusing) SubmitRequest(context.Context, app.Actor, app.ClusterRequest) (app.Answer, error) {
 	return app.Answer{}, m.err
 }
 
@@ -65,5 +70,81 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 				t.Errorf("what was typed is lost: %v", out)
 			}
 		})
+	}
+}
+
+// counted counts what a use case asks of the store and the solver.
+type counted struct {
+	*store.Store
+	app.Solver
+	catalogs, revisions, solves, views atomic.Int64
+}
+
+func (c *counted) OwnCatalogRevision(ctx context.Context, tenant string) (int64, error) {
+	c.revisions.Add(1)
+	return c.Store.OwnCatalogRevision(ctx, tenant)
+}
+
+func (c *counted) View(ctx context.Context, tenant, cluster string) (app.ClusterView, error) {
+	c.views.Add(1)
+	return c.Store.View(ctx, tenant, cluster)
+}
+
+func (c *counted) Solve(ctx context.Context, in *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+	c.solves.Add(1)
+	return c.Solver.Solve(ctx, in, r)
+}
+
+// take gives what was counted since the last time.
+func (c *counted) take() string {
+	return fmt.Sprintf("%d catalogs, %d revisions, %d solves, %d views", c.catalogs.Swap(0), c.revisions.Swap(0), c.solves.Swap(0), c.views.Swap(0))
+}
+
+// A create loads the catalog once, solves once, though a policy shortens its lease, and reads the cluster back only to show it.
+func TestACreateDoesNothingTwice(t *testing.T) {
+	o := newOffice(t)
+	o.rules(officeRules...)
+	c, given := &counted{Store: o.store, Solver: o.app.Solver}, o.app.Deps.Catalog
+	o.app.Deps.Store, o.app.Deps.Solver, o.app.Reader = c, c, catalog.NewReader(catalog.Options{}, app.Families{})
+	o.app.Deps.Catalog = func() *app.Catalog {
+		c.catalogs.Add(1)
+		return given()
+	}
+	ada := o.at("ada")
+	day := 24 * time.Hour
+	for _, one := range []struct {
+		name  string
+		size  int
+		views string // that the API reads, which answers with the cluster
+	}{
+		{"as it was asked for", 1, "1"},
+		{"with a lease that a policy shortens", 3, "1"},
+		{"that waits for approval", 4, "0"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			const once = "1 catalogs, 1 revisions, 1 solves, "
+			in := ada.get(fmt.Sprintf("/clusters/new?template=web&lease=24h&size=%d&name=page%d", one.size, one.size)).fields()
+			c.take()
+			if a := ada.post("/clusters", in); a.status != http.StatusSeeOther {
+				t.Fatalf("the page answers %d: %s", a.status, a.text())
+			}
+			if got := c.take(); got != once+"0 views" {
+				t.Errorf("by the page: %s", got)
+			}
+			r := app.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), LayoutRequest: app.LayoutRequest{Template: "web", Size: one.size}, Lease: &day}
+			if status, _ := o.api("ada", http.MethodPost, "/clusters", r, nil); status >= 300 {
+				t.Fatalf("the API answers %d", status)
+			}
+			if got := c.take(); got != once+one.views+" views" {
+				t.Errorf("by the API: %s", got)
+			}
+		})
+	}
+	c.take()
+	if a := ada.post("/clusters/page1/clone", map[string][]string{"name": {"twin"}}); a.status != http.StatusSeeOther || a.header.Get("Location") == "" {
+		t.Fatalf("a clone answers %d: %s", a.status, a.text())
+	}
+	if got := c.take(); got != "1 catalogs, 1 revisions, 1 solves, 0 views" {
+		t.Errorf("by a clone: %s", got)
 	}
 }
