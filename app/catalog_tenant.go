@@ -143,7 +143,7 @@ func (a *App) lookUpCatalog(ctx context.Context, tenant string, old time.Duratio
 		return base, 0, nil
 	}
 	t := a.catalogs.slot(tenant)
-	now := time.Now()
+	now := a.Now()
 	if c, revision := t.within(base, now, old); c != nil {
 		return c, revision, nil
 	}

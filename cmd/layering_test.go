@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -274,6 +275,38 @@ func TestPureRooms(t *testing.T) {
 			if slices.ContainsFunc(r.forbidden, func(f string) bool { return below(imported, f) }) {
 				t.Errorf("%s imports %s: %s", file, imported, r.why)
 			}
+		}
+	}
+}
+
+// Rooms below app that go by a clock of their own.
+var clocks = []struct{ who, why string }{
+	{"app/store", "it waits for databases, and keeps sessions, by the host's clock"},
+	{"app/apptest", "it waits for databases to start"},
+}
+
+// What the use cases know of time is the clock that they are given, which tests move and which may be another than the host's.
+func TestUseCasesHaveNoClockOfTheirOwn(t *testing.T) {
+	for dir, p := range packages(t) {
+		if !below(dir, "app") || slices.ContainsFunc(clocks, func(c struct{ who, why string }) bool { return below(dir, c.who) }) {
+			continue
+		}
+		for _, name := range p.files {
+			files := token.NewFileSet()
+			parsed, err := parser.ParseFile(files, filepath.Join(root, dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, s.Sel.Name) {
+					t.Errorf("%s calls time.%s: take the clock that is given, such as Deps.Now", files.Position(s.Pos()), s.Sel.Name)
+				}
+				return true
+			})
 		}
 	}
 }

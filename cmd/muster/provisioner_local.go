@@ -80,5 +80,5 @@ func (s *server) alone() bool { return s.Database == "" }
 
 // balance shares slots among tenants, of all provisioners.
 func (s *server) balance(ctx context.Context) {
-	(&jobs.Balance{Balancer: &app.Balancer{App: s.app, Most: s.TenantSlots, Alone: s.alone()}, Store: s.store, Log: s.Log}).Run(ctx)
+	(&jobs.Balance{Balancer: &app.Balancer{App: s.app, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}, Store: s.store, Log: s.Log}).Run(ctx)
 }
