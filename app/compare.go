@@ -74,8 +74,8 @@ func compare(_ context.Context, a *App, d *amended) error {
 	return nil
 }
 
-// changes gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
-func (r *Report) changes() *Changes {
+// comparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
+func comparedBy(r Report) *Changes {
 	if r.Changes == nil || r.Err != nil {
 		return nil
 	}

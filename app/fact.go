@@ -72,8 +72,8 @@ func CheckFacts(facts map[string]string) error {
 	return nil
 }
 
-// facts gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
-func (r *Report) facts() map[string]AnswerValue {
+// factsOf gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
+func factsOf(r *Report) map[string]AnswerValue {
 	if len(r.Facts) == 0 || r.Err != nil {
 		return nil
 	}

@@ -109,9 +109,9 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	now := a.Now()
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
-		facts := r.facts() // which may fail the step
+		facts := factsOf(&r) // which may fail the step
 		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
-			Contract: r.Contract.bounded(), Facts: facts, Changes: r.changes()}
+			Contract: r.Contract.bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
