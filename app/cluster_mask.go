@@ -64,11 +64,32 @@ func (t *AmendTerms) masked() *AmendTerms {
 			continue
 		}
 		if c.Before != "" {
-			out.Changes[i].Before = hiddenValue
+			out.Changes[i].Before = HiddenValue
 		}
 		if c.After != "" {
-			out.Changes[i].After = hiddenValue
+			out.Changes[i].After = HiddenValue
 		}
 	}
 	return &out
+}
+
+// maskNotices does so for what people were told.
+func (a *App) maskNotices(ctx context.Context, actor Actor, list []Notice) error {
+	known := map[string]*Redactor{}
+	for i := range list {
+		n := &list[i]
+		if n.Cluster == "" || n.Text == "" {
+			continue
+		}
+		m, is := known[n.Cluster]
+		if !is {
+			var err error
+			if m, err = a.maskBy(ctx, actor, n.Cluster); err != nil {
+				return err
+			}
+			known[n.Cluster] = m
+		}
+		n.Title, n.Text = m.Hide(n.Title), m.Hide(n.Text)
+	}
+	return nil
 }

@@ -262,27 +262,6 @@ func (a *App) maskSummaries(ctx context.Context, actor Actor, list []ClusterSumm
 	return nil
 }
 
-// maskNotices does so for what people were told.
-func (a *App) maskNotices(ctx context.Context, actor Actor, list []Notice) error {
-	known := map[string]*Redactor{}
-	for i := range list {
-		n := &list[i]
-		if n.Cluster == "" || n.Text == "" {
-			continue
-		}
-		m, is := known[n.Cluster]
-		if !is {
-			var err error
-			if m, err = a.maskBy(ctx, actor, n.Cluster); err != nil {
-				return err
-			}
-			known[n.Cluster] = m
-		}
-		n.Title, n.Text = m.Hide(n.Title), m.Hide(n.Text)
-	}
-	return nil
-}
-
 // maskError takes values out of a refusal that quotes what a step said.
 func maskError(m *Redactor, err error) error {
 	e := AsError(err)
