@@ -132,13 +132,14 @@ var permissions = map[string]permission{
 	"AnswerStep": {ScopeCluster, all, all, see, see, no, see, proofNever},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
-	"Requests":   {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Request":    {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Ask":        {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Confirm":    {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Withdraw":   {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Review":     {ScopeApprove, all, all, all, all, no, no, proofPartly},
-	"BreakGlass": {ScopeApprove, all, all, all, all, no, no, proofAlways},
+	"Requests":      {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Request":       {ScopeRead, all, all, see, see, see, see, proofNever},
+	"Ask":           {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"SubmitRequest": {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Confirm":       {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Withdraw":      {ScopeCluster, all, all, all, all, no, all, proofNever},
+	"Review":        {ScopeApprove, all, all, all, all, no, no, proofPartly},
+	"BreakGlass":    {ScopeApprove, all, all, all, all, no, no, proofAlways},
 
 	// Policies
 	"PolicyList":    {ScopeRead, all, all, all, no, no, no, proofNever},

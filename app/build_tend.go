@@ -191,7 +191,7 @@ func (a *App) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (
 			return false, err
 		}
 	}
-	_, err = a.Ask(owner.In(ctx), owner, r)
+	_, err = a.SubmitRequest(owner.In(ctx), owner, r)
 	e := AsError(err)
 	switch {
 	case err == nil:

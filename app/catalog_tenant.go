@@ -84,6 +84,26 @@ func trying(ctx context.Context, tenant string, c *Catalog) context.Context {
 	return context.WithValue(ctx, triedCatalog{}, trial{tenant, c})
 }
 
+// heldCatalog is the key of the catalog that a context holds.
+type heldCatalog struct{}
+
+// held is a catalog that was looked up, and whose it is.
+type held struct {
+	mu       sync.Mutex
+	tenant   string
+	catalog  *Catalog
+	revision int64
+}
+
+// HoldCatalog gives a context within which a tenant's catalog is looked up once: what is read from a form, solved, planned and shown goes
+// by the same catalog. It is for one request. One that was refused because the catalog has changed needs another context.
+func HoldCatalog(ctx context.Context) context.Context {
+	if ctx.Value(heldCatalog{}) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, heldCatalog{}, &held{})
+}
+
 // catalogOf gives the catalog of a tenant: the installation's with the tenant's own entries over it.
 func (a *App) catalogOf(ctx context.Context, tenant string) (*Catalog, error) {
 	c, _, err := a.catalogAt(ctx, tenant, 0)
@@ -96,17 +116,34 @@ func (a *App) catalogSoon(ctx context.Context, tenant string) (*Catalog, error) 
 	return c, err
 }
 
-// catalogAt also gives the revision of the tenant's own entries. It looks at it unless that was done within old.
+// catalogAt also gives the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
 func (a *App) catalogAt(ctx context.Context, tenant string, old time.Duration) (*Catalog, int64, error) {
 	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
 		return t.catalog, 0, nil
 	}
+	h, ok := ctx.Value(heldCatalog{}).(*held)
+	if !ok {
+		return a.lookUpCatalog(ctx, tenant, old)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.catalog != nil && h.tenant == tenant {
+		return h.catalog, h.revision, nil
+	}
+	c, revision, err := a.lookUpCatalog(ctx, tenant, 0)
+	if err == nil {
+		h.tenant, h.catalog, h.revision = tenant, c, revision
+	}
+	return c, revision, err
+}
+
+func (a *App) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*Catalog, int64, error) {
 	base := a.Deps.Catalog()
 	if a.Reader == nil || tenant == "" {
 		return base, 0, nil
 	}
 	t := a.catalogs.slot(tenant)
-	now := time.Now()
+	now := a.Now()
 	if c, revision := t.within(base, now, old); c != nil {
 		return c, revision, nil
 	}

@@ -15,14 +15,16 @@ func (a *App) PreviewClone(ctx context.Context, actor Actor, cluster, name strin
 }
 
 // CloneCluster asks for a cluster like another one, with all of its values, under another name and for the one who asks. It is worked
-// out from the catalog as it is now, and goes the way of any request: policies, quotas, approvals. See Ask for planHash.
+// out from the catalog as it is now, and goes the way of any request: policies, quotas, approvals. See Ask for planHash; the answer
+// has the id of the cluster, as that of SubmitRequest.
 func (a *App) CloneCluster(ctx context.Context, actor Actor, cluster, name, planHash string) (Answer, error) {
+	ctx = HoldCatalog(ctx)
 	r, err := a.cloned(ctx, actor, "CloneCluster", cluster, name)
 	if err != nil {
 		return Answer{}, err
 	}
 	r.PlanHash = planHash
-	return a.Ask(ctx, actor, r)
+	return a.SubmitRequest(ctx, actor, r)
 }
 
 func (a *App) cloned(ctx context.Context, actor Actor, useCase, cluster, name string) (ClusterRequest, error) {

@@ -23,6 +23,25 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	if err := actor.may("Ask"); err != nil {
 		return Answer{}, err
 	}
+	ctx = HoldCatalog(ctx)
+	answer, err := a.submit(ctx, actor, r)
+	if err != nil || answer.Request.Cluster == "" {
+		return answer, err
+	}
+	v, err := a.Cluster(ctx, actor, answer.Request.Cluster)
+	answer.Cluster = &v
+	return answer, err
+}
+
+// SubmitRequest is Ask for those who need no more of the cluster than its id, which is Request.Cluster.
+func (a *App) SubmitRequest(ctx context.Context, actor Actor, r ClusterRequest) (Answer, error) {
+	if err := actor.may("SubmitRequest"); err != nil {
+		return Answer{}, err
+	}
+	return a.submit(HoldCatalog(ctx), actor, r)
+}
+
+func (a *App) submit(ctx context.Context, actor Actor, r ClusterRequest) (Answer, error) {
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
 		if err := CheckClusterName(r.Name); err != nil {
 			return Answer{}, err
@@ -68,8 +87,7 @@ func (a *App) Ask(ctx context.Context, actor Actor, r ClusterRequest) (Answer, e
 	if _, err := a.Store.CreateCluster(ctx, n); err != nil {
 		return Answer{}, err
 	}
-	v, err := a.Cluster(ctx, actor, n.Cluster.ID)
-	return Answer{Request: q.Request, Cluster: &v, Warnings: w.preview.Warnings}, err
+	return Answer{Request: q.Request, Warnings: w.preview.Warnings}, nil
 }
 
 // checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
@@ -143,10 +161,10 @@ func (a *App) weigh(ctx context.Context, actor Actor, r ClusterRequest) (w weigh
 	}
 	w.decision = Decide(ctx, a.Policies, policies, w.facts)
 	if w.decision.Outcome != OutcomeRefuse && len(w.decision.Changes) > 0 {
-		// Priced anew, and checked against the template's own rules.
+		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
 		lease := w.decision.Lease
 		w.request.Lease = &lease
-		if w.draft, w.preview, err = a.prepare(ctx, actor.Tenant, w.request); err != nil {
+		if err := w.preview.setLease(w.draft.template, &lease); err != nil {
 			return w, err
 		}
 	}

@@ -17,6 +17,7 @@ func (a *App) Preview(ctx context.Context, actor Actor, r ClusterRequest) (Previ
 	if err := actor.may("Preview"); err != nil {
 		return Preview{}, err
 	}
+	ctx = HoldCatalog(ctx)
 	w, err := a.weigh(ctx, actor, r)
 	if err == nil {
 		w.preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.draft, w.preview)
@@ -73,8 +74,8 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 		return draft{}, Preview{}, err
 	}
 	t := c.Templates[r.Template]
-	lease, err := t.Lease.initial(r.Lease)
-	if err != nil {
+	p := Preview{Template: r.Template, Layout: layout}
+	if err := p.setLease(t, r.Lease); err != nil {
 		return draft{}, Preview{}, err
 	}
 	d := draft{template: t, asked: r.LayoutRequest, catalog: revision, nodes: PlanNodes(layout), dnsSuffix: firstOf(r.DNSSuffix, t.Defaults.DNSSuffix, DefaultDNSSuffix)}
@@ -121,10 +122,15 @@ func (a *App) prepare(ctx context.Context, tenant string, r ClusterRequest) (dra
 	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
 		warnings = append(warnings, fmt.Sprintf("Provider %s makes no firewalls, so what template %s says of one does not hold there.", spec.Name, t.Name))
 	}
-	return d, Preview{
-		Template: r.Template, Layout: layout, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(),
-		Lease: lease, Cost: layout.CostPerHour * lease.Hours(), Warnings: warnings,
-	}, nil
+	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
+	return d, p, nil
+}
+
+// setLease sets for how long the cluster lives, by the template's rules, and what that costs. Nothing else of a preview depends on it.
+func (p *Preview) setLease(t *Template, asked *time.Duration) (err error) {
+	p.Lease, err = t.Lease.initial(asked)
+	p.Cost = p.Layout.CostPerHour * p.Lease.Hours()
+	return err
 }
 
 // define takes from the catalog what the cluster needs of it.

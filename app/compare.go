@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// FencedChanges are what a step of a comparison found, on behalf of who holds it.
-type FencedChanges struct {
-	Fence   Fence
-	Changes Changes
-	Now     time.Time
-}
-
 // ServiceChanges are what a service's own tool would change on a node, as it was found last. With no texts: nothing.
 type ServiceChanges struct {
 	Node    string
@@ -22,10 +15,8 @@ type ServiceChanges struct {
 	At      time.Time
 }
 
-// ChangesStore keeps what comparisons found, until something else is done with the cluster.
+// ChangesStore gives what comparisons found, as a Finish brought it, until something else is done with the cluster.
 type ChangesStore interface {
-	// KeepChanges keeps those whose fence the worker still holds; others are dropped.
-	KeepChanges(ctx context.Context, w WorkerID, all []FencedChanges) error
 	// ServiceChanges gives what was found of a cluster's nodes that are not gone, by node number and service.
 	ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]ServiceChanges, error)
 }
@@ -83,24 +74,17 @@ func compare(_ context.Context, a *App, d *amended) error {
 	return nil
 }
 
-// keepChanges keeps what comparisons found.
-func (a *App) keepChanges(ctx context.Context, w WorkerID, reports []Report, now time.Time) error {
-	var kept []FencedChanges
-	for _, r := range reports {
-		if r.Changes == nil || r.Err != nil {
-			continue
-		}
-		var c Changes // by our own rules, whoever sent it
-		for _, text := range r.Changes.Texts {
-			c.Add(text)
-		}
-		c.More += max(r.Changes.More, 0)
-		kept = append(kept, FencedChanges{Fence: r.Fence, Changes: c, Now: now})
-	}
-	if len(kept) == 0 {
+// comparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
+func comparedBy(r Report) *Changes {
+	if r.Changes == nil || r.Err != nil {
 		return nil
 	}
-	return a.Store.KeepChanges(ctx, w, kept)
+	c := &Changes{}
+	for _, text := range r.Changes.Texts {
+		c.Add(text)
+	}
+	c.More += max(r.Changes.More, 0)
+	return c
 }
 
 // services tells what tools said that they would change.

@@ -32,17 +32,8 @@ type NodeFact struct {
 	At      time.Time `json:"at"`
 }
 
-// FencedFacts are what a step told, on behalf of who holds it.
-type FencedFacts struct {
-	Fence Fence
-	Facts map[string]AnswerValue
-	Now   time.Time
-}
-
-// FactStore keeps what services told.
+// FactStore gives what services told, as a Finish brought it.
 type FactStore interface {
-	// KeepFacts keeps those whose fence the worker still holds; others are dropped. What is told anew takes the place of what was told before.
-	KeepFacts(ctx context.Context, w WorkerID, all []FencedFacts) error
 	// FactsNamed gives those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
 	// told it.
 	FactsNamed(ctx context.Context, tenant, cluster string, names []FactName, nodes []string) ([]NodeFact, error)
@@ -81,27 +72,20 @@ func CheckFacts(facts map[string]string) error {
 	return nil
 }
 
-// keepFacts keeps what steps told that have succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
-func (a *App) keepFacts(ctx context.Context, w WorkerID, reports []Report, now time.Time) error {
-	var kept []FencedFacts
-	for i, r := range reports {
-		if len(r.Facts) == 0 || r.Err != nil {
-			continue
-		}
-		if err := CheckFacts(r.Facts); err != nil {
-			reports[i].Err = AsError(err)
-			continue
-		}
-		values := make(map[string]AnswerValue, len(r.Facts))
-		for name, v := range r.Facts {
-			values[name] = AnswerValue{Text: v, Secret: SecretFact(name)}
-		}
-		kept = append(kept, FencedFacts{Fence: r.Fence, Facts: values, Now: now})
-	}
-	if len(kept) == 0 {
+// factsOf gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
+func factsOf(r *Report) map[string]AnswerValue {
+	if len(r.Facts) == 0 || r.Err != nil {
 		return nil
 	}
-	return a.Store.KeepFacts(ctx, w, kept)
+	if err := CheckFacts(r.Facts); err != nil {
+		r.Err = AsError(err)
+		return nil
+	}
+	values := make(map[string]AnswerValue, len(r.Facts))
+	for name, v := range r.Facts {
+		values[name] = AnswerValue{Text: v, Secret: SecretFact(name)}
+	}
+	return values
 }
 
 // giveFacts puts what services told on nodes that a configuration is expanded for, and gives those values that are secret. What the node

@@ -54,9 +54,12 @@ const (
 	maxCheckText  = 1000 // bytes
 )
 
-// bounded gives the report within its limits.
-func (r *NodeReport) bounded() NodeReport {
-	out := NodeReport{At: r.At, Checks: make([]NodeCheck, 0, min(len(r.Checks), maxNodeChecks))}
+// bounded gives the report within its limits; nil of none.
+func (r *NodeReport) bounded() *NodeReport {
+	if r == nil {
+		return nil
+	}
+	out := &NodeReport{At: r.At, Checks: make([]NodeCheck, 0, min(len(r.Checks), maxNodeChecks))}
 	for _, c := range r.Checks[:min(len(r.Checks), maxNodeChecks)] {
 		for _, s := range []*string{&c.Name, &c.Found, &c.Want, &c.Hint, &c.Skipped} {
 			if len(*s) > maxCheckText {
@@ -68,16 +71,8 @@ func (r *NodeReport) bounded() NodeReport {
 	return out
 }
 
-// FencedNodeReport is a report as a worker hands it in.
-type FencedNodeReport struct {
-	Fence  Fence
-	Report NodeReport
-}
-
-// NodeReportStore keeps the latest report of each node.
+// NodeReportStore gives the latest report of each node, as a Finish brought it.
 type NodeReportStore interface {
-	// KeepNodeReports keeps those whose fence the worker still holds; others are dropped.
-	KeepNodeReports(ctx context.Context, w WorkerID, reports []FencedNodeReport) error
 	// NodeReports gives the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
 	// none is an empty list.
 	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
@@ -107,20 +102,6 @@ func (a *App) NodeReports(ctx context.Context, actor Actor, cluster, node string
 		}
 	}
 	return nil, Errorf(ENotFound, "Cluster %q has no node %q.", c.Name, node)
-}
-
-// keepNodeReports keeps what workers found out about nodes.
-func (a *App) keepNodeReports(ctx context.Context, w WorkerID, reports []Report) error {
-	var kept []FencedNodeReport
-	for _, r := range reports {
-		if r.Contract != nil {
-			kept = append(kept, FencedNodeReport{Fence: r.Fence, Report: r.Contract.bounded()})
-		}
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	return a.Store.KeepNodeReports(ctx, w, kept)
 }
 
 // Failed gives the checks of a level that are not OK.

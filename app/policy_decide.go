@@ -28,7 +28,8 @@ type Decision struct {
 	Lease   time.Duration `json:"lease"`          // as it is after the changes
 }
 
-// Change is what a policy changed in a request.
+// Change is what a policy changed in a request. The lease is all that it can be: anything that a layout or a plan depends on would have to
+// be decided before that is worked out, or worked out again.
 type Change struct {
 	Policy string        `json:"policy"`
 	From   time.Duration `json:"from"` // the lease; 0: for ever

@@ -122,7 +122,7 @@ func (a *App) TryPolicy(ctx context.Context, actor Actor, t Try) (Trial, error) 
 		return out, err
 	}
 	then := with(now, t.Policy, t.Remove)
-	begun := time.Now()
+	begun := a.Now()
 	if t.Facts != nil {
 		f := *t.Facts
 		f.Tenant = actor.Tenant
@@ -149,7 +149,7 @@ func (a *App) TryPolicy(ctx context.Context, actor Actor, t Try) (Trial, error) 
 		return out, err
 	}
 	for _, r := range past {
-		if ctx.Err() != nil || time.Since(begun) > trialTime {
+		if ctx.Err() != nil || a.Now().Sub(begun) > trialTime {
 			out.Partial = true
 			break
 		}
@@ -164,7 +164,7 @@ func (a *App) TryPolicy(ctx context.Context, actor Actor, t Try) (Trial, error) 
 				Text: fmt.Sprintf("%s: %s of template %s, lease %s", firstOf(f.Name, "a cluster"), count(f.Nodes, "node"), f.Template, leaseWords(f.Lease))})
 		}
 	}
-	out.Seconds = time.Since(begun).Seconds()
+	out.Seconds = a.Now().Sub(begun).Seconds()
 	return out, nil
 }
 

@@ -26,7 +26,7 @@ type Balancer struct {
 	Most int
 	// Alone says that there is no other server: a provisioner inside a server is then this one's, and alive.
 	Alone bool
-	// Mono is a clock that nobody sets; nil: time.Now, which Go compares without regard to the wall clock.
+	// Mono is a clock that nobody sets, such as time.Now, whose times Go compares without regard to the wall clock. The app's may be set.
 	Mono func() time.Time
 
 	heard    map[string]sighting
@@ -78,10 +78,7 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 
 // listen gives the provisioners that were not heard of for too long.
 func (b *Balancer) listen(all []Provisioner) (lost []Provisioner) {
-	now := time.Now()
-	if b.Mono != nil {
-		now = b.Mono()
-	}
+	now := b.Mono()
 	// Who was frozen has heard nobody meanwhile, which says nothing about the others.
 	if now.Sub(b.listened) > ProvisionerSilence/2 {
 		b.heard = nil

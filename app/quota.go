@@ -220,7 +220,7 @@ func (a *App) Quotas(ctx context.Context, actor Actor) ([]QuotaUse, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.quotas.get(ctx, quotaKey{actor.Tenant, string(written)}, func(ctx context.Context) ([]QuotaUse, error) {
+	all, err := a.quotas.get(ctx, a.Now, quotaKey{actor.Tenant, string(written)}, func(ctx context.Context) ([]QuotaUse, error) {
 		return a.Store.Quotas(ctx, actor.Tenant, a.Now())
 	})
 	return slices.Clone(all), err
@@ -269,7 +269,7 @@ func (a *App) quotaLines(ctx context.Context, actor Actor, now time.Time) ([]Quo
 	if err != nil {
 		return nil, err
 	}
-	lines, err := a.lefts.get(ctx, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]QuotaLine, error) {
+	lines, err := a.lefts.get(ctx, a.Now, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]QuotaLine, error) {
 		return a.Store.QuotaLines(ctx, actor.Tenant, actor.User, actor.Groups, now)
 	})
 	return slices.Clone(lines), err

@@ -28,13 +28,19 @@ type slowAnswer[V any] struct {
 	done  chan struct{}
 	value V
 	err   error
-	until time.Time
+
+	begun, until time.Time // between which it is good
+}
+
+// goodAt also tells false where the clock was set back since.
+func (a *slowAnswer[V]) goodAt(now time.Time) bool {
+	return !now.Before(a.begun) && now.Before(a.until)
 }
 
 // get gives an answer that is kept, or works it out.
-func (s *slowAnswers[K, V]) get(ctx context.Context, key K, work func(context.Context) (V, error)) (V, error) {
+func (s *slowAnswers[K, V]) get(ctx context.Context, clock func() time.Time, key K, work func(context.Context) (V, error)) (V, error) {
 	for {
-		now := time.Now()
+		now := clock()
 		s.mu.Lock()
 		if s.kept == nil {
 			s.kept = map[K]*slowAnswer[V]{}
@@ -48,7 +54,7 @@ func (s *slowAnswers[K, V]) get(ctx context.Context, key K, work func(context.Co
 			case <-a.done:
 			}
 			// The one who worked it out may have gone away; that is no answer.
-			if a.err == nil && time.Now().Before(a.until) {
+			if a.err == nil && a.goodAt(clock()) {
 				return a.value, nil
 			}
 			s.forget(key, a)
@@ -57,24 +63,24 @@ func (s *slowAnswers[K, V]) get(ctx context.Context, key K, work func(context.Co
 		for k, old := range s.kept { // there are only ever a few
 			select {
 			case <-old.done:
-				if !now.Before(old.until) {
+				if !old.goodAt(now) {
 					delete(s.kept, k)
 				}
 			default:
 			}
 		}
-		a = &slowAnswer[V]{done: make(chan struct{})}
+		a = &slowAnswer[V]{done: make(chan struct{}), begun: now}
 		s.kept[key] = a
 		s.mu.Unlock()
-		return s.work(ctx, key, a, now, work)
+		return s.work(ctx, clock, key, a, work)
 	}
 }
 
-func (s *slowAnswers[K, V]) work(ctx context.Context, key K, a *slowAnswer[V], begun time.Time, work func(context.Context) (V, error)) (V, error) {
+func (s *slowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, key K, a *slowAnswer[V], work func(context.Context) (V, error)) (V, error) {
 	finished := false
 	defer func() {
-		if took := time.Since(begun); finished && a.err == nil && s.keeps(a.value, took) {
-			a.until = begun.Add(took + min(took*slowTimes, slowMost))
+		if took := clock().Sub(a.begun); finished && a.err == nil && s.keeps(a.value, took) {
+			a.until = a.begun.Add(took + min(took*slowTimes, slowMost))
 		} else {
 			if !finished {
 				a.err = Errorf(EInternal, "It could not be worked out.")

@@ -268,6 +268,10 @@ type Finish struct {
 	Seen     []Seen        // what was come across at the provider, whether it ended well or not
 	Unasked  bool          // a create that ended before it asked the provider for anything
 	Pooled   bool          // its machine stood ready in a pool: how long it took is not learned
+	// What was found out is kept in the same transaction, and takes the place of what was found before.
+	Contract *NodeReport            // of the node
+	Facts    map[string]AnswerValue // that the service told
+	Changes  *Changes               // that its tool would make
 	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota is in the way of.
 	Fallbacks []HardwareFallback
 }
@@ -338,7 +342,7 @@ type Ledger interface {
 	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 	// ExtendClaims moves the deadlines of the fences that still hold.
 	ExtendClaims(ctx context.Context, w WorkerID, held []Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
-	// FinishSteps ends attempts, each by itself: outputs land on the node, successors become ready, free nodes get their
+	// FinishSteps ends attempts, each by itself and with all that its Finish holds, or not at all: outputs land on the node, successors become ready, free nodes get their
 	// next step queued, and the operation and cluster move on when nothing is left. The answers are in the order of fs;
 	// one of an old fence, or of another tenant's step, is EStale.
 	FinishSteps(ctx context.Context, w WorkerID, fs []Finish) ([]Finished, error)

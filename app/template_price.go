@@ -22,7 +22,7 @@ func (a *App) TemplatePrices(ctx context.Context, actor Actor) (map[string]float
 	if err != nil {
 		return nil, err
 	}
-	known := a.prices.of(c, func(t *Template) float64 { return a.smallestPrice(ctx, c, t) })
+	known := a.prices.of(c, a.Now, func(t *Template) float64 { return a.smallestPrice(ctx, c, t) })
 	for name := range known {
 		if c.Templates[name].State == TemplateDraft && !actor.seesDrafts() {
 			delete(known, name)
@@ -62,7 +62,7 @@ type templatePrices struct {
 const mostPriced = 64
 
 // of gives the prices that are known, and works out more of them for a while.
-func (p *templatePrices) of(c *Catalog, price func(*Template) float64) map[string]float64 {
+func (p *templatePrices) of(c *Catalog, clock func() time.Time, price func(*Template) float64) map[string]float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.known[c]
@@ -73,9 +73,9 @@ func (p *templatePrices) of(c *Catalog, price func(*Template) float64) map[strin
 		known = make(map[string]float64, len(c.Templates))
 		p.known[c] = known
 	}
-	end := time.Now().Add(priceTime)
+	begun := clock()
 	for _, t := range c.Offered() {
-		if len(known) == len(c.Templates) || time.Now().After(end) {
+		if len(known) == len(c.Templates) || clock().Sub(begun) > priceTime {
 			break
 		}
 		if _, is := known[t.Name]; !is {

@@ -251,7 +251,7 @@ func (a *App) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, er
 	if open {
 		key.to = time.Time{}
 	}
-	u, err := a.usages.get(ctx, key, func(ctx context.Context) (Usage, error) { return a.addUp(ctx, q, f) })
+	u, err := a.usages.get(ctx, a.Now, key, func(ctx context.Context) (Usage, error) { return a.addUp(ctx, q, f) })
 	u.Lines = slices.Clone(u.Lines)
 	return u, err
 }

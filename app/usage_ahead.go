@@ -69,7 +69,7 @@ func (a *App) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, error) 
 	q.Now = a.Now().UTC()
 	month := MonthOf(q.Now)
 	q.End = month.End
-	return a.aheads.get(ctx, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (UsageAhead, error) {
+	return a.aheads.get(ctx, a.Now, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (UsageAhead, error) {
 		list, err := a.Store.Commitments(ctx, q)
 		if err != nil {
 			return UsageAhead{}, err

@@ -106,19 +106,12 @@ func (a *App) Report(ctx context.Context, w WorkerID, reports []Report) ([]Repor
 	if len(reports) > MaxClaims {
 		return nil, Errorf(ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
 	}
-	if err := a.keepNodeReports(ctx, w, reports); err != nil {
-		return nil, err
-	}
 	now := a.Now()
-	if err := a.keepFacts(ctx, w, reports, now); err != nil {
-		return nil, err
-	}
-	if err := a.keepChanges(ctx, w, reports, now); err != nil {
-		return nil, err
-	}
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
-		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled}
+		facts := factsOf(&r) // which may fail the step
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
+			Contract: r.Contract.bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -97,12 +98,12 @@ var rooms = []room{
 	{"portal/*", []string{"app", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
 	{"jobs/webhook", []string{"app", "app/netguard"}, "what is sent to the outside is app's to say"},
 	{"cmd/muster/cli", []string{"app", "app/catalog", "portal/client", "solver/explain"}, "what all commands share knows no command"},
-	{"cmd/muster/families", []string{"app", "app/catalog", "automators", "automators/*", "cmd/muster/cli", "providers"}, "the families as this binary has them"},
+	{"cmd/muster/families", []string{"app", "app/catalog", "app/program", "automators", "automators/*", "cmd/muster/cli", "providers"}, "the families as this binary has them"},
 	{"cmd/muster/server", []string{"..."}, "the server's wiring introduces all of these to each other"},
 	{"cmd/muster/doctor", []string{"..."}, "it looks at all that a server is wired of"},
 	{"cmd/muster/demo", []string{"app", "app/store", "cmd/muster/*", "portal/client"}, "it runs a server and asks it"},
 	{"cmd/muster/database", []string{"app", "app/store", "app/store/*", "cmd/muster/cli"}, "it speaks to the database of this host's server itself"},
-	{"cmd/muster/offline", []string{"app", "app/*", "cmd/muster/cli", "cmd/muster/cluster", "cmd/muster/families", "planner", "solver"}, "it works on catalog files alone"},
+	{"cmd/muster/offline", []string{"app", "app/*", "cmd/muster/cli", "cmd/muster/cluster", "cmd/muster/families", "planner", "solver", "solver/*"}, "it works on catalog files alone"},
 	{"cmd/muster/catalog", []string{"app", "app/*", "automators", "automators/*", "cmd/muster/cli", "cmd/muster/cluster", "cmd/muster/families", "jobs/remote", "portal/client", "providers", "providers/*"},
 		"it works on catalog files, asks a server, and tries members of the families"},
 	{"cmd/muster/observe/metrics", []string{"app"}, "what is counted is app's to say"},
@@ -319,6 +320,38 @@ func TestPureRooms(t *testing.T) {
 			if slices.ContainsFunc(r.forbidden, func(f string) bool { return below(imported, f) }) {
 				t.Errorf("%s imports %s: %s", file, imported, r.why)
 			}
+		}
+	}
+}
+
+// Rooms below app that go by a clock of their own.
+var clocks = []struct{ who, why string }{
+	{"app/store", "it waits for databases, and keeps sessions, by the host's clock"},
+	{"app/apptest", "it waits for databases to start"},
+}
+
+// What the use cases know of time is the clock that they are given, which tests move and which may be another than the host's.
+func TestUseCasesHaveNoClockOfTheirOwn(t *testing.T) {
+	for dir, p := range packages(t) {
+		if !below(dir, "app") || slices.ContainsFunc(clocks, func(c struct{ who, why string }) bool { return below(dir, c.who) }) {
+			continue
+		}
+		for _, name := range p.files {
+			files := token.NewFileSet()
+			parsed, err := parser.ParseFile(files, filepath.Join(root, dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, s.Sel.Name) {
+					t.Errorf("%s calls time.%s: take the clock that is given, such as Deps.Now", files.Position(s.Pos()), s.Sel.Name)
+				}
+				return true
+			})
 		}
 	}
 }

@@ -133,9 +133,13 @@ func (p *Portal) apiClone(ctx context.Context, in *cloneInput) (*asked, error) {
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	if v := answer.Cluster; v != nil {
+	if id := answer.Request.Cluster; id != "" {
+		v, err := p.muster.Cluster(ctx, caller(ctx), id)
+		if err != nil {
+			return nil, p.fail(ctx, err)
+		}
 		v.Nodes, v.Operations, v.Links = orEmpty(v.Nodes), orEmpty(v.Operations), orEmpty(v.Links)
-		return &asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: v}, nil
+		return &asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: &v}, nil
 	}
 	return &asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
 }

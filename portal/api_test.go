@@ -102,7 +102,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"no such cluster", "GET", "/clusters/none", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"no events of no cluster", "GET", "/clusters/none/events", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "The create is running."},
-		{"another plan", "POST", "/clusters", `{"template":"web","size":2,"name":"x","plan_hash":"00"}`, 409, app.EConflict, "plan_hash", "The plan has changed."},
+		{"another plan", "POST", "/clusters", `{"template":"web","size":2,"name":"x","plan_hash":"00"}`, 409, app.EConflict, "", "The plan has changed."},
 		{"no such address", "GET", "/clouds", "", 404, app.ENotFound, "", "nothing at this address"},
 		{"no such verb", "PUT", "/clusters", "", 405, app.EInvalid, "", "cannot be used in that way"},
 	} {

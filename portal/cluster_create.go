@@ -11,15 +11,18 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := form(r); err != nil {
 		return err
 	}
-	c, err := p.muster.Catalog(r.Context(), a)
+	held := app.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
+	c, err := p.muster.Catalog(held, a)
 	if err != nil {
 		return err
 	}
 	n := newClusterForm(c, r.PostForm, a.Groups)
 	again := func(status int, notice string) error {
 		n.view.Notice = notice
-		if err := n.preview(r.Context(), p.muster, a); err != nil {
-			return err
+		if n.view.Preview == nil {
+			if err := n.preview(r.Context(), p.muster, a); err != nil {
+				return err
+			}
 		}
 		p.showClusterNew(w, r, status, n)
 		return nil
@@ -31,21 +34,21 @@ func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Act
 		// Nothing is made that nobody has seen.
 		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
 	}
-	answer, err := p.ask(r.Context(), a, n.request)
+	answer, err := p.submit(held, a, n.request)
 	if err == nil {
 		to := "/requests/" + strconv.FormatInt(answer.Request.ID, 10)
-		if answer.Cluster != nil && len(answer.Request.Decision.Changes) == 0 {
-			to = "/clusters/" + answer.Cluster.ID
+		if id := answer.Request.Cluster; id != "" && len(answer.Request.Decision.Changes) == 0 {
+			to = "/clusters/" + id
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
-	if app.CodeOf(err) == app.EConflict {
-		// A conflict is about the plan when a new preview has another hash than the one that was approved.
-		v, previewErr := p.muster.Preview(r.Context(), a, app.ClusterRequest{
-			LayoutRequest: n.request.LayoutRequest, Name: n.request.Name, Lease: n.request.Lease,
-		})
-		if previewErr == nil && v.PlanHash != n.hash {
+	if app.AsError(err).Reason == "plan_changed" {
+		if err := n.preview(r.Context(), p.muster, a); err != nil {
+			return err
+		}
+		// The reason is also that of a catalog that changed in between, which may leave the plan as it was.
+		if v := n.view.Preview; v != nil && v.PlanHash != n.hash {
 			return again(http.StatusConflict, "The plan is not the one that you saw: the form or the catalog has changed since. Nothing was made. This is how it looks now.")
 		}
 	}

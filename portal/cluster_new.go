@@ -17,13 +17,14 @@ import (
 )
 
 func (p *Portal) clusterNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	c, err := p.muster.Catalog(r.Context(), a)
+	ctx := app.HoldCatalog(r.Context())
+	c, err := p.muster.Catalog(ctx, a)
 	if err != nil {
 		return err
 	}
 	n := newClusterForm(c, r.URL.Query(), a.Groups)
 	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
-	if err := n.preview(r.Context(), p.muster, a); err != nil {
+	if err := n.preview(ctx, p.muster, a); err != nil {
 		return err
 	}
 	p.showClusterNew(w, r, http.StatusOK, n)
@@ -34,12 +35,13 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err := form(r); err != nil {
 		return err
 	}
-	c, err := p.muster.Catalog(r.Context(), a)
+	ctx := app.HoldCatalog(r.Context())
+	c, err := p.muster.Catalog(ctx, a)
 	if err != nil {
 		return err
 	}
 	n := newClusterForm(c, r.PostForm, a.Groups)
-	if err := n.preview(r.Context(), p.muster, a); err != nil {
+	if err := n.preview(ctx, p.muster, a); err != nil {
 		return err
 	}
 	if r.Header.Get("HX-Request") != "" {

@@ -110,8 +110,8 @@ func (p *Portal) clusterClone(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	to := fmt.Sprintf("/requests/%d", answer.Request.ID)
-	if answer.Cluster != nil {
-		to = "/clusters/" + answer.Cluster.ID
+	if id := answer.Request.Cluster; id != "" {
+		to = "/clusters/" + id
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil

@@ -225,7 +225,7 @@ func (f *fake) CreateCluster(_ context.Context, a app.Actor, r app.ClusterReques
 		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
 	}
 	if r.PlanHash != "" && r.PlanHash != v.PlanHash {
-		return app.ClusterView{}, &app.Error{Code: app.EConflict, Field: "plan_hash", Message: "The plan has changed."}
+		return app.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed."}
 	}
 	for _, c := range f.clusters {
 		if c.Name == r.Name && c.Status != app.ClusterDeleted {

@@ -20,6 +20,8 @@ import (
 type Requesting interface {
 	// Ask gives the cluster, or the request that waits. A policy's refusal is EForbidden, reason "policy".
 	Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
+	// SubmitRequest is Ask, and gives only the id of the cluster.
+	SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
 	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
 	// Review, Confirm and BreakGlass are EConflict, reason "plan_changed", where another plan was shown.
@@ -42,6 +44,15 @@ func (p *Portal) ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (ap
 	}
 	v, err := p.muster.CreateCluster(ctx, a, r)
 	return app.Answer{Cluster: &v}, err
+}
+
+// submit is ask for a page, which leads to the cluster and needs only its id.
+func (p *Portal) submit(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	if m := p.requesting(); m != nil {
+		return m.SubmitRequest(ctx, a, r)
+	}
+	v, err := p.muster.CreateCluster(ctx, a, r)
+	return app.Answer{Request: app.Request{Cluster: v.ID}}, err
 }
 
 // inboxShown is the greatest number beside the entry of the menu.

@@ -19,9 +19,13 @@ func (t *storeTest) keepsFacts() {
 		}
 	}
 	w := app.WorkerID{Tenant: tenant, Name: "w"}
-	keep := func(w app.WorkerID, f app.Fence, name, value string, secret bool) {
+	keep := func(w app.WorkerID, f app.Fence, e *app.Error, facts map[string]app.AnswerValue) {
 		t.Helper()
-		t.must(t.s.KeepFacts(t.ctx, w, []app.FencedFacts{{Fence: f, Now: t.clock.Now(), Facts: map[string]app.AnswerValue{name: {Text: value, Secret: secret}}}}))
+		_, err := t.s.FinishSteps(t.ctx, w, []app.Finish{{Fence: f, Now: t.clock.Now(), Err: e, Retry: app.Retry{Again: true}, Facts: facts}})
+		t.must(err)
+	}
+	token := func(value string) map[string]app.AnswerValue {
+		return map[string]app.AnswerValue{"join_token": {Text: value, Secret: true}}
 	}
 	var held []string
 	for at := range claimed {
@@ -39,13 +43,17 @@ func (t *storeTest) keepsFacts() {
 	other := app.WorkerID{Tenant: tenant, Name: "w2"}
 	stale := fence(first)
 	stale.Attempt++
-	keep(other, fence(first), "join_token", "another worker's", true)
-	keep(w, stale, "join_token", "of another attempt", true)
-	keep(app.WorkerID{Tenant: "t2", Name: "w"}, fence(first), "join_token", "another tenant's", true)
-	keep(w, fence(first), "join_token", "old", true)
-	keep(w, fence(first), "join_token", "hunter2", true) // the later one counts
-	keep(w, fence(first), "port", "1", false)
-	keep(w, fence(second), "port", "2", false)
+	keep(other, fence(first), nil, token("another worker's"))
+	keep(w, stale, nil, token("of another attempt"))
+	keep(app.WorkerID{Tenant: "t2", Name: "w"}, fence(first), nil, token("another tenant's"))
+	keep(w, fence(first), &app.Error{Code: app.EScript, Message: "it broke"}, token("old"))
+	if first = t.claim("w"); first == nil || first.Step.Attempt != 2 {
+		t.Fatalf("there is %+v, want a second attempt", first)
+	}
+	facts := token("hunter2") // the later one counts
+	facts["port"] = app.AnswerValue{Text: "1"}
+	keep(w, fence(first), nil, facts)
+	keep(w, fence(second), nil, map[string]app.AnswerValue{"port": {Text: "2"}})
 	names := []app.FactName{{Service: service, Name: "join_token"}, {Service: service, Name: "port"}, {Service: "nobody", Name: "port"}}
 	get := func(nodes ...string) (said []string) {
 		t.Helper()
@@ -86,7 +94,9 @@ func (t *storeTest) keepsFacts() {
 		t.Errorf("among many names: %+v, %v", list, err)
 	}
 	for _, at := range held {
-		t.finish(claimed[at], false)
+		if c := claimed[at]; fence(c) != fence(second) && c.Node.Name != one {
+			t.finish(c, false)
+		}
 	}
 	t.drain()
 	t.submit(app.OperationDelete, "web-1", Remove(3), true)

@@ -81,6 +81,7 @@ func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
 		{"many workers claim and report at the same time", (*storeTest).manyAtOnce},
 		{"every claim of a node has a greater epoch", (*storeTest).epochs},
 		{"operations take turns", (*storeTest).fairness},
+		{"a report is kept in one transaction, or not at all", (*storeTest).reports},
 		{"what services told is there for later steps", (*storeTest).keepsFacts},
 		{"people are asked without holding a node or a worker", (*storeTest).asksPeople},
 		{"of many answers one counts", (*storeTest).answersRace},

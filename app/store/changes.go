@@ -6,23 +6,17 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
-// KeepChanges implements app.ChangesStore.
-func (s *Store) KeepChanges(ctx context.Context, w app.WorkerID, all []app.FencedChanges) error {
-	return s.write(ctx, func(t *tx) error {
-		for _, c := range all {
-			err := t.exec(`INSERT INTO service_changes (cluster, node, service, tenant, at, changes)
-				SELECT cluster, node, service, tenant, CAST(? AS BIGINT), CAST(? AS TEXT) FROM steps
-				WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running' AND service <> ''
-				ON CONFLICT (cluster, node, service) DO UPDATE SET at = excluded.at, changes = excluded.changes`,
-				micros(c.Now), jsonText(c.Changes), c.Fence.Operation, c.Fence.Index, c.Fence.Attempt, w.Name, w.Tenant)
-			if err != nil {
-				return err
-			}
-		}
+// keepChanges keeps what a comparison found of a service.
+func (t *tx) keepChanges(tenant, cluster string, st *ledger.Step, f app.Finish) error {
+	if f.Changes == nil || st.Service == "" {
 		return nil
-	})
+	}
+	return t.exec(`INSERT INTO service_changes (cluster, node, service, tenant, at, changes) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (cluster, node, service) DO UPDATE SET at = excluded.at, changes = excluded.changes`,
+		cluster, st.Node, st.Service, tenant, micros(f.Now), jsonText(f.Changes))
 }
 
 // ServiceChanges implements app.ChangesStore.

@@ -7,37 +7,31 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
-// KeepFacts implements app.FactStore.
-func (s *Store) KeepFacts(ctx context.Context, w app.WorkerID, all []app.FencedFacts) error {
-	return s.write(ctx, func(t *tx) error {
-		for _, f := range all {
-			var cluster, node, service string
-			var number int64
-			err := t.row(`SELECT st.cluster, st.node, st.service, n.number FROM steps st JOIN nodes n ON n.cluster = st.cluster AND n.name = st.node
-				WHERE st.operation = ? AND st.idx = ? AND st.attempt = ? AND st.worker = ? AND st.tenant = ? AND st.state = 'running' AND st.service <> ''`,
-				f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant).Scan(&cluster, &node, &service, &number)
-			if isNoRows(err) {
-				continue
-			}
-			if err != nil {
-				return wrapped(err)
-			}
-			names := slices.Sorted(maps.Keys(f.Facts))
-			if err := t.execSet(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
-				`(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (cluster, service, name, node) DO UPDATE SET value = excluded.value, secret = excluded.secret,
-				number = excluded.number, at = excluded.at`,
-				func(args []any, i int) []any {
-					v := f.Facts[names[i]]
-					sealed := s.seal([]byte(v.Text), "node_facts/"+strings.Join([]string{cluster, service, names[i], node}, "/"))
-					return append(args, cluster, service, names[i], node, number, w.Tenant, sealed, bit(v.Secret), micros(f.Now))
-				}); err != nil {
-				return err
-			}
-		}
+// keepFacts keeps what a service told in a step.
+func (s *Store) keepFacts(t *tx, tenant, cluster string, st *ledger.Step, f app.Finish) error {
+	if len(f.Facts) == 0 || st.Service == "" {
 		return nil
-	})
+	}
+	var number int64
+	err := t.row(`SELECT number FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node).Scan(&number)
+	if isNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return wrapped(err)
+	}
+	names := slices.Sorted(maps.Keys(f.Facts))
+	return t.execSet(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
+		`(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (cluster, service, name, node) DO UPDATE SET value = excluded.value, secret = excluded.secret,
+		number = excluded.number, at = excluded.at`,
+		func(args []any, i int) []any {
+			v := f.Facts[names[i]]
+			sealed := s.seal([]byte(v.Text), "node_facts/"+strings.Join([]string{cluster, st.Service, names[i], st.Node}, "/"))
+			return append(args, cluster, st.Service, names[i], st.Node, number, tenant, sealed, bit(v.Secret), micros(f.Now))
+		})
 }
 
 const factColumns = `f.cluster, f.service, f.name, f.node, f.value, f.secret, f.at, f.number`

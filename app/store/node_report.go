@@ -6,27 +6,17 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
-// KeepNodeReports implements app.NodeReportStore.
-func (s *Store) KeepNodeReports(ctx context.Context, w app.WorkerID, reports []app.FencedNodeReport) error {
-	return s.write(ctx, func(t *tx) error {
-		for _, r := range reports {
-			b, err := json.Marshal(r.Report)
-			if err != nil {
-				return fmt.Errorf("store: node report: %w", err)
-			}
-			err = t.exec(`INSERT INTO node_reports (cluster, node, tenant, at, report)
-				SELECT cluster, node, tenant, CAST(? AS BIGINT), CAST(? AS TEXT) FROM steps
-				WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'
-				ON CONFLICT (cluster, node) DO UPDATE SET at = excluded.at, report = excluded.report`,
-				micros(r.Report.At), string(b), r.Fence.Operation, r.Fence.Index, r.Fence.Attempt, w.Name, w.Tenant)
-			if err != nil {
-				return err
-			}
-		}
+// keepNodeReport keeps what a step found out about its node.
+func (t *tx) keepNodeReport(tenant, cluster string, st *ledger.Step, f app.Finish) error {
+	if f.Contract == nil || st.Node == "" {
 		return nil
-	})
+	}
+	return t.exec(`INSERT INTO node_reports (cluster, node, tenant, at, report) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (cluster, node) DO UPDATE SET at = excluded.at, report = excluded.report`,
+		cluster, st.Node, tenant, micros(f.Contract.At), jsonText(f.Contract))
 }
 
 // NodeReports implements app.NodeReportStore.

@@ -75,7 +75,7 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 			}
 			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 			took.note(set, st, f)
-			if err := t.noteFinish(set, st, f, nodes); err != nil {
+			if err := s.noteFinish(t, set, st, f, nodes); err != nil {
 				return err
 			}
 		}
@@ -113,8 +113,18 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 }
 
 // noteFinish keeps what an attempt found out about its node.
-func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
-	n := ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}
+func (s *Store) noteFinish(t *tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
+	o := set.Operation(st.Operation)
+	if err := t.keepNodeReport(o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	if err := s.keepFacts(t, o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	if err := t.keepChanges(o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
 	if err := t.noteNode(f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
 	}
@@ -124,11 +134,11 @@ func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *n
 		}
 	}
 	if f.Err == nil && f.Node != nil {
-		stays, err := t.stays(set.Operation(st.Operation), *f.Node)
+		stays, err := t.stays(o, *f.Node)
 		if err != nil {
 			return err
 		}
-		nodes.update(n, set.Operation(st.Operation).Tenant, stays, *f.Node)
+		nodes.update(n, o.Tenant, stays, *f.Node)
 	}
 	return nil
 }

@@ -322,6 +322,10 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 		_, err := a.Ask(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
+	"SubmitRequest": func(ctx context.Context, a *app.App, s *scene) error {
+		_, err := a.SubmitRequest(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		return err
+	},
 	"Confirm": func(ctx context.Context, a *app.App, s *scene) error {
 		_, err := a.Confirm(ctx, s.actor, s.request(), "")
 		return err

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"os"
+	"time"
 
 	"muster/app"
 	"muster/automators"
@@ -81,5 +82,5 @@ func (s *Server) alone() bool { return s.Database == "" }
 
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
-	(&jobs.Balance{Balancer: &app.Balancer{App: s.App, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
+	(&jobs.Balance{Balancer: &app.Balancer{App: s.App, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
 }

@@ -1,0 +1,150 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/store"
+)
+
+// refusing answers every create with an error.
+type refusing struct {
+	*app.App
+	err error
+}
+
+func (m refusing) SubmitRequest(context.Context, app.Actor, app.ClusterRequest) (app.Answer, error) {
+	return app.Answer{}, m.err
+}
+
+// Whatever keeps a cluster from being created is what the page says, beside the plan of what was typed. That the plan has changed is said
+// where it has.
+func TestAConflictOfACreateIsNamed(t *testing.T) {
+	const changed = "The plan is not the one that you saw"
+	o := newOffice(t)
+	o.app.Deps.Catalog().Templates["web"].Parameters = []app.Parameter{{Name: "nodes", Type: app.ParameterInteger, Default: 1, To: []string{"size"}}}
+	o.rules(app.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: app.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+	ada := o.at("ada")
+	catalog := visit(t, func(c *Config) {
+		c.Now, c.Muster = o.clock.now, refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}}
+	})
+	catalog.signIn("ada")
+	for _, name := range []string{"nodes=3&name=shop", "nodes=6&name=waits"} {
+		if a := ada.post("/clusters", ada.get("/clusters/new?template=web&set-"+name).fields()); a.status != http.StatusSeeOther {
+			t.Fatalf("the create of %s answers %d: %s", name, a.status, a.text())
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		at    *site
+		shown string // with what the form was opened
+		nodes string // and then sent
+		says  []string
+		plan  bool // the page says that it has changed
+	}{
+		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`There is already a cluster named "shop".`, "3 machines at cloud"}, false},
+		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is open already`, "6 machines at cloud"}, false},
+		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"The provider cloud was changed in the catalog meanwhile.", "3 machines at cloud"}, false},
+		{"the plan changed", ada, "nodes=3&name=new", "4", []string{"4 machines at cloud"}, true},
+		{"the plan changed, and the name is taken", ada, "nodes=3&name=shop", "4", []string{"4 machines at cloud"}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := c.at.get("/clusters/new?template=web&set-" + c.shown).fields()
+			if in.Get("plan_hash") == "" {
+				t.Fatal("the form shows no plan")
+			}
+			in.Set("set-nodes", c.nodes)
+			a := c.at.post("/clusters", in)
+			a.reads(http.StatusConflict, c.says...)
+			if strings.Contains(a.text(), changed) != c.plan {
+				t.Errorf("that the plan has changed is said or not: %s", a.text())
+			}
+			if out := a.fields(); out.Get("set-nodes") != c.nodes || out.Get("name") != in.Get("name") {
+				t.Errorf("what was typed is lost: %v", out)
+			}
+		})
+	}
+}
+
+// counted counts what a use case asks of the store and the solver.
+type counted struct {
+	*store.Store
+	app.Solver
+	catalogs, revisions, solves, views atomic.Int64
+}
+
+func (c *counted) OwnCatalogRevision(ctx context.Context, tenant string) (int64, error) {
+	c.revisions.Add(1)
+	return c.Store.OwnCatalogRevision(ctx, tenant)
+}
+
+func (c *counted) View(ctx context.Context, tenant, cluster string) (app.ClusterView, error) {
+	c.views.Add(1)
+	return c.Store.View(ctx, tenant, cluster)
+}
+
+func (c *counted) Solve(ctx context.Context, in *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+	c.solves.Add(1)
+	return c.Solver.Solve(ctx, in, r)
+}
+
+// take gives what was counted since the last time.
+func (c *counted) take() string {
+	return fmt.Sprintf("%d catalogs, %d revisions, %d solves, %d views", c.catalogs.Swap(0), c.revisions.Swap(0), c.solves.Swap(0), c.views.Swap(0))
+}
+
+// A create loads the catalog once, solves once, though a policy shortens its lease, and reads the cluster back only to show it.
+func TestACreateDoesNothingTwice(t *testing.T) {
+	o := newOffice(t)
+	o.rules(officeRules...)
+	c, given := &counted{Store: o.store, Solver: o.app.Solver}, o.app.Deps.Catalog
+	o.app.Deps.Store, o.app.Deps.Solver, o.app.Reader = c, c, catalog.NewReader(catalog.Options{}, app.Families{})
+	o.app.Deps.Catalog = func() *app.Catalog {
+		c.catalogs.Add(1)
+		return given()
+	}
+	ada := o.at("ada")
+	day := 24 * time.Hour
+	for _, one := range []struct {
+		name  string
+		size  int
+		views string // that the API reads, which answers with the cluster
+	}{
+		{"as it was asked for", 1, "1"},
+		{"with a lease that a policy shortens", 3, "1"},
+		{"that waits for approval", 4, "0"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			const once = "1 catalogs, 1 revisions, 1 solves, "
+			in := ada.get(fmt.Sprintf("/clusters/new?template=web&lease=24h&size=%d&name=page%d", one.size, one.size)).fields()
+			c.take()
+			if a := ada.post("/clusters", in); a.status != http.StatusSeeOther {
+				t.Fatalf("the page answers %d: %s", a.status, a.text())
+			}
+			if got := c.take(); got != once+"0 views" {
+				t.Errorf("by the page: %s", got)
+			}
+			r := app.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), LayoutRequest: app.LayoutRequest{Template: "web", Size: one.size}, Lease: &day}
+			if status, _ := o.api("ada", http.MethodPost, "/clusters", r, nil); status >= 300 {
+				t.Fatalf("the API answers %d", status)
+			}
+			if got := c.take(); got != once+one.views+" views" {
+				t.Errorf("by the API: %s", got)
+			}
+		})
+	}
+	c.take()
+	if a := ada.post("/clusters/page1/clone", map[string][]string{"name": {"twin"}}); a.status != http.StatusSeeOther || a.header.Get("Location") == "" {
+		t.Fatalf("a clone answers %d: %s", a.status, a.text())
+	}
+	if got := c.take(); got != "1 catalogs, 1 revisions, 1 solves, 0 views" {
+		t.Errorf("by a clone: %s", got)
+	}
+}
