@@ -328,6 +328,7 @@ func TestPureRooms(t *testing.T) {
 var clocks = []struct{ who, why string }{
 	{"app/store", "it waits for databases, and keeps sessions, by the host's clock"},
 	{"app/apptest", "it waits for databases to start"},
+	{"app/program", "it waits for programs of the host"},
 }
 
 // What the use cases know of time is the clock that they are given, which tests move and which may be another than the host's.
