@@ -25,7 +25,7 @@ func budgetLevel(limit, used float64) (level int) {
 }
 
 // tellBudget tells that a budget is used up to a level, once a month and level.
-func (t *tx) tellBudget(at time.Time, tenant string, s app.QuotaStanding, used float64) error {
+func tellBudget(t *tx, at time.Time, tenant string, s app.QuotaStanding, used float64) error {
 	limit, _ := s.Limits.Of(app.MeasurePerMonth)
 	reached := budgetLevel(limit, used)
 	if reached == 0 {
@@ -71,7 +71,7 @@ func (t *tx) tellBudget(at time.Time, tenant string, s app.QuotaStanding, used f
 }
 
 // forgetBudget lets a budget that was changed be told of anew.
-func (t *tx) forgetBudget(tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
+func forgetBudget(t *tx, tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
 	limit := func(q *app.Quota) float64 {
 		if q != nil {
 			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
@@ -117,7 +117,7 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 	}
 	err = s.write(ctx, func(t *tx) error {
 		for _, d := range due {
-			if err := t.tellBudget(now, tenant, d, d.Months[0]); err != nil {
+			if err := tellBudget(t, now, tenant, d, d.Months[0]); err != nil {
 				return err
 			}
 		}

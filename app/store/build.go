@@ -106,7 +106,7 @@ func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, 
 		b.HookID, b.Rule, b.ID).Scan(&b.Ahead))
 }
 
-func (t *tx) build(id int64) (app.Build, error) {
+func build(t *tx, id int64) (app.Build, error) {
 	b, wanted, err := scanBuild(t.row(buildRows+` WHERE b.id = ?`, id))
 	if isNoRows(err) {
 		return b, errNoBuild(id)
@@ -118,7 +118,7 @@ func (t *tx) build(id int64) (app.Build, error) {
 }
 
 // wakeBuilds makes builds due: something has happened that may be about them.
-func (t *tx) wakeBuilds(at time.Time, where string, args ...any) error {
+func wakeBuilds(t *tx, at time.Time, where string, args ...any) error {
 	n, err := t.count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{micros(at)}, args...)...)
 	if n > 0 {
 		t.clusters[app.WatchBuilds] = true
@@ -127,12 +127,12 @@ func (t *tx) wakeBuilds(at time.Time, where string, args ...any) error {
 }
 
 // wakeNextBuild lets the one that has waited longest look for room.
-func (t *tx) wakeNextBuild(at time.Time, hook, rule string) error {
-	return t.wakeBuilds(at, `id = (SELECT min(n.id) FROM builds n WHERE n.hook = ? AND n.rule = ? AND n.state = 'waiting' AND n.live = 1)`, hook, rule)
+func wakeNextBuild(t *tx, at time.Time, hook, rule string) error {
+	return wakeBuilds(t, at, `id = (SELECT min(n.id) FROM builds n WHERE n.hook = ? AND n.rule = ? AND n.state = 'waiting' AND n.live = 1)`, hook, rule)
 }
 
 // claimBuild moves a build in the transaction that makes its cluster, or the request for one.
-func (t *tx) claimBuild(at time.Time, c *app.BuildClaim, state app.BuildState, cluster string, request int64) error {
+func claimBuild(t *tx, at time.Time, c *app.BuildClaim, state app.BuildState, cluster string, request int64) error {
 	if c == nil {
 		return nil
 	}
@@ -148,11 +148,11 @@ func (t *tx) claimBuild(at time.Time, c *app.BuildClaim, state app.BuildState, c
 		return wrapped(err)
 	}
 	t.clusters[app.WatchBuilds] = true
-	return t.wakeNextBuild(at, hook, rule) // there may be room for more than one
+	return wakeNextBuild(t, at, hook, rule) // there may be room for more than one
 }
 
 // buildRequestMoved follows the request for a build's cluster.
-func (t *tx) buildRequestMoved(at time.Time, r app.Request) error {
+func buildRequestMoved(t *tx, at time.Time, r app.Request) error {
 	if r.Kind != app.OperationCreate {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (t *tx) buildRequestMoved(at time.Time, r app.Request) error {
 		}
 		return err
 	}
-	return t.wakeBuilds(at, `request = ? AND live = 1 AND state = 'asking'`, r.ID)
+	return wakeBuilds(t, at, `request = ? AND live = 1 AND state = 'asking'`, r.ID)
 }
 
 // EndBuild implements app.BuildStore.
@@ -230,12 +230,12 @@ func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, 
 		}
 		t.clusters[app.WatchBuilds] = true
 		if !live {
-			if err := t.wakeNextBuild(now, b.HookID, b.Rule); err != nil {
+			if err := wakeNextBuild(t, now, b.HookID, b.Rule); err != nil {
 				return err
 			}
 		}
 		if tell != nil {
-			if err := t.tellBuild(b.Tenant, *tell); err != nil {
+			if err := tellBuild(t, b.Tenant, *tell); err != nil {
 				return err
 			}
 		}

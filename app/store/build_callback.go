@@ -43,7 +43,7 @@ const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hoo
 	AND (b.live = 1 OR EXISTS (SELECT 1 FROM build_callbacks c WHERE c.build = b.id AND c.outcome = 'waiting')))`
 
 // tellBuild queues what a build is told, where anybody wants to be.
-func (t *tx) tellBuild(tenant string, n app.BuildNews) error {
+func tellBuild(t *tx, tenant string, n app.BuildNews) error {
 	t.clusters[app.WatchBuilds] = true
 	queue := func(kind string, n app.BuildNews, where string) error {
 		return t.exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)

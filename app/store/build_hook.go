@@ -61,7 +61,7 @@ func (s *Store) BuildHook(ctx context.Context, tenant, name string) (app.BuildHo
 	return h, wrapped(err)
 }
 
-func (t *tx) buildHook(tenant, name string) (app.BuildHook, error) {
+func buildHook(t *tx, tenant, name string) (app.BuildHook, error) {
 	h, err := scanBuildHook(t.row(oneBuildHook, tenant, name))
 	if isNoRows(err) {
 		return h, errNoBuildHook(name)
@@ -109,7 +109,7 @@ func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 // SaveBuildHook implements app.BuildStore.
 func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		was, err := t.buildHook(who.Tenant, c.Name)
+		was, err := buildHook(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
 			err = s.makeBuildHook(t, who, c, now)
 		} else if err == nil {
@@ -118,7 +118,7 @@ func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHoo
 		if err != nil {
 			return err
 		}
-		if h, err = t.buildHook(who.Tenant, c.Name); err != nil {
+		if h, err = buildHook(t, who.Tenant, c.Name); err != nil {
 			return err
 		}
 		act, before := "build_hook.create", any(nil)
@@ -151,7 +151,7 @@ func (s *Store) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now t
 	if n >= app.MaxBuildHooks {
 		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", app.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
 	}
-	if err := t.tenantOpen(who.Tenant); err != nil {
+	if err := tenantOpen(t, who.Tenant); err != nil {
 		return err
 	}
 	rules, secret := []app.BuildRule{}, c.Secret
@@ -185,7 +185,7 @@ func (s *Store) sealStatus(token *string, id string) []byte {
 }
 
 // dropStatuses gives up the commit statuses of a hook that were not written yet.
-func (t *tx) dropStatuses(hook, why string, now time.Time) error {
+func dropStatuses(t *tx, hook, why string, now time.Time) error {
 	return t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE kind = 'status' AND outcome = 'waiting'
 		AND build IN (SELECT id FROM builds WHERE hook = ?)`, micros(now), string(app.ECancelled), why, hook)
 }
@@ -215,7 +215,7 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 	if c.StatusToken != nil {
 		change(`status_token = ?`, s.sealStatus(c.StatusToken, h.ID))
 		if *c.StatusToken == "" {
-			if err := t.dropStatuses(h.ID, "The hook writes no commit statuses any more.", now); err != nil {
+			if err := dropStatuses(t, h.ID, "The hook writes no commit statuses any more.", now); err != nil {
 				return err
 			}
 		}
@@ -228,13 +228,13 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 		return err
 	}
 	// There may be room for more by now, or another owner.
-	return t.wakeBuilds(now, `hook = ? AND state = 'waiting' AND live = 1`, h.ID)
+	return wakeBuilds(t, now, `hook = ? AND state = 'waiting' AND live = 1`, h.ID)
 }
 
 // DeleteBuildHook implements app.BuildStore.
 func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		h, err := t.buildHook(who.Tenant, name)
+		h, err := buildHook(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 			micros(now), h.ID); err != nil {
 			return err
 		}
-		if err := t.dropStatuses(h.ID, "Its hook was deleted.", now); err != nil {
+		if err := dropStatuses(t, h.ID, "Its hook was deleted.", now); err != nil {
 			return err
 		}
 		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {
@@ -275,7 +275,7 @@ func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.T
 }
 
 // dropBuildsOf drops what a tenant has of builds; its clusters are gone by then.
-func (t *tx) dropBuildsOf(tenant string) error {
+func dropBuildsOf(t *tx, tenant string) error {
 	for _, query := range []string{
 		`DELETE FROM build_ends WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
 		`DELETE FROM build_seen WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,

@@ -34,7 +34,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 					Hint: "To run it again, replay it from the hook's page."}
 			}
 		}
-		ended, err := t.endBuilds(o)
+		ended, err := endBuilds(t, o)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 		}
 		switch {
 		case o.Begin != nil:
-			if d.Made, err = t.beginBuild(o, d, call); err != nil {
+			if d.Made, err = beginBuild(t, o, d, call); err != nil {
 				return err
 			}
 		case o.Extend != "":
@@ -56,7 +56,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 			}
 		}
 		if d.Made > 0 {
-			b, err := t.build(d.Made)
+			b, err := build(t, d.Made)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 }
 
 // endBuilds ends what an order ends, and remembers what has ended for good.
-func (t *tx) endBuilds(o app.BuildOrder) (ended []int64, err error) {
+func endBuilds(t *tx, o app.BuildOrder) (ended []int64, err error) {
 	for _, e := range o.Ends {
 		column, value := "build_key", e.Key
 		what := "key " + e.Key
@@ -124,7 +124,7 @@ func endWords(e app.BuildEvent) string {
 }
 
 // beginBuild writes a build that wants a cluster, unless it has one, or is over for good.
-func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (int64, error) {
+func beginBuild(t *tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (int64, error) {
 	b, e := o.Begin, o.Event
 	if b.Reopened {
 		if err := t.exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
@@ -204,13 +204,13 @@ func (t *tx) beginBuild(o app.BuildOrder, d *app.BuildTaken, call sealedCall) (i
 		act = "build.refuse"
 	}
 	if live == 0 && len(call.url) > 0 || o.Hook.Statuses {
-		made, err := t.build(id)
+		made, err := build(t, id)
 		if err != nil {
 			return 0, err
 		}
 		n := made.News(o.Now, nil)
 		n.Status = made.CommitStatus(o.Hook, "")
-		if err := t.tellBuild(made.Tenant, n); err != nil {
+		if err := tellBuild(t, made.Tenant, n); err != nil {
 			return 0, err
 		}
 	}

@@ -116,7 +116,7 @@ func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCata
 			return &app.Error{Code: app.EConflict, Reason: "catalog_moved", Message: "The catalog was changed by somebody else at the same time.", Hint: "Try again."}
 		}
 		for _, name := range c.Accounts {
-			if err := t.freeAccount(who.Tenant, name); err != nil {
+			if err := freeAccount(t, who.Tenant, name); err != nil {
 				return err
 			}
 		}
@@ -131,11 +131,11 @@ func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCata
 		for _, e := range c.Entries {
 			was := latest[e.CatalogKey]
 			e.Number, e.Revision, e.At, e.By = was.Number+1, revision, c.At, who.Name()
-			if err := t.saveEntry(who, was, e); err != nil {
+			if err := saveEntry(t, who, was, e); err != nil {
 				return err
 			}
 		}
-		if err := t.recordTemplates(who.Tenant, c.Templates); err != nil {
+		if err := recordTemplates(t, who.Tenant, c.Templates); err != nil {
 			return err
 		}
 		// What pools make may be another thing from now on.
@@ -153,7 +153,7 @@ func changedMeanwhile(was app.CatalogRevision) error {
 		Message: fmt.Sprintf("%s %s was %s by %s meanwhile.", was.Kind, was.Name, did, was.By), Hint: "Look at what it says now, and change that."}
 }
 
-func (t *tx) saveEntry(who app.Actor, was, e app.CatalogRevision) error {
+func saveEntry(t *tx, who app.Actor, was, e app.CatalogRevision) error {
 	if was.Number > 0 {
 		if err := t.exec(`UPDATE catalog_entries SET latest = 0 WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, was.Number); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (t *tx) saveEntry(who app.Actor, was, e app.CatalogRevision) error {
 }
 
 // freeAccount refuses where something of the tenant stands at a provider.
-func (t *tx) freeAccount(tenant, provider string) error {
+func freeAccount(t *tx, tenant, provider string) error {
 	u, err := providerUse(t.each, tenant, provider)
 	if err != nil || u.None() {
 		return err
@@ -264,10 +264,10 @@ func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []a
 	if err != nil || !slices.ContainsFunc(versions, func(v app.CatalogVersion) bool { return had[v.Name] != v.Hash }) {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error { return t.recordTemplates(tenant, versions) })
+	return s.write(ctx, func(t *tx) error { return recordTemplates(t, tenant, versions) })
 }
 
-func (t *tx) recordTemplates(tenant string, versions []app.CatalogVersion) error {
+func recordTemplates(t *tx, tenant string, versions []app.CatalogVersion) error {
 	if len(versions) == 0 {
 		return nil
 	}
@@ -319,7 +319,7 @@ func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text b
 }
 
 // sameProvider refuses a cluster whose provider's entry has changed since it was worked out: its machines would be made elsewhere.
-func (t *tx) sameProvider(tenant, provider string, asOf int64) error {
+func sameProvider(t *tx, tenant, provider string, asOf int64) error {
 	var revision int64
 	err := t.row(`SELECT revision FROM catalog_entries WHERE latest = 1 AND kind = 'provider' AND tenant = ? AND name = ?`, tenant, provider).Scan(&revision)
 	if isNoRows(err) || err == nil && revision <= asOf {
@@ -333,7 +333,7 @@ func (t *tx) sameProvider(tenant, provider string, asOf int64) error {
 }
 
 // dropCatalogOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
-func (t *tx) dropCatalogOf(tenant string) error {
+func dropCatalogOf(t *tx, tenant string) error {
 	for _, table := range []string{"catalog_entries", "catalog_templates", "catalog_heads"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err

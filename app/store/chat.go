@@ -86,12 +86,12 @@ func (s *Store) SaveAsk(ctx context.Context, a app.ChatAsk) error {
 			return err
 		}
 		// It was decided on faster than this was noted.
-		return t.askEnded(a.Request, a.Tenant, cluster, status, a.At)
+		return askEnded(t, a.Request, a.Tenant, cluster, status, a.At)
 	})
 }
 
 // askEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
-func (t *tx) askEnded(request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
+func askEnded(t *tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
 	if status == app.RequestAccepted {
 		if err := t.exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
 			SELECT a.kind, a.team, a.tenant, o.cluster, o.id, a.channel, a.person, ? FROM chat_asks a JOIN operations o ON o.tenant = a.tenant

@@ -60,11 +60,11 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChanne
 			}
 		}
 		if is.Agreed() {
-			if err := t.tenantStands(c.Tenant); err != nil {
+			if err := tenantStands(t, c.Tenant); err != nil {
 				return err
 			}
 			// What was shown there is another tenant's.
-			if err := t.dropApprovalsAt(c.Kind, c.Team, c.Channel, c.Tenant); err != nil {
+			if err := dropApprovalsAt(t, c.Kind, c.Team, c.Channel, c.Tenant); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChanne
 }
 
 // dropApprovalsAt ends the showing of requests in a channel, but for those of one tenant.
-func (t *tx) dropApprovalsAt(kind, team, channel, except string) error {
+func dropApprovalsAt(t *tx, kind, team, channel, except string) error {
 	for _, table := range []string{"chat_approvals", "chat_reviews"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ? AND channel = ? AND tenant <> ?`, kind, team, channel, except); err != nil {
 			return err
@@ -98,11 +98,11 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 		if err := t.exec(`DELETE FROM chat_channels WHERE kind = ? AND team = ? AND channel = ?`, kind, team, channel); err != nil {
 			return err
 		}
-		w, err := t.workspace(kind, team)
+		w, err := workspace(t, kind, team)
 		if err != nil {
 			return err
 		}
-		if err := t.dropApprovalsAt(kind, team, channel, w.Tenant); err != nil {
+		if err := dropApprovalsAt(t, kind, team, channel, w.Tenant); err != nil {
 			return err
 		}
 		return t.deed(at, who, "chat.channel", kind+"/"+team+"/"+channel, was, nil)
@@ -163,7 +163,7 @@ func (s *Store) Approvals(ctx context.Context, tenant string) (app.ChatApprovals
 }
 
 // dropChatsOf takes what a tenant has of chats.
-func (t *tx) dropChatsOf(tenant string) error {
+func dropChatsOf(t *tx, tenant string) error {
 	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err

@@ -31,10 +31,10 @@ func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeK
 			return err
 		}
 		if err := s.write(ctx, func(t *tx) error {
-			if err := t.gatherTells(kind, kinds, now, before); err != nil {
+			if err := gatherTells(t, kind, kinds, now, before); err != nil {
 				return err
 			}
-			return t.gatherEvents(kind, now)
+			return gatherEvents(t, kind, now)
 		}); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeK
 
 // passed gives up to where rows were looked through, and moves that on by one batch; past all of them where nobody of the chat is
 // there whom they could be about, as in the long time before there was one.
-func (t *tx) passed(kind, setting, table, column string) (from, top int64, err error) {
+func passed(t *tx, kind, setting, table, column string) (from, top int64, err error) {
 	if err = t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
 		return
 	}
@@ -65,8 +65,8 @@ func (t *tx) passed(kind, setting, table, column string) (from, top int64, err e
 }
 
 // gatherTells notes whom the next notices are told, and marks the homes that they are about.
-func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.Time) error {
-	from, top, err := t.passed(kind, chatNoticed, "notices", "id")
+func gatherTells(t *tx, kind string, kinds []app.NoticeKind, now, before time.Time) error {
+	from, top, err := passed(t, kind, chatNoticed, "notices", "id")
 	if err != nil || from == top {
 		return err
 	}
@@ -109,7 +109,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 			continue
 		}
 		if n.cluster != "" && slices.Contains(app.ChatThreadKinds, n.kind) {
-			beneath, err := t.tellBeneath(kind, n.id, n.tenant, n.cluster, now)
+			beneath, err := tellBeneath(t, kind, n.id, n.tenant, n.cluster, now)
 			if err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 				continue
 			}
 		}
-		if err := t.tellAll(kind, n.id, n.tenant, n.user, n.group, now); err != nil {
+		if err := tellAll(t, kind, n.id, n.tenant, n.user, n.group, now); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (t *tx) gatherTells(kind string, kinds []app.NoticeKind, now, before time.T
 
 // tellBeneath notes a notice for the cards of its cluster, and reports whether there are any. A cluster that is private by now is
 // told of in direct conversations only.
-func (t *tx) tellBeneath(kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
+func tellBeneath(t *tx, kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
 	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
 		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`
 	if err := t.row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
@@ -155,7 +155,7 @@ func (t *tx) tellBeneath(kind string, notice int64, tenant, cluster string, now 
 }
 
 // tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
-func (t *tx) tellAll(kind string, notice int64, tenant, user, group string, now time.Time) error {
+func tellAll(t *tx, kind string, notice int64, tenant, user, group string, now time.Time) error {
 	type linked struct{ user, external string }
 	var all []linked
 	if err := t.each(func(row scanner) error {
@@ -183,8 +183,8 @@ func (t *tx) tellAll(kind string, notice int64, tenant, user, group string, now 
 }
 
 // gatherEvents marks the homes of those to whose clusters something has happened.
-func (t *tx) gatherEvents(kind string, now time.Time) error {
-	from, top, err := t.passed(kind, chatEvents, "events", "seq")
+func gatherEvents(t *tx, kind string, now time.Time) error {
+	from, top, err := passed(t, kind, chatEvents, "events", "seq")
 	if err != nil || from == top {
 		return err
 	}
@@ -194,7 +194,7 @@ func (t *tx) gatherEvents(kind string, now time.Time) error {
 }
 
 // homeTurns marks the home of somebody who is linked to an account, or is no more.
-func (t *tx) homeTurns(kind, external string, at time.Time) error {
+func homeTurns(t *tx, kind, external string, at time.Time) error {
 	team, person, _ := strings.Cut(external, "/")
 	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, micros(at), kind, team, person)
 }

@@ -68,7 +68,7 @@ func workspaceFacts(w app.ChatWorkspace) map[string]any {
 	return map[string]any{"team": w.Team, "name": w.Name, "tenant": w.Tenant, "state": string(w.State), "email_links": w.Email, "fixed": w.Fixed, "scopes": w.Scopes}
 }
 
-func (t *tx) workspace(kind, team string) (app.ChatWorkspace, error) {
+func workspace(t *tx, kind, team string) (app.ChatWorkspace, error) {
 	return scanWorkspace(t.row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 }
 
@@ -76,11 +76,11 @@ func (t *tx) workspace(kind, team string) (app.ChatWorkspace, error) {
 func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.write(ctx, func(t *tx) error {
-		if err := t.tenantOpen(w.Tenant); err != nil {
+		if err := tenantOpen(t, w.Tenant); err != nil {
 			return err
 		}
 		var before any
-		was, err := t.workspace(w.Kind, w.Team)
+		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWork
 				return err
 			}
 			if was.Tenant != w.Tenant {
-				if err := t.dropChatPlaces(w.Kind, w.Team); err != nil { // they were agreed with somebody else
+				if err := dropChatPlaces(t, w.Kind, w.Team); err != nil { // they were agreed with somebody else
 					return err
 				}
 			}
@@ -114,12 +114,12 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWork
 // SaveFixedWorkspace implements app.ChatWorkspaceStore.
 func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		was, err := t.workspace(w.Kind, w.Team)
+		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
 		}
 		if err == nil && was.Tenant != w.Tenant {
-			if err := t.dropChatPlaces(w.Kind, w.Team); err != nil {
+			if err := dropChatPlaces(t, w.Kind, w.Team); err != nil {
 				return err
 			}
 		}
@@ -138,17 +138,17 @@ func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at 
 }
 
 // dropChatPlaces takes what was agreed and set about the channels of a workspace.
-func (t *tx) dropChatPlaces(kind, team string) error {
+func dropChatPlaces(t *tx, kind, team string) error {
 	for _, table := range []string{"chat_channels", "chat_approvals"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}
 	}
-	return t.dropChatShown(kind, team)
+	return dropChatShown(t, kind, team)
 }
 
 // dropChatShown stops what is shown in a workspace.
-func (t *tx) dropChatShown(kind, team string) error {
+func dropChatShown(t *tx, kind, team string) error {
 	for _, table := range []string{"chat_cards", "chat_asks", "chat_places", "chat_reviews", "chat_tells", "chat_homes"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (a
 // ChangeWorkspace implements app.ChatWorkspaceStore.
 func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		was, err := t.workspace(kind, team)
+		was, err := workspace(t, kind, team)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 // EndWorkspace implements app.ChatWorkspaceStore.
 func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		was, err := t.workspace(kind, team)
+		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
 			return nil
 		}
@@ -230,7 +230,7 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 			return err
 		}
 		if state == app.ChatRemoved {
-			if err := t.dropChatShown(kind, team); err != nil {
+			if err := dropChatShown(t, kind, team); err != nil {
 				return err
 			}
 		}

@@ -42,7 +42,7 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 		if op, err = s.createCluster(t, n); err != nil || n.Request == nil {
 			return err
 		}
-		n.Request.Request, err = t.keepRequest(*n.Request)
+		n.Request.Request, err = keepRequest(t, *n.Request)
 		return err
 	})
 	return op, err
@@ -51,10 +51,10 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 // createCluster writes a cluster with all that comes with it, in the transaction that accepts it.
 func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
-	if err := t.tenantOpen(c.Tenant); err != nil {
+	if err := tenantOpen(t, c.Tenant); err != nil {
 		return op, err
 	}
-	if err := t.sameProvider(c.Tenant, c.Provider, n.OwnCatalog); err != nil {
+	if err := sameProvider(t, c.Tenant, c.Provider, n.OwnCatalog); err != nil {
 		return op, err
 	}
 	definition, err := json.Marshal(n.Definition)
@@ -76,11 +76,11 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 			return op, err
 		}
 	}
-	if err := t.promise(c.CreatedAt, c, n.Nodes, n.Definition); err != nil {
+	if err := promise(t, c.CreatedAt, c, n.Nodes, n.Definition); err != nil {
 		return op, err
 	}
 	// Before anything else is written, so that a refusal has little to undo.
-	if err := t.reserve(c.CreatedAt, reservationOf(n)); err != nil {
+	if err := reserve(t, c.CreatedAt, reservationOf(n)); err != nil {
 		return op, err
 	}
 	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
@@ -97,7 +97,7 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
 			Hint: "Choose another name, or delete that one first."}
 	}
-	if err := t.beginLease(c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
+	if err := beginLease(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err
 	}
 	if err := s.insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
@@ -107,13 +107,13 @@ func (s *Store) createCluster(t *tx, n app.NewCluster) (op app.Operation, err er
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
-	if err := t.keepHealth(c.CreatedAt, c, n.Definition.Health); err != nil {
+	if err := keepHealth(t, c.CreatedAt, c, n.Definition.Health); err != nil {
 		return op, err
 	}
-	if err := t.useResources(c.Tenant, c.ID, n.Definition.Services, true); err != nil {
+	if err := useResources(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {
 		return op, err
 	}
-	if err := t.claimBuild(c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
+	if err := claimBuild(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
 	return s.submit(t, n.Operation)
@@ -276,7 +276,7 @@ func (s *Store) clusters(ctx context.Context, query string, args ...any) (list [
 // MarkLost implements app.ClusterStore.
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
 	return s.write(ctx, func(t *tx) error {
-		if err := t.poolMachineLost(cluster, message); err != nil {
+		if err := poolMachineLost(t, cluster, message); err != nil {
 			return err
 		}
 		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
@@ -296,7 +296,7 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 			return wrapped(err)
 		}
 		if n > 0 {
-			if err := t.checkSoon(tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+			if err := checkSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
 				return err
 			}
 		}
@@ -313,7 +313,7 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 
 // setCluster changes a cluster's status and tells those who watch. One that is gone stays gone, whatever waited behind what
 // ended it.
-func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
+func setCluster(t *tx, at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
 	var pool int64
 	err := t.row(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ? AND (deleted_at = 0 OR ? = 'deleted') RETURNING pool`,
 		status, message, tenant, id, status).Scan(&pool)
@@ -321,10 +321,10 @@ func (t *tx) setCluster(at time.Time, tenant, id string, status app.ClusterStatu
 		return nil
 	}
 	if err == nil && pool > 0 {
-		err = t.poolMachineMoved(at, pool, id, status, message)
+		err = poolMachineMoved(t, at, pool, id, status, message)
 	}
 	if err == nil {
-		err = t.wakeBuilds(at, `cluster = ? AND cluster <> '' AND live = 1`, id)
+		err = wakeBuilds(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
 	}
 	if err != nil {
 		return wrapped(err)

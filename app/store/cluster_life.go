@@ -10,7 +10,7 @@ import (
 // RenameCluster implements app.LifeStore.
 func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
 	return s.write(ctx, func(t *tx) error {
-		c, err := t.live(r.Tenant, r.Cluster)
+		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
 // TransferCluster implements app.LifeStore.
 func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
 	return s.write(ctx, func(t *tx) error {
-		c, err := t.live(r.Tenant, r.Cluster)
+		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
 		}
@@ -57,11 +57,11 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 			return &app.Error{Code: app.EConflict, Reason: "owner_changed", Message: fmt.Sprintf("Cluster %q is %s's by now.", c.Name, c.Owner)}
 		}
 		if r.Group != "" {
-			if err := t.knownGroup(r.Tenant, r.Group, "to"); err != nil {
+			if err := knownGroup(t, r.Tenant, r.Group, "to"); err != nil {
 				return err
 			}
 		}
-		heir, err := t.user(r.Tenant, r.To)
+		heir, err := userIn(t, r.Tenant, r.To)
 		if app.CodeOf(err) == app.ENotFound {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
 		}
@@ -73,14 +73,14 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 		}
 		was := app.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
 		now := app.ClusterShare{Person: r.To, Group: r.Group}.Name()
-		kept, err := t.reserved(c.Tenant, c.ID, 0)
+		kept, err := reserved(t, c.Tenant, c.ID, 0)
 		if err != nil {
 			return err
 		}
 		if kept != nil && kept.EndedAt.IsZero() {
 			moved := kept.Reservation
 			moved.Owner, moved.Groups = r.To, append([]string{}, heir.Groups...)
-			if err := t.reserve(r.Now, moved); err != nil {
+			if err := reserve(t, r.Now, moved); err != nil {
 				return err
 			}
 		}
@@ -105,7 +105,7 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 }
 
 // live gives a cluster that is not gone; EConflict for one that is.
-func (t *tx) live(tenant, id string) (app.Cluster, error) {
+func live(t *tx, tenant, id string) (app.Cluster, error) {
 	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	if err := clusterError(err, id); err != nil {
 		return c, err

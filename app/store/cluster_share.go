@@ -173,7 +173,7 @@ func sharingOf(each func(func(scanner) error, string, ...any) error, c app.Clust
 // ShareCluster implements app.SharingStore.
 func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change app.SharingChange, most int, at time.Time) (after app.ClusterSharing, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		c, err := t.live(who.Tenant, cluster)
+		c, err := live(t, who.Tenant, cluster)
 		if err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 			}
 		}
 		for i, one := range change.Add {
-			if err := t.share(c, one, who, fmt.Sprintf("add[%d]", i), at); err != nil {
+			if err := share(t, c, one, who, fmt.Sprintf("add[%d]", i), at); err != nil {
 				return err
 			}
 		}
@@ -220,10 +220,10 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 	return after, err
 }
 
-func (t *tx) share(c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
-	known := func() error { return t.known(c.Tenant, one.Person, field) }
+func share(t *tx, c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
+	known := func() error { return known(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
-		known = func() error { return t.knownGroup(c.Tenant, one.Group, field) }
+		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }
 	}
 	if err := known(); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (t *tx) share(c app.Cluster, one app.ClusterShare, who app.Actor, field str
 }
 
 // knownGroup refuses the name of a group that the tenant does not have, and that no identity provider named.
-func (t *tx) knownGroup(tenant, group, field string) error {
+func knownGroup(t *tx, tenant, group, field string) error {
 	var is bool
 	err := t.row(`SELECT EXISTS (SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?) OR EXISTS (SELECT 1 FROM memberships WHERE tenant = ? AND group_name = ?)`,
 		tenant, group, tenant, group).Scan(&is)
@@ -245,7 +245,7 @@ func (t *tx) knownGroup(tenant, group, field string) error {
 }
 
 // groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.
-func (t *tx) groupOwnsNothing(tenant, group string) error {
+func groupOwnsNothing(t *tx, tenant, group string) error {
 	var name string
 	err := t.row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)
 	if isNoRows(err) {
@@ -258,7 +258,7 @@ func (t *tx) groupOwnsNothing(tenant, group string) error {
 }
 
 // dropSharesOf drops what was shared with a user: another account of that name must not get it.
-func (t *tx) dropSharesOf(tenant, user string) error {
+func dropSharesOf(t *tx, tenant, user string) error {
 	return t.exec(`DELETE FROM cluster_shares WHERE tenant = ? AND person = ?`, tenant, user)
 }
 
@@ -291,6 +291,6 @@ func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.V
 	})
 }
 
-func (t *tx) copyVisibility(_ app.Actor, from, to string, _ time.Time) error {
+func copyVisibility(t *tx, _ app.Actor, from, to string, _ time.Time) error {
 	return t.exec(`UPDATE tenants SET cluster_visibility = (SELECT f.cluster_visibility FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }

@@ -110,7 +110,7 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "At the portal somebody said no."}
 			return nil
 		}
-		u, err := t.user(d.Tenant, d.User)
+		u, err := userIn(t, d.Tenant, d.User)
 		if app.CodeOf(err) == app.ENotFound || err == nil && (u.Disabled() || u.CreatedAt.After(answered)) {
 			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "The account of who said yes is gone or disabled."}
 			return nil
@@ -131,7 +131,7 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 		who := u.Actor()
 		who.Via, who.From = app.ViaPortal, d.From
 		for n := 2; k.ID == 0; n++ { // ends: there are fewer labels than tokens
-			if k.ID, err = t.addToken(who, k, hash); err != nil {
+			if k.ID, err = addToken(t, who, k, hash); err != nil {
 				return err
 			}
 			if k.ID == 0 {

@@ -37,18 +37,18 @@ func (s *Store) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (judged bool
 		if judged = n > 0; err != nil || !judged {
 			return err
 		}
-		kept, err := t.operation(o.ID)
+		kept, err := operation(t, o.ID)
 		if err != nil {
 			return err
 		}
-		if err := t.operationEvent(j.Now, &kept); err != nil {
+		if err := operationEvent(t, j.Now, &kept); err != nil {
 			return err
 		}
 		c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
 		if err := clusterError(err, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.setCluster(j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
+		if err := setCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
 			return err
 		}
 		return t.notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
@@ -70,16 +70,16 @@ func joinedSentences(a, b string) string {
 
 // checkGoOn refuses to go on with what has not failed, has run again since it was looked at, or was followed by something else, and a
 // plan that does not give back each node that leaves.
-func (t *tx) checkGoOn(n app.NewOperation) error {
+func checkGoOn(t *tx, n app.NewOperation) error {
 	op := n.Operation
-	of, err := t.operation(op.GoesOn)
+	of, err := operation(t, op.GoesOn)
 	if err != nil {
 		return err
 	}
 	if of.Cluster != op.Cluster || of.Tenant != op.Tenant {
 		return app.Errorf(app.ENotFound, "There is no operation %d.", op.GoesOn)
 	}
-	later, err := t.later(of)
+	later, err := later(t, of)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (t *tx) checkGoOn(n app.NewOperation) error {
 }
 
 // beginGoOn notes that a failed operation is gone on with, also should that be called off, and tells people. The change is written.
-func (t *tx) beginGoOn(op app.Operation, n app.NewOperation) error {
+func beginGoOn(t *tx, op app.Operation, n app.NewOperation) error {
 	if op.Kind != app.OperationGoOn {
 		return nil
 	}

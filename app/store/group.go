@@ -68,7 +68,7 @@ func groups(read func(func(scanner) error, string, ...any) error, tenant, only s
 	return list, err
 }
 
-func (t *tx) group(tenant, name string) (g app.Group, found bool, err error) {
+func group(t *tx, tenant, name string) (g app.Group, found bool, err error) {
 	all, err := groups(t.each, tenant, name)
 	if err != nil || len(all) == 0 {
 		return app.Group{Name: name, Members: []app.Member{}}, false, err
@@ -80,14 +80,14 @@ func (t *tx) group(tenant, name string) (g app.Group, found bool, err error) {
 func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
 	var after app.Group
 	err := s.write(ctx, func(t *tx) error {
-		before, found, err := t.group(who.Tenant, c.Name)
+		before, found, err := group(t, who.Tenant, c.Name)
 		if err != nil {
 			return err
 		}
-		if err := t.saveGroup(who, c, before, found, at); err != nil {
+		if err := saveGroup(t, who, c, before, found, at); err != nil {
 			return err
 		}
-		if after, _, err = t.group(who.Tenant, c.Name); err != nil {
+		if after, _, err = group(t, who.Tenant, c.Name); err != nil {
 			return err
 		}
 		was := any(nil)
@@ -99,7 +99,7 @@ func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange,
 	return after, err
 }
 
-func (t *tx) saveGroup(who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
+func saveGroup(t *tx, who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
 	wanted := map[string]bool{}
 	if c.Members == nil {
 		for _, m := range before.Members {
@@ -135,10 +135,10 @@ func (t *tx) saveGroup(who app.Actor, c app.GroupChange, before app.Group, found
 		if !wanted[user] {
 			continue
 		}
-		if err := t.known(who.Tenant, user, "members"); err != nil {
+		if err := known(t, who.Tenant, user, "members"); err != nil {
 			return err
 		}
-		if err := t.join(who.Tenant, user, c.Name, ""); err != nil {
+		if err := join(t, who.Tenant, user, c.Name, ""); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (t *tx) saveGroup(who app.Actor, c app.GroupChange, before app.Group, found
 }
 
 // known refuses the name of a user that the tenant does not have.
-func (t *tx) known(tenant, user, field string) error {
+func known(t *tx, tenant, user, field string) error {
 	var one int64
 	err := t.row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
 	if isNoRows(err) {
@@ -155,7 +155,7 @@ func (t *tx) known(tenant, user, field string) error {
 	return err
 }
 
-func (t *tx) join(tenant, user, group, source string) error {
+func join(t *tx, tenant, user, group, source string) error {
 	return t.exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, user, group, source)
 }
 
@@ -172,7 +172,7 @@ func groupFacts(g app.Group) map[string]any {
 // DeleteGroup implements app.GroupStore.
 func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		g, found, err := t.group(who.Tenant, name)
+		g, found, err := group(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 			}
 			return e
 		}
-		if err := t.groupOwnsNothing(who.Tenant, name); err != nil {
+		if err := groupOwnsNothing(t, who.Tenant, name); err != nil {
 			return err
 		}
 		// A new group of the same name must not get them.
@@ -201,7 +201,7 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 
 // setGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
 // are left out. It writes nothing where nothing changes.
-func (t *tx) setGroupsFrom(tenant, user, source string, groups []string, at time.Time) error {
+func setGroupsFrom(t *tx, tenant, user, source string, groups []string, at time.Time) error {
 	groups = app.ExternalGroups(groups)
 	before := []string{}
 	err := t.each(func(row scanner) error {
@@ -217,7 +217,7 @@ func (t *tx) setGroupsFrom(tenant, user, source string, groups []string, at time
 		return err
 	}
 	for _, g := range groups {
-		if err := t.join(tenant, user, g, source); err != nil {
+		if err := join(t, tenant, user, g, source); err != nil {
 			return err
 		}
 	}

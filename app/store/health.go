@@ -11,9 +11,9 @@ import (
 )
 
 // keepHealth begins to look after a cluster, goes on by another policy, or stops where there is none.
-func (t *tx) keepHealth(at time.Time, c app.Cluster, p *app.HealthPolicy) error {
+func keepHealth(t *tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
 	if p == nil {
-		return t.dropHealth(c.ID)
+		return dropHealth(t, c.ID)
 	}
 	t.clusters[app.WatchHealth] = true
 	return t.exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
@@ -23,7 +23,7 @@ func (t *tx) keepHealth(at time.Time, c app.Cluster, p *app.HealthPolicy) error 
 }
 
 // keepHealthOf looks after a cluster as a definition says that was put back.
-func (t *tx) keepHealthOf(at time.Time, cluster string, definition []byte) error {
+func keepHealthOf(t *tx, at time.Time, cluster string, definition []byte) error {
 	var d struct{ Health *app.HealthPolicy }
 	if err := json.Unmarshal(definition, &d); err != nil {
 		return fmt.Errorf("store: definition of %s: %w", cluster, err)
@@ -32,11 +32,11 @@ func (t *tx) keepHealthOf(at time.Time, cluster string, definition []byte) error
 	if err := clusterError(err, cluster); err != nil {
 		return err
 	}
-	return t.keepHealth(at, c, d.Health)
+	return keepHealth(t, at, c, d.Health)
 }
 
 // checkSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
-func (t *tx) checkSoon(tenant, cluster string, now time.Time) error {
+func checkSoon(t *tx, tenant, cluster string, now time.Time) error {
 	t.clusters[app.WatchHealth] = true
 	return t.exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
 		micros(now), cluster, tenant, micros(now))
@@ -45,11 +45,11 @@ func (t *tx) checkSoon(tenant, cluster string, now time.Time) error {
 // CheckHealth implements app.HealthStore.
 func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
 	return s.write(ctx, func(t *tx) error {
-		c, err := t.live(r.Tenant, r.Cluster)
+		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
 		}
-		if err := t.checkSoon(c.Tenant, c.ID, r.Now); err != nil {
+		if err := checkSoon(t, c.Tenant, c.ID, r.Now); err != nil {
 			return err
 		}
 		return t.deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
@@ -57,7 +57,7 @@ func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
 }
 
 // dropHealth forgets how a cluster is.
-func (t *tx) dropHealth(cluster string) error {
+func dropHealth(t *tx, cluster string) error {
 	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 		if due.Sub(o.Now) < app.HealthTick { // a short interval would else be as long as the tick
 			t.clusters[app.WatchHealth] = true
 		}
-		before, err := t.nodeHealth(o.Cluster)
+		before, err := nodeHealth(t, o.Cluster)
 		if err != nil {
 			return err
 		}
@@ -78,18 +78,18 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 			if h.state == app.HealthHealthy {
 				return nil
 			}
-			return t.settleHealth(o, h, nil)
+			return settleHealth(t, o, h, nil)
 		}
-		after, err := t.judge(o, h, before)
+		after, err := judge(t, o, h, before)
 		if err != nil {
 			return err
 		}
-		return t.settleHealth(o, h, after)
+		return settleHealth(t, o, h, after)
 	})
 }
 
 // nodeHealth gives what is kept of the nodes of a cluster.
-func (t *tx) nodeHealth(cluster string) (list []app.NodeHealth, err error) {
+func nodeHealth(t *tx, cluster string) (list []app.NodeHealth, err error) {
 	err = t.each(func(row scanner) error {
 		h, err := scanNodeHealth(row)
 		list = append(list, h)
@@ -100,7 +100,7 @@ func (t *tx) nodeHealth(cluster string) (list []app.NodeHealth, err error) {
 
 // judge applies the rules to every node of which something is, or was, wrong, and writes what has changed. It gives those of which there
 // is something to say now.
-func (t *tx) judge(o app.RoundOutcome, h healthRow, before []app.NodeHealth) ([]app.NodeHealth, error) {
+func judge(t *tx, o app.RoundOutcome, h healthRow, before []app.NodeHealth) ([]app.NodeHealth, error) {
 	type machine struct {
 		name, id string
 		number   int
@@ -144,7 +144,7 @@ func (t *tx) judge(o app.RoundOutcome, h healthRow, before []app.NodeHealth) ([]
 		}
 		finding.Node = m.name
 		now := old.After(finding, m.id, o.Need, h.policy.Rounds(), o.Now)
-		if err := t.saveNodeHealth(o, m.number, known, old, now); err != nil {
+		if err := saveNodeHealth(t, o, m.number, known, old, now); err != nil {
 			return nil, err
 		}
 		if !now.Plain() {
@@ -160,7 +160,7 @@ func (t *tx) judge(o app.RoundOutcome, h healthRow, before []app.NodeHealth) ([]
 }
 
 // saveNodeHealth writes a node's health where it has changed, and tells where its state has.
-func (t *tx) saveNodeHealth(o app.RoundOutcome, number int, known bool, old, now app.NodeHealth) error {
+func saveNodeHealth(t *tx, o app.RoundOutcome, number int, known bool, old, now app.NodeHealth) error {
 	counts, reasons := jsonText(now.Counts), jsonText(now.Reasons)
 	switch {
 	case now.Plain():
@@ -186,7 +186,7 @@ func (t *tx) saveNodeHealth(o app.RoundOutcome, number int, known bool, old, now
 }
 
 // settleHealth works out how the cluster is now, tells where that is another state than before, and whether it is to be repaired.
-func (t *tx) settleHealth(o app.RoundOutcome, h healthRow, nodes []app.NodeHealth) error {
+func settleHealth(t *tx, o app.RoundOutcome, h healthRow, nodes []app.NodeHealth) error {
 	sum := app.ClusterHealth{Nodes: nodes}
 	sum.Sum(len(nodes)+1, true)
 	ill := sum.Sick + sum.Unreachable

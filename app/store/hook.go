@@ -87,8 +87,8 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error)
 	return h, err
 }
 
-// hook gives a hook within a transaction.
-func (t *tx) hook(tenant, name string) (app.Hook, error) {
+// hookNamed gives a hook within a transaction.
+func hookNamed(t *tx, tenant, name string) (app.Hook, error) {
 	h, err := scanHook(t.row(`SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if isNoRows(err) {
 		return h, errNoHook(name)
@@ -105,16 +105,16 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, n
 	url := s.seal([]byte(c.URL), "hook_urls/"+who.Tenant+"/"+c.Name)
 	sealed := s.seal(secret, "hook_secrets/"+who.Tenant+"/"+c.Name)
 	err = s.write(ctx, func(t *tx) error {
-		was, err := t.hook(who.Tenant, c.Name)
+		was, err := hookNamed(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
-			err = t.makeHook(who, c, url, sealed, now)
+			err = makeHook(t, who, c, url, sealed, now)
 		} else if err == nil {
-			err = t.changeHook(was, c, url, sealed, now)
+			err = changeHook(t, was, c, url, sealed, now)
 		}
 		if err != nil {
 			return err
 		}
-		if h, err = t.hook(who.Tenant, c.Name); err != nil {
+		if h, err = hookNamed(t, who.Tenant, c.Name); err != nil {
 			return err
 		}
 		if err := app.CheckSavedHook(h); err != nil {
@@ -129,10 +129,10 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, n
 			}
 		}
 		if h.State == app.HookOff {
-			if err := t.dropWaiting(h.ID, "The hook was switched off before this was sent.", now); err != nil {
+			if err := dropWaiting(t, h.ID, "The hook was switched off before this was sent.", now); err != nil {
 				return err
 			}
-			if err := t.letGo(h.ID, now); err != nil {
+			if err := letGo(t, h.ID, now); err != nil {
 				return err
 			}
 		}
@@ -161,7 +161,7 @@ func hookFacts(h app.Hook, secret bool) map[string]any {
 	return facts
 }
 
-func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
+func makeHook(t *tx, who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
 	if c.URL == "" && c.Script == "" {
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
 	}
@@ -201,7 +201,7 @@ func (t *tx) makeHook(who app.Actor, c app.HookChange, url, secret []byte, now t
 		string(c.OnTimeout), c.Script, services, who.Name(), micros(now), micros(now))
 }
 
-func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
+func changeHook(t *tx, h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
 	set, args := `changed_at = ?`, []any{micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -256,11 +256,11 @@ func (t *tx) changeHook(h app.Hook, c app.HookChange, url, secret []byte, now ti
 // DeleteHook implements app.HookStore.
 func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		h, err := t.hook(who.Tenant, name)
+		h, err := hookNamed(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
-		if err := t.letGo(h.ID, now); err != nil {
+		if err := letGo(t, h.ID, now); err != nil {
 			return err
 		}
 		for _, query := range []string{
@@ -277,11 +277,11 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 }
 
 // stopHook stops a hook by itself, and tells the admins.
-func (t *tx) stopHook(h app.Hook, why string, now time.Time) error {
+func stopHook(t *tx, h app.Hook, why string, now time.Time) error {
 	if err := t.exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}
-	if err := t.dropWaiting(h.ID, "The hook was stopped before this was sent.", now); err != nil {
+	if err := dropWaiting(t, h.ID, "The hook was stopped before this was sent.", now); err != nil {
 		return err
 	}
 	server := app.Actor{Tenant: h.Tenant, User: "muster", Via: app.ViaServer}
@@ -294,7 +294,7 @@ func (t *tx) stopHook(h app.Hook, why string, now time.Time) error {
 }
 
 // dropWaiting ends what waits, but not what is being sent at this moment.
-func (t *tx) dropWaiting(hook int64, why string, now time.Time) error {
+func dropWaiting(t *tx, hook int64, why string, now time.Time) error {
 	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
 		AND held_until <= ?`, micros(now), why, app.ECancelled, hook, micros(now))
 }

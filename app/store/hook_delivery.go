@@ -88,7 +88,7 @@ const mostTests = 3
 func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d app.HookDelivery, err error) {
 	var id int64
 	err = s.write(ctx, func(t *tx) error {
-		h, err := t.hook(who.Tenant, name)
+		h, err := hookNamed(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 // Redeliver implements app.HookStore.
 func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d app.HookDelivery, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		h, err := t.hook(who.Tenant, hook)
+		h, err := hookNamed(t, who.Tenant, hook)
 		if err != nil {
 			return err
 		}

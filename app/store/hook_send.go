@@ -248,7 +248,7 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 			return err
 		}
 		if operation > 0 {
-			if err := t.answered(e, state); err != nil {
+			if err := answered(t, e, state); err != nil {
 				return err
 			}
 		}
@@ -260,9 +260,9 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		case err != nil || h.State != app.HookActive:
 			return err
 		case e.Stop != "":
-			return t.stopHook(h, e.Stop, e.At)
+			return stopHook(t, h, e.Stop, e.At)
 		case h.Failures >= app.MostFailures:
-			return t.stopHook(h, fmt.Sprintf("%d deliveries in a row have failed, the last one so: %s", h.Failures, text), e.At)
+			return stopHook(t, h, fmt.Sprintf("%d deliveries in a row have failed, the last one so: %s", h.Failures, text), e.At)
 		}
 		return nil
 	})

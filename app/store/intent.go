@@ -13,7 +13,7 @@ import (
 // askFor gives the intent under which a create step is to ask for its node's machine, and counts that it does. A node whose
 // machine was given back gets an intent of its own for the next one, since whatever carries the old one may be deleted at
 // any time. Unasked tells that no attempt before this one can have asked.
-func (t *tx) askFor(at time.Time, cluster, node string) (intent string, unasked bool, err error) {
+func askFor(t *tx, at time.Time, cluster, node string) (intent string, unasked bool, err error) {
 	var asked int
 	err = t.row(`UPDATE intents SET asked = asked + 1 WHERE id = (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0
 		ORDER BY created_at DESC, id LIMIT 1) RETURNING id, asked`, cluster, node).Scan(&intent, &asked)
@@ -31,12 +31,12 @@ func (t *tx) askFor(at time.Time, cluster, node string) (intent string, unasked 
 }
 
 // notAsked takes back what askFor counted: the attempt ended before it asked the provider for anything.
-func (t *tx) notAsked(cluster, node string) error {
+func notAsked(t *tx, cluster, node string) error {
 	return t.exec(`UPDATE intents SET asked = asked - 1 WHERE cluster = ? AND node = ? AND ended_at = 0 AND asked > 0`, cluster, node)
 }
 
 // liveIntent gives the intent of a node that has not ended, "" for none.
-func (t *tx) liveIntent(cluster, node string) (intent string, err error) {
+func liveIntent(t *tx, cluster, node string) (intent string, err error) {
 	err = t.row(`SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0 ORDER BY created_at DESC, id LIMIT 1`, cluster, node).
 		Scan(&intent)
 	if isNoRows(err) {

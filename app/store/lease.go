@@ -9,7 +9,7 @@ import (
 )
 
 // beginLease notes when a lease was set, and when its first warning is due.
-func (t *tx) beginLease(cluster string, from, until time.Time) error {
+func beginLease(t *tx, cluster string, from, until time.Time) error {
 	return t.exec(`UPDATE clusters SET expires_at = ?, lease_from = ?, warn_at = ? WHERE id = ?`, micros(until), micros(from),
 		micros(app.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
 }
@@ -35,17 +35,17 @@ func (s *Store) SetLease(ctx context.Context, c app.LeaseChange) error {
 			return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q was just moved by somebody else.", name),
 				Hint: "Look at when it ends now, and ask again."}
 		}
-		kept, err := t.reserved(c.Tenant, c.Cluster, 0)
+		kept, err := reserved(t, c.Tenant, c.Cluster, 0)
 		if err != nil {
 			return err
 		}
 		if kept != nil && kept.EndedAt.IsZero() {
 			kept.Until, kept.Groups = c.Until, nil
-			if err := t.reserve(c.Now, kept.Reservation); err != nil {
+			if err := reserve(t, c.Now, kept.Reservation); err != nil {
 				return err
 			}
 		}
-		if err := t.beginLease(c.Cluster, c.Now, c.Until); err != nil {
+		if err := beginLease(t, c.Cluster, c.Now, c.Until); err != nil {
 			return err
 		}
 		if err := t.event(app.Event{At: c.Now, Tenant: c.Tenant, Cluster: c.Cluster, Kind: app.EventLease, Status: status, Message: c.Message}); err != nil {
@@ -63,7 +63,7 @@ type leaseDetail struct {
 }
 
 // leaseOver refuses to end a lease that was moved meanwhile, and tells the owner that it ends.
-func (t *tx) leaseOver(op app.Operation) error {
+func leaseOver(t *tx, op app.Operation) error {
 	var name, owner string
 	var expires int64
 	if err := t.row(`SELECT name, owner, expires_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&name, &owner, &expires); err != nil {

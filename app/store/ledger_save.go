@@ -11,7 +11,7 @@ import (
 )
 
 // saveSteps writes the steps that changed: those that leave their node before those that take it.
-func (t *tx) saveSteps(set *ledger.Set) error {
+func saveSteps(t *tx, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
 		return err
 	}
@@ -38,25 +38,25 @@ func (t *tx) saveSteps(set *ledger.Set) error {
 		begun = append(begun, s)
 		return true
 	})
-	if err := t.saveDone(done); err != nil {
+	if err := saveDone(t, done); err != nil {
 		return err
 	}
-	if err := t.saveNearer(nearer); err != nil {
+	if err := saveNearer(t, nearer); err != nil {
 		return err
 	}
-	if err := t.saveWhole(leaving); err != nil {
+	if err := saveWhole(t, leaving); err != nil {
 		return err
 	}
-	if err := t.noteTries(leaving); err != nil {
+	if err := noteTries(t, leaving); err != nil {
 		return err
 	}
-	if err := t.saveBegun(begun); err != nil {
+	if err := saveBegun(t, begun); err != nil {
 		return err
 	}
-	if err := t.saveWhole(taking); err != nil {
+	if err := saveWhole(t, taking); err != nil {
 		return err
 	}
-	return t.noteTries(taking)
+	return noteTries(t, taking)
 }
 
 // firstBegun tells of a step whether its first attempt is under way.
@@ -65,7 +65,7 @@ func firstBegun(s *ledger.Step) bool {
 }
 
 // saveDone writes steps that ran and have succeeded. All have ended at the same time, that of their set.
-func (t *tx) saveDone(steps []*ledger.Step) error {
+func saveDone(t *tx, steps []*ledger.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (t *tx) saveDone(steps []*ledger.Step) error {
 }
 
 // saveNearer writes steps that waited and now need less, or nothing any more.
-func (t *tx) saveNearer(steps []*ledger.Step) error {
+func saveNearer(t *tx, steps []*ledger.Step) error {
 	return t.execKeyed(len(steps), `WITH v(o, i, nl, st) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET needs_left = v.nl, state = v.st FROM v
 		WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
 		return append(args, steps[i].Operation, steps[i].Index, steps[i].NeedsLeft, string(steps[i].State))
@@ -83,7 +83,7 @@ func (t *tx) saveNearer(steps []*ledger.Step) error {
 
 // saveBegun writes steps of which the first attempt has begun: before it no attempt has left anything in their rows. All have begun at the
 // same time, that of their set.
-func (t *tx) saveBegun(steps []*ledger.Step) error {
+func saveBegun(t *tx, steps []*ledger.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
@@ -98,7 +98,7 @@ func addStepKey(steps []*ledger.Step) func([]any, int) []any {
 }
 
 // saveWhole writes all that may change of steps.
-func (t *tx) saveWhole(steps []*ledger.Step) error {
+func saveWhole(t *tx, steps []*ledger.Step) error {
 	return t.execKeyed(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, qa, ru, ec, er, sa, ea) AS (VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
@@ -112,15 +112,15 @@ func (t *tx) saveWhole(steps []*ledger.Step) error {
 }
 
 // save writes what changed in a set, tells those who watch, and lets clusters move on whose operation has ended.
-func (t *tx) save(now time.Time, set *ledger.Set) error {
-	if err := t.saveSteps(set); err != nil {
+func save(t *tx, now time.Time, set *ledger.Set) error {
+	if err := saveSteps(t, set); err != nil {
 		return err
 	}
-	return t.saveOperations(now, set)
+	return saveOperations(t, now, set)
 }
 
 // saveOperations is save without the steps, which have been written. Why an operation failed is read from them.
-func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
+func saveOperations(t *tx, now time.Time, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 	for _, o := range turned {
 		if o.Status == app.OperationFailed {
 			var err error
-			if o.Message, err = t.whatFailed(o.ID); err != nil {
+			if o.Message, err = whatFailed(t, o.ID); err != nil {
 				return err
 			}
 		}
@@ -144,40 +144,40 @@ func (t *tx) saveOperations(now time.Time, set *ledger.Set) error {
 	if err != nil {
 		return err
 	}
-	if err := t.tellSteps(now, set); err != nil {
+	if err := tellSteps(t, now, set); err != nil {
 		return err
 	}
-	known, err := t.noteQuestions(now, set)
+	known, err := noteQuestions(t, now, set)
 	if err != nil {
 		return err
 	}
 	for _, o := range turned {
-		if err := t.operationEvent(now, o); err != nil {
+		if err := operationEvent(t, now, o); err != nil {
 			return err
 		}
 		if o.Status.Ended() {
-			if err := t.endPromises(now, o.Cluster); err != nil {
+			if err := endPromises(t, now, o.Cluster); err != nil {
 				return err
 			}
-			if err := t.endCluster(now, o); err != nil {
+			if err := endCluster(t, now, o); err != nil {
 				return err
 			}
-			if err := t.tellEnded(now, o); err != nil {
+			if err := tellEnded(t, now, o); err != nil {
 				return err
 			}
 		}
 	}
 	for _, o := range turned {
 		if o.Status.Ended() {
-			if err := t.startNext(now, o.Cluster); err != nil {
+			if err := startNext(t, now, o.Cluster); err != nil {
 				return err
 			}
 		}
 	}
-	return t.answerKnown(now, known)
+	return answerKnown(t, now, known)
 }
 
-func (t *tx) operationEvent(now time.Time, o *ledger.Operation) error {
+func operationEvent(t *tx, now time.Time, o *ledger.Operation) error {
 	return t.event(app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventOperation,
 		Status: string(o.Status), Message: o.Message, Done: o.Done, Total: o.Total})
 }
@@ -195,7 +195,7 @@ type many struct {
 }
 
 // tellSteps tells of steps that changed, one row for many of an operation.
-func (t *tx) tellSteps(now time.Time, set *ledger.Set) error {
+func tellSteps(t *tx, now time.Time, set *ledger.Set) error {
 	var all []*many
 	of := map[int64]*many{}
 	for _, c := range set.Changes() {
@@ -211,11 +211,11 @@ func (t *tx) tellSteps(now time.Time, set *ledger.Set) error {
 		}
 		m.changes = append(m.changes, one)
 	}
-	return t.tell(all)
+	return tell(t, all)
 }
 
 // tell adds events to the feeds of their clusters.
-func (t *tx) tell(all []*many) error {
+func tell(t *tx, all []*many) error {
 	type row struct {
 		*many
 		text []byte

@@ -19,7 +19,7 @@ type asked struct {
 
 // lifecycleHooks gives the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
 // template declares. missing is the first of a template's for which the tenant has no hook.
-func (t *tx) lifecycleHooks(op app.Operation, when app.HookPhase, definition *app.Definition) (list []asked, missing *app.OperationHook, err error) {
+func lifecycleHooks(t *tx, op app.Operation, when app.HookPhase, definition *app.Definition) (list []asked, missing *app.OperationHook, err error) {
 	var all []app.Hook
 	if err := t.each(func(row scanner) error {
 		h, err := scanHook(row)
@@ -35,11 +35,11 @@ func (t *tx) lifecycleHooks(op app.Operation, when app.HookPhase, definition *ap
 	}
 	if len(list) > 0 {
 		// Machines of pools are no clusters that hooks know of; those that are handed out come with the create or resize that gets them.
-		if of, err := t.poolOf(op.Cluster); err != nil || of > 0 {
+		if of, err := poolOf(t, op.Cluster); err != nil || of > 0 {
 			return nil, nil, err
 		}
 	}
-	declared, err := t.templateHooks(op.Cluster, definition)
+	declared, err := templateHooks(t, op.Cluster, definition)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +58,7 @@ func (t *tx) lifecycleHooks(op app.Operation, when app.HookPhase, definition *ap
 }
 
 // templateHooks gives what the cluster's template declares; definition is what the cluster is about to have, nil for what it has.
-func (t *tx) templateHooks(cluster string, definition *app.Definition) ([]app.OperationHook, error) {
+func templateHooks(t *tx, cluster string, definition *app.Definition) ([]app.OperationHook, error) {
 	if definition != nil {
 		return definition.Hooks, nil
 	}
@@ -80,13 +80,13 @@ func (t *tx) templateHooks(cluster string, definition *app.Definition) ([]app.Op
 //
 // What gives machines back is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for nobody, and a
 // deletion that a person asks for can be vetoed app.DeleteVetoes times.
-func (t *tx) hooksBefore(n app.NewOperation) (list []asked, waits bool, err error) {
+func hooksBefore(t *tx, n app.NewOperation) (list []asked, waits bool, err error) {
 	var definition *app.Definition
 	if n.Change != nil {
 		definition = &n.Change.Definition
 	}
 	op := n.Operation
-	all, missing, err := t.lifecycleHooks(op, app.HookBefore, definition)
+	all, missing, err := lifecycleHooks(t, op, app.HookBefore, definition)
 	if err != nil {
 		return nil, false, err
 	}
@@ -121,7 +121,7 @@ func (t *tx) hooksBefore(n app.NewOperation) (list []asked, waits bool, err erro
 
 // announce tells the hooks before an operation of it. Where it waits for them, it is held until they have answered, or their time
 // is over.
-func (t *tx) announce(op *app.Operation, plan app.Plan, hooks []asked, waits bool) error {
+func announce(t *tx, op *app.Operation, plan app.Plan, hooks []asked, waits bool) error {
 	if len(plan.Hooks) > 0 {
 		if err := t.exec(`UPDATE operations SET scripts = ? WHERE id = ?`, jsonText(plan.Hooks), op.ID); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (t *tx) announce(op *app.Operation, plan app.Plan, hooks []asked, waits boo
 	if len(hooks) == 0 {
 		return nil
 	}
-	news, err := t.news(op.CreatedAt, *op, newsOfPlan(plan))
+	news, err := news(t, op.CreatedAt, *op, newsOfPlan(plan))
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *tx) announce(op *app.Operation, plan app.Plan, hooks []asked, waits boo
 		if waits {
 			n.Until, n.OnTimeout = h.Deadline(op.CreatedAt), choiceOf(op.Kind, h.OnTimeout)
 		}
-		if err := t.tellHook(n, h); err != nil {
+		if err := tellHook(t, n, h); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func waitsForHooks(names []string, until time.Time) string {
 }
 
 // tellHook queues what a hook is told.
-func (t *tx) tellHook(n app.OperationNews, h asked) error {
+func tellHook(t *tx, n app.OperationNews, h asked) error {
 	n.Hook, n.When = h.Name, h.When
 	verdict, deadline := "", int64(0)
 	if !n.Until.IsZero() {
@@ -218,7 +218,7 @@ func when(p app.HookPhase) string {
 
 // tellEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is told only to
 // hooks that were asked before it: for others nothing has happened.
-func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
+func tellEnded(t *tx, now time.Time, o *ledger.Operation) error {
 	phase := app.HookFailure
 	if o.Status == app.OperationSucceeded {
 		phase = app.HookAfter
@@ -229,7 +229,7 @@ func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
 			return err
 		}
 	}
-	all, _, err := t.lifecycleHooks(o.Operation, phase, nil)
+	all, _, err := lifecycleHooks(t, o.Operation, phase, nil)
 	if err != nil {
 		return err
 	}
@@ -237,11 +237,11 @@ func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
 	if len(all) == 0 {
 		return nil
 	}
-	plan, err := t.newsOfSteps(o.Operation)
+	plan, err := newsOfSteps(t, o.Operation)
 	if err != nil {
 		return err
 	}
-	news, err := t.news(now, o.Operation, plan)
+	news, err := news(t, now, o.Operation, plan)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
 		news.Took = o.EndedAt.Sub(o.StartedAt)
 	}
 	for _, h := range all {
-		if err := t.tellHook(news, h); err != nil {
+		if err := tellHook(t, news, h); err != nil {
 			return err
 		}
 	}
@@ -257,7 +257,7 @@ func (t *tx) tellEnded(now time.Time, o *ledger.Operation) error {
 }
 
 // news is what all hooks are told of an operation at one moment.
-func (t *tx) news(at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
+func news(t *tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
 	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
 	if n.Cluster, err = scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
 		return n, clusterError(err, op.Cluster)
@@ -283,7 +283,7 @@ func newsOfPlan(p app.Plan) app.NewsOfPlan {
 	return n
 }
 
-func (t *tx) newsOfSteps(op app.Operation) (app.NewsOfPlan, error) {
+func newsOfSteps(t *tx, op app.Operation) (app.NewsOfPlan, error) {
 	n := app.NewsOfPlan{Hash: op.PlanHash, Steps: op.Total, Actions: map[string]int{}, Expected: op.Expected}
 	err := t.each(func(row scanner) error {
 		var service, action string

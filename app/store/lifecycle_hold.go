@@ -28,7 +28,7 @@ type hold struct {
 const holdRows = `SELECT d.id, d.operation, h.name, d.on_timeout, d.deadline, o.kind FROM hook_deliveries d JOIN hooks h ON h.id = d.hook
 	JOIN operations o ON o.id = d.operation WHERE d.verdict = 'open' `
 
-func (t *tx) holds(where string, args ...any) (list []hold, err error) {
+func holds(t *tx, where string, args ...any) (list []hold, err error) {
 	err = t.each(func(row scanner) error {
 		var h hold
 		var deadline int64
@@ -61,7 +61,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 		return next, err
 	}
 	return next, s.write(ctx, func(t *tx) error {
-		all, err := t.holds("")
+		all, err := holds(t, "")
 		if err != nil {
 			return err
 		}
@@ -69,19 +69,19 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 			if !h.over(now) {
 				continue
 			}
-			if err := t.endWaiting(h.delivery, "There was no answer in time.", now); err != nil {
+			if err := endWaiting(t, h.delivery, "There was no answer in time.", now); err != nil {
 				return err
 			}
-			if err := t.unanswered(now, h, "it gave no answer in time"); err != nil {
+			if err := unanswered(t, now, h, "it gave no answer in time"); err != nil {
 				return err
 			}
 		}
-		return t.letGoForgotten(now)
+		return letGoForgotten(t, now)
 	})
 }
 
 // letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits for ever.
-func (t *tx) letGoForgotten(now time.Time) error {
+func letGoForgotten(t *tx, now time.Time) error {
 	var ids []int64
 	var clusters []string
 	if err := t.each(func(row scanner) error {
@@ -98,7 +98,7 @@ func (t *tx) letGoForgotten(now time.Time) error {
 		if err := t.exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
 			return err
 		}
-		if err := t.startNext(now, clusters[i]); err != nil {
+		if err := startNext(t, now, clusters[i]); err != nil {
 			return err
 		}
 	}
@@ -106,30 +106,30 @@ func (t *tx) letGoForgotten(now time.Time) error {
 }
 
 // endWaiting ends a delivery that nobody waits for any more. What is being sent at this moment finds its claim gone.
-func (t *tx) endWaiting(delivery int64, why string, now time.Time) error {
+func endWaiting(t *tx, delivery int64, why string, now time.Time) error {
 	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
 		micros(now), why, app.ETimeout, delivery)
 }
 
 // unanswered does what the hook says for that it does not answer.
-func (t *tx) unanswered(now time.Time, h hold, why string) error {
+func unanswered(t *tx, now time.Time, h hold, why string) error {
 	if app.HookChoice(h.onTimeout) == app.HookGoOn || h.kind.GivesBack() {
-		return t.goOn(now, h)
+		return goOn(t, now, h)
 	}
-	return t.veto(now, h, why)
+	return veto(t, now, h, why)
 }
 
 // goOn notes that a hook lets an operation go on, and starts it where that was the last one.
-func (t *tx) goOn(now time.Time, h hold) error {
+func goOn(t *tx, now time.Time, h hold) error {
 	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdGo, h.delivery, holdOpen)
 	if err != nil || n == 0 {
 		return err
 	}
-	o, err := t.operation(h.operation)
+	o, err := operation(t, h.operation)
 	if err != nil || o.Status != app.OperationWaiting {
 		return err
 	}
-	left, err := t.holds(`AND d.operation = ?`, h.operation)
+	left, err := holds(t, `AND d.operation = ?`, h.operation)
 	if err != nil {
 		return err
 	}
@@ -149,23 +149,23 @@ func (t *tx) goOn(now time.Time, h hold) error {
 	}
 	if len(left) > 0 {
 		o.Message = message
-		return t.operationEvent(now, &o)
+		return operationEvent(t, now, &o)
 	}
 	if o.Kind == app.OperationDelete { // what it takes over from was left alone as long as it could be vetoed
-		if err := t.cancelBefore(o.Operation, now); err != nil {
+		if err := cancelBefore(t, o.Operation, now); err != nil {
 			return err
 		}
 	}
-	return t.startNext(now, o.Cluster)
+	return startNext(t, now, o.Cluster)
 }
 
 // veto ends an operation because a hook said no. Nothing of it was done.
-func (t *tx) veto(now time.Time, h hold, why string) error {
+func veto(t *tx, now time.Time, h hold, why string) error {
 	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdVeto, h.delivery, holdOpen)
 	if err != nil || n == 0 {
 		return err
 	}
-	o, err := t.operation(h.operation)
+	o, err := operation(t, h.operation)
 	if err != nil || o.Status != app.OperationWaiting {
 		return err
 	}
@@ -173,18 +173,18 @@ func (t *tx) veto(now time.Time, h hold, why string) error {
 		return err
 	}
 	message := fmt.Sprintf("The hook %q did not let the %s happen: %s. Nothing was done.", h.hook, o.Kind.Words(), why)
-	_, err = t.control(app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlCancel, Who: "hook:" + h.hook, Now: now}, message)
+	_, err = control(t, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlCancel, Who: "hook:" + h.hook, Now: now}, message)
 	return err
 }
 
 // moot ends the questions of an operation that does not happen any more.
-func (t *tx) moot(now time.Time, operation int64) error {
-	left, err := t.holds(`AND d.operation = ?`, operation)
+func moot(t *tx, now time.Time, operation int64) error {
+	left, err := holds(t, `AND d.operation = ?`, operation)
 	if err != nil {
 		return err
 	}
 	for _, h := range left {
-		if err := t.endWaiting(h.delivery, "The operation was called off before there was an answer.", now); err != nil {
+		if err := endWaiting(t, h.delivery, "The operation was called off before there was an answer.", now); err != nil {
 			return err
 		}
 	}
@@ -195,19 +195,19 @@ func (t *tx) moot(now time.Time, operation int64) error {
 }
 
 // cancelBefore asks what came before an operation to stop.
-func (t *tx) cancelBefore(op app.Operation, now time.Time) error {
+func cancelBefore(t *tx, op app.Operation, now time.Time) error {
 	op.CreatedAt = now
-	return t.cancelOthers(op)
+	return cancelOthers(t, op)
 }
 
 // letGo lets go on what waits for the answer of a hook that an admin has just switched off or deleted.
-func (t *tx) letGo(hook int64, now time.Time) error {
-	all, err := t.holds(`AND d.hook = ?`, hook)
+func letGo(t *tx, hook int64, now time.Time) error {
+	all, err := holds(t, `AND d.hook = ?`, hook)
 	if err != nil {
 		return err
 	}
 	for _, h := range all {
-		if err := t.goOn(now, h); err != nil {
+		if err := goOn(t, now, h); err != nil {
 			return err
 		}
 	}
@@ -216,24 +216,24 @@ func (t *tx) letGo(hook int64, now time.Time) error {
 }
 
 // answered does what an attempt's end means for the operation that waits for it.
-func (t *tx) answered(e app.DeliveryEnd, state app.DeliveryState) error {
-	all, err := t.holds(`AND d.id = ?`, e.Delivery)
+func answered(t *tx, e app.DeliveryEnd, state app.DeliveryState) error {
+	all, err := holds(t, `AND d.id = ?`, e.Delivery)
 	if err != nil || len(all) == 0 {
 		return err
 	}
 	switch h := all[0]; {
 	case e.Veto != "":
-		return t.veto(e.At, h, e.Veto)
+		return veto(t, e.At, h, e.Veto)
 	case state == app.DeliveryMade:
-		return t.goOn(e.At, h)
+		return goOn(t, e.At, h)
 	case state == app.DeliveryFailed:
-		return t.unanswered(e.At, h, "it could not be asked: "+e.Err.Message)
+		return unanswered(t, e.At, h, "it could not be asked: "+e.Err.Message)
 	}
 	return nil
 }
 
 // calledOff takes back what an operation has made of its cluster that never began: no step ran, so nothing else has changed.
-func (t *tx) calledOff(now time.Time, op app.Operation) error {
+func calledOff(t *tx, now time.Time, op app.Operation) error {
 	var sealed, wasText, madeText []byte
 	err := t.row(`SELECT sealed_definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
 	if isNoRows(err) {
@@ -261,14 +261,14 @@ func (t *tx) calledOff(now time.Time, op app.Operation) error {
 		if err := t.exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.keys.sealDefinition(definition, op.Cluster), op.Cluster); err != nil {
 			return err
 		}
-		if err := t.keepHealthOf(now, op.Cluster, definition); err != nil {
+		if err := keepHealthOf(t, now, op.Cluster, definition); err != nil {
 			return err
 		}
 		var d app.Definition
 		if err := json.Unmarshal(definition, &d); err != nil {
 			return fmt.Errorf("store: definition of %s: %w", op.Cluster, err)
 		}
-		if err := t.useResources(op.Tenant, op.Cluster, d.Services, false); err != nil {
+		if err := useResources(t, op.Tenant, op.Cluster, d.Services, false); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time
 			i.Kind, i.External, i.Label, i.Tenant, i.User, micros(i.At)); err != nil {
 			return err
 		}
-		if err := t.homeTurns(i.Kind, i.External, at); err != nil {
+		if err := homeTurns(t, i.Kind, i.External, at); err != nil {
 			return err
 		}
 		return t.deed(at, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label})
@@ -123,7 +123,7 @@ func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, e
 		if n == 0 {
 			return app.Errorf(app.ENotFound, "That identity is not linked (any more).")
 		}
-		if err := t.homeTurns(kind, external, at); err != nil {
+		if err := homeTurns(t, kind, external, at); err != nil {
 			return err
 		}
 		return t.deed(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)

@@ -108,13 +108,13 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 		if len(m.changes) == 0 {
 			return nil
 		}
-		return t.tell([]*many{m})
+		return tell(t, []*many{m})
 	})
 	return newly, err
 }
 
 // lostOf gives the nodes of a cluster whose machines are lost, the first of them by name and how many more.
-func (t *tx) lostOf(cluster string) (names []string, err error) {
+func lostOf(t *tx, cluster string) (names []string, err error) {
 	err = t.each(func(row scanner) error {
 		var name string
 		err := row.Scan(&name)
@@ -125,8 +125,8 @@ func (t *tx) lostOf(cluster string) (names []string, err error) {
 }
 
 // failLost makes a cluster that counts as active one that has lost machines, where an operation left them out.
-func (t *tx) failLost(now time.Time, cluster string) (message string, err error) {
-	names, err := t.lostOf(cluster)
+func failLost(t *tx, now time.Time, cluster string) (message string, err error) {
+	names, err := lostOf(t, cluster)
 	if err != nil || len(names) == 0 {
 		return "", err
 	}

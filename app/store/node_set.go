@@ -41,7 +41,7 @@ func (n *nodeSet) update(k ledger.Node, tenant string, stays bool, u app.NodeUpd
 }
 
 // loadNodes loads the nodes of claimed steps and of updates, and applies the updates.
-func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error {
+func loadNodes(t *tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error {
 	var all, machines []ledger.Node
 	asked := map[ledger.Node]bool{}
 	add := func(k ledger.Node, machine bool) {
@@ -79,7 +79,7 @@ func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) erro
 			delete(n.of, k)
 		}
 	}
-	if err := t.loadIntents(n, machines); err != nil {
+	if err := loadIntents(t, n, machines); err != nil {
 		return err
 	}
 	for i := range n.updates {
@@ -90,7 +90,7 @@ func (t *tx) loadNodes(n *nodeSet, set *ledger.Set, claimed []*ledger.Step) erro
 	return nil
 }
 
-func (t *tx) loadIntents(n *nodeSet, nodes []ledger.Node) error {
+func loadIntents(t *tx, n *nodeSet, nodes []ledger.Node) error {
 	var cluster, name, id string
 	var secret []byte
 	// The one that counts comes last, so that it stays.
@@ -143,7 +143,7 @@ func (w *nodeWork) apply(u nodeUpdate) {
 }
 
 // saveNodes writes what steps found out about their nodes, and tells of it. The nodes have been loaded.
-func (t *tx) saveNodes(n *nodeSet) error {
+func saveNodes(t *tx, n *nodeSet) error {
 	var ups []nodeUpdate
 	for _, u := range n.updates {
 		if n.of[u.node] != nil {
@@ -162,7 +162,7 @@ func (t *tx) saveNodes(n *nodeSet) error {
 	if err != nil {
 		return err
 	}
-	if err := t.owned(n, ups); err != nil {
+	if err := owned(t, n, ups); err != nil {
 		return err
 	}
 	var made []nodeUpdate
@@ -183,21 +183,21 @@ func (t *tx) saveNodes(n *nodeSet) error {
 		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
-	return t.tell(news)
+	return tell(t, news)
 }
 
 // endGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,
 // which may be to make the machine anew, under an intent of its own.
-func (t *tx) endGone(n *nodeSet) error {
+func endGone(t *tx, n *nodeSet) error {
 	for _, u := range n.updates {
 		if n.of[u.node] == nil || !u.Gone {
 			continue
 		}
-		if err := t.endNode(n.now, u.node, u.stays); err != nil {
+		if err := endNode(t, n.now, u.node, u.stays); err != nil {
 			return err
 		}
 		if w := n.of[u.node]; w.node.Pool != "" {
-			if err := t.forgetPool(w); err != nil {
+			if err := forgetPool(t, w); err != nil {
 				return err
 			}
 		}
@@ -206,11 +206,11 @@ func (t *tx) endGone(n *nodeSet) error {
 }
 
 // endNode ends what a node had: its machine is proven to be gone. The host key stays where the node may be made anew.
-func (t *tx) endNode(now time.Time, n ledger.Node, stays bool) error {
+func endNode(t *tx, now time.Time, n ledger.Node, stays bool) error {
 	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, micros(now), n.Cluster, n.Name); err != nil {
 		return err
 	}
-	if err := t.nodeGone(now, n.Cluster, n.Name); err != nil {
+	if err := nodeGone(t, now, n.Cluster, n.Name); err != nil {
 		return err
 	}
 	if stays {

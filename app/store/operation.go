@@ -67,8 +67,8 @@ func operations(ctx context.Context, from reader, tenant, cluster string) ([]app
 	return ops, err
 }
 
-// operations loads operations by id, in the order of the ids. Those that there are not are left out.
-func (t *tx) operations(ids []int64) (ops []ledger.Operation, err error) {
+// loadOperations loads operations by id, in the order of the ids. Those that there are not are left out.
+func loadOperations(t *tx, ids []int64) (ops []ledger.Operation, err error) {
 	var o operationRow
 	dest := o.dest()
 	err = t.eachOf(func(row scanner) error {
@@ -81,8 +81,8 @@ func (t *tx) operations(ids []int64) (ops []ledger.Operation, err error) {
 }
 
 // operation loads one operation, or ENotFound.
-func (t *tx) operation(id int64) (ledger.Operation, error) {
-	ops, err := t.operations([]int64{id})
+func operation(t *tx, id int64) (ledger.Operation, error) {
+	ops, err := loadOperations(t, []int64{id})
 	if err == nil && len(ops) == 0 {
 		err = app.Errorf(app.ENotFound, "There is no operation %d.", id)
 	}

@@ -43,7 +43,7 @@ func (c changeText) value() app.ClusterChange {
 }
 
 // checkFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
-func (t *tx) checkFollows(n app.NewOperation) error {
+func checkFollows(t *tx, n app.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil
 	}
@@ -97,13 +97,13 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 	for _, n := range c.New {
 		made.New = append(made.New, n.Node.Name)
 	}
-	if err := t.promise(op.CreatedAt, cluster, c.New, c.Definition); err != nil {
+	if err := promise(t, op.CreatedAt, cluster, c.New, c.Definition); err != nil {
 		return "", err
 	}
-	if was.Reserved, made.Reserved, err = t.reserveChange(op, cluster, c.Reservation); err != nil {
+	if was.Reserved, made.Reserved, err = reserveChange(t, op, cluster, c.Reservation); err != nil {
 		return "", err
 	}
-	if was.Nodes, was.Leaving, err = t.nodesBefore(op.Cluster, c); err != nil {
+	if was.Nodes, was.Leaving, err = nodesBefore(t, op.Cluster, c); err != nil {
 		return "", err
 	}
 	kept := before
@@ -122,13 +122,13 @@ func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail str
 		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, s.sealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
-	if err := t.useResources(op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
+	if err := useResources(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
 		return "", err
 	}
 	if err := s.changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
-	if err := t.keepHealth(op.CreatedAt, cluster, c.Definition.Health); err != nil {
+	if err := keepHealth(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
 		return "", err
 	}
 	return jsonText(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
@@ -140,8 +140,8 @@ func (c changeText) audited() map[string]any {
 }
 
 // reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
-func (t *tx) reserveChange(op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
-	had, err := t.reserved(op.Tenant, op.Cluster, 0)
+func reserveChange(t *tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
+	had, err := reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,12 +156,12 @@ func (t *tx) reserveChange(op app.Operation, c app.Cluster, want app.Reservation
 	}
 	made = &reservedText{want.Nodes, want.CPU, want.CostPerHour}
 	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
-	return was, made, t.reserve(op.CreatedAt, r)
+	return was, made, reserve(t, op.CreatedAt, r)
 }
 
 // nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
 // already. EConflict where one of them is not there.
-func (t *tx) nodesBefore(cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
+func nodesBefore(t *tx, cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
 	touched := map[string]bool{}
 	for name := range c.Nodes {
@@ -234,7 +234,7 @@ func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.
 		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
 		return err
 	}
-	return t.tellNodes(op, c)
+	return tellNodes(t, op, c)
 }
 
 func byNumber(a, b string) int {
@@ -248,7 +248,7 @@ func byNumber(a, b string) int {
 }
 
 // tellNodes tells those who watch of nodes that are new.
-func (t *tx) tellNodes(op app.Operation, c app.ClusterChange) error {
+func tellNodes(t *tx, op app.Operation, c app.ClusterChange) error {
 	if len(c.New) == 0 {
 		return nil
 	}
@@ -256,17 +256,17 @@ func (t *tx) tellNodes(op app.Operation, c app.ClusterChange) error {
 	for _, n := range c.New {
 		m.changes = append(m.changes, told{"", n.Node.Name, string(n.Node.Status)})
 	}
-	return t.tell([]*many{m})
+	return tell(t, []*many{m})
 }
 
 // changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
 // the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
 // whatever the plan said.
-func (t *tx) changeDone(now time.Time, o app.Operation) error {
+func changeDone(t *tx, now time.Time, o app.Operation) error {
 	if o.Kind == app.OperationCreate || o.Kind == app.OperationDelete {
 		return nil
 	}
-	r, err := t.reservedLast(o)
+	r, err := reservedLast(t, o)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (t *tx) changeDone(now time.Time, o app.Operation) error {
 
 // reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
 // failed before it and which it has brought to an end. It is nil where none said anything.
-func (t *tx) reservedLast(o app.Operation) (*reservedText, error) {
+func reservedLast(t *tx, o app.Operation) (*reservedText, error) {
 	var text []byte
 	err := t.row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
 	if isNoRows(err) {

@@ -16,15 +16,15 @@ import (
 func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var err error
-		op, err = t.control(c, "")
+		op, err = control(t, c, "")
 		return err
 	})
 	return op, err
 }
 
 // control carries out an act. Message is what the operation is to say of it, "" for the usual.
-func (t *tx) control(c app.Control, message string) (app.Operation, error) {
-	loaded, err := t.operation(c.Operation)
+func control(t *tx, c app.Control, message string) (app.Operation, error) {
+	loaded, err := operation(t, c.Operation)
 	if err == nil && loaded.Tenant != c.Tenant {
 		err = app.Errorf(app.ENotFound, "There is no operation %d.", c.Operation)
 	}
@@ -34,10 +34,10 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 	set := ledger.New(c.Now)
 	o := set.AddOperation(loaded)
 	was := o.Status
-	if err := t.addNeeded(set, o, c); err != nil {
+	if err := addNeeded(t, set, o, c); err != nil {
 		return app.Operation{}, err
 	}
-	later, err := t.later(loaded)
+	later, err := later(t, loaded)
 	if err != nil {
 		return app.Operation{}, err
 	}
@@ -49,17 +49,17 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 		o.Message = message
 	}
 	if was == app.OperationWaiting && o.Status.Ended() {
-		if err := t.unfollow(o); err != nil {
+		if err := unfollow(t, o); err != nil {
 			return app.Operation{}, err
 		}
-		if err := t.moot(c.Now, o.ID); err != nil {
+		if err := moot(t, c.Now, o.ID); err != nil {
 			return app.Operation{}, err
 		}
-		if err := t.calledOff(c.Now, o.Operation); err != nil {
+		if err := calledOff(t, c.Now, o.Operation); err != nil {
 			return app.Operation{}, err
 		}
 	}
-	if err := t.moveAll(c.Now, o.ID, bulk); err != nil {
+	if err := moveAll(t, c.Now, o.ID, bulk); err != nil {
 		return app.Operation{}, err
 	}
 	if err := set.Settle(ledgerRows{t}); err != nil {
@@ -73,11 +73,11 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 		t.clusters[app.WatchStops(o.Tenant)] = true
 	}
 	if was.Ended() && !o.Status.Ended() {
-		if err := t.setCluster(c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {
+		if err := setCluster(t, c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {
 			return app.Operation{}, err
 		}
 	}
-	if err := t.save(c.Now, set); err != nil {
+	if err := save(t, c.Now, set); err != nil {
 		return app.Operation{}, err
 	}
 	return o.Operation, nil
@@ -85,20 +85,20 @@ func (t *tx) control(c app.Control, message string) (app.Operation, error) {
 
 // unfollow lets an operation that was called off before it began follow nothing: it has changed nothing, so what it came
 // after is rolled back or tried again by itself as if it had never been asked for.
-func (t *tx) unfollow(o *ledger.Operation) error {
+func unfollow(t *tx, o *ledger.Operation) error {
 	return t.exec(`UPDATE operations SET followed_by = COALESCE((SELECT min(l.id) FROM operations l WHERE l.cluster = operations.cluster
 		AND l.id > operations.id AND l.id <> ? AND (l.started_at > 0 OR l.status = 'waiting')), 0) WHERE cluster = ? AND followed_by = ?`,
 		o.ID, o.Cluster, o.ID)
 }
 
 // addNeeded loads the steps that an act must find.
-func (t *tx) addNeeded(set *ledger.Set, o *ledger.Operation, c app.Control) error {
+func addNeeded(t *tx, set *ledger.Set, o *ledger.Operation, c app.Control) error {
 	for _, state := range ledger.Needed(c) {
 		where, args := `s.operation = ? AND s.state = ?`, []any{o.ID, string(state)}
 		if c.Node != "" {
 			where, args = where+` AND s.node = ?`, append(args, c.Node)
 		}
-		steps, err := t.stepsWhere(where, args...)
+		steps, err := stepsWhere(t, where, args...)
 		if err != nil {
 			return err
 		}
@@ -110,11 +110,11 @@ func (t *tx) addNeeded(set *ledger.Set, o *ledger.Operation, c app.Control) erro
 }
 
 // moveAll moves all steps of an operation that an event moves at once.
-func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
+func moveAll(t *tx, now time.Time, operation int64, e ledger.StepEvent) error {
 	if e == "" {
 		return nil
 	}
-	if err := t.withdrawQuestions(operation); err != nil {
+	if err := withdrawQuestions(t, operation); err != nil {
 		return err
 	}
 	moves := ledger.Bulk(e)
@@ -132,9 +132,9 @@ func (t *tx) moveAll(now time.Time, operation int64, e ledger.StepEvent) error {
 }
 
 // endCluster moves the cluster on at the end of an operation.
-func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
+func endCluster(t *tx, now time.Time, o *ledger.Operation) error {
 	var left int
-	undone, err := t.undone(o)
+	undone, err := undone(t, o)
 	if err != nil {
 		return err
 	}
@@ -146,27 +146,27 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 	}
 	after, moved := ledger.ClusterAfter(o, undone, left)
 	if !moved {
-		return t.topUpAfter(now, o.Operation, "")
+		return topUpAfter(t, now, o.Operation, "")
 	}
 	if o.Status == app.OperationSucceeded {
-		if err := t.changeDone(now, o.Operation); err != nil {
+		if err := changeDone(t, now, o.Operation); err != nil {
 			return err
 		}
 	}
 	if after.Status == app.ClusterDeleted {
-		if err := t.endPlanned(now, o.Cluster); err != nil {
+		if err := endPlanned(t, now, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.exec(`DELETE FROM changes WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.dropHealth(o.Cluster); err != nil {
+		if err := dropHealth(t, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.forgetAnswers(o.Cluster); err != nil {
+		if err := forgetAnswers(t, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.exec(`DELETE FROM node_facts WHERE cluster = ?`, o.Cluster); err != nil {
@@ -175,7 +175,7 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 		if err := t.exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.giveBack(now, o.Cluster, 0); err != nil {
+		if err := giveBack(t, now, o.Cluster, 0); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 		if err := t.exec(`UPDATE clusters SET lost_at = 0 WHERE id = ? AND lost_at > 0`, o.Cluster); err != nil {
 			return err
 		}
-		message, err := t.failLost(now, o.Cluster)
+		message, err := failLost(t, now, o.Cluster)
 		if err != nil {
 			return err
 		}
@@ -191,18 +191,18 @@ func (t *tx) endCluster(now time.Time, o *ledger.Operation) error {
 			after.Status, after.Message = app.ClusterFailed, message
 		}
 	}
-	if err := t.noticeEnded(now, o, after.Status); err != nil {
+	if err := noticeEnded(t, now, o, after.Status); err != nil {
 		return err
 	}
-	if err := t.setCluster(now, o.Tenant, o.Cluster, after.Status, after.Message); err != nil {
+	if err := setCluster(t, now, o.Tenant, o.Cluster, after.Status, after.Message); err != nil {
 		return err
 	}
-	return t.topUpAfter(now, o.Operation, after.Status)
+	return topUpAfter(t, now, o.Operation, after.Status)
 }
 
 // noticeEnded tells that a cluster is ready, which it was not before, or that an operation failed. Why it failed may have
 // secrets in it, so that stands only on the cluster's page. Machines of pools are told of by their pool.
-func (t *tx) noticeEnded(now time.Time, o *ledger.Operation, after app.ClusterStatus) error {
+func noticeEnded(t *tx, now time.Time, o *ledger.Operation, after app.ClusterStatus) error {
 	if o.Status != app.OperationFailed && (o.Status != app.OperationSucceeded || after != app.ClusterActive) {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (t *tx) noticeEnded(now time.Time, o *ledger.Operation, after app.ClusterSt
 }
 
 // undone gives the kind of what a roll-back undoes; "" for other operations.
-func (t *tx) undone(o *ledger.Operation) (kind app.OperationKind, err error) {
+func undone(t *tx, o *ledger.Operation) (kind app.OperationKind, err error) {
 	if o.Kind != app.OperationRollBack {
 		return "", nil
 	}
@@ -236,7 +236,7 @@ func (t *tx) undone(o *ledger.Operation) (kind app.OperationKind, err error) {
 }
 
 // endPlanned ends the nodes of a deleted cluster that never had a machine, and forgets the host keys of all.
-func (t *tx) endPlanned(now time.Time, cluster string) error {
+func endPlanned(t *tx, now time.Time, cluster string) error {
 	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0
 		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.status = ?)`, micros(now), cluster, cluster, string(app.NodePlanned)); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (t *tx) endPlanned(now time.Time, cluster string) error {
 }
 
 // whatFailed words the first failed step, and how many more there are.
-func (t *tx) whatFailed(id int64) (string, error) {
+func whatFailed(t *tx, id int64) (string, error) {
 	var first, text string
 	var n int
 	err := t.row(`SELECT step, error, (SELECT count(*) FROM steps WHERE operation = ? AND state = 'failed')

@@ -80,7 +80,7 @@ func (p *planRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 func (p *planRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
 
 // insertSteps writes the plan, with what the set has changed of it.
-func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
+func insertSteps(t *tx, p *planRows, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
 		return err
 	}
@@ -114,10 +114,10 @@ func (t *tx) insertSteps(p *planRows, set *ledger.Set) error {
 	if err != nil {
 		return err
 	}
-	if err := t.saveWhole(asked); err != nil {
+	if err := saveWhole(t, asked); err != nil {
 		return err
 	}
-	if err := t.insertQuestions(p); err != nil {
+	if err := insertQuestions(t, p); err != nil {
 		return err
 	}
 	// Edges are written in the order of their key, from the step that is needed: that is fastest.

@@ -12,7 +12,7 @@ import (
 // SubmitOperation implements app.Ledger.
 func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		standing, err := t.standing(n)
+		standing, err := checkStanding(t, n)
 		if err != nil {
 			return err
 		}
@@ -20,15 +20,15 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 			op = standing.operation()
 			return nil
 		}
-		if err := t.checkFollows(n); err != nil {
+		if err := checkFollows(t, n); err != nil {
 			return err
 		}
 		if n.LeaseOver {
-			if err := t.leaseOver(n.Operation); err != nil {
+			if err := leaseOver(t, n.Operation); err != nil {
 				return err
 			}
 		}
-		if off, err := t.callOffCreate(n.Operation); err != nil || off.ID != 0 {
+		if off, err := callOffCreate(t, n.Operation); err != nil || off.ID != 0 {
 			op = off
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 
 // callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to
 // give back. It gives the create, or one without a number where there is none.
-func (t *tx) callOffCreate(op app.Operation) (app.Operation, error) {
+func callOffCreate(t *tx, op app.Operation) (app.Operation, error) {
 	if op.Kind != app.OperationDelete {
 		return app.Operation{}, nil
 	}
@@ -57,12 +57,12 @@ func (t *tx) callOffCreate(op app.Operation) (app.Operation, error) {
 	if err != nil {
 		return app.Operation{}, err
 	}
-	return t.control(app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+	return control(t, app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
 		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
 }
 
-// standing refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func (t *tx) standing(n app.NewOperation) (*operationRow, error) {
+// checkStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+func checkStanding(t *tx, n app.NewOperation) (*operationRow, error) {
 	op := n.Operation
 	var deleted int64
 	err := t.row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
@@ -82,25 +82,25 @@ func (t *tx) standing(n app.NewOperation) (*operationRow, error) {
 	}
 	switch op.Kind {
 	case app.OperationRollBack:
-		return nil, t.checkUndo(n)
+		return nil, checkUndo(t, n)
 	case app.OperationGoOn:
-		return nil, t.checkGoOn(n)
+		return nil, checkGoOn(t, n)
 	}
 	return nil, nil
 }
 
 // checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
 // give back all that was begun to be made: more has happened since it was planned.
-func (t *tx) checkUndo(n app.NewOperation) error {
+func checkUndo(t *tx, n app.NewOperation) error {
 	op := n.Operation
-	undone, err := t.operation(op.Undoes)
+	undone, err := operation(t, op.Undoes)
 	if err != nil {
 		return err
 	}
 	if undone.Cluster != op.Cluster || undone.Tenant != op.Tenant {
 		return app.Errorf(app.ENotFound, "There is no operation %d.", op.Undoes)
 	}
-	later, err := t.later(undone)
+	later, err := later(t, undone)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (t *tx) checkUndo(n app.NewOperation) error {
 }
 
 // later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
-func (t *tx) later(o ledger.Operation) (*ledger.Operation, error) {
+func later(t *tx, o ledger.Operation) (*ledger.Operation, error) {
 	var l operationRow
 	err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
 		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.dest()...)
@@ -159,12 +159,12 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.trace
-	hooks, waits, err := t.hooksBefore(n)
+	hooks, waits, err := hooksBefore(t, n)
 	if err != nil {
 		return op, err
 	}
 	if n.Cancel && !waits {
-		if err := t.cancelOthers(op); err != nil {
+		if err := cancelOthers(t, op); err != nil {
 			return op, err
 		}
 	}
@@ -193,23 +193,23 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
 		return op, err
 	}
-	if err := t.beginGoOn(op, n); err != nil {
+	if err := beginGoOn(t, op, n); err != nil {
 		return op, err
 	}
-	if err := t.topUpWaits(op, n.TopUp); err != nil {
+	if err := topUpWaits(t, op, n.TopUp); err != nil {
 		return op, err
 	}
-	if err := t.announce(&op, n.Plan, hooks, waits); err != nil {
+	if err := announce(t, &op, n.Plan, hooks, waits); err != nil {
 		return op, err
 	}
-	before, err := t.before(op.Cluster)
+	before, err := before(t, op.Cluster)
 	if err != nil {
 		return op, err
 	}
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
 	rows := newPlanRows(op, n.Plan)
-	if rows.paces, err = t.pacesOf(op.CreatedAt, n.Plan.Paces); err != nil {
+	if rows.paces, err = pacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
 		return op, err
 	}
 	if before == op.ID && !waits {
@@ -222,23 +222,23 @@ func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 			return op, err
 		}
 	}
-	if err := t.insertSteps(rows, set); err != nil {
+	if err := insertSteps(t, rows, set); err != nil {
 		return op, err
 	}
 	if o.Status == app.OperationWaiting {
-		return o.Operation, t.operationEvent(op.CreatedAt, o)
+		return o.Operation, operationEvent(t, op.CreatedAt, o)
 	}
-	if err := t.setCluster(op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
+	if err := setCluster(t, op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
 		return op, err
 	}
-	if err := t.saveOperations(op.CreatedAt, set); err != nil {
+	if err := saveOperations(t, op.CreatedAt, set); err != nil {
 		return op, err
 	}
 	return o.Operation, nil
 }
 
 // before gives the cluster's oldest operation that has not ended; 0 for none.
-func (t *tx) before(cluster string) (id int64, err error) {
+func before(t *tx, cluster string) (id int64, err error) {
 	err = t.row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
 		cluster).Scan(&id)
 	if isNoRows(err) {
@@ -249,7 +249,7 @@ func (t *tx) before(cluster string) (id int64, err error) {
 
 // cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
 // running steps have.
-func (t *tx) cancelOthers(op app.Operation) error {
+func cancelOthers(t *tx, op app.Operation) error {
 	var ids []int64
 	err := t.each(func(row scanner) error {
 		var id int64
@@ -261,7 +261,7 @@ func (t *tx) cancelOthers(op app.Operation) error {
 		return err
 	}
 	for _, id := range ids {
-		_, err := t.control(app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+		_, err := control(t, app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
 			"Stopped, because "+op.Requester+" asked for "+string(op.Kind)+".")
 		if err != nil {
 			return err
@@ -271,16 +271,16 @@ func (t *tx) cancelOthers(op app.Operation) error {
 }
 
 // startNext starts the cluster's oldest waiting operation, unless one is under way.
-func (t *tx) startNext(now time.Time, cluster string) error {
-	id, err := t.before(cluster)
+func startNext(t *tx, now time.Time, cluster string) error {
+	id, err := before(t, cluster)
 	if err != nil || id == 0 {
 		return err
 	}
-	o, err := t.operation(id)
+	o, err := operation(t, id)
 	if err != nil || o.Status != app.OperationWaiting || !o.HeldUntil.IsZero() {
 		return err
 	}
-	free, err := t.stepsWhere(`s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))
+	free, err := stepsWhere(t, `s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))
 	if err != nil {
 		return err
 	}
@@ -293,8 +293,8 @@ func (t *tx) startNext(now time.Time, cluster string) error {
 	if err := set.Settle(ledgerRows{t}); err != nil {
 		return err
 	}
-	if err := t.setCluster(now, o.Tenant, cluster, app.ClusterPending, ""); err != nil {
+	if err := setCluster(t, now, o.Tenant, cluster, app.ClusterPending, ""); err != nil {
 		return err
 	}
-	return t.save(now, set)
+	return save(t, now, set)
 }

@@ -214,7 +214,7 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 		if err := t.exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
-		if err := t.poolMachineFound(cluster); err != nil {
+		if err := poolMachineFound(t, cluster); err != nil {
 			return err
 		}
 		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),

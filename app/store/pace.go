@@ -61,12 +61,12 @@ func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 }
 
 // pacesOf gives the rows of kinds, and makes those that there are not, the widest first.
-func (t *tx) pacesOf(now time.Time, kinds []app.PaceKey) ([]int64, error) {
+func pacesOf(t *tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
 	rows := map[app.PaceKey]int64{}
-	if err := t.findPaces(kinds, rows); err != nil {
+	if err := findPaces(t, kinds, rows); err != nil {
 		return nil, err
 	}
 	var missing []app.PaceKey // with all that are wider
@@ -83,7 +83,7 @@ func (t *tx) pacesOf(now time.Time, kinds []app.PaceKey) ([]int64, error) {
 		}
 	}
 	if len(missing) > 0 {
-		if err := t.findPaces(missing, rows); err != nil {
+		if err := findPaces(t, missing, rows); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (t *tx) pacesOf(now time.Time, kinds []app.PaceKey) ([]int64, error) {
 			}
 		}
 		those = slices.DeleteFunc(those, func(k app.PaceKey) bool { return rows[k] > 0 })
-		if err := t.makePaces(now, those, rows); err != nil {
+		if err := makePaces(t, now, those, rows); err != nil {
 			return nil, err
 		}
 		missing = rest
@@ -110,7 +110,7 @@ func (t *tx) pacesOf(now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	return ids, nil
 }
 
-func (t *tx) findPaces(kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
+func findPaces(t *tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 	of := make(map[[2]string]app.PaceKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
@@ -126,7 +126,7 @@ func (t *tx) findPaces(kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 }
 
 // makePaces adds rows whose wider ones are there.
-func (t *tx) makePaces(now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
+func makePaces(t *tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 	err := t.execSet(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
@@ -139,7 +139,7 @@ func (t *tx) makePaces(now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]
 	if err != nil || len(kinds) == 0 {
 		return err
 	}
-	return t.findPaces(kinds, rows)
+	return findPaces(t, kinds, rows)
 }
 
 // pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
@@ -166,7 +166,7 @@ const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FRO
 
 // savePaces takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
 // attempts of a set. Kinds that were forgotten meanwhile stay so.
-func (t *tx) savePaces(now time.Time, took pacing) error {
+func savePaces(t *tx, now time.Time, took pacing) error {
 	if len(took) == 0 {
 		return nil
 	}

@@ -15,12 +15,12 @@ func (s *Store) CreateUser(ctx context.Context, u app.User) error {
 			ON CONFLICT DO NOTHING`, u.Tenant, micros(u.CreatedAt)); err != nil {
 			return err
 		}
-		return t.addUser(app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaServer}, u)
+		return addUser(t, app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaServer}, u)
 	})
 }
 
 // addUser writes an account, its groups and the audit of it.
-func (t *tx) addUser(who app.Actor, u app.User) error {
+func addUser(t *tx, who app.Actor, u app.User) error {
 	n, err := t.count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
 		truth(u.MustChange), micros(u.DisabledAt), micros(u.CreatedAt), micros(u.CreatedAt), u.CreatedBy, micros(u.SeenAt))
@@ -61,7 +61,7 @@ func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash strin
 		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
-		return t.revokeTokens(who, name, at) // sign-ins count by the mark of their password
+		return revokeTokens(t, who, name, at) // sign-ins count by the mark of their password
 	})
 }
 
@@ -74,7 +74,7 @@ func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error)
 	return userOf(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, name)
 }
 
-func (t *tx) user(tenant, name string) (app.User, error) { return userOf(t.each, tenant, name) }
+func userIn(t *tx, tenant, name string) (app.User, error) { return userOf(t.each, tenant, name) }
 
 // userOf reads an account. One statement gives it and its groups, so that both are of one moment.
 func userOf(each func(func(scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
@@ -113,7 +113,7 @@ func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (t *tx) sawUser(tenant, name string, at time.Time) error {
+func sawUser(t *tx, tenant, name string, at time.Time) error {
 	return t.exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, micros(at), tenant, name, micros(at))
 }
 

@@ -13,28 +13,28 @@ import (
 var (
 	// userEnds drop what a user alone has. Clusters, receipts, usage and audit are the tenant's.
 	userEnds = []func(t *tx, tenant, user string) error{
-		(*tx).dropTokensOf,
-		(*tx).dropMembershipsOf,
-		(*tx).dropSharesOf,
-		(*tx).dropSignInsOf,
+		dropTokensOf,
+		dropMembershipsOf,
+		dropSharesOf,
+		dropSignInsOf,
 	}
 	// tenantEnds drop what a tenant has, but not its clusters, receipts, usage and audit.
 	tenantEnds = []func(t *tx, tenant string) error{
-		(*tx).dropPeopleOf,
-		(*tx).dropHooksAndSecretsOf,
-		(*tx).dropBuildsOf,
-		(*tx).dropChatsOf,
-		(*tx).dropResourcesOf,
-		(*tx).dropCatalogOf,
+		dropPeopleOf,
+		dropHooksAndSecretsOf,
+		dropBuildsOf,
+		dropChatsOf,
+		dropResourcesOf,
+		dropCatalogOf,
 	}
 	// tenantCopies give a new tenant the settings of another one; docs/people.md lists them. Hooks and secrets are not copied:
 	// they would tell one tenant's matters to the people of the other.
 	tenantCopies = []tenantCopy{
-		{"groups", (*tx).copyGroups},
-		{"policies", (*tx).copyPolicies},
-		{"quotas", (*tx).copyQuotas},
-		{"require_second_factor", (*tx).copyFactorRule},
-		{"visibility", (*tx).copyVisibility},
+		{"groups", copyGroups},
+		{"policies", copyPolicies},
+		{"quotas", copyQuotas},
+		{"require_second_factor", copyFactorRule},
+		{"visibility", copyVisibility},
 	}
 )
 
@@ -44,15 +44,15 @@ type tenantCopy struct {
 	copy func(t *tx, who app.Actor, from, to string, at time.Time) error
 }
 
-func (t *tx) dropTokensOf(tenant, user string) error {
+func dropTokensOf(t *tx, tenant, user string) error {
 	return t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, user)
 }
 
-func (t *tx) dropMembershipsOf(tenant, user string) error {
+func dropMembershipsOf(t *tx, tenant, user string) error {
 	return t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ?`, tenant, user)
 }
 
-func (t *tx) dropPeopleOf(tenant string) error {
+func dropPeopleOf(t *tx, tenant string) error {
 	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "second_factors", "recovery_codes", "users"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
@@ -62,13 +62,13 @@ func (t *tx) dropPeopleOf(tenant string) error {
 }
 
 // copyGroups leaves out the members, who have no account in the new tenant.
-func (t *tx) copyGroups(who app.Actor, from, to string, at time.Time) error {
+func copyGroups(t *tx, who app.Actor, from, to string, at time.Time) error {
 	return t.exec(`INSERT INTO user_groups (tenant, name, about, created_at, created_by)
 		SELECT ?, name, about, ?, ? FROM user_groups WHERE tenant = ?`, to, micros(at), who.Name(), from)
 }
 
 // dropSignInsOf forgets who the user is elsewhere, too: at the next sign-in there it would be a new account.
-func (t *tx) dropSignInsOf(tenant, user string) error {
+func dropSignInsOf(t *tx, tenant, user string) error {
 	for _, table := range []string{"signins", "subjects", "identities", "second_factors", "recovery_codes"} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ? AND user_name = ?`, tenant, user); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (t *tx) dropSignInsOf(tenant, user string) error {
 }
 
 // dropHooksAndSecretsOf drops what could still be sent or opened. Policies and quotas say what held, and stay.
-func (t *tx) dropHooksAndSecretsOf(tenant string) error {
+func dropHooksAndSecretsOf(t *tx, tenant string) error {
 	if err := t.exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id FROM hook_deliveries WHERE tenant = ?)`, tenant); err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func (t *tx) dropHooksAndSecretsOf(tenant string) error {
 	return nil
 }
 
-func (t *tx) copyFactorRule(_ app.Actor, from, to string, _ time.Time) error {
+func copyFactorRule(t *tx, _ app.Actor, from, to string, _ time.Time) error {
 	return t.exec(`UPDATE tenants SET require_second_factor = (SELECT f.require_second_factor FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }
 
 // copyPolicies begins each policy that stands with its first version.
-func (t *tx) copyPolicies(who app.Actor, from, to string, at time.Time) error {
+func copyPolicies(t *tx, who app.Actor, from, to string, at time.Time) error {
 	var policies []app.Policy
 	err := t.each(func(row scanner) error {
 		var text []byte
@@ -115,7 +115,7 @@ func (t *tx) copyPolicies(who app.Actor, from, to string, at time.Time) error {
 	by := in(who, to)
 	for _, p := range policies {
 		p.Version, p.SavedBy, p.SavedAt = 1, by.Name(), at
-		if err := t.savePolicy(p, nil, by, at, "policy.save"); err != nil {
+		if err := savePolicy(t, p, nil, by, at, "policy.save"); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (t *tx) copyPolicies(who app.Actor, from, to string, at time.Time) error {
 }
 
 // copyQuotas leaves out those of single users, who have no account in the new tenant.
-func (t *tx) copyQuotas(who app.Actor, from, to string, at time.Time) error {
+func copyQuotas(t *tx, who app.Actor, from, to string, at time.Time) error {
 	return t.exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
 		SELECT ?, scope, name, clusters, nodes, cpu, per_hour, per_month, ?, ? FROM quotas WHERE tenant = ? AND scope <> 'user'`,
 		to, micros(at), who.Name(), from)

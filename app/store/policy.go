@@ -51,7 +51,7 @@ func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.
 // SavePolicy implements app.PolicyStore.
 func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		had, last, err := t.policy(who.Tenant, p.Name)
+		had, last, err := policy(t, who.Tenant, p.Name)
 		if err != nil {
 			return err
 		}
@@ -69,13 +69,13 @@ func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now
 		}
 		saved = p
 		saved.Version, saved.SavedBy, saved.SavedAt, saved.Deleted = last+1, who.Name(), fromMicros(micros(now)), false
-		return t.savePolicy(saved, had, who, now, "policy.save")
+		return savePolicy(t, saved, had, who, now, "policy.save")
 	})
 	return saved, err
 }
 
 // policy gives the version that stands, nil for none, and the number of the last.
-func (t *tx) policy(tenant, name string) (had *app.Policy, last int, err error) {
+func policy(t *tx, tenant, name string) (had *app.Policy, last int, err error) {
 	if err := t.row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
 	}
@@ -86,7 +86,7 @@ func (t *tx) policy(tenant, name string) (had *app.Policy, last int, err error) 
 	return &p, last, err
 }
 
-func (t *tx) savePolicy(p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
+func savePolicy(t *tx, p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
 	if err := t.exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (t *tx) savePolicy(p app.Policy, had *app.Policy, who app.Actor, now time.T
 // DeletePolicy implements app.PolicyStore.
 func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		had, last, err := t.policy(who.Tenant, name)
+		had, last, err := policy(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, no
 		}
 		gone := *had
 		gone.Version, gone.SavedBy, gone.Deleted = last+1, who.Name(), true
-		return t.savePolicy(gone, had, who, now, "policy.delete")
+		return savePolicy(t, gone, had, who, now, "policy.delete")
 	})
 }
 

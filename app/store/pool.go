@@ -30,7 +30,7 @@ func noPool(err error, name string) error {
 // CreatePool implements app.PoolStore.
 func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
 	err := s.write(ctx, func(t *tx) error {
-		if err := t.tenantOpen(p.Tenant); err != nil {
+		if err := tenantOpen(t, p.Tenant); err != nil {
 			return err
 		}
 		var there, named int

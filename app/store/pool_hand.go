@@ -14,7 +14,7 @@ import (
 // any time, and what was accepted and never begun has nothing to give back.
 
 // promise promises the machines that stand ready to new nodes.
-func (t *tx) promise(now time.Time, c app.Cluster, nodes []app.NewNode, d app.Definition) error {
+func promise(t *tx, now time.Time, c app.Cluster, nodes []app.NewNode, d app.Definition) error {
 	if c.Pool > 0 || len(nodes) == 0 {
 		return nil
 	}
@@ -45,10 +45,10 @@ func (t *tx) promise(now time.Time, c app.Cluster, nodes []app.NewNode, d app.De
 			c.ID, wants[i].Node, m).Scan(&pool); err != nil {
 			return fmt.Errorf("store: machine %s of a pool: %w", m, err)
 		}
-		if err := t.giveBack(now, m, 0); err != nil {
+		if err := giveBack(t, now, m, 0); err != nil {
 			return err
 		}
-		if err := t.wakePool(now, pool); err != nil {
+		if err := wakePool(t, now, pool); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (t *tx) promise(now time.Time, c app.Cluster, nodes []app.NewNode, d app.De
 }
 
 // endPromises puts machines back into their pools that were promised to a cluster and whose steps never began. Nothing has touched them.
-func (t *tx) endPromises(now time.Time, cluster string) error {
+func endPromises(t *tx, now time.Time, cluster string) error {
 	var machines []string
 	var pools []int64
 	if err := t.each(func(row scanner) error {
@@ -76,7 +76,7 @@ func (t *tx) endPromises(now time.Time, cluster string) error {
 		if err := t.exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, m); err != nil {
 			return err
 		}
-		if err := t.wakePool(now, pools[i]); err != nil {
+		if err := wakePool(t, now, pools[i]); err != nil {
 			return err
 		}
 	}
@@ -121,10 +121,10 @@ func (s *Store) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.Claime
 	if err := t.exec(`UPDATE intents SET cluster = ?, node = ?, asked = asked + 1 WHERE id = ?`, n.Cluster, n.Name, intent); err != nil {
 		return err
 	}
-	if err := t.moveResources(now, c.Cluster, *n, intent); err != nil {
+	if err := moveResources(t, now, c.Cluster, *n, intent); err != nil {
 		return err
 	}
-	if err := t.endHanded(now, c.Cluster, from, *n); err != nil {
+	if err := endHanded(t, now, c.Cluster, from, *n); err != nil {
 		return err
 	}
 	w.intent, w.secret = intent, nil
@@ -136,7 +136,7 @@ func (s *Store) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.Claime
 const handedMark = "/pool"
 
 // moveResources ends the pool's lines of a machine and begins those of the node, at the same moment: nothing is counted twice.
-func (t *tx) moveResources(now time.Time, c app.Cluster, n app.Node, intent string) error {
+func moveResources(t *tx, now time.Time, c app.Cluster, n app.Node, intent string) error {
 	if err := t.exec(`UPDATE resources SET gone_at = ?, intent = intent || '`+handedMark+`' WHERE intent = ? AND id = ?`, micros(now), intent, n.MachineID); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *tx) moveResources(now time.Time, c app.Cluster, n app.Node, intent stri
 }
 
 // endHanded ends the cluster in which the machine stood, but for the key.
-func (t *tx) endHanded(now time.Time, c app.Cluster, from string, n app.Node) error {
+func endHanded(t *tx, now time.Time, c app.Cluster, from string, n app.Node) error {
 	proof := fmt.Sprintf("Its machine %s was handed out to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
 	for _, q := range []struct {
 		query string
@@ -170,13 +170,13 @@ func (t *tx) endHanded(now time.Time, c app.Cluster, from string, n app.Node) er
 }
 
 // owned forgets the keys of pools by which machines cannot be opened any more.
-func (t *tx) owned(n *nodeSet, ups []nodeUpdate) error {
+func owned(t *tx, n *nodeSet, ups []nodeUpdate) error {
 	for _, u := range ups {
 		if w := n.of[u.node]; u.Owned && w.node.TakenFrom != "" {
 			if err := t.exec(`UPDATE nodes SET taken_from = '' WHERE cluster = ? AND name = ?`, w.node.Cluster, w.node.Name); err != nil {
 				return err
 			}
-			if err := t.forgetKey(&w.node); err != nil {
+			if err := forgetKey(t, &w.node); err != nil {
 				return err
 			}
 		}
@@ -185,15 +185,15 @@ func (t *tx) owned(n *nodeSet, ups []nodeUpdate) error {
 }
 
 // forgetPool is for a node whose machine is gone: the next one is not from a pool.
-func (t *tx) forgetPool(w *nodeWork) error {
+func forgetPool(t *tx, w *nodeWork) error {
 	w.node.Pool = ""
 	if err := t.exec(`UPDATE nodes SET pool = '', taken_from = '' WHERE cluster = ? AND name = ?`, w.node.Cluster, w.node.Name); err != nil {
 		return err
 	}
-	return t.forgetKey(&w.node)
+	return forgetKey(t, &w.node)
 }
 
-func (t *tx) forgetKey(n *app.Node) error {
+func forgetKey(t *tx, n *app.Node) error {
 	if n.TakenFrom == "" {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (s *Store) WakePools(ctx context.Context, now time.Time) error {
 }
 
 // wakePool makes a pool due: something has happened to it.
-func (t *tx) wakePool(at time.Time, pool int64) error {
+func wakePool(t *tx, at time.Time, pool int64) error {
 	return t.exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE id = ? AND ended_at = 0`, micros(at), pool)
 }
 
@@ -69,7 +69,7 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did 
 		if err := t.exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, n.Operation.Cluster); err != nil {
 			return err
 		}
-		standing, err := t.standing(n)
+		standing, err := checkStanding(t, n)
 		if err != nil || standing != nil {
 			return err
 		}
@@ -100,13 +100,13 @@ func (s *Store) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
 }
 
 // poolOf gives the number of the pool whose machine a cluster is, 0 for an ordinary one.
-func (t *tx) poolOf(cluster string) (pool int64, err error) {
+func poolOf(t *tx, cluster string) (pool int64, err error) {
 	err = t.row(`SELECT pool FROM clusters WHERE id = ?`, cluster).Scan(&pool)
 	return pool, clusterError(err, cluster)
 }
 
 // poolMachineMoved follows the cluster of a pool's machine. It comes with every change of such a cluster's status, in the same transaction.
-func (t *tx) poolMachineMoved(at time.Time, pool int64, cluster string, status app.ClusterStatus, message string) error {
+func poolMachineMoved(t *tx, at time.Time, pool int64, cluster string, status app.ClusterStatus, message string) error {
 	var moved int64
 	var err error
 	switch status {
@@ -120,7 +120,7 @@ func (t *tx) poolMachineMoved(at time.Time, pool int64, cluster string, status a
 	case app.ClusterFailed:
 		moved, err = t.count(`UPDATE pool_machines SET state = 'failed' WHERE cluster = ? AND state = 'making'`, cluster)
 		if err == nil && moved > 0 {
-			err = t.poolFailed(at, pool, message)
+			err = poolFailed(t, at, pool, message)
 		}
 	case app.ClusterDeleted:
 		moved, err = t.count(`UPDATE pool_machines SET state = 'gone', ended_at = ? WHERE cluster = ? AND state <> 'handed'`, micros(at), cluster)
@@ -128,11 +128,11 @@ func (t *tx) poolMachineMoved(at time.Time, pool int64, cluster string, status a
 	if err != nil || moved == 0 {
 		return err
 	}
-	return t.wakePool(at, pool)
+	return wakePool(t, at, pool)
 }
 
 // poolFailed counts a machine that could not be made.
-func (t *tx) poolFailed(at time.Time, pool int64, message string) error {
+func poolFailed(t *tx, at time.Time, pool int64, message string) error {
 	var failures int
 	err := t.row(`UPDATE pools SET failures = failures + 1, trouble = ?, troubled_at = CASE WHEN troubled_at = 0 THEN ? ELSE troubled_at END WHERE id = ? RETURNING failures`,
 		message, micros(at), pool).Scan(&failures)
@@ -143,7 +143,7 @@ func (t *tx) poolFailed(at time.Time, pool int64, message string) error {
 }
 
 // poolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.
-func (t *tx) poolMachineLost(cluster, message string) error {
+func poolMachineLost(t *tx, cluster, message string) error {
 	var pool int64
 	err := t.row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
 	if isNoRows(err) {
@@ -155,11 +155,11 @@ func (t *tx) poolMachineLost(cluster, message string) error {
 	if err := t.exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
 		return err
 	}
-	return t.wakePool(time.Now(), pool)
+	return wakePool(t, time.Now(), pool)
 }
 
 // poolMachineFound puts one back that was lost and runs again, before anything was done about it.
-func (t *tx) poolMachineFound(cluster string) error {
+func poolMachineFound(t *tx, cluster string) error {
 	var pool int64
 	err := t.row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
 	if isNoRows(err) {
@@ -168,5 +168,5 @@ func (t *tx) poolMachineFound(cluster string) error {
 	if err != nil {
 		return wrapped(err)
 	}
-	return t.wakePool(time.Now(), pool)
+	return wakePool(t, time.Now(), pool)
 }

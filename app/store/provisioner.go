@@ -33,7 +33,7 @@ func scanProvisioner(row scanner) (app.Provisioner, error) {
 }
 
 // sharesChanged notes, within a write, that provisioners or shares are others now.
-func (t *tx) sharesChanged() error {
+func sharesChanged(t *tx) error {
 	t.clusters[app.WatchShares] = true
 	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }
@@ -65,7 +65,7 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 		if err := t.exec(`DELETE FROM provisioners WHERE ended_at > 0 AND ended_at < ?`, micros(p.RegisteredAt.Add(-endedKept))); err != nil {
 			return err
 		}
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 }
 
@@ -179,7 +179,7 @@ func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, 
 		if err != nil || n == 0 {
 			return err
 		}
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 	if err != nil {
 		return app.Provisioner{}, err
@@ -197,7 +197,7 @@ func (s *Store) EndProvisioner(ctx context.Context, id string, state app.Provisi
 		if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner = ?`, id); err != nil {
 			return err
 		}
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 }
 
@@ -216,7 +216,7 @@ func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now tim
 		if err := t.audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {
 			return err
 		}
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 	return found, err
 }

@@ -86,7 +86,7 @@ func (s *Store) Share(ctx context.Context, version int64, shares []app.Share) (d
 			}
 		}
 		done = true
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 	return done, err
 }

@@ -79,7 +79,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 		if err := t.audit(now, app.DefaultTenant, who, "provisioner_token.revoke", name, ""); err != nil {
 			return err
 		}
-		return t.sharesChanged()
+		return sharesChanged(t)
 	})
 }
 

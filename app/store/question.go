@@ -147,16 +147,16 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 // AnswerQuestion implements app.QuestionStore.
 func (s *Store) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Question, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		r, err := t.question(n.Tenant, n.Operation, n.Index)
+		r, err := question(t, n.Tenant, n.Operation, n.Index)
 		if err != nil {
 			return err
 		}
 		if r.State != app.QuestionOpen || r.Attempt != n.Attempt {
-			return t.tooLate(r, n)
+			return tooLate(t, r, n)
 		}
 		rows := []questionRow{r}
 		if r.Person.Once {
-			if rows, err = t.openAlike(r); err != nil {
+			if rows, err = openAlike(t, r); err != nil {
 				return err
 			}
 		}
@@ -177,11 +177,11 @@ func (s *Store) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Ques
 			} else {
 				e.sameAs = r.name()
 			}
-			if err := t.closeQuestion(one, e); err != nil {
+			if err := closeQuestion(t, one, e); err != nil {
 				return err
 			}
 		}
-		if err := t.addSteps(set, keys); err != nil {
+		if err := addSteps(t, set, keys); err != nil {
 			return err
 		}
 		refused := ""
@@ -206,10 +206,10 @@ func (s *Store) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Ques
 		if err := t.deed(n.Now, n.Who, act, r.Cluster, nil, after); err != nil {
 			return err
 		}
-		if err := t.save(n.Now, set); err != nil {
+		if err := save(t, n.Now, set); err != nil {
 			return err
 		}
-		r, err = t.question(n.Tenant, n.Operation, n.Index)
+		r, err = question(t, n.Tenant, n.Operation, n.Index)
 		q = r.Question
 		return err
 	})
@@ -227,12 +227,12 @@ func plainValues(values map[string]app.AnswerValue) map[string]string {
 	return plain
 }
 
-func (t *tx) question(tenant string, operation int64, index int) (questionRow, error) {
+func question(t *tx, tenant string, operation int64, index int) (questionRow, error) {
 	q, err := scanQuestion(t.row(`SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`, tenant, operation, index))
 	return q, noQuestion(err, operation, index)
 }
 
-func (t *tx) questions(where string, args ...any) (list []questionRow, err error) {
+func questions(t *tx, where string, args ...any) (list []questionRow, err error) {
 	err = t.each(func(row scanner) error {
 		q, err := scanQuestion(row)
 		list = append(list, q)
@@ -242,12 +242,12 @@ func (t *tx) questions(where string, args ...any) (list []questionRow, err error
 }
 
 // openAlike gives the open questions of an operation that one answer counts for.
-func (t *tx) openAlike(q questionRow) ([]questionRow, error) {
-	return t.questions(`q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'open'`, q.Operation, q.Service, string(q.Action))
+func openAlike(t *tx, q questionRow) ([]questionRow, error) {
+	return questions(t, `q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'open'`, q.Operation, q.Service, string(q.Action))
 }
 
 // tooLate says what has become of a question that somebody wants to answer.
-func (t *tx) tooLate(q questionRow, n app.NewAnswer) error {
+func tooLate(t *tx, q questionRow, n app.NewAnswer) error {
 	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
 	case n.Attempt > q.Attempt:
@@ -300,7 +300,7 @@ type questionEnd struct {
 	now      time.Time
 }
 
-func (t *tx) closeQuestion(q questionRow, e questionEnd) error {
+func closeQuestion(t *tx, q questionRow, e questionEnd) error {
 	if e.sealed == nil {
 		e.sealed = []byte{}
 	}
@@ -309,17 +309,17 @@ func (t *tx) closeQuestion(q questionRow, e questionEnd) error {
 }
 
 // withdrawQuestions takes back what is asked of an operation that is paused or cancelled.
-func (t *tx) withdrawQuestions(operation int64) error {
+func withdrawQuestions(t *tx, operation int64) error {
 	return t.exec(`UPDATE questions SET state = 'withdrawn', remind_at = 0 WHERE operation = ? AND state = 'open'`, operation)
 }
 
 // forgetAnswers wipes what was typed for a cluster that is gone.
-func (t *tx) forgetAnswers(cluster string) error {
+func forgetAnswers(t *tx, cluster string) error {
 	return t.exec(`UPDATE questions SET answer = ? WHERE cluster = ? AND length(answer) > 0`, []byte{}, cluster)
 }
 
 // insertQuestions writes what a plan asks people.
-func (t *tx) insertQuestions(p *planRows) error {
+func insertQuestions(t *tx, p *planRows) error {
 	if len(p.plan.Questions) == 0 {
 		return nil
 	}

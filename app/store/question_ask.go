@@ -9,7 +9,7 @@ import (
 
 // noteQuestions opens and closes the questions of steps that a set has moved, in the same transaction: a question is open just as
 // long as its step is asked. It gives those that were answered already on another node, for answerKnown.
-func (t *tx) noteQuestions(now time.Time, set *ledger.Set) (known []questionRow, err error) {
+func noteQuestions(t *tx, now time.Time, set *ledger.Set) (known []questionRow, err error) {
 	var opened, moved, over []*ledger.Step
 	leaving, _ := set.Changed() // a step that is asked is on no node
 	for _, st := range leaving {
@@ -28,25 +28,25 @@ func (t *tx) noteQuestions(now time.Time, set *ledger.Set) (known []questionRow,
 			return nil, err
 		}
 	}
-	if err := t.closeOverdue(now, over); err != nil {
+	if err := closeOverdue(t, now, over); err != nil {
 		return nil, err
 	}
-	return t.openQuestions(now, opened)
+	return openQuestions(t, now, opened)
 }
 
 // closeOverdue ends the questions that nobody has answered: those that were are not open any more.
-func (t *tx) closeOverdue(now time.Time, over []*ledger.Step) error {
+func closeOverdue(t *tx, now time.Time, over []*ledger.Step) error {
 	told := map[string]bool{}
 	for _, st := range over {
-		list, err := t.questions(`q.operation = ? AND q.idx = ? AND q.state = 'open'`, st.Operation, st.Index)
+		list, err := questions(t, `q.operation = ? AND q.idx = ? AND q.state = 'open'`, st.Operation, st.Index)
 		if err != nil {
 			return err
 		}
 		for _, q := range list {
-			if err := t.closeQuestion(q, questionEnd{state: app.QuestionOverdue, now: now}); err != nil {
+			if err := closeQuestion(t, q, questionEnd{state: app.QuestionOverdue, now: now}); err != nil {
 				return err
 			}
-			if !t.toldAlready(told, q) {
+			if !toldAlready(t, told, q) {
 				if err := t.notice(q.TellOverdue(now)); err != nil {
 					return err
 				}
@@ -57,29 +57,29 @@ func (t *tx) closeOverdue(now time.Time, over []*ledger.Step) error {
 }
 
 // toldAlready tells whether people were told of the same on another node, where one answer counts for all.
-func (t *tx) toldAlready(told map[string]bool, q questionRow) bool {
+func toldAlready(t *tx, told map[string]bool, q questionRow) bool {
 	key := jsonText([]any{q.Operation, q.Service, q.Action})
 	was := told[key]
 	told[key] = true
 	return was && q.Person.Once
 }
 
-func (t *tx) openQuestions(now time.Time, opened []*ledger.Step) (known []questionRow, err error) {
+func openQuestions(t *tx, now time.Time, opened []*ledger.Step) (known []questionRow, err error) {
 	told := map[string]bool{}
 	clusters := map[string]app.MacroCluster{}
 	for _, st := range opened {
-		list, err := t.questions(`q.operation = ? AND q.idx = ?`, st.Operation, st.Index)
+		list, err := questions(t, `q.operation = ? AND q.idx = ?`, st.Operation, st.Index)
 		if err != nil {
 			return nil, err
 		}
 		for _, q := range list {
 			if q.Attempt, q.State, q.AskedAt, q.Until = st.Attempt, app.QuestionOpen, now, st.Deadline; needsNodes(q.Person) {
-				if err := t.expandQuestion(&q, clusters); err != nil {
+				if err := expandQuestion(t, &q, clusters); err != nil {
 					return nil, err
 				}
 			}
 			remind := now.Add(st.AskFor / 2)
-			fresh := !t.toldAlready(told, q)
+			fresh := !toldAlready(t, told, q)
 			if q.Person.Once && fresh {
 				var before string // the one by which people know of it, and which was answered perhaps
 				err := t.row(`SELECT COALESCE(min(state), '') FROM questions WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,
@@ -110,7 +110,7 @@ func (t *tx) openQuestions(now time.Time, opened []*ledger.Step) (known []questi
 }
 
 // expandQuestion puts what is known of nodes into the text. Nodes of a cluster are read once for a transaction.
-func (t *tx) expandQuestion(q *questionRow, clusters map[string]app.MacroCluster) error {
+func expandQuestion(t *tx, q *questionRow, clusters map[string]app.MacroCluster) error {
 	c, have := clusters[q.Cluster]
 	if !have {
 		var nodes []app.Node
@@ -137,17 +137,17 @@ func (t *tx) expandQuestion(q *questionRow, clusters map[string]app.MacroCluster
 }
 
 // answerKnown lets steps go on that ask what was answered on another node already, with the same answer.
-func (t *tx) answerKnown(now time.Time, known []questionRow) error {
+func answerKnown(t *tx, now time.Time, known []questionRow) error {
 	if len(known) == 0 {
 		return nil
 	}
 	set := ledger.New(now)
 	for _, first := range known {
-		alike, err := t.openAlike(first)
+		alike, err := openAlike(t, first)
 		if err != nil || len(alike) == 0 {
 			return err
 		}
-		was, err := t.questions(`q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'answered'`, first.Operation, first.Service, string(first.Action))
+		was, err := questions(t, `q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'answered'`, first.Operation, first.Service, string(first.Action))
 		if err != nil {
 			return err
 		}
@@ -162,11 +162,11 @@ func (t *tx) answerKnown(now time.Time, known []questionRow) error {
 		keys := make([]ledger.Key, len(alike))
 		for i, q := range alike {
 			keys[i] = ledger.Key{Operation: q.Operation, Index: q.Index}
-			if err := t.closeQuestion(q, e); err != nil {
+			if err := closeQuestion(t, q, e); err != nil {
 				return err
 			}
 		}
-		if err := t.addSteps(set, keys); err != nil {
+		if err := addSteps(t, set, keys); err != nil {
 			return err
 		}
 		for i, k := range keys {
@@ -178,12 +178,12 @@ func (t *tx) answerKnown(now time.Time, known []questionRow) error {
 	if err := set.Settle(ledgerRows{t}); err != nil {
 		return err
 	}
-	return t.save(now, set)
+	return save(t, now, set)
 }
 
 // remind tells those who may answer again, when half of the time is over. What is told is noted in the same transaction.
-func (t *tx) remind(now time.Time) error {
-	list, err := t.questions(`q.`+isRemind, micros(now))
+func remind(t *tx, now time.Time) error {
+	list, err := questions(t, `q.`+isRemind, micros(now))
 	if err != nil {
 		return err
 	}

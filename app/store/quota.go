@@ -43,7 +43,7 @@ func quotas(each func(func(scanner) error, string, ...any) error, tenant string)
 // SetQuota implements app.QuotaStore.
 func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
 	return s.write(ctx, func(t *tx) error {
-		before, err := t.quota(who.Tenant, q.Scope, q.Name)
+		before, err := quota(t, who.Tenant, q.Scope, q.Name)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error 
 			return err
 		}
 		// Another budget is told of anew.
-		if err := t.forgetBudget(who.Tenant, q.Scope, q.Name, before, &q); err != nil {
+		if err := forgetBudget(t, who.Tenant, q.Scope, q.Name, before, &q); err != nil {
 			return err
 		}
 		return t.deed(q.ChangedAt, who, "quota.set", quotaObject(q.Scope, q.Name), limitsOf(before), q.Limits)
@@ -73,7 +73,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error 
 // DeleteQuota implements app.QuotaStore.
 func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		before, err := t.quota(who.Tenant, scope, name)
+		before, err := quota(t, who.Tenant, scope, name)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaS
 		if err := t.exec(`DELETE FROM quotas WHERE tenant = ? AND scope = ? AND name = ?`, who.Tenant, string(scope), name); err != nil {
 			return err
 		}
-		if err := t.forgetBudget(who.Tenant, scope, name, before, nil); err != nil {
+		if err := forgetBudget(t, who.Tenant, scope, name, before, nil); err != nil {
 			return err
 		}
 		return t.deed(now, who, "quota.delete", quotaObject(scope, name), before.Limits, nil)
@@ -102,7 +102,7 @@ func limitsOf(q *app.Quota) any {
 }
 
 // quota gives one; nil where there is none.
-func (t *tx) quota(tenant string, scope app.QuotaScope, name string) (*app.Quota, error) {
+func quota(t *tx, tenant string, scope app.QuotaScope, name string) (*app.Quota, error) {
 	q, err := scanQuota(t.row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
 	if isNoRows(err) {
 		return nil, nil

@@ -28,25 +28,25 @@ func (s *Store) NoteResources(ctx context.Context, provider, intent string, at t
 	if len(seen) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error { return t.noteSeen(at, provider, intent, seen) })
+	return s.write(ctx, func(t *tx) error { return noteSeen(t, at, provider, intent, seen) })
 }
 
 // noteNode writes down what a step came across for its node, under the node's intent.
-func (t *tx) noteNode(at time.Time, cluster, node string, seen []app.Seen) error {
+func noteNode(t *tx, at time.Time, cluster, node string, seen []app.Seen) error {
 	if len(seen) == 0 {
 		return nil
 	}
-	intent, err := t.liveIntent(cluster, node)
+	intent, err := liveIntent(t, cluster, node)
 	if err != nil || intent == "" {
 		return err // given back meanwhile: the reconciler has what came later
 	}
-	return t.noteSeen(at, "", intent, seen)
+	return noteSeen(t, at, "", intent, seen)
 }
 
 // maxSeen bounds what one report can add; a node has a machine, or a few where something went wrong.
 const maxSeen = 100
 
-func (t *tx) noteSeen(at time.Time, provider, intent string, seen []app.Seen) error {
+func noteSeen(t *tx, at time.Time, provider, intent string, seen []app.Seen) error {
 	for _, x := range seen[:min(len(seen), maxSeen)] {
 		made, gone := x.MadeAt, int64(0)
 		if made.IsZero() || made.After(at) {
@@ -74,7 +74,7 @@ func (t *tx) noteSeen(at time.Time, provider, intent string, seen []app.Seen) er
 }
 
 // nodeGone ends all that a node had: its provider was asked, and has nothing of it.
-func (t *tx) nodeGone(at time.Time, cluster, node string) error {
+func nodeGone(t *tx, at time.Time, cluster, node string) error {
 	return t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, micros(at), cluster, node)
 }
 

@@ -52,23 +52,23 @@ const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.p
 // KeepRequest implements app.RequestStore.
 func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		r, err = t.keepRequest(n)
+		r, err = keepRequest(t, n)
 		return err
 	})
 	return r, err
 }
 
 // keepRequest writes a request, in the transaction of what it brings about.
-func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
+func keepRequest(t *tx, n app.NewRequest) (app.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
 		name = r.Asked.Name // that of a cluster which stands is taken already
 	}
 	if r.Status.Open() {
-		if err := t.tenantOpen(r.Tenant); err != nil {
+		if err := tenantOpen(t, r.Tenant); err != nil {
 			return r, err
 		}
-		if err := t.checkNameFree(r.Tenant, name); err != nil {
+		if err := checkNameFree(t, r.Tenant, name); err != nil {
 			return r, err
 		}
 	}
@@ -86,10 +86,10 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {
 		// What waits holds its part of the quotas, so that it is there when it is approved.
-		if err := t.reserve(r.AskedAt, r.Reservation()); err != nil {
+		if err := reserve(t, r.AskedAt, r.Reservation()); err != nil {
 			return r, err
 		}
-		if err := t.claimBuild(r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
+		if err := claimBuild(t, r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
 			return r, err
 		}
 	}
@@ -109,7 +109,7 @@ func (t *tx) keepRequest(n app.NewRequest) (app.Request, error) {
 func requestObject(id int64) string { return fmt.Sprintf("request %d", id) }
 
 // checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.
-func (t *tx) checkNameFree(tenant, name string) error {
+func checkNameFree(t *tx, tenant, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -145,7 +145,7 @@ func keptText(k *app.Kept) string {
 func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var before app.Request
-		if before, err = t.request(m.Tenant, m.ID); err != nil {
+		if before, err = request(t, m.Tenant, m.ID); err != nil {
 			return err
 		}
 		r = before
@@ -159,7 +159,7 @@ func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Reque
 				return err
 			}
 		}
-		return t.moved(before, r, m, o)
+		return moved(t, before, r, m, o)
 	})
 	if err != nil {
 		return app.Request{}, err
@@ -179,10 +179,10 @@ func (s *Store) run(t *tx, r *app.Request, m app.RequestMove) error {
 		if n.Operation.Tenant != r.Tenant || n.Operation.Cluster != r.Cluster || n.Operation.Kind != r.Kind {
 			return app.Errorf(app.EInternal, "request %d is not about what it would run", r.ID)
 		}
-		if _, err := t.standing(n); err != nil {
+		if _, err := checkStanding(t, n); err != nil {
 			return err
 		}
-		if err := t.checkFollows(n); err != nil {
+		if err := checkFollows(t, n); err != nil {
 			return err
 		}
 		_, err := s.submit(t, n)
@@ -192,7 +192,7 @@ func (s *Store) run(t *tx, r *app.Request, m app.RequestMove) error {
 }
 
 // moved writes what a move has changed.
-func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
+func moved(t *tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
 	offer, kept := "", ""
 	if r.Offer != nil {
 		offer = jsonText(r.Offer)
@@ -236,18 +236,18 @@ func (t *tx) moved(before, r app.Request, m app.RequestMove, o app.RequestOutcom
 	switch {
 	case r.Kind != app.OperationCreate: // it takes nothing before it runs
 	case r.Status.Open() && m.Act == app.RequestConfirm:
-		err = t.reserve(m.Now, r.Reservation()) // it takes less now
+		err = reserve(t, m.Now, r.Reservation()) // it takes less now
 	case !r.Status.Open() && !o.Run:
-		err = t.giveBack(m.Now, "", r.ID)
+		err = giveBack(t, m.Now, "", r.ID)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.buildRequestMoved(m.Now, r); err != nil {
+	if err := buildRequestMoved(t, m.Now, r); err != nil {
 		return err
 	}
 	if !r.Status.Open() {
-		if err := t.askEnded(r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
+		if err := askEnded(t, r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
 			return err
 		}
 	}
@@ -286,7 +286,7 @@ func flag(b bool) int64 {
 }
 
 // request gives a request with its reviews as the transaction sees it.
-func (t *tx) request(tenant string, id int64) (app.Request, error) {
+func request(t *tx, tenant string, id int64) (app.Request, error) {
 	r, sealed, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
 	if err != nil {
 		return r, requestError(err, id)

@@ -26,8 +26,8 @@ func scanReservation(row scanner) (r keptReservation, err error) {
 // reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
 // It comes in place of what the same cluster has already, of which only the growth is held against limits; that of the same
 // request becomes the cluster's. Writes of all servers are serial, so nothing can come between the check and the write.
-func (t *tx) reserve(at time.Time, r app.Reservation) error {
-	had, err := t.reserved(r.Tenant, r.Cluster, r.Request)
+func reserve(t *tx, at time.Time, r app.Reservation) error {
+	had, err := reserved(t, r.Tenant, r.Cluster, r.Request)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (t *tx) reserve(at time.Time, r app.Reservation) error {
 	var id int64
 	if had != nil {
 		id, before = had.id, &had.Reservation
-		if before.Groups, err = t.reservedGroups(id); err != nil {
+		if before.Groups, err = reservedGroups(t, id); err != nil {
 			return err
 		}
 		if r.Groups == nil {
@@ -60,14 +60,14 @@ func (t *tx) reserve(at time.Time, r app.Reservation) error {
 			return err
 		}
 		if breach := app.CheckQuota(r, before, standing, at); breach != nil {
-			return t.refuse(r, breach, id)
+			return refuse(t, r, breach, id)
 		}
 	}
-	if err := t.keepReservation(id, r); err != nil {
+	if err := keepReservation(t, id, r); err != nil {
 		return err
 	}
 	for _, s := range standing {
-		if err := t.tellBudget(at, r.Tenant, s, s.Months[0]+r.Commits(at)); err != nil {
+		if err := tellBudget(t, at, r.Tenant, s, s.Months[0]+r.Commits(at)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ const (
 )
 
 // reserved gives the reservation of a cluster or else of a request; nil for none.
-func (t *tx) reserved(tenant, cluster string, request int64) (*keptReservation, error) {
+func reserved(t *tx, tenant, cluster string, request int64) (*keptReservation, error) {
 	r, err := scanReservation(t.row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
 		cluster, request, tenant))
 	if isNoRows(err) {
@@ -90,7 +90,7 @@ func (t *tx) reserved(tenant, cluster string, request int64) (*keptReservation, 
 	return &r, err
 }
 
-func (t *tx) reservedGroups(id int64) (groups []string, err error) {
+func reservedGroups(t *tx, id int64) (groups []string, err error) {
 	err = t.each(func(row scanner) error {
 		var g string
 		err := row.Scan(&g)
@@ -100,7 +100,7 @@ func (t *tx) reservedGroups(id int64) (groups []string, err error) {
 	return groups, err
 }
 
-func (t *tx) keepReservation(id int64, r app.Reservation) error {
+func keepReservation(t *tx, id int64, r app.Reservation) error {
 	if id > 0 {
 		if err := t.exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
 			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, micros(r.Until), id); err != nil {
@@ -125,7 +125,7 @@ func (t *tx) keepReservation(id int64, r app.Reservation) error {
 
 // giveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
 // the other). Once more changes nothing.
-func (t *tx) giveBack(at time.Time, cluster string, request int64) error {
+func giveBack(t *tx, at time.Time, cluster string, request int64) error {
 	if err := t.exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
 		micros(at), cluster, request); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (t *tx) giveBack(at time.Time, cluster string, request int64) error {
 const mostHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
-func (t *tx) refuse(r app.Reservation, b *app.QuotaBreach, except int64) error {
+func refuse(t *tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
 	amount := map[app.Measure]string{app.MeasureClusters: `1 - r.pool`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
 	if amount == "" {
 		amount = `r.cost`

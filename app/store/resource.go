@@ -146,7 +146,7 @@ func scanVersion(row scanner) (v app.ResourceVersion, live, slated bool, err err
 }
 
 // resourceRow finds a resource within a transaction.
-func (t *tx) resourceRow(tenant string, id app.ResourceID) (row int64, err error) {
+func resourceRow(t *tx, tenant string, id app.ResourceID) (row int64, err error) {
 	err = t.row(`SELECT id FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row)
 	if isNoRows(err) {
@@ -156,8 +156,8 @@ func (t *tx) resourceRow(tenant string, id app.ResourceID) (row int64, err error
 }
 
 // versionRow finds a version that is not deleted.
-func (t *tx) versionRow(tenant string, id app.ResourceID, number int64) (row int64, v app.ResourceVersion, live, slated bool, err error) {
-	if row, err = t.resourceRow(tenant, id); err != nil {
+func versionRow(t *tx, tenant string, id app.ResourceID, number int64) (row int64, v app.ResourceVersion, live, slated bool, err error) {
+	if row, err = resourceRow(t, tenant, id); err != nil {
 		return row, v, false, false, err
 	}
 	v, live, slated, err = scanVersion(t.row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.number = ? AND v.deleted_at = 0`, row, number))

@@ -32,7 +32,7 @@ func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, mos
 	}
 	fresh := s.blobName(tenant, b.Hash)
 	err = s.write(ctx, func(t *tx) error {
-		if err := t.tenantOpen(tenant); err != nil {
+		if err := tenantOpen(t, tenant); err != nil {
 			return err
 		}
 		var state string
@@ -141,7 +141,7 @@ func (s *Store) HoldBlobs(ctx context.Context, tenant, provisioner string, hashe
 }
 
 // useResources notes what a cluster's new definition needs, and refuses what is not there any more.
-func (t *tx) useResources(tenant, cluster string, services map[string]*app.Service, fresh bool) error {
+func useResources(t *tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
 	if !fresh {
 		if err := t.exec(`UPDATE resource_uses SET standing = 0 WHERE cluster = ? AND standing = 1`, cluster); err != nil {
 			return err

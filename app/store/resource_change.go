@@ -29,7 +29,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.Res
 		if kept == 0 {
 			return &app.Error{Code: app.ETransient, Message: "The upload took so long that its content was taken for one that nobody needs.", Hint: "Send it again."}
 		}
-		row, err := t.resourceFor(who.Tenant, p, at)
+		row, err := resourceFor(t, who.Tenant, p, at)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.Res
 		if err := read(); err != nil || !p.Stage {
 			return err
 		}
-		if err := t.stage(who, p.ResourceID, v.Number, at); err != nil {
+		if err := stage(t, who, p.ResourceID, v.Number, at); err != nil {
 			return err
 		}
 		return read()
@@ -68,11 +68,11 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.Res
 }
 
 // resourceFor finds the resource of a push, or makes it.
-func (t *tx) resourceFor(tenant string, p app.ResourcePush, at time.Time) (row int64, err error) {
-	if row, err = t.resourceRow(tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
+func resourceFor(t *tx, tenant string, p app.ResourcePush, at time.Time) (row int64, err error) {
+	if row, err = resourceRow(t, tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
 		return row, err
 	}
-	if err := t.tenantOpen(tenant); err != nil {
+	if err := tenantOpen(t, tenant); err != nil {
 		return 0, err
 	}
 	var n int
@@ -89,11 +89,11 @@ func (t *tx) resourceFor(tenant string, p app.ResourcePush, at time.Time) (row i
 
 // StageResource implements app.ResourceStore.
 func (s *Store) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error { return t.stage(who, id, number, at) })
+	return s.write(ctx, func(t *tx) error { return stage(t, who, id, number, at) })
 }
 
-func (t *tx) stage(who app.Actor, id app.ResourceID, number int64, at time.Time) error {
-	row, v, live, slated, err := t.versionRow(who.Tenant, id, number)
+func stage(t *tx, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+	row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 	if err != nil || slated {
 		return err
 	}
@@ -109,7 +109,7 @@ func (t *tx) stage(who app.Actor, id app.ResourceID, number int64, at time.Time)
 // RecallResource implements app.ResourceStore.
 func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		row, v, live, slated, err := t.versionRow(who.Tenant, id, number)
+		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
 			return err
 		}
@@ -178,7 +178,7 @@ func clipped(s string, most int) string {
 // DeleteResourceVersion implements app.ResourceStore.
 func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		row, v, live, slated, err := t.versionRow(who.Tenant, id, number)
+		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app
 }
 
 // dropResourcesOf takes all versions of a tenant that is deleted out of use; their contents are swept.
-func (t *tx) dropResourcesOf(tenant string) error {
+func dropResourcesOf(t *tx, tenant string) error {
 	if err := t.exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = made_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v 
 // SetSchedule implements app.ScheduleStore.
 func (s *Store) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
 	return s.write(ctx, func(t *tx) error {
-		if _, err := t.live(c.Tenant, c.Cluster); err != nil {
+		if _, err := live(t, c.Tenant, c.Cluster); err != nil {
 			return err
 		}
 		var was app.Schedule

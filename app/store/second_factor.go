@@ -110,10 +110,10 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f a
 		if n == 0 {
 			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
 		}
-		if _, err := t.revokeSessions(who, who.User, 0, session, f.AddedAt); err != nil {
+		if _, err := revokeSessions(t, who, who.User, 0, session, f.AddedAt); err != nil {
 			return err
 		}
-		return t.setRecoveryCodes(who, codes)
+		return setRecoveryCodes(t, who, codes)
 	})
 	return first, err
 }
@@ -141,7 +141,7 @@ func factorFacts(f app.SecondFactor) map[string]any {
 	return map[string]any{"kind": f.Kind, "name": f.Name}
 }
 
-func (t *tx) setRecoveryCodes(who app.Actor, codes [][]byte) error {
+func setRecoveryCodes(t *tx, who app.Actor, codes [][]byte) error {
 	if err := t.exec(`DELETE FROM recovery_codes WHERE tenant = ? AND user_name = ?`, who.Tenant, who.User); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 	var wrong error // is written down, so it does not end the transaction
 	err = s.write(ctx, func(t *tx) error {
 		// Counting first takes the row, so that attempts at the same moment, at whichever server, wait for each other.
-		failures, since, err := t.countCode(who, at)
+		failures, since, err := countCode(t, who, at)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 }
 
 // countCode counts an attempt as a failure, and returns how many there were within the window and when that began.
-func (t *tx) countCode(who app.Actor, at time.Time) (failures int, since time.Time, err error) {
+func countCode(t *tx, who app.Actor, at time.Time) (failures int, since time.Time, err error) {
 	old := micros(at.Add(-app.WrongCodesWithin))
 	var began int64
 	err = t.row(`UPDATE users SET code_failures = CASE WHEN code_failed_at <= ? THEN 1 ELSE code_failures + 1 END,
@@ -252,7 +252,7 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 				return err
 			}
 			if len(list) == 1 {
-				if err := t.setRecoveryCodes(who, nil); err != nil {
+				if err := setRecoveryCodes(t, who, nil); err != nil {
 					return err
 				}
 			}
@@ -265,7 +265,7 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 // ResetFactors implements app.SecondFactorStore.
 func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		u, err := t.user(who.Tenant, user)
+		u, err := userIn(t, who.Tenant, user)
 		if err != nil {
 			return err
 		}
@@ -287,7 +287,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 			return err
 		}
 		// Whoever has the lost phone may be signed in with it.
-		if _, err := t.revokeSessions(who, user, 0, 0, at); err != nil {
+		if _, err := revokeSessions(t, who, user, 0, 0, at); err != nil {
 			return err
 		}
 		return t.notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of the account %s", who.Name(), u.Name),
@@ -298,7 +298,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 // ReplaceRecoveryCodes implements app.SecondFactorStore.
 func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		if err := t.setRecoveryCodes(who, codes); err != nil {
+		if err := setRecoveryCodes(t, who, codes); err != nil {
 			return err
 		}
 		return t.deed(at, who, "second_factor.codes", who.User, nil, map[string]any{"codes": len(codes)})

@@ -52,7 +52,7 @@ func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err 
 		if err := t.deed(n.At, who, "session.begin", n.User, nil, facts); err != nil {
 			return err
 		}
-		return t.sawUser(n.Tenant, n.User, n.At)
+		return sawUser(t, n.Tenant, n.User, n.At)
 	})
 	return id, err
 }
@@ -96,7 +96,7 @@ func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) err
 		if err := t.exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, micros(at), n.ID, micros(at)); err != nil {
 			return err
 		}
-		return t.sawUser(n.Tenant, n.User, at)
+		return sawUser(t, n.Tenant, n.User, at)
 	})
 }
 
@@ -118,14 +118,14 @@ func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at ti
 // RevokeSessions implements app.SessionStore.
 func (s *Store) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		n, err = t.revokeSessions(who, user, id, except, at)
+		n, err = revokeSessions(t, who, user, id, except, at)
 		return err
 	})
 	return n, err
 }
 
 // revokeSessions ends sign-ins of a user in the actor's tenant.
-func (t *tx) revokeSessions(who app.Actor, user string, id, except int64, at time.Time) (int, error) {
+func revokeSessions(t *tx, who app.Actor, user string, id, except int64, at time.Time) (int, error) {
 	which, args := `id <> ?`, []any{micros(at), who.Name(), who.Tenant, user, except}
 	if id != 0 {
 		which, args[4] = `id = ?`, id
@@ -167,9 +167,9 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 		if err := t.deed(at, who, "password.change", who.User, nil, nil); err != nil {
 			return err
 		}
-		if _, err = t.revokeSessions(who, who.User, 0, session, at); err != nil {
+		if _, err = revokeSessions(t, who, who.User, 0, session, at); err != nil {
 			return err
 		}
-		return t.revokeTokens(who, who.User, at)
+		return revokeTokens(t, who, who.User, at)
 	})
 }

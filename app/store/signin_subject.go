@@ -27,13 +27,13 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 // AdmitSubject implements app.SubjectStore.
 func (s *Store) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		u, err = t.admit(p, g, at)
+		u, err = admit(t, p, g, at)
 		return err
 	})
 	return u, err
 }
 
-func (t *tx) admit(p app.Subject, g app.Grant, at time.Time) (app.User, error) {
+func admit(t *tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 	var closed int64
 	switch err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
 	case isNoRows(err), err == nil && closed != 0:
@@ -48,22 +48,22 @@ func (t *tx) admit(p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 		return app.User{}, err
 	}
 	if isNoRows(err) {
-		if name, err = t.newcomer(p, g, at); err != nil {
+		if name, err = newcomer(t, p, g, at); err != nil {
 			return app.User{}, err
 		}
 	}
 	who := app.Actor{Tenant: g.Tenant, User: name, Via: app.ViaPortal}
-	before, err := t.user(g.Tenant, name)
+	before, err := userIn(t, g.Tenant, name)
 	if err != nil {
 		return before, err
 	}
-	if err := t.setGroupsFrom(g.Tenant, name, fromOIDC, g.Groups, at); err != nil {
+	if err := setGroupsFrom(t, g.Tenant, name, fromOIDC, g.Groups, at); err != nil {
 		return before, err
 	}
 	if _, err := t.count(`UPDATE users SET role = ?, full_name = ?, email = ? WHERE tenant = ? AND name = ?`, g.Role, p.FullName, p.Email, g.Tenant, name); err != nil {
 		return before, err
 	}
-	after, err := t.user(g.Tenant, name)
+	after, err := userIn(t, g.Tenant, name)
 	if err != nil {
 		return after, err
 	}
@@ -75,7 +75,7 @@ func (t *tx) admit(p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 
 // newcomer makes the account of a person who has none in the tenant yet. A name that somebody has is never shared: an identity
 // provider could otherwise hand out the accounts of others.
-func (t *tx) newcomer(p app.Subject, g app.Grant, at time.Time) (string, error) {
+func newcomer(t *tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
 	var n int
 	if err := t.row(`SELECT count(*) FROM users WHERE tenant = ? AND name = ?`, g.Tenant, p.Name).Scan(&n); err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (t *tx) newcomer(p app.Subject, g app.Grant, at time.Time) (string, error) 
 			Hint: "Ask an admin of the tenant: either name has to change."}
 	}
 	u := app.User{Tenant: g.Tenant, Name: p.Name, FullName: p.FullName, Email: p.Email, Role: g.Role, CreatedAt: at, CreatedBy: p.Provider}
-	if err := t.addUser(app.Actor{Tenant: g.Tenant, User: p.Name, Via: app.ViaPortal}, u); err != nil {
+	if err := addUser(t, app.Actor{Tenant: g.Tenant, User: p.Name, Via: app.ViaPortal}, u); err != nil {
 		return "", err
 	}
 	// A row may be left of an account that is gone.
@@ -115,11 +115,11 @@ func (s *Store) DismissSubject(ctx context.Context, p app.Subject, except []stri
 	return s.write(ctx, func(t *tx) error {
 		for _, u := range accounts {
 			who := app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaPortal}
-			ended, err := t.revokeSessions(who, u.Name, 0, 0, at)
+			ended, err := revokeSessions(t, who, u.Name, 0, 0, at)
 			if err != nil {
 				return err
 			}
-			if err := t.setGroupsFrom(u.Tenant, u.Name, fromOIDC, nil, at); err != nil {
+			if err := setGroupsFrom(t, u.Tenant, u.Name, fromOIDC, nil, at); err != nil {
 				return err
 			}
 			tokens, err := t.count(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ?`, u.Tenant, u.Name)

@@ -52,7 +52,7 @@ func (s *Store) claim(t *tx, calls []*claimCall) error {
 	}
 	taken := map[ledger.Key]*claimCall{}
 	for _, kind := range kinds {
-		if err := t.claimFor(set, of[kind], taken); err != nil {
+		if err := claimFor(t, set, of[kind], taken); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (s *Store) claim(t *tx, calls []*claimCall) error {
 	if err != nil {
 		return err
 	}
-	if err := t.save(now, set); err != nil {
+	if err := save(t, now, set); err != nil {
 		return err
 	}
 	for _, st := range set.Claimed() {
@@ -75,17 +75,17 @@ func (s *Store) claim(t *tx, calls []*claimCall) error {
 }
 
 // claimFor claims for workers of one tenant that may take the same steps, the first call first.
-func (t *tx) claimFor(set *ledger.Set, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
+func claimFor(t *tx, set *ledger.Set, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
 	slots := 0
 	for _, c := range calls {
 		slots += c.Most
 	}
-	ops, err := t.operationsInTurn(set, calls[0].ClaimQuery, slots)
+	ops, err := operationsInTurn(t, set, calls[0].ClaimQuery, slots)
 	if err != nil {
 		return err
 	}
 	shares := ledger.Share(ops, slots)
-	steps, err := t.bestOf(set, ops, shares)
+	steps, err := bestOf(t, set, ops, shares)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ const mostTogether = 16
 
 // bestOf gives the best queued steps of operations, so many of each, by operation and the best first. Those that the set
 // has claimed for others come on top.
-func (t *tx) bestOf(set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
+func bestOf(t *tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
 	claimed := map[int64]int{}
 	for _, st := range set.Claimed() {
 		claimed[st.Operation]++
@@ -145,7 +145,7 @@ func (t *tx) bestOf(set *ledger.Set, ops []*ledger.Operation, shares []int) (map
 const bestOfOne = `SELECT * FROM (SELECT ` + ledgerColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
 // operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
-func (t *tx) operationsInTurn(set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
+func operationsInTurn(t *tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
 	which, args := operationsToClaim, []any{q.Worker.Tenant}
 	if len(q.Except) > 0 {
 		which = fmt.Sprintf(operationsBut, "?"+strings.Repeat(", ?", len(q.Except)-1))
@@ -163,7 +163,7 @@ func (t *tx) operationsInTurn(set *ledger.Set, q app.ClaimQuery, slots int) ([]*
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := t.operations(ids)
+	loaded, err := loadOperations(t, ids)
 	if err != nil {
 		return nil, err
 	}

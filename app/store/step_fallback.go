@@ -11,7 +11,7 @@ import (
 
 // fallBack lets a node be of other hardware, none of its own being to be had, and gives how its attempt ends then. The cluster's price
 // and what is reserved for it go with that. Where quotas are in the way of all, or the node is of other hardware by now, all stays as it was.
-func (t *tx) fallBack(set *ledger.Set, f app.Finish) (app.Finish, error) {
+func fallBack(t *tx, set *ledger.Set, f app.Finish) (app.Finish, error) {
 	o, st := set.Operation(f.Fence.Operation), set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 	if !o.Kind.GrowsNodes() || o.Status == app.OperationCancelling {
 		return f, nil
@@ -22,9 +22,9 @@ func (t *tx) fallBack(set *ledger.Set, f app.Finish) (app.Finish, error) {
 		return f, wrapped(err)
 	}
 	for _, h := range f.Fallbacks {
-		err := t.reserveMore(f, o, h)
+		err := reserveMore(t, f, o, h)
 		if app.CodeOf(err) == app.EQuota {
-			if err := t.say(f, fmt.Sprintf("No %s is to be had, and %s is not asked for instead: %s", h.From, h.To, app.AsError(err).ForPeople())); err != nil {
+			if err := say(t, f, fmt.Sprintf("No %s is to be had, and %s is not asked for instead: %s", h.From, h.To, app.AsError(err).ForPeople())); err != nil {
 				return f, err
 			}
 			continue
@@ -32,28 +32,28 @@ func (t *tx) fallBack(set *ledger.Set, f app.Finish) (app.Finish, error) {
 		if err != nil {
 			return f, err
 		}
-		return t.takeFallback(f, o, st, h)
+		return takeFallback(t, f, o, st, h)
 	}
 	return f, nil
 }
 
 // reserveMore reserves what a cluster has more with other hardware; EQuota where that is too much.
-func (t *tx) reserveMore(f app.Finish, o *ledger.Operation, h app.HardwareFallback) error {
-	had, err := t.reserved(o.Tenant, o.Cluster, 0)
+func reserveMore(t *tx, f app.Finish, o *ledger.Operation, h app.HardwareFallback) error {
+	had, err := reserved(t, o.Tenant, o.Cluster, 0)
 	if err != nil || had == nil || !had.EndedAt.IsZero() {
 		return err
 	}
 	r := had.Reservation
 	r.CPU, r.CostPerHour = max(0, r.CPU+h.MoreCPU), rounded(r.CostPerHour+h.More)
-	return t.reserve(f.Now, r)
+	return reserve(t, f.Now, r)
 }
 
 // takeFallback writes that a node is of other hardware.
-func (t *tx) takeFallback(f app.Finish, o *ledger.Operation, st *ledger.Step, h app.HardwareFallback) (app.Finish, error) {
+func takeFallback(t *tx, f app.Finish, o *ledger.Operation, st *ledger.Step, h app.HardwareFallback) (app.Finish, error) {
 	if err := t.exec(`UPDATE nodes SET hardware = ?, instead_of = ?, cpu = ? WHERE cluster = ? AND name = ?`, h.To, h.InsteadOf, h.CPU, o.Cluster, st.Node); err != nil {
 		return f, err
 	}
-	if err := t.repriced(o, h); err != nil {
+	if err := repriced(t, o, h); err != nil {
 		return f, err
 	}
 	text := fmt.Sprintf("No %s is to be had. %s is asked for instead, at once.", h.From, h.To)
@@ -68,11 +68,11 @@ func (t *tx) takeFallback(f app.Finish, o *ledger.Operation, st *ledger.Step, h 
 	if h.Err != nil {
 		f.Err = h.Err
 	}
-	return f, t.say(f, text)
+	return f, say(t, f, text)
 }
 
 // repriced writes what the cluster costs with other hardware, also where its operation says what it made of it.
-func (t *tx) repriced(o *ledger.Operation, h app.HardwareFallback) error {
+func repriced(t *tx, o *ledger.Operation, h app.HardwareFallback) error {
 	var cost float64
 	if err := t.row(`SELECT cost_per_hour FROM clusters WHERE id = ?`, o.Cluster).Scan(&cost); err != nil {
 		return wrapped(err)
@@ -103,7 +103,7 @@ func (t *tx) repriced(o *ledger.Operation, h app.HardwareFallback) error {
 func rounded(price float64) float64 { return max(0, math.Round(price*1e9)/1e9) }
 
 // say adds a line of Muster's own to the log of a running attempt.
-func (t *tx) say(f app.Finish, text string) error {
+func say(t *tx, f app.Finish, text string) error {
 	return t.exec(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
 		SELECT CAST(? AS BIGINT), tenant, cluster, operation, idx, attempt, step, node, CAST(? AS TEXT), CAST(? AS TEXT) FROM steps WHERE operation = ? AND idx = ?`,
 		micros(f.Now), string(app.StreamSystem), text, f.Fence.Operation, f.Fence.Index)

@@ -51,10 +51,10 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 			keys = append(keys, ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 		}
 	}
-	if err := t.addSteps(set, keys); err != nil {
+	if err := addSteps(t, set, keys); err != nil {
 		return err
 	}
-	if err := t.addRivals(set, calls); err != nil {
+	if err := addRivals(t, set, calls); err != nil {
 		return err
 	}
 	nodes := newNodeSet(now)
@@ -64,7 +64,7 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 		for _, f := range c.fs {
 			if len(f.Fallbacks) > 0 && set.Holds(c.worker, f.Fence) {
 				var err error
-				if f, err = t.fallBack(set, f); err != nil {
+				if f, err = fallBack(t, set, f); err != nil {
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 			}
 			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 			took.note(set, st, f)
-			if err := t.noteFinish(set, st, f, nodes); err != nil {
+			if err := noteFinish(t, set, st, f, nodes); err != nil {
 				return err
 			}
 		}
@@ -87,13 +87,13 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 	if err != nil {
 		return err
 	}
-	if err := t.saveNodes(nodes); err != nil {
+	if err := saveNodes(t, nodes); err != nil {
 		return err
 	}
-	if err := t.savePaces(now, took); err != nil {
+	if err := savePaces(t, now, took); err != nil {
 		return err
 	}
-	if err := t.save(now, set); err != nil {
+	if err := save(t, now, set); err != nil {
 		return err
 	}
 	tag := 0
@@ -113,18 +113,18 @@ func (s *Store) finish(t *tx, calls []*finishCall) error {
 }
 
 // noteFinish keeps what an attempt found out about its node.
-func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
+func noteFinish(t *tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
 	n := ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}
-	if err := t.noteNode(f.Now, n.Cluster, n.Name, f.Seen); err != nil {
+	if err := noteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
 	}
 	if f.Unasked && st.Action == app.ActionCreate {
-		if err := t.notAsked(n.Cluster, n.Name); err != nil {
+		if err := notAsked(t, n.Cluster, n.Name); err != nil {
 			return err
 		}
 	}
 	if f.Err == nil && f.Node != nil {
-		stays, err := t.stays(set.Operation(st.Operation), *f.Node)
+		stays, err := stays(t, set.Operation(st.Operation), *f.Node)
 		if err != nil {
 			return err
 		}
@@ -134,16 +134,16 @@ func (t *tx) noteFinish(set *ledger.Set, st *ledger.Step, f app.Finish, nodes *n
 }
 
 // stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
-func (t *tx) stays(o *ledger.Operation, u app.NodeUpdate) (bool, error) {
+func stays(t *tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
 	if !u.Gone || o.Kind == app.OperationDelete {
 		return false, nil
 	}
-	undone, err := t.undone(o)
+	undone, err := undone(t, o)
 	return undone != app.OperationCreate, err
 }
 
 // addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
-func (t *tx) addRivals(set *ledger.Set, calls []*finishCall) error {
+func addRivals(t *tx, set *ledger.Set, calls []*finishCall) error {
 	done := map[string]bool{}
 	for _, c := range calls {
 		wants := false
@@ -172,13 +172,13 @@ func (t *tx) addRivals(set *ledger.Set, calls []*finishCall) error {
 // handOut gathers what belongs to the steps that a set claimed.
 func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
 	claimed := set.Claimed()
-	if err := t.loadNodes(nodes, set, claimed); err != nil {
+	if err := loadNodes(t, nodes, set, claimed); err != nil {
 		return nil, err
 	}
-	if err := t.endGone(nodes); err != nil {
+	if err := endGone(t, nodes); err != nil {
 		return nil, err
 	}
-	clusters, err := t.clustersOf(set, claimed)
+	clusters, err := clustersOf(t, set, claimed)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 		// One that does not open must not keep everybody from every other step.
 		c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
-			if c.Intent, c.Unasked, err = t.askFor(now, k.Cluster, k.Name); err != nil {
+			if c.Intent, c.Unasked, err = askFor(t, now, k.Cluster, k.Name); err != nil {
 				return nil, err
 			}
 			if c.Unasked {
@@ -213,17 +213,17 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 			}
 		}
 	}
-	if err := t.loadTries(out); err != nil {
+	if err := loadTries(t, out); err != nil {
 		return nil, err
 	}
-	return out, t.loadReplacements(out)
+	return out, loadReplacements(t, out)
 }
 
 // mostReplacements bounds what is told of a node's machines.
 const mostReplacements = 20
 
 // loadReplacements loads what earlier attempts of confirms have created.
-func (t *tx) loadReplacements(claimed map[ledger.Key]*app.ClaimedStep) error {
+func loadReplacements(t *tx, claimed map[ledger.Key]*app.ClaimedStep) error {
 	for _, c := range claimed {
 		if c.Step.Action != app.ActionConfirm || c.TriedAt.IsZero() || c.Node.Status != app.NodeCreated {
 			continue
@@ -242,7 +242,7 @@ func (t *tx) loadReplacements(claimed map[ledger.Key]*app.ClaimedStep) error {
 }
 
 // clustersOf loads the clusters of steps.
-func (t *tx) clustersOf(set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
+func clustersOf(t *tx, set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
 	var ids []string
 	clusters := map[string]app.Cluster{}
 	for _, st := range steps {

@@ -121,14 +121,14 @@ func addNode(nodes []ledger.Node) func([]any, int) []any {
 }
 
 // stepsWhere loads steps that a condition finds.
-func (t *tx) stepsWhere(where string, args ...any) (steps []ledger.Step, err error) {
+func stepsWhere(t *tx, where string, args ...any) (steps []ledger.Step, err error) {
 	r := newStepRow()
 	err = t.each(r.into(&steps), `SELECT `+ledgerColumns+` FROM steps s WHERE `+where, args...)
 	return steps, err
 }
 
 // addSteps loads steps by key into a set, with their operations.
-func (t *tx) addSteps(set *ledger.Set, keys []ledger.Key) error {
+func addSteps(t *tx, set *ledger.Set, keys []ledger.Key) error {
 	var ids []int64
 	seen := map[int64]bool{}
 	for _, k := range keys {
@@ -137,7 +137,7 @@ func (t *tx) addSteps(set *ledger.Set, keys []ledger.Key) error {
 			ids = append(ids, k.Operation)
 		}
 	}
-	ops, err := t.operations(ids)
+	ops, err := loadOperations(t, ids)
 	if err != nil {
 		return err
 	}

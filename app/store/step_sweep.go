@@ -45,20 +45,20 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
 		if setBack {
-			n, err := t.moveFound(now, (*ledger.Set).EndBackOff, waits)
+			n, err := moveFound(t, now, (*ledger.Set).EndBackOff, waits)
 			if err != nil {
 				return err
 			}
 			moved += n
 		}
 		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue, isOverdue + ` ORDER BY deadline`} {
-			n, err := t.moveFound(now, (*ledger.Set).Sweep, which, micros(now), far)
+			n, err := moveFound(t, now, (*ledger.Set).Sweep, which, micros(now), far)
 			if err != nil {
 				return err
 			}
 			moved += n
 		}
-		return t.remind(now)
+		return remind(t, now)
 	})
 	return moved, err
 }
@@ -66,7 +66,7 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 // ReleaseClaims implements app.Ledger.
 func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		moved, err = t.release(now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
+		moved, err = release(t, now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
 		return err
 	})
 	return moved, err
@@ -81,7 +81,7 @@ func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Tim
 			for i := range size {
 				args[i] = names[from+i]
 			}
-			n, err := t.release(now, `worker IN (`+repeated(`?`, size)+`)`, args...)
+			n, err := release(t, now, `worker IN (`+repeated(`?`, size)+`)`, args...)
 			moved += n
 			return err
 		})
@@ -90,9 +90,9 @@ func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Tim
 }
 
 // release takes back the claims of the workers that a condition finds.
-func (t *tx) release(now time.Time, who string, args ...any) (moved int, err error) {
+func release(t *tx, now time.Time, who string, args ...any) (moved int, err error) {
 	for {
-		n, err := t.moveFound(now, lose, `state = 'running' AND `+who, args...)
+		n, err := moveFound(t, now, lose, `state = 'running' AND `+who, args...)
 		moved += n
 		if err != nil || n == 0 {
 			return moved, err
@@ -109,7 +109,7 @@ func lose(set *ledger.Set, st *ledger.Step) bool {
 }
 
 // moveFound moves the steps that a condition finds, as many as a sweep may, and gives how many moved.
-func (t *tx) moveFound(now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
+func moveFound(t *tx, now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
 	var keys []ledger.Key
 	err = t.each(func(row scanner) error {
 		var k ledger.Key
@@ -121,7 +121,7 @@ func (t *tx) moveFound(now time.Time, move func(*ledger.Set, *ledger.Step) bool,
 		return 0, err
 	}
 	set := ledger.New(now)
-	if err := t.addSteps(set, keys); err != nil {
+	if err := addSteps(t, set, keys); err != nil {
 		return 0, err
 	}
 	for _, k := range keys {
@@ -132,5 +132,5 @@ func (t *tx) moveFound(now time.Time, move func(*ledger.Set, *ledger.Step) bool,
 	if err := set.Settle(ledgerRows{t}); err != nil {
 		return 0, err
 	}
-	return moved, t.save(now, set)
+	return moved, save(t, now, set)
 }

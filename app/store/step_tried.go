@@ -7,7 +7,7 @@ import (
 
 // noteTries keeps for how long a step is being tried: from the start of the first try that failed, until the operation is
 // resumed. Steps that go well, which are nearly all, cost nothing.
-func (t *tx) noteTries(steps []*ledger.Step) error {
+func noteTries(t *tx, steps []*ledger.Step) error {
 	var failed, fresh []*ledger.Step
 	for _, st := range steps {
 		switch {
@@ -31,7 +31,7 @@ func (t *tx) noteTries(steps []*ledger.Step) error {
 }
 
 // loadTries tells claimed steps that are not tried for the first time since when they are.
-func (t *tx) loadTries(claimed map[ledger.Key]*app.ClaimedStep) error {
+func loadTries(t *tx, claimed map[ledger.Key]*app.ClaimedStep) error {
 	var keys []ledger.Key
 	for k, c := range claimed {
 		if c.Step.Attempt > 1 {

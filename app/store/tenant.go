@@ -55,7 +55,7 @@ func tenantError(name string, err error) error {
 }
 
 // tenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
-func (t *tx) tenantStands(name string) error {
+func tenantStands(t *tx, name string) error {
 	var closing int64
 	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if isNoRows(err) || err == nil && closing > 0 {
@@ -65,7 +65,7 @@ func (t *tx) tenantStands(name string) error {
 }
 
 // tenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
-func (t *tx) tenantOpen(name string) error {
+func tenantOpen(t *tx, name string) error {
 	var closing int64
 	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if err == nil && closing > 0 {
@@ -86,11 +86,11 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, a
 			return err
 		}
 		if added == 0 {
-			return t.tenantTaken(n.Name)
+			return tenantTaken(t, n.Name)
 		}
 		copied := []string{}
 		if n.From != "" {
-			if err := t.tenantStands(n.From); err != nil || n.From == n.Name {
+			if err := tenantStands(t, n.From); err != nil || n.From == n.Name {
 				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
 			}
 			for _, c := range tenantCopies {
@@ -111,16 +111,16 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, a
 			return nil
 		}
 		// The audit of the new tenant begins with it.
-		if err := t.addUser(in(who, n.Name), *admin); err != nil {
+		if err := addUser(t, in(who, n.Name), *admin); err != nil {
 			return err
 		}
-		return t.putInto(n.Name, admin.Name, admin.Groups)
+		return putInto(t, n.Name, admin.Name, admin.Groups)
 	})
 }
 
-func (t *tx) tenantTaken(name string) error {
+func tenantTaken(t *tx, name string) error {
 	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
-	if app.CodeOf(t.tenantStands(name)) == app.ENotFound {
+	if app.CodeOf(tenantStands(t, name)) == app.ENotFound {
 		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
 		e.Hint = "Choose another name."
 	}
@@ -149,7 +149,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 			return err
 		}
 		if after.Slots != before.Slots {
-			if err := t.sharesChanged(); err != nil { // whoever balances begins anew
+			if err := sharesChanged(t); err != nil { // whoever balances begins anew
 				return err
 			}
 		}
@@ -165,7 +165,7 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 		if err := tenantError(name, err); err != nil {
 			return err
 		}
-		left, err := t.tenantLeft(name)
+		left, err := tenantLeft(t, name)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 }
 
 // tenantLeft finds what may still stand in a cloud for a tenant.
-func (t *tx) tenantLeft(name string) (l app.TenantLeft, err error) {
+func tenantLeft(t *tx, name string) (l app.TenantLeft, err error) {
 	for _, q := range []struct {
 		into  *[]string
 		query string

@@ -63,7 +63,7 @@ func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
 func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
 	inside := context.WithoutCancel(ctx) // who goes away must not break the batch
 	return s.write(ctx, func(t *tx) error {
-		if err := t.tenantStands(who.Tenant); err != nil {
+		if err := tenantStands(t, who.Tenant); err != nil {
 			return err
 		}
 		now, err := tenantMark(t.each, who.Tenant)

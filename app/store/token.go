@@ -15,13 +15,13 @@ func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, ha
 		if err := t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
 			return err
 		}
-		_, err := t.addToken(who, k, hash)
+		_, err := addToken(t, who, k, hash)
 		return err
 	})
 }
 
 // addToken writes a token and the audit of it; it gives 0 where the user has one of that label.
-func (t *tx) addToken(who app.Actor, k app.Token, hash []byte) (id int64, err error) {
+func addToken(t *tx, who app.Actor, k app.Token, hash []byte) (id int64, err error) {
 	err = t.row(`INSERT INTO api_tokens (hash, tenant, user_name, label, scopes, created_by, created_at, expires_at, used_at, used_from)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT DO NOTHING RETURNING id`,
 		hash, k.Tenant, k.User, k.Label, scopeText(k.Scopes), k.CreatedBy, micros(k.CreatedAt), micros(k.ExpiresAt)).Scan(&id)
@@ -97,14 +97,14 @@ func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from s
 		if err := t.exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, micros(at), from, k.ID, micros(at)); err != nil {
 			return err
 		}
-		return t.sawUser(k.Tenant, k.User, at)
+		return sawUser(t, k.Tenant, k.User, at)
 	})
 }
 
 // AddToken implements app.TokenStore.
 func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
 	err := s.write(ctx, func(t *tx) error {
-		u, err := t.user(k.Tenant, k.User)
+		u, err := userIn(t, k.Tenant, k.User)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash [
 		if has >= most {
 			return &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s has %d tokens already.", k.User, has), Hint: "Revoke some that nobody uses any more."}
 		}
-		if k.ID, err = t.addToken(who, k, hash); err == nil && k.ID == 0 {
+		if k.ID, err = addToken(t, who, k, hash); err == nil && k.ID == 0 {
 			err = &app.Error{Code: app.EConflict, Field: "label", Message: fmt.Sprintf("%s has a token %q already.", k.User, k.Label), Hint: "Revoke that one first, or choose another label."}
 		}
 		return err
@@ -171,11 +171,11 @@ func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, i
 		if err != nil {
 			return err
 		}
-		return t.revokeToken(who, r.token(), at)
+		return revokeToken(t, who, r.token(), at)
 	})
 }
 
-func (t *tx) revokeToken(who app.Actor, k app.Token, at time.Time) error {
+func revokeToken(t *tx, who app.Actor, k app.Token, at time.Time) error {
 	if err := t.exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (t *tx) revokeToken(who app.Actor, k app.Token, at time.Time) error {
 
 // revokeTokens ends the tokens of a user in the actor's tenant, and lets no program fetch one that the user has allowed before. The one
 // that a server leaves on its own host stays: it has no end, and it is no proof of a password.
-func (t *tx) revokeTokens(who app.Actor, user string, at time.Time) error {
+func revokeTokens(t *tx, who app.Actor, user string, at time.Time) error {
 	var all []app.Token
 	err := t.each(func(row scanner) error {
 		var r tokenRow
@@ -196,7 +196,7 @@ func (t *tx) revokeTokens(who app.Actor, user string, at time.Time) error {
 		return err
 	}
 	for _, k := range all {
-		if err := t.revokeToken(who, k, at); err != nil {
+		if err := revokeToken(t, who, k, at); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp
 }
 
 // topUp gives what a cluster lacks; nil for nothing.
-func (t *tx) topUp(cluster string) (*app.TopUp, error) {
+func topUp(t *tx, cluster string) (*app.TopUp, error) {
 	var u topUpRow
 	err := t.row(`SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.dest()...)
 	if isNoRows(err) {
@@ -70,7 +70,7 @@ func (t *tx) topUp(cluster string) (*app.TopUp, error) {
 // NoteTopUp implements app.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
 func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		u, err := t.topUp(n.Cluster)
+		u, err := topUp(t, n.Cluster)
 		if err != nil || u == nil {
 			return err
 		}
@@ -95,11 +95,11 @@ func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err
 // SetTopUp implements app.TopUpStore.
 func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 	return s.write(ctx, func(t *tx) error {
-		cluster, err := t.live(c.Tenant, c.Cluster)
+		cluster, err := live(t, c.Tenant, c.Cluster)
 		if err != nil {
 			return err
 		}
-		u, err := t.topUp(cluster.ID)
+		u, err := topUp(t, cluster.ID)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the nodes that were asked for.", cluster.Name),
 				Hint: "Resize it to have more."}
 		}
-		idle, err := t.idle(cluster)
+		idle, err := idle(t, cluster)
 		if err != nil {
 			return err
 		}
@@ -134,16 +134,16 @@ func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 }
 
 // idle tells whether nothing is under way in a cluster and its machines run.
-func (t *tx) idle(c app.Cluster) (bool, error) {
+func idle(t *tx, c app.Cluster) (bool, error) {
 	if c.Status == app.ClusterAsleep {
 		return false, nil
 	}
-	id, err := t.before(c.ID)
+	id, err := before(t, c.ID)
 	return id == 0, err
 }
 
 // topUpWaits puts the next try off while something is under way in a cluster. Who resizes it by hand wants just that many nodes.
-func (t *tx) topUpWaits(op app.Operation, itself bool) error {
+func topUpWaits(t *tx, op app.Operation, itself bool) error {
 	switch {
 	case itself:
 		return t.exec(`UPDATE top_ups SET due_at = 0, operation = ?, tried_at = ?, tries = tries + 1, request = 0, note = '' WHERE cluster = ?`,
@@ -156,11 +156,11 @@ func (t *tx) topUpWaits(op app.Operation, itself bool) error {
 
 // topUpAfter says when what a cluster lacks is asked for again, at the end of an operation: of a go-on that succeeded it becomes known that
 // the cluster lacks something. Status is that of the cluster from now on; "" where it stays as it was.
-func (t *tx) topUpAfter(now time.Time, o app.Operation, status app.ClusterStatus) error {
+func topUpAfter(t *tx, now time.Time, o app.Operation, status app.ClusterStatus) error {
 	if status == app.ClusterDeleted {
 		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
 	}
-	u, err := t.topUp(o.Cluster)
+	u, err := topUp(t, o.Cluster)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (t *tx) topUpAfter(now time.Time, o app.Operation, status app.ClusterStatus
 		return err
 	}
 	if went {
-		if u, err = t.lacks(o, c, u); err != nil {
+		if u, err = lacks(t, o, c, u); err != nil {
 			return err
 		}
 	}
@@ -208,7 +208,7 @@ func (t *tx) topUpAfter(now time.Time, o app.Operation, status app.ClusterStatus
 
 // lacks notes how many nodes a cluster was to have with which it was gone on with fewer. One that was asked for by itself keeps what people
 // said, and begins its back-off anew where it has grown.
-func (t *tx) lacks(o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
+func lacks(t *tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
 	var was []byte
 	if err := t.row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
 		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)

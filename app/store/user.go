@@ -75,7 +75,7 @@ func texts(into *[]string) func(scanner) error {
 }
 
 // others counts who else could look after things.
-func (t *tx) others(u app.User) (o app.Others, err error) {
+func others(t *tx, u app.User) (o app.Others, err error) {
 	err = t.row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,
 		u.Tenant, u.Tenant, u.Name).Scan(&o.Superadmins, &o.Admins)
@@ -85,18 +85,18 @@ func (t *tx) others(u app.User) (o app.Others, err error) {
 // AddUser implements app.UserStore.
 func (s *Store) AddUser(ctx context.Context, who app.Actor, u app.User) error {
 	return s.write(ctx, func(t *tx) error {
-		if err := t.tenantStands(u.Tenant); err != nil {
+		if err := tenantStands(t, u.Tenant); err != nil {
 			return err
 		}
-		if err := t.addUser(who, u); err != nil {
+		if err := addUser(t, who, u); err != nil {
 			return err
 		}
-		return t.putInto(u.Tenant, u.Name, u.Groups)
+		return putInto(t, u.Tenant, u.Name, u.Groups)
 	})
 }
 
 // putInto sets the groups into which people put a user here.
-func (t *tx) putInto(tenant, user string, groups []string) error {
+func putInto(t *tx, tenant, user string, groups []string) error {
 	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ''`, tenant, user); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (t *tx) putInto(tenant, user string, groups []string) error {
 		if err != nil {
 			return err
 		}
-		if err := t.join(tenant, user, g, ""); err != nil {
+		if err := join(t, tenant, user, g, ""); err != nil {
 			return err
 		}
 	}
@@ -119,11 +119,11 @@ func (t *tx) putInto(tenant, user string, groups []string) error {
 // ChangeUser implements app.UserStore.
 func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		before, err := t.user(who.Tenant, name)
+		before, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
-		others, err := t.others(before)
+		others, err := others(t, before)
 		if err != nil {
 			return err
 		}
@@ -136,10 +136,10 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c ap
 		}
 		was, is := userFacts(before), userFacts(after)
 		if c.Groups != nil {
-			if err := t.putInto(after.Tenant, after.Name, *c.Groups); err != nil {
+			if err := putInto(t, after.Tenant, after.Name, *c.Groups); err != nil {
 				return err
 			}
-			now, err := t.user(after.Tenant, after.Name)
+			now, err := userIn(t, after.Tenant, after.Name)
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c ap
 // ResetPassword implements app.UserStore.
 func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		u, err := t.user(who.Tenant, name)
+		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -175,34 +175,34 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
-		if _, err := t.revokeSessions(who, name, 0, 0, at); err != nil {
+		if _, err := revokeSessions(t, who, name, 0, 0, at); err != nil {
 			return err
 		}
-		return t.revokeTokens(who, name, at)
+		return revokeTokens(t, who, name, at)
 	})
 }
 
 // DeleteUser implements app.UserStore.
 func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		u, err := t.user(who.Tenant, name)
+		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
 		if err := u.MayManage(who); err != nil {
 			return err
 		}
-		others, err := t.others(u)
+		others, err := others(t, u)
 		if err != nil {
 			return err
 		}
 		if err := others.Spare(u); err != nil {
 			return err
 		}
-		if err := t.nothingAsked(u); err != nil {
+		if err := nothingAsked(t, u); err != nil {
 			return err
 		}
-		moved, err := t.handOver(u, transferTo)
+		moved, err := handOver(t, u, transferTo)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 }
 
 // handOver gives the live clusters of a user to another one, and refuses where there are some and nobody gets them.
-func (t *tx) handOver(u app.User, to string) (names []string, err error) {
+func handOver(t *tx, u app.User, to string) (names []string, err error) {
 	if err := t.each(texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (t *tx) handOver(u app.User, to string) (names []string, err error) {
 		return nil, &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("%s still owns %d %s: %s.", u.Name, len(names), word, list),
 			Hint: "Delete them, or say which other user gets them."}
 	}
-	heir, err := t.user(u.Tenant, to)
+	heir, err := userIn(t, u.Tenant, to)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil, &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: fmt.Sprintf("There is no user %q.", to)}
 	}
@@ -260,7 +260,7 @@ func (t *tx) handOver(u app.User, to string) (names []string, err error) {
 }
 
 // nothingAsked refuses while requests of a user wait: approved, they would make clusters of nobody.
-func (t *tx) nothingAsked(u app.User) error {
+func nothingAsked(t *tx, u app.User) error {
 	var open []string
 	err := t.each(texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
 	if err != nil || len(open) == 0 {
